@@ -15,27 +15,27 @@ BENCH        ?=
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: controlplane ## once in a working copy: modules, the control plane of the tests, and a hook that runs `make drift` before a push
+setup: controlplane ## once in a clone: modules, the control plane of the tests, and a hook that runs `make drift` before a push
 	$(GO) mod download
 	@printf '#!/bin/sh\nexec make --no-print-directory drift\n' > "$$(git rev-parse --git-path hooks)/pre-push" && chmod +x "$$(git rev-parse --git-path hooks)/pre-push"
 
-demo: controlplane ## the main job, on a real API server
+demo: controlplane ## show the main job, on a real API server
 	$(GO) run ./e2e/demo $(DEMO_FLAGS)
 
-# One package more than there are processors: those with a control plane wait for a good part of their time.
+# One package more than there are processors: tests with a control plane wait for much of their time.
 test: ## every test, on a real API server
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
 	$(GO) test -timeout 30m -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./...
 
-quick: controlplane ## what needs no control plane, and one volume from ticket to end: for each save; about a minute once built
+quick: controlplane ## tests without a control plane, and one volume's lifecycle: for each save; about a minute once built
 	GO=$(GO) tools/quick.sh
 
-# A property that fails once in ten thousand draws fails a change that has nothing to do with it; here it is found before.
-properties: ## what is tested with drawn worlds, with 10,000 of them each: a few minutes
+# A property that fails once in ten thousand draws would fail in the tests of an unrelated change; this target finds it earlier.
+properties: ## the property tests, with 10,000 random worlds each: a few minutes
 	$(GO) test -count=1 $$(grep -rl pgregory.net/rapid --include='*_test.go' . | xargs -n1 dirname | sort -u | grep -v -e '^./e2e/' -e snapshotcontroller) \
 		-rapid.checks=$(or $(DRAWS),10000)
 
-nightly: ## the end-to-end tests with every time as long as in a cluster, for hours; PACKAGES=./e2e/disks runs some
+nightly: ## the end-to-end tests with all times as in a cluster, for hours; PACKAGES=./e2e/disks runs some
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
 	DROVER_TIME_FACTOR=1 $(GO) test -count=1 -p 1 -timeout 10h \
 		$(or $(PACKAGES),./e2e/scenarios ./e2e/attach ./e2e/disks ./e2e/snapshot/... ./e2e/upgrade/...)
@@ -43,13 +43,13 @@ nightly: ## the end-to-end tests with every time as long as in a cluster, for ho
 bazel-test: bazel-install ## every test under Bazel; BAZEL=bazel where the Central Registry can be reached
 	$(BAZEL) test //... --curses=no --show_progress_rate_limit=15 $(BAZEL_FLAGS)
 
-bazel-digests: bazel-install ## what each binary is made of: change one controller, and see that the others stay as they are
+bazel-digests: bazel-install ## digests of each binary: change one controller, and check that the other binaries stay the same
 	BAZEL=$(BAZEL) BAZEL_FLAGS="$(BAZEL_FLAGS)" tools/bazel/digests.sh
 
 bazel-install:
 	@[ "$(BAZEL)" != tools/bazel/bazel ] || tools/bazel/install.sh
 
-model: ## the attach rules against 100,000 random worlds, and each of them left out
+model: ## the attach rules against 100,000 random worlds, and the ablation of each rule
 	$(GO) test -timeout 60m ./attach-controller/internal/model -worlds 100000
 
 conformance: ## black-box checks of the simulator, or of real instance managers: TARGET=host (v1) V2=host CONFORMANCE_FLAGS=…
@@ -65,7 +65,7 @@ endif
 faults: controlplane ## kill a controller before and after each write and call; all points
 	$(GO) run ./e2e/faults
 
-skew: controlplane ## controllers and definitions of an earlier commit beside those of now
+skew: controlplane ## controllers and definitions of an earlier commit together with the current ones
 	$(GO) run ./e2e/skew
 
 bench: controlplane ## measure; BENCH=orphan|attach|snapshot|upgrade|quiet|scale|faults|failover runs one group
@@ -92,7 +92,7 @@ manifests:
 	$(foreach c,$(CONTROLLERS),$(CONTROLLER_GEN) rbac:roleName=drover-$(c) paths=./$(c)/... paths=./shared/runkit output:rbac:dir=$(c)/deploy &&) true
 	$(GO) run ./e2e/tokens
 
-drift: ## formatting, generated files, BUILD files, go.mod: fails on a difference and says how to mend it
+drift: ## formatting, generated files, BUILD files, go.mod: fails on a difference and prints how to fix it
 	@tools/check.sh
 
 check: drift ## the same, vet and every test

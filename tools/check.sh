@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Fails on anything that drifted and says how to mend it: runs each mending command on a copy of the tree and looks at
+# Fails on any drift and prints the command that fixes it: runs each fixing command on a copy of the tree and checks
 # what it changed. `tools/check.sh build-files use-repo` checks those two kinds only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-declare -A mend=(
+declare -A fix=(
   [go-format]="gofmt -w ."
   [generated]="make manifests"
   [go-mod]="go mod tidy"
@@ -32,10 +32,10 @@ inside commit -q -m before
 
 failed=0
 for kind in "${kinds[@]}"; do
-  (cd "$copy" && ${mend[$kind]}) >"$copy.log" 2>&1 || { cat "$copy.log" >&2; echo "check: ${mend[$kind]} failed" >&2; failed=1; }
+  (cd "$copy" && ${fix[$kind]}) >"$copy.log" 2>&1 || { cat "$copy.log" >&2; echo "check: ${fix[$kind]} failed" >&2; failed=1; }
   changed=$(inside status --porcelain | cut -c4- | tr '\n' ' ')
   if [ -n "$changed" ]; then
-    printf 'check: %s: %s\n  mend it with: %s\n' "${what[$kind]}" "$changed" "${mend[$kind]}" >&2
+    printf 'check: %s: %s\n  fix it with: %s\n' "${what[$kind]}" "$changed" "${fix[$kind]}" >&2
     inside add -A
     inside commit -q -m "$kind"
     failed=1

@@ -1,31 +1,31 @@
 #!/usr/bin/env bash
-# Proves tools/check.sh: plants one drift of each kind in a copy of what is committed, sees the check fail, runs the command that
-# it names, and sees it pass.
+# Tests tools/check.sh: adds one drift of each kind to a copy of the committed tree, expects the check to fail, runs the command that
+# the check prints, and expects it to pass.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 copy=$(mktemp -d)
-trap 'rm -rf "$copy" "$copy.said"' EXIT
+trap 'rm -rf "$copy" "$copy.out"' EXIT
 git archive HEAD | tar -xf - -C "$copy"
 cd "$copy"
 save() { git add -A && git -c user.name=check -c user.email=check@localhost commit -q --allow-empty -m "$1"; }
 git init -q
 save committed
 
-check() { tools/check.sh "$1" >"$copy.said" 2>&1; }
-mend() {
-  mend=$(sed -n 's/^  mend it with: //p' "$copy.said")
-  $mend >"$copy.said" 2>&1 || { cat "$copy.said" >&2; exit 1; }
+check() { tools/check.sh "$1" >"$copy.out" 2>&1; }
+fix() {
+  fix=$(sed -n 's/^  fix it with: //p' "$copy.out")
+  $fix >"$copy.out" 2>&1 || { cat "$copy.out" >&2; exit 1; }
 }
 
-# prove KIND PLANT: the plant is the drift.
+# prove KIND COMMAND: the command causes the drift.
 prove() {
   git checkout -q . && git clean -fdq
-  check "$1" || { mend && save "what had drifted already"; }
+  check "$1" || { fix && save "what had drifted already"; }
   eval "$2"
-  ! check "$1" || { echo "$1 passes with a drift planted: $2" >&2; exit 1; }
-  mend
-  check "$1" || { cat "$copy.said" >&2; echo "$1 still drifts after: $mend" >&2; exit 1; }
-  printf '%-13s fails after a planted drift, passes after: %s\n' "$1" "$mend"
+  ! check "$1" || { echo "$1 passes with this drift: $2" >&2; exit 1; }
+  fix
+  check "$1" || { cat "$copy.out" >&2; echo "$1 still drifts after: $fix" >&2; exit 1; }
+  printf '%-13s fails with a drift, passes after: %s\n' "$1" "$fix"
 }
 
 prove go-format 'printf "\nfunc  drift() {}\n" >>shared/conditions/conditions.go'

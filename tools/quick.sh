@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Tests everything that needs no control plane, the models with few worlds, and one volume from its ticket to its end with real processes.
+# Tests everything that needs no control plane, the models with few worlds, and one volume's lifecycle with real processes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 go=${GO:-go}
 
-# Packages with tests that import nothing that starts a server. The model of the protocol (e2e/model) and the build of the control plane (e2e/cluster) take
-# a minute alone.
+# Packages with tests that import no package that starts a server. The model of the protocol (e2e/model) and the build of the
+# control plane (e2e/cluster) take a minute alone.
 pure=$($go list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... |
   awk '/ testing( |$)/ && !/testkit|shelltest|e2e\/world|e2e\/harness/ && $1 !~ /e2e\/(model|cluster)$/ {print $1}')
 # shellcheck disable=SC2086 # a list of packages

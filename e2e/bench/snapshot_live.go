@@ -53,7 +53,7 @@ type snapshotBench struct {
 	attachBench
 	crowd *crowd
 	rate  float64 // the API server's own
-	made  float64 // writes a second of all binaries while snapshots were made
+	made  float64 // writes a second of all binaries while snapshots were created
 }
 
 // attachAll creates the volumes and attaches them.

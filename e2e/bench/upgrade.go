@@ -65,7 +65,7 @@ type upgradeBench struct {
 	world *world.World
 	seen  *volumes
 	patch float64   // the API server's own status patch, ms
-	done  int       // how many upgrades there were
+	done  int       // how many upgrades were done
 	ended time.Time // when the last of them ended, or the nodes came
 }
 

@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// volumes reports when a volume was first seen in a state, by somebody who watches.
+// volumes records, through a watch, when a volume first had a state.
 type volumes struct {
 	mutex   sync.Mutex
 	known   map[string]*v1beta2.Volume

@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// sightings reports when an Orphan became visible to somebody who watches, and when it was gone.
+// sightings records, through a watch, when an Orphan became visible and when it was gone.
 type sightings struct {
 	mutex      sync.Mutex
 	seen, gone map[string]time.Time

@@ -24,20 +24,20 @@ func (d *demo) volumes(ctx context.Context) error {
 				if err := w.Order(ctx, v.name, v.engine, v.replicas, nil); err != nil {
 					return "", err
 				}
-				return "replicas were placed and started, then the engine", d.pod(ctx, v.name, v.node)
+				return "its replicas were placed and started, then its engine", d.pod(ctx, v.name, v.node)
 			}); err != nil {
 			return err
 		}
 	}
 	d.moved = []string{"db", "cache"}
-	return s.step(ctx, "v2 volume archive was attached by hand once, and is detached", func(ctx context.Context) (string, error) {
+	return s.step(ctx, "v2 volume archive was attached once by a ticket of the user, and is detached", func(ctx context.Context) (string, error) {
 		if err := w.Order(ctx, archive, v1beta2.DataEngineV2, 2, nil); err != nil {
 			return "", err
 		}
 		if err := w.Attach(ctx, archive, spare, patience); err != nil {
 			return "", err
 		}
-		return "SPDK lists its data as stopped replicas: user data, no orphans", w.LetGo(ctx, archive, patience)
+		return "SPDK lists its replicas as stopped: they are user data, not orphans", w.LetGo(ctx, archive, patience)
 	})
 }
 
@@ -54,8 +54,8 @@ func (d *demo) pod(ctx context.Context, volume, node string) error {
 func (d *demo) competition(ctx context.Context) error {
 	s, w := d.scenario, d.world
 	s.section("A pod and a snapshot compete for a volume")
-	const snapshot = "long-snapshot" // made by hand: one of snapshot-controller would be over before the pod comes
-	if err := s.step(ctx, "the pod of shop ends, and a snapshot is to be taken: it needs the volume on "+spare,
+	const snapshot = "long-snapshot" // written by the demo: a ticket of snapshot-controller would end before the pod starts
+	if err := s.step(ctx, "the pod of shop ends; a snapshot ticket requests the volume on "+spare,
 		func(ctx context.Context) (string, error) {
 			if err := w.DropTicket(ctx, shop, "csi-"+shop+"-"+spare); err != nil {
 				return "", err
@@ -67,8 +67,8 @@ func (d *demo) competition(ctx context.Context) error {
 		}); err != nil {
 		return err
 	}
-	if err := s.step(ctx, "a pod starts on "+helper+" and interrupts it", func(ctx context.Context) (string, error) {
-		return "a workload does not wait for work in the background", d.pod(ctx, shop, helper)
+	if err := s.step(ctx, "a pod starts on "+helper+" and interrupts the snapshot", func(ctx context.Context) (string, error) {
+		return "a workload has priority over background work", d.pod(ctx, shop, helper)
 	}); err != nil {
 		return err
 	}
@@ -82,11 +82,11 @@ func (d *demo) competition(ctx context.Context) error {
 		if err := w.WaitTicket(ctx, shop, snapshot, true, "", patience); err != nil {
 			return "", err
 		}
-		return "nobody is starved", w.DropTicket(ctx, shop, snapshot)
+		return "each ticket is served in the end", w.DropTicket(ctx, shop, snapshot)
 	})
 }
 
-// outage cuts a node off under two attached volumes; their pods go elsewhere.
+// outage partitions a node with two attached volumes; their pods move to another node.
 func (d *demo) outage(ctx context.Context) error {
 	s, w := d.scenario, d.world
 	s.section("A node dies under attached volumes")
@@ -95,11 +95,11 @@ func (d *demo) outage(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.step(ctx, cut+" is cut off", func(ctx context.Context) (string, error) {
+	if err := s.step(ctx, cut+" is partitioned from the network", func(ctx context.Context) (string, error) {
 		if err := w.CutNode(ctx, cut); err != nil {
 			return "", err
 		}
-		return "its instances go on running, unseen", w.WaitNode(ctx, cut, v1beta2.ConditionFalse, patience)
+		return "its instances still run, but cannot be reached", w.WaitNode(ctx, cut, v1beta2.ConditionFalse, patience)
 	}); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (d *demo) outage(ctx context.Context) error {
 			if err := w.DropTicket(ctx, name, "csi-"+name+"-"+cut); err != nil {
 				return "", err
 			}
-			return "the old engine was cut off from every replica first", d.pod(ctx, name, helper)
+			return "the old engine was fenced first: it reaches no replica", d.pod(ctx, name, helper)
 		}); err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (d *demo) outage(ctx context.Context) error {
 	return d.tables(ctx, "volumes", "lhv")
 }
 
-// remember notes the engine that a volume has on the node which is cut off.
+// remember records the engine of a volume on the partitioned node.
 func (d *demo) remember(ctx context.Context, name string) error {
 	engine := &v1beta2.Engine{}
 	if err := d.world.Get(ctx, name+"-e-0", engine); err != nil {
@@ -128,15 +128,15 @@ func (d *demo) remember(ctx context.Context, name string) error {
 	return err
 }
 
-// outage is how long the node is cut off at least, once the volumes have moved: longer than im-monitor waits for its answers.
+// outage is the shortest time for which the node stays partitioned after the volumes have moved: longer than im-monitor's timeout.
 const outage = 4 * time.Second
 
-// healing lets the node return: the volumes get their second copy again.
+// healing reconnects the node: the volumes get their second replica again.
 func (d *demo) healing(ctx context.Context) error {
 	s, w := d.scenario, d.world
 	s.section("The node comes back")
 	if err := s.step(ctx, cut+" comes back", func(ctx context.Context) (string, error) {
-		// A call to end an old engine that still waited for an answer would arrive now, and leave nothing to show.
+		// A pending call to end an old engine would arrive now, and no stale engine would be left to show.
 		select {
 		case <-time.After(outage):
 		case <-ctx.Done():
@@ -150,7 +150,7 @@ func (d *demo) healing(ctx context.Context) error {
 	}
 	for _, name := range d.moved {
 		if err := s.step(ctx, name+" is healthy again", func(ctx context.Context) (string, error) {
-			return "the replica on " + cut + " was taken back and rebuilt",
+			return "the replica on " + cut + " was reused and rebuilt",
 				w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience)
 		}); err != nil {
 			return err

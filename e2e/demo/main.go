@@ -1,11 +1,11 @@
 // Command demo shows Drover's main job on a real Kubernetes API server with simulated nodes: volumes are attached by
-// tickets, a pod and a snapshot compete for one, snapshots are taken and pruned, a node dies under two of them and they go
-// elsewhere; it comes back with stale engines, which are found, explained and cleaned up. Then the v2 data engine of all
+// tickets, a pod and a snapshot compete for one, snapshots are taken and pruned, a node dies under two of them and they
+// move; the node returns with stale engines, which are found and cleaned up. Then the v2 data engine of all
 // three nodes is replaced under load, one upgrade is refused, and one fails half-way and is resumed. Separate binaries do
-// it, and nothing that is claimed is ever touched.
+// it, and no claimed instance or data is ever changed.
 //
-// Every line is printed when the thing has happened and was looked at; a step that fails ends the demo with exit code
-// 1 and the reason. --keep leaves everything up at the end and says how to look around.
+// Each line is printed once its step is done and checked; a failed step ends the demo with exit code 1 and the reason.
+// --keep leaves everything running at the end and prints commands to explore it.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 )
 
 func main() {
-	keep := flag.Bool("keep", false, "stay up at the end and print how to look around; Ctrl-C ends it")
+	keep := flag.Bool("keep", false, "keep everything running at the end and print commands to explore it; Ctrl-C ends it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, *keep)
@@ -30,7 +30,7 @@ func main() {
 	stop()
 	switch {
 	case interrupted && (err == nil || errors.Is(err, context.Canceled)):
-		fmt.Println("\nStopped; nothing is left behind.")
+		fmt.Println("\nStopped; everything was removed.")
 		os.Exit(130)
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "\ndemo: %v\n", err)

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// scenario tells what happens, as it happens.
+// scenario prints each step when it is done.
 type scenario struct {
 	out   io.Writer
 	began time.Time
 }
 
-// step does one thing and says how it went; the line begins with the time since the scenario began.
+// step does one step and prints its result; the line begins with the time since the scenario began, in seconds.
 func (s *scenario) step(ctx context.Context, title string, do func(context.Context) (string, error)) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -35,7 +35,7 @@ func (s *scenario) line(tick, title, detail string) {
 	fmt.Fprintf(s.out, "%7.1fs  %s %s\n", time.Since(s.began).Seconds(), tick, title)
 }
 
-// note says something that is under way.
+// note prints progress within a step.
 func (s *scenario) note(format string, args ...any) { s.line("·", fmt.Sprintf(format, args...), "") }
 
 // show prints a table, indented, under the command that prints the same.

@@ -11,25 +11,25 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// pruned is the label by which the demo prunes.
+// pruned is the label of the snapshots that the demo prunes.
 const pruned = "prune-me"
 
 // snapshots takes snapshots of an attached and of a detached volume, and prunes by label.
 func (d *demo) snapshots(ctx context.Context) error {
 	s, w := d.scenario, d.world
 	s.section("Snapshots by kubectl")
-	if err := s.step(ctx, "one of archive, which is detached", func(ctx context.Context) (string, error) {
+	if err := s.step(ctx, "a snapshot of archive, which is detached", func(ctx context.Context) (string, error) {
 		if err := w.Snapshot(ctx, archive, "before-release"); err != nil {
 			return "", err
 		}
 		if err := w.WaitSnapshot(ctx, "before-release", v1beta2.SnapshotReady, v1beta2.ReasonReady, patience); err != nil {
 			return "", err
 		}
-		return "attached for it, taken, detached again", w.WaitDetached(ctx, archive, patience)
+		return "the volume was attached, the snapshot taken, the volume detached", w.WaitDetached(ctx, archive, patience)
 	}); err != nil {
 		return err
 	}
-	if err := s.step(ctx, "three of db, which stays where it is, two with a label", func(ctx context.Context) (string, error) {
+	if err := s.step(ctx, "three snapshots of db, which stays attached; two have a label", func(ctx context.Context) (string, error) {
 		for _, name := range []string{"db-1", "db-2", "db-3"} {
 			if err := d.snapshotOfDB(ctx, name); err != nil {
 				return "", err
@@ -56,11 +56,11 @@ func (d *demo) snapshots(ctx context.Context) error {
 		if err == nil && left["db-3"].Name == "" {
 			err = fmt.Errorf("snapshot db-3 was not to be pruned, and is gone")
 		}
-		return "removed and purged; db-3 is there", err
+		return "the two were removed and purged; db-3 still exists", err
 	})
 }
 
-// snapshotOfDB takes one; all but db-3 have the label.
+// snapshotOfDB takes a snapshot; all but db-3 have the label.
 func (d *demo) snapshotOfDB(ctx context.Context, name string) error {
 	w := d.world
 	if err := w.Snapshot(ctx, "db", name); err != nil {

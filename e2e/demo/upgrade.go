@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// The volumes that are written to while the data engine under them is replaced, and one that stands against it.
+// The volumes that are written to while the data engine under them is replaced, and one that blocks an upgrade.
 const (
 	orders, mail, scratch = "orders", "mail", "scratch"
 	writeEvery            = 5 * time.Millisecond
@@ -18,8 +18,8 @@ const (
 
 func newImage(version string) string { return "longhornio/longhorn-instance-manager:" + version }
 
-// upgrades replaces the v2 data engine of three nodes under load; refuses to where a volume would be lost; and lets one fail
-// half-way and go on.
+// upgrades replaces the v2 data engine of three nodes under load, shows a refused upgrade that would lose a volume, and one that
+// fails half-way and is resumed.
 func (d *demo) upgrades(ctx context.Context) error {
 	for _, part := range []func(context.Context) error{d.underLoad, d.refused, d.halfWay} {
 		if err := part(ctx); err != nil {
@@ -34,7 +34,7 @@ func (d *demo) underLoad(ctx context.Context) error {
 	s.section("The v2 data engine of three nodes is upgraded under load")
 	for _, v := range [][2]string{{orders, cut}, {mail, spare}} {
 		name, node := v[0], v[1]
-		if err := s.step(ctx, "v2 volume "+name+" is attached to "+node+" and written to without end",
+		if err := s.step(ctx, "v2 volume "+name+" is attached to "+node+" and written to continuously",
 			func(ctx context.Context) (string, error) {
 				if err := w.Order(ctx, name, v1beta2.DataEngineV2, 3, nil); err != nil {
 					return "", err
@@ -55,7 +55,7 @@ func (d *demo) underLoad(ctx context.Context) error {
 			return "", err
 		}
 		_, err := w.WaitUpgrade(ctx, "upgrade", patience, v1beta2.UpgradeStateUpgrading)
-		return "every node has the image, and nothing stands against it", err
+		return "every node has the image, and nothing blocks the upgrade", err
 	}); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (d *demo) underLoad(ctx context.Context) error {
 	return d.tables(ctx, "instancemanagers", "lhim")
 }
 
-// nodeUpgraded waits until so many nodes are done, and shows once how it looks in the middle.
+// nodeUpgraded waits until the given number of nodes is upgraded, and prints the objects once in the middle.
 func (d *demo) nodeUpgraded(ctx context.Context, count int) error {
 	w := d.world
 	if count == 2 {
@@ -94,7 +94,7 @@ func (d *demo) nodeUpgraded(ctx context.Context, count int) error {
 			return err
 		}
 	}
-	return d.scenario.step(ctx, fmt.Sprintf("%d of %d nodes", count, len(nodes)), func(ctx context.Context) (string, error) {
+	return d.scenario.step(ctx, fmt.Sprintf("%d of %d nodes are upgraded", count, len(nodes)), func(ctx context.Context) (string, error) {
 		m := &v1beta2.DataEngineUpgradeManager{}
 		err := w.Wait(ctx, "the next node", patience, func(ctx context.Context) (string, error) {
 			if err := w.Get(ctx, "upgrade", m); err != nil || len(m.Status.UpgradedNodes) >= count {
@@ -106,7 +106,7 @@ func (d *demo) nodeUpgraded(ctx context.Context, count int) error {
 			return "", err
 		}
 		node := m.Status.UpgradedNodes[count-1]
-		return node + ": targets away, replicas out, instance manager replaced, targets home, rebuilt", nil
+		return node + ": targets relocated, replicas removed, instance manager replaced, targets switched back, replicas rebuilt", nil
 	})
 }
 
@@ -119,14 +119,14 @@ func (d *demo) workload(ctx context.Context, name string) (string, error) {
 	if harm := seen.Harm(); harm != "" {
 		return "", errors.New(harm)
 	}
-	return fmt.Sprintf("%d writes acknowledged, each is there; the longest pause was %s", seen.Writes,
+	return fmt.Sprintf("%d writes were acknowledged and read back; the longest pause was %s", seen.Writes,
 		seen.Pause().Round(time.Millisecond)), d.world.Verify(ctx, name)
 }
 
-// refused orders an upgrade that would take away the only copy of a volume.
+// refused requests an upgrade that would remove the only replica of a volume.
 func (d *demo) refused(ctx context.Context) error {
 	s, w := d.scenario, d.world
-	s.section("An upgrade that would cost a volume is refused before anything is touched")
+	s.section("An upgrade that would lose a volume is refused before anything is changed")
 	if err := s.step(ctx, "v2 volume "+scratch+" with a single replica is attached to "+helper, func(ctx context.Context) (string, error) {
 		if err := w.Order(ctx, scratch, v1beta2.DataEngineV2, 1, nil); err != nil {
 			return "", err
@@ -148,7 +148,7 @@ func (d *demo) refused(ctx context.Context) error {
 		if err := w.DropTicket(ctx, scratch, "csi-"+scratch+"-"+helper); err != nil {
 			return "", err
 		}
-		return "detached volumes stand against nothing", w.WaitDetached(ctx, scratch, patience)
+		return "detached volumes do not block an upgrade", w.WaitDetached(ctx, scratch, patience)
 	})
 }
 
@@ -156,7 +156,7 @@ func (d *demo) refused(ctx context.Context) error {
 func (d *demo) halfWay(ctx context.Context) error {
 	s, w := d.scenario, d.world
 	s.section("An upgrade fails half-way, is rolled back and resumed")
-	if err := s.step(ctx, "no engine starts on "+spare+" and "+helper+" any more, and "+cut+" is to be upgraded",
+	if err := s.step(ctx, "no engine can start on "+spare+" and "+helper+", and an upgrade of "+cut+" is requested",
 		func(ctx context.Context) (string, error) {
 			for _, node := range []string{spare, helper} {
 				if err := w.Inject(ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceCreate", Node: node,
@@ -167,14 +167,14 @@ func (d *demo) halfWay(ctx context.Context) error {
 			if err := w.WriteOn(ctx, orders, writeEvery); err != nil {
 				return "", err
 			}
-			return "each step may take 2 s here, instead of 10 min",
+			return "the timeout of each step is 2 s here, instead of 10 min",
 				w.Upgrade(ctx, "halfway", newImage("v1.13.0"), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {
 					spec.Nodes, spec.Timeouts = []string{cut}, map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateSwitchingOver: "2s"}
 				})
 		}); err != nil {
 		return err
 	}
-	if err := s.step(ctx, "it gives up before the instance manager was touched", func(ctx context.Context) (string, error) {
+	if err := s.step(ctx, "the upgrade fails before the instance manager is replaced", func(ctx context.Context) (string, error) {
 		m, err := w.WaitUpgrade(ctx, "halfway", patience, v1beta2.UpgradeStateError)
 		return m.Status.ErrorMessage, err
 	}); err != nil {
@@ -183,7 +183,7 @@ func (d *demo) halfWay(ctx context.Context) error {
 	if err := d.tables(ctx, "nodedataengineupgrades", "lhnu"); err != nil {
 		return err
 	}
-	return s.step(ctx, "the cause is gone, and kubectl patch lhum halfway resumes it", func(ctx context.Context) (string, error) {
+	return s.step(ctx, "the cause is removed, and kubectl patch lhum halfway resumes the upgrade", func(ctx context.Context) (string, error) {
 		if err := w.Heal(ctx); err != nil {
 			return "", err
 		}

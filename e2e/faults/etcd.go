@@ -11,14 +11,14 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// restoredFor is how long is watched after etcd was restored: several of the grace period that auto deletion has then, in seconds.
+// restoredFor is how long the harness watches after etcd was restored: several grace periods of auto deletion (restoredGrace, in seconds).
 const (
 	restoredFor   = 12 * time.Second
 	restoredGrace = "2"
 )
 
-// etcdRestored puts etcd back, after the scenario has ended, to what it held when the stage was set, with auto deletion on: no policy deletes
-// an instance that has no object and was not recorded as given up [ORP-5], and the stage can be emptied all the same.
+// etcdRestored restores etcd, after the scenario has ended, to its state after the setup, with auto deletion on: no policy deletes an
+// instance that has no object and was not recorded as abandoned [ORP-5], and the World can still be emptied.
 func etcdRestored(scenario scenarios.Scenario) testCase {
 	return testCase{scenario: scenario, name: "etcd restored to the time before it",
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
@@ -40,7 +40,7 @@ func restore(ctx context.Context, w *world.World, backup string) error {
 	if err := w.SetAutoDeletion(ctx, "instance;replica-data", restoredGrace); err != nil {
 		return err
 	}
-	return w.Never(ctx, "a deletion by policy of what nobody gave up", restoredFor, func(ctx context.Context) (string, error) {
+	return w.Never(ctx, "a deletion by policy of an instance that is not recorded as abandoned", restoredFor, func(ctx context.Context) (string, error) {
 		orphans, err := w.Orphans(ctx)
 		if err != nil {
 			return "", err

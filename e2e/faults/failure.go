@@ -11,10 +11,10 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// staleFor is how long a held cache stays behind: longer than everything that a scenario does in one go.
+// staleFor is how long a cache stays stale: longer than the uninterrupted work of a scenario.
 const staleFor = 3 * time.Second
 
-// staleReads lets one controller's cache of some kinds stand still while the scenario acts, and a while longer.
+// staleReads keeps one controller's cache of some kinds stale while the scenario acts, and a while longer.
 func staleReads(scenario scenarios.Scenario, user string, resources ...string) testCase {
 	return testCase{scenario: scenario, name: fmt.Sprintf("stale cache of %s: %v", user, resources),
 		arm: func(_ context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
@@ -31,9 +31,9 @@ func staleReads(scenario scenarios.Scenario, user string, resources ...string) t
 		}}
 }
 
-// leaderPaused starts a second process of the actor, freezes the leader at a step, lets the other one become leader
-// and finish the scenario, and only then lets the old leader go on in the middle of its step. The step itself passes
-// late, as a request does that sat in a socket.
+// leaderPaused starts a second process of the actor, pauses the leader at a step, lets the other process become leader
+// and finish the scenario, and then resumes the old leader in the middle of its step. The step itself is late, like a
+// request that was delayed in a socket.
 func leaderPaused(scenario scenarios.Scenario, at record.Step, side record.Side) testCase {
 	return testCase{scenario: scenario, name: fmt.Sprintf("leader paused %s step %d of %s (%s), another takes over", side, at.Own, at.Actor,
 		at.What),
@@ -67,14 +67,14 @@ type frozen struct {
 	since time.Time
 }
 
-// takeover is longer than a lease, and the time in which the next leader sees that it ran out.
+// takeover is longer than a lease and the time until the next leader sees that the lease expired.
 const takeover = 6 * time.Second
 
-// resumeLeader lets the old leader go on after the scenario has ended, watches that nothing more happens, and leaves one process each.
+// resumeLeader resumes the old leader after the scenario has ended, and leaves one process of each controller.
 func resumeLeader(ctx context.Context, h *harness, paused chan frozen, resumed chan struct{}, standby map[string]*world.Process) error {
 	select {
 	case old := <-paused:
-		// The scenario may have ended without needing it.
+		// The scenario may have ended without a new leader.
 		if err := wait(ctx, time.Until(old.since.Add(takeover))); err != nil {
 			return err
 		}
@@ -96,7 +96,7 @@ func resumeLeader(ctx context.Context, h *harness, paused chan frozen, resumed c
 	return nil
 }
 
-// restart starts a leader again that has found out that it lost its lease, and so exits by itself.
+// restart waits until a leader that lost its lease exits, and starts it again.
 func restart(ctx context.Context, old *world.Process) error {
 	select {
 	case <-old.Done():
@@ -117,7 +117,7 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// simulated lets the data plane misbehave from the stage on until the scenario has ended, or for a while.
+// simulated lets the data plane misbehave from the setup until the scenario has ended, or for a while.
 func simulated(scenario scenarios.Scenario, name string, inject func(context.Context, *world.World) error) testCase {
 	return testCase{scenario: scenario, name: "simulator: " + name,
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {

@@ -12,21 +12,21 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// harness runs trials in one World after the other. Several harnesses work side by side and share one tally.
+// harness runs cases one after the other in one World. Several harnesses run in parallel and share one tally.
 type harness struct {
 	*tally
 	world *world.World
-	// topology is that of its Worlds.
+	// topology is the topology of its Worlds.
 	topology scenarios.Topology
-	// steps are those of the last trial; staged and told how long its stage and the rest took, missed that its step was never reached,
-	// deaths how often a controller was killed.
+	// steps are those of the last case; setUp and ran are the durations of its setup and of the rest; missed reports that its step was
+	// never reached; deaths counts the kills of a controller.
 	steps      []record.Step
 	setUp, ran time.Duration
 	missed     bool
 	deaths     int
 }
 
-// tally counts what was tried, and prints it.
+// tally counts the results of the cases, and prints them.
 type tally struct {
 	out   io.Writer
 	began time.Time
@@ -50,7 +50,7 @@ func (t *tally) line(format string, args ...any) {
 	fmt.Fprintf(t.out, "%7.1fs  %s\n", time.Since(t.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// count notes and prints the outcome of one trial of the harness.
+// count records and prints the result of one case.
 func (h *harness) count(number, of int, c testCase, took time.Duration, err error) {
 	t := h.tally
 	t.mutex.Lock()
@@ -71,11 +71,11 @@ func (h *harness) count(number, of int, c testCase, took time.Duration, err erro
 	}
 }
 
-// start brings up a World with the plant's mistakes in it, or without any.
+// start starts a World with the edits of a mutant, or without any.
 func (h *harness) start(ctx context.Context, overlay world.Overlay) error {
 	options := h.topology.Options()
 	options.Overlay, options.Lease = overlay, 2*time.Second
-	// What no notice tells is found by the safety list; here sooner than after ten minutes.
+	// A change without an event is found by the periodic resync; here sooner than after ten minutes.
 	options.Flags = map[string][]string{world.IMMonitor: {"--safety-list-period=5s"}}
 	w, err := world.Start(ctx, options)
 	h.world = w
@@ -91,7 +91,7 @@ func (h *harness) stop() error {
 	return w.Close()
 }
 
-// try runs a trial and counts it.
+// try runs a case and counts it.
 func (h *harness) try(ctx context.Context, number, of int, t testCase) error {
 	began := time.Now()
 	h.missed, h.deaths = false, 0
@@ -103,7 +103,7 @@ func (h *harness) try(ctx context.Context, number, of int, t testCase) error {
 	return nil
 }
 
-// kill ends a controller as a crash would, and starts it again.
+// kill kills a controller, and starts it again.
 func (h *harness) kill(actor string) {
 	h.deaths++
 	if err := h.world.Process(actor).Crash(); err != nil {
@@ -111,7 +111,7 @@ func (h *harness) kill(actor string) {
 	}
 }
 
-// recover leaves an empty stage with every controller running, whatever the trial did.
+// recover empties the World and restarts controllers that ended, whatever the case did.
 func (h *harness) recover(ctx context.Context) error {
 	for _, name := range h.world.Controllers() {
 		process := h.world.Process(name)

@@ -12,27 +12,27 @@ import (
 	"drover.dev/drover/e2e/record"
 )
 
-// finding is what must not be seen.
+// finding is a violation.
 type finding struct {
 	at   time.Time
 	what string
 }
 
-// hold is what is known of one lease.
+// hold is the state of one lease.
 type hold struct {
 	holder, source string
 	since, renewed time.Time
 	duration       time.Duration
 }
 
-// slack is how much earlier a lease may be taken than it runs out by the recorder's clock: its holder's renewal is seen there when it was
-// answered.
+// slack is how much earlier than its expiry by the recorder's clock a lease may be taken: the recorder has a renewal at the time of its
+// answer.
 const slack = time.Second
 
 var kind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
 
 // checkLeases replays what happened to the controllers' leases, and finds
-//   - each lease that was released by who did not hold it, or taken before it had run out;
+//   - each lease that was released by another process than its holder, or taken before it had expired;
 //   - each write of a process that was accepted although another process had taken the lease before the request began, but for one: that was
 //     under way when the process was stopped.
 func checkLeases(leases, writes []record.Write) []finding {
@@ -68,7 +68,7 @@ func checkLeases(leases, writes []record.Write) []finding {
 	return append(out, late(taken, writes)...)
 }
 
-// late finds the writes of who was not the leader any more.
+// late finds the writes of processes that were no longer the leader.
 func late(taken map[string][]hold, writes []record.Write) []finding {
 	var out []finding
 	underWay := map[string]bool{}
@@ -88,7 +88,7 @@ func late(taken map[string][]hold, writes []record.Write) []finding {
 	return out
 }
 
-// holderAt is who had taken the lease last when the write began; former tells that the writer had held it before.
+// holderAt is the last holder of the lease when the write began; former reports whether the writer had held it before.
 func holderAt(taken []hold, w record.Write) (holder *hold, former bool) {
 	for i := range taken {
 		if taken[i].since.After(w.Began) {

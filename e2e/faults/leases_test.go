@@ -12,7 +12,7 @@ import (
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// lease is a write of a lease so many seconds after noon; an empty holder releases it.
+// lease is a write of a lease this number of seconds after noon; an empty holder releases it.
 func lease(second int, source, holder string) record.Write {
 	at := noon.Add(time.Duration(second) * time.Second)
 	spec := `{"spec":{"leaseDurationSeconds":15}}`
@@ -29,8 +29,8 @@ func write(second int, source string) record.Write {
 		Source: source, Code: 200, Began: at, Ended: at}
 }
 
-// The harness sees what it looks for: leases that are taken from their holder, and writes of who holds none any more.
-func TestLeasesAreJudged(t *testing.T) {
+// The harness finds leases that are taken from their holder, and writes of a process that holds none any more.
+func TestCheckLeasesFindsViolations(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		leases, writes []record.Write
 		found          []string

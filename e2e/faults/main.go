@@ -1,20 +1,20 @@
-// Command faults is the proof harness. It tells scenarios through recording proxies that number every API write and
-// every call to the data plane that has an effect, and tells each again with a controller killed right before and
-// right after each of them; with caches that stand still; with a leader that is frozen in the middle of its work while
-// another takes over; with an etcd that is restored to an earlier state [ORP-5]; and with a data plane that misbehaves.
+// Command faults is the fault injection harness. It runs scenarios through recording proxies that number every API write
+// and every call to the data plane that has an effect. It runs each scenario again with a controller killed right before
+// and right after each of them; with stale caches; with a leader that is paused in the middle of its work while another
+// takes over; with an etcd that is restored to an earlier state [ORP-5]; and with a misbehaving data plane.
 // After each run it checks that the same end state was reached and that the invariants ORP-1 to ORP-4 held.
 //
-// Then it proves itself: it builds controllers with mistakes planted in them and insists on catching each.
+// Then it tests itself: it builds controllers with mutants, and fails unless each mutant is caught.
 //
 //	faults                      everything
 //	faults --budget 10m         a seeded sample that ends within the time; DROVER_FAULTS_BUDGET does the same
-//	faults --story O9           one scenario's points
-//	faults --actor im-monitor   only the points at which this controller dies
-//	faults --shard 2/4          the second of four parts of everything that is chosen
-//	faults --comb 8             a controller dies at each eighth of its steps in one run; eight runs and both sides have every step in them
-//	faults --pauses 100         instead, leaders are stopped by a signal for 20 to 60 s, with two processes of each controller: nobody writes after them
-//	faults --rules=all          leaves out each rule of live upgrades, and insists that a test fails
-//	faults --plants=only        only the planted mistakes
+//	faults --scenario O9        one scenario's crash points
+//	faults --actor im-monitor   only the points at which this controller crashes
+//	faults --shard 2/4          the second of four parts of the chosen cases
+//	faults --sweep 8            a controller crashes at each eighth of its steps in one run; eight runs and both sides cover every step
+//	faults --pauses 100         instead, pause leaders with a signal for 20 to 60 s, with two processes of each controller: a former leader must not write
+//	faults --rules=all          instead, disable each rule of live upgrades in turn; a test must fail
+//	faults --mutants=only       only the mutants
 package main
 
 import (
@@ -49,18 +49,18 @@ func main() {
 	flag.DurationVar(&o.budget, "budget", budgetDefault(),
 		"run a seeded sample that ends within this time; 0 runs everything (default from $DROVER_FAULTS_BUDGET)")
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "seed of the sample")
-	flag.StringVar(&o.scenario, "story", "", "only this scenario, as O9")
-	flag.IntVar(&o.worlds, "worlds", 3, "how many control planes work side by side")
-	flag.StringVar(&o.actor, "actor", "", "only the points at which this controller dies, and no other trouble")
-	flag.Var(&o.shard, "shard", "only the k-th of n parts of the trials, as k/n")
-	flag.IntVar(&o.sweep, "comb", 0, "also let each controller die at every so-manieth of its steps in one run; 0 does not")
-	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other troubles")
-	flag.Func("rules", "instead, leave out each rule of live upgrades and insist that a test fails: all, or first for its own package only",
+	flag.StringVar(&o.scenario, "scenario", "", "only the scenario with this ID, such as O9")
+	flag.IntVar(&o.worlds, "worlds", 3, "number of control planes that run in parallel")
+	flag.StringVar(&o.actor, "actor", "", "only the points at which this controller crashes, and no other failure")
+	flag.Var(&o.shard, "shard", "only the k-th of n parts of the cases, as k/n")
+	flag.IntVar(&o.sweep, "sweep", 0, "also crash each controller at every n-th of its steps in one run; 0 runs no sweep")
+	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other failures")
+	flag.Func("rules", "instead, disable each rule of live upgrades in turn; a test must fail: all packages, or first for the rule's own package only",
 		enumflag.Words(&o.rules, "all", "first"))
-	flag.IntVar(&o.pauses, "pauses", 0, "instead, tell so many scenarios in each of which a leader is stopped by a signal for 20 to 60 "+
+	flag.IntVar(&o.pauses, "pauses", 0, "instead, run this number of scenarios, each with a leader paused by a signal for 20 to 60 "+
 		"s, with two processes of each controller")
 	o.mutants = "yes"
-	flag.Func("plants", "planted mistakes: yes, no or only (default yes)", enumflag.Words(&o.mutants, "yes", "no", "only"))
+	flag.Func("mutants", "run the mutants: yes, no or only (default yes)", enumflag.Words(&o.mutants, "yes", "no", "only"))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, o)
@@ -103,10 +103,10 @@ func run(ctx context.Context, o options) (err error) {
 	return h.verdict(caught, mutated)
 }
 
-// verdict prints the sum, and is an error when anything was violated or a plant was not caught.
+// verdict prints the totals, and returns an error when an invariant was violated or a mutant was not caught.
 func (h *harness) verdict(caught, mutated int) error {
-	fmt.Fprintf(h.out, "\nfaults.points      %d\nfaults.violations  %d\nnever reached      %d\ncontrollers killed %d times\nplanted "+
-		"mistakes   %d of %d caught\ntime               %s\n",
+	fmt.Fprintf(h.out, "\nfaults.points      %d\nfaults.violations  %d\nnever reached      %d\ncontrollers killed %d times\n"+
+		"mutants            %d of %d caught\ntime               %s\n",
 		h.points, len(h.violations), h.unreached, h.killed, caught, mutated, time.Since(h.began).Round(time.Second))
 	for _, violation := range h.violations {
 		fmt.Fprintf(h.out, "  %s\n", violation)
@@ -115,7 +115,7 @@ func (h *harness) verdict(caught, mutated int) error {
 		return fmt.Errorf("%d violations", len(h.violations))
 	}
 	if caught != mutated {
-		return fmt.Errorf("%d planted mistakes were not caught: the harness is blind to them", mutated-caught)
+		return fmt.Errorf("%d mutants were not caught: the harness does not detect them", mutated-caught)
 	}
 	return nil
 }

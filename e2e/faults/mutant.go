@@ -2,11 +2,10 @@ package main
 
 import "drover.dev/drover/e2e/world"
 
-// mutant is a mistake, put into a copy of the source that only this build sees. If the harness does not notice it, the
-// harness is worth nothing.
+// mutant is a mistake in a copy of the source that only this build uses. The harness must detect it.
 type mutant struct {
 	name, sentence string
 	edits          []world.Edit
-	// testCase tells what must catch it: a scenario, told under the given trouble.
+	// testCase must catch the mutant: a scenario, run with the given failure.
 	testCase testCase
 }

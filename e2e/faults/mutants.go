@@ -11,10 +11,10 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// mutants tries every planted mistake in a World of its own and counts those that the harness notices.
+// mutants runs every mutant in its own World and counts those that the harness detects.
 func (h *harness) mutants(ctx context.Context, _ options) (caught, mutated int, err error) {
 	list := mutants()
-	h.logf("%d mistakes are planted, one after the other, in overlays of the build", len(list))
+	h.logf("%d mutants run, one after the other, as overlays of the build", len(list))
 	for _, p := range list {
 		overlay, err := world.Mutate(p.edits...)
 		if err != nil {
@@ -22,7 +22,7 @@ func (h *harness) mutants(ctx context.Context, _ options) (caught, mutated int, 
 		}
 		found, err := h.catch(ctx, p, overlay)
 		if err != nil {
-			return caught, len(list), fmt.Errorf("trying the planted mistake %q: %w", p.name, err)
+			return caught, len(list), fmt.Errorf("running the mutant %q: %w", p.name, err)
 		}
 		if found == nil {
 			h.logf("NOT CAUGHT  %s: %s", p.name, p.sentence)
@@ -34,7 +34,7 @@ func (h *harness) mutants(ctx context.Context, _ options) (caught, mutated int, 
 	return caught, len(list), nil
 }
 
-// catch tells the plant's trial and returns what the harness found wrong; nil when it noticed nothing.
+// catch runs the mutant's case and returns the violation that the harness found, else nil.
 func (h *harness) catch(ctx context.Context, p mutant, overlay world.Overlay) (found, err error) {
 	h.topology = p.testCase.scenario.Topology
 	if err := h.start(ctx, overlay); err != nil {
@@ -44,7 +44,7 @@ func (h *harness) catch(ctx context.Context, p mutant, overlay world.Overlay) (f
 	defer cancel()
 	found = p.testCase.run(ctx, h)
 	if err := h.stop(); err != nil {
-		h.logf("            (stopping after the plant: %v)", err)
+		h.logf("            (stopping after the mutant: %v)", err)
 	}
 	return found, nil
 }
@@ -56,10 +56,10 @@ func scenario(id string) scenarios.Scenario {
 			return s
 		}
 	}
-	panic("no story " + id)
+	panic("no scenario " + id)
 }
 
-// The files in which mistakes are planted.
+// The files that mutants edit.
 const (
 	clientFile     = "im-monitor/internal/imclient/conn.go"
 	callFile       = "im-monitor/internal/orphancontroller/call.go"
@@ -74,11 +74,11 @@ const (
 	removeFile     = "snapshot-controller/internal/snapshot/remove.go"
 )
 
-// mutants are the mistakes that the harness must notice, each with the trial that shows it.
+// mutants are the mistakes that the harness must detect, each with the case that shows it.
 func mutants() []mutant {
 	return []mutant{
 		{
-			name: "no UUID", sentence: "a deletion is sent without the UUID that was judged",
+			name: "no UUID", sentence: "a deletion is sent without the evaluated UUID",
 			edits: []world.Edit{{File: callFile, From: "UUID: o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], CleanupRequired",
 				To: "UUID: \"\", CleanupRequired"},
 				{File: clientFile, From: "if request.Name == \"\" || request.UUID == \"\" && !request.ByName {",
@@ -86,7 +86,7 @@ func mutants() []mutant {
 			testCase: testCase{scenario: scenario("O9"), name: "undisturbed"},
 		},
 		{
-			name: "stale cache", sentence: "the last judgement before a call reads the cache",
+			name: "stale cache", sentence: "the last evaluation before a call reads the cache",
 			edits:    []world.Edit{{File: callFile, From: "readers{r.uncached, r.uncached}", To: "readers{r.client, r.client}"}},
 			testCase: behindEverywhere(scenario("O10")),
 		},
@@ -104,7 +104,7 @@ func mutants() []mutant {
 			testCase: testCase{scenario: scenario("O6"), name: "undisturbed"},
 		},
 		{
-			name: "unknown is empty", sentence: "an instance manager whose list cannot be read is taken for an empty one",
+			name: "unknown is empty", sentence: "an instance manager whose list cannot be read is treated as empty",
 			edits: []world.Edit{
 				{File: reconcilerFile, From: "	if s.store.Absent(subject(o)) {",
 					To: "	if _, known := s.store.Latest(o.InstanceManager); !known || s.store.Absent(subject(o)) {"},
@@ -129,7 +129,7 @@ func mutants() []mutant {
 			testCase: testCase{scenario: scenario("O10"), name: "undisturbed"},
 		},
 		{
-			name: "gone where nobody looks", sentence: "a snapshot that no running engine tells of is taken for removed",
+			name: "gone without a poll", sentence: "a snapshot that no running engine reports is treated as removed",
 			edits: []world.Edit{{File: removeFile,
 				From: "w.seen() && w.known() && w.info() == nil && w.isTrue(v1beta2.SnapshotRemovalApproved)",
 				To:   "w.seen() && w.info() == nil"}},
@@ -138,7 +138,7 @@ func mutants() []mutant {
 	}
 }
 
-// behindEverywhere holds the caches of both controllers for the claims, so that only an uncached read can save it.
+// behindEverywhere keeps the caches of both controllers stale for the claims, so that only an uncached read detects the claim.
 func behindEverywhere(s scenarios.Scenario) testCase {
 	return testCase{scenario: s, name: "stale caches of both controllers",
 		arm: func(ctx context.Context, h *harness, scene *scenarios.Scene) (func(context.Context) error, error) {

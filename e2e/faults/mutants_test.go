@@ -8,14 +8,14 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-func TestEveryPlantedMistakeStillFitsTheSources(t *testing.T) {
+func TestEveryMutantStillMatchesTheSources(t *testing.T) {
 	for _, p := range mutants() {
 		_, err := world.Mutate(p.edits...)
 		require.NoError(t, err, p.name)
 	}
 }
 
-func TestEveryRuleOfLiveUpgradesStillFitsTheSources(t *testing.T) {
+func TestEveryRuleOfLiveUpgradesStillMatchesTheSources(t *testing.T) {
 	for _, r := range moveRules() {
 		_, err := world.Mutate(r.edit)
 		require.NoError(t, err, r.name)

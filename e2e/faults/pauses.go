@@ -16,22 +16,21 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// standby is what the second process of each controller is called after.
+// standby is the suffix of the name of each controller's second process.
 const standby = "-standby"
 
-// The shortest and the longest pause of a leader, in the leases of a cluster.
+// The shortest and the longest pause of a leader, with a cluster's lease times.
 const shortestPause, longestPause = 20 * time.Second, 60 * time.Second
 
-// pause is one run of a scenario in which the leader of a controller is stopped by a signal at some moment, and continues later as if
-// nothing had been.
+// pause is one run of a scenario in which the leader of a controller is stopped by a signal, and later resumed.
 type pause struct {
 	scenario      scenarios.Scenario
 	controller    string
 	after, length time.Duration
 }
 
-// pauses runs so many of them, drawn by the seed, in several control planes side by side: two processes of each controller, with the leases
-// of a cluster.
+// pauses runs o.pauses of them, drawn by the seed, in several control planes in parallel: two processes of each controller, with a
+// cluster's lease times.
 func (h *harness) pauses(ctx context.Context, o options) error {
 	eligible := slices.Concat(catalog.Of(scenarios.Attached), catalog.Of(scenarios.Snapshots))
 	eligible = slices.DeleteFunc(eligible, func(s scenarios.Scenario) bool { return o.scenario != "" && s.ID != o.scenario })
@@ -79,7 +78,7 @@ func (h *harness) pauseAll(ctx context.Context, list []pause, next *atomic.Int64
 	}
 }
 
-// run tells the scenario while the leader sleeps for a while.
+// run runs the scenario while the leader is paused.
 func (p pause) run(ctx context.Context, h *harness) error {
 	ctx, cancel := context.WithTimeout(ctx, h.world.Stretched(6*time.Minute))
 	defer cancel()
@@ -96,7 +95,7 @@ func (p pause) run(ctx context.Context, h *harness) error {
 	return errors.Join(err, pauseErr, found, h.recover(ctx))
 }
 
-// pauseLeader stops the leader, lets it go on, and starts it again once it has found out that it is none any more.
+// pauseLeader stops the leader, resumes it, and starts it again once it has exited because it lost its lease.
 func (p pause) pauseLeader(ctx context.Context, h *harness) error {
 	if err := wait(ctx, p.after); err != nil {
 		return err
@@ -127,12 +126,12 @@ func (h *harness) leader(controller string) (*world.Process, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("nobody holds the lease of %s", controller)
+	return nil, fmt.Errorf("no process holds the lease of %s", controller)
 }
 
 func leaseOf(controller string) string { return "drover-" + controller }
 
-// foundOf are the findings since a moment.
+// foundOf returns the findings since a time.
 func foundOf(findings []finding, since time.Time) error {
 	var out []error
 	for _, f := range findings {

@@ -14,16 +14,16 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// testCase is one run of a scenario under one trouble.
+// testCase is one run of a scenario with one failure.
 type testCase struct {
 	scenario scenarios.Scenario
-	// name says what the trouble is.
+	// name describes the failure.
 	name string
-	// arm is called when the stage is set; it causes the trouble, now or at a later step, and returns what ends it.
+	// arm is called after the setup; it causes the failure, now or at a later step, and returns a function that ends it.
 	arm func(context.Context, *harness, *scenarios.Scene) (func(context.Context) error, error)
 }
 
-// run tells the scenario, checks the invariants and the end state, and leaves an empty stage.
+// run runs the scenario, checks the invariants and the end state, and leaves an empty World.
 func (t testCase) run(ctx context.Context, h *harness) (failed error) {
 	within := 3 * time.Minute
 	if t.scenario.Topology >= scenarios.Upgrades { // three nodes, one after the other
@@ -50,13 +50,13 @@ func (t testCase) run(ctx context.Context, h *harness) (failed error) {
 	return errors.Join(runErr, calm(ctx), h.recover(ctx))
 }
 
-// ofControllers numbers what the controllers do, not what people and the simulator do.
+// ofControllers selects the steps of the controllers, not those of people and the simulator.
 func ofControllers(s record.Step) bool {
 	return slices.Contains(world.EveryController(), s.Actor)
 }
 
-// crash is the trial that kills the actor of a step on one side of it, and starts it again. The step is found by its number among those of
-// its actor: what the others do meanwhile is never twice the same.
+// crash is the case that kills the actor of a step on one side of the step, and starts it again. The step is found by its number among
+// those of its actor: the steps of other actors in between differ from run to run.
 func crash(scenario scenarios.Scenario, at record.Step, side record.Side) testCase {
 	return testCase{scenario: scenario, name: fmt.Sprintf("crash %s step %d of %s (%s)", side, at.Own, at.Actor,
 		strings.TrimSpace(at.What)),
@@ -75,7 +75,7 @@ func same(at record.Step) func(record.Step) bool {
 	return func(s record.Step) bool { return s.Actor == at.Actor && s.Own == at.Own }
 }
 
-// points are the crash trials of a scenario, from the steps of one run without trouble.
+// points are the crash cases of a scenario, from the steps of one run without failures.
 func points(scenario scenarios.Scenario, steps []record.Step) []testCase {
 	var out []testCase
 	for _, step := range steps {

@@ -17,19 +17,19 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// allPoints runs the scenarios of one cast after the other: each has Worlds of its own.
+// allPoints runs the scenarios of one topology after the other: each topology has its own Worlds.
 func (h *harness) allPoints(ctx context.Context, o options) error {
 	var topologies [][]scenarios.Scenario
 	for _, topology := range scenarios.Topologies {
-		if reported := chosen(o.scenario, topology); len(reported) > 0 {
-			topologies = append(topologies, reported)
+		if list := chosen(o.scenario, topology); len(list) > 0 {
+			topologies = append(topologies, list)
 		}
 	}
 	for n, list := range topologies {
 		h.topology = list[0].Topology
 		deadline := time.Time{}
 		if o.budget > 0 {
-			// Six tenths of the time in equal parts, the rest for the planted mistakes.
+			// Six tenths of the time in equal parts, the rest for the mutants.
 			deadline = h.began.Add(o.budget * 6 / 10 * time.Duration(n+1) / time.Duration(len(topologies)))
 		}
 		if err := h.runAll(ctx, o, list, deadline); err != nil {
@@ -40,8 +40,8 @@ func (h *harness) allPoints(ctx context.Context, o options) error {
 	return nil
 }
 
-// runAll tells every scenario once to learn its steps, then tries all trials, or a sample of them, in several Worlds side
-// by side.
+// runAll runs every scenario once to record its steps, then runs all cases, or a sample of them, in several Worlds in
+// parallel.
 func (h *harness) runAll(ctx context.Context, o options, list []scenarios.Scenario, deadline time.Time) error {
 	if err := h.start(ctx, nil); err != nil {
 		return err
@@ -75,12 +75,12 @@ func (h *harness) runAll(ctx context.Context, o options, list []scenarios.Scenar
 		return err
 	}
 	if done := min(int(next.Load()), len(testCases)); done < len(testCases) {
-		h.logf("the time is spent: %d of %d trials were run", done, len(testCases))
+		h.logf("the time is over: %d of %d cases were run", done, len(testCases))
 	}
 	return h.stop()
 }
 
-// choose are the trials of a scenario that were asked for.
+// choose returns the cases of a scenario that the options select.
 func (o options) choose(scenario scenarios.Scenario, steps []record.Step) (out []testCase) {
 	if o.actor != "" {
 		steps = slices.DeleteFunc(slices.Clone(steps), func(s record.Step) bool { return s.Actor != o.actor })
@@ -95,7 +95,7 @@ func (o options) choose(scenario scenarios.Scenario, steps []record.Step) (out [
 	return out
 }
 
-// work takes trials until none is left, or the time is over.
+// work runs cases until none is left, or the time is over.
 func (h *harness) work(ctx context.Context, testCases []testCase, next *atomic.Int64, deadline time.Time) error {
 	for deadline.IsZero() || time.Now().Before(deadline) {
 		i := int(next.Add(1)) - 1
@@ -109,12 +109,12 @@ func (h *harness) work(ctx context.Context, testCases []testCase, next *atomic.I
 	return nil
 }
 
-// chosen are the cast's scenarios, or the one that was asked for, if it is among them.
+// chosen returns the topology's scenarios, or the selected one, if it is among them.
 func chosen(id string, topology scenarios.Topology) []scenarios.Scenario {
 	return slices.DeleteFunc(catalog.Of(topology), func(s scenarios.Scenario) bool { return id != "" && !strings.EqualFold(id, s.ID) })
 }
 
-// failures are the trials of a scenario beside its crash points.
+// failures are the cases of a scenario beside its crash points.
 func failures(scenario scenarios.Scenario, steps []record.Step) []testCase {
 	out := []testCase{
 		staleReads(scenario, world.IMMonitor, "engines", "replicas"),
@@ -142,7 +142,7 @@ func failures(scenario scenarios.Scenario, steps []record.Step) []testCase {
 			staleReads(scenario, world.UpgradeController, "nodedataengineupgrades", "dataengineupgrademanagers"))
 	}
 	for _, step := range steps {
-		// A pause matters where something is decided or done: the data plane's calls, and what approves, deletes or ends.
+		// Only a pause at a decision or an effect matters: calls to the data plane, and writes that approve, delete or end.
 		if destructive(step) {
 			out = append(out, leaderPaused(scenario, step, record.Before), leaderPaused(scenario, step, record.After))
 		}

@@ -8,8 +8,8 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// rule is one rule of the product, with the edit that leaves it out and the packages of whose tests one must fail then. A rule that no test
-// misses is superfluous, or nobody would notice when it breaks.
+// rule is one rule of the product, with the edit that disables it and the packages in which a test must then fail. A rule without a failing
+// test is superfluous, or no test would detect that it breaks.
 type rule struct {
 	name, sentence string
 	edit           world.Edit
@@ -20,14 +20,14 @@ func off(name, sentence string, tests []string, file, from, to string) rule {
 	return rule{name: name, sentence: sentence, edit: world.Edit{File: strings.TrimPrefix(file, "./"), From: from, To: to}, tests: tests}
 }
 
-// rules leaves out one rule after the other, and counts those that a test misses.
+// rules disables one rule after the other, and counts those for which a test fails.
 func (h *harness) rules(ctx context.Context, o options) error {
 	list := deal(o.shard, moveRules(), 1)
 	missed := 0
 	for _, r := range list {
 		overlay, err := world.Mutate(r.edit)
 		if err != nil {
-			return fmt.Errorf("leaving out the rule %q: %w", r.name, err)
+			return fmt.Errorf("disabling the rule %q: %w", r.name, err)
 		}
 		if o.rules == "first" {
 			r.tests = r.tests[:1]
@@ -37,23 +37,23 @@ func (h *harness) rules(ctx context.Context, o options) error {
 			return context.Cause(ctx)
 		}
 		if err != nil {
-			h.logf("NOT TRIED   %s: %v", r.name, err)
+			h.logf("NOT RUN     %s: %v", r.name, err)
 			continue
 		}
 		if found == "" {
-			h.logf("NOT MISSED  %s: %s", r.name, r.sentence)
+			h.logf("NOT CAUGHT  %s: %s", r.name, r.sentence)
 			continue
 		}
 		missed++
-		h.logf("missed      %s: %s", r.name, found)
+		h.logf("caught      %s: %s", r.name, found)
 	}
 	if of := len(list); missed < of {
-		return fmt.Errorf("no test misses %d of %d rules", of-missed, of)
+		return fmt.Errorf("no test fails without %d of %d rules", of-missed, of)
 	}
 	return nil
 }
 
-// missedBy is the first test that fails without the rule; empty: none does.
+// missedBy is the first test that fails without the rule; empty where none does.
 func missedBy(ctx context.Context, r rule, overlay world.Overlay) (string, error) {
 	for _, pkg := range r.tests {
 		out, failed, err := world.Test(ctx, overlay, strings.Fields(pkg)...)

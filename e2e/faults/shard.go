@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// shard is one of several parts of the trials; the zero value is everything.
+// shard is one of several parts of the cases; the zero value is all of them.
 type shard struct{ part, parts int }
 
 // String implements flag.Value.
@@ -19,7 +19,7 @@ func (s *shard) Set(text string) error {
 	return nil
 }
 
-// deal is the shard's part of a list that is dealt out like cards, so many at a time, so that each part has some of everything.
+// deal returns the shard's part of a list. Groups of n entries go to the parts in turn, so that each part has entries from the whole list.
 func deal[T any](s shard, list []T, together int) []T {
 	if s.parts == 0 {
 		return list

@@ -10,9 +10,9 @@ import (
 	"drover.dev/drover/e2e/scenarios"
 )
 
-// sweeps are trials in each of which an actor dies again and again: on one side of each stride-th of its steps. One for each remainder, so
-// that together they have every step in them. What a crash leaves behind must be mended before the next one, a few steps later; so a comb
-// asks for more than its points one by one, and for a fraction of the time.
+// sweeps are cases in each of which an actor crashes repeatedly: on one side of each stride-th of its steps. There is one for each
+// remainder, so that together they cover every step. The actor must recover from a crash before the next one, a few steps later; so a
+// crash sweep tests more than its points one by one, in a fraction of the time.
 func sweeps(scenario scenarios.Scenario, steps []record.Step, stride int) []testCase {
 	if stride <= 0 {
 		return nil
@@ -34,11 +34,11 @@ func sweeps(scenario scenarios.Scenario, steps []record.Step, stride int) []test
 	return out
 }
 
-// sweeping is how long an actor dies again and again: one that writes more after each start is never done else.
+// sweeping is how long an actor crashes repeatedly: an actor that writes after each start would otherwise never finish.
 const sweeping = 2 * time.Minute
 
-// sweep kills the actor at each stride-th of its steps from the first on, and starts it again: it takes its lease back at once. Who waits
-// for it to run out sees everything else come to rest, which is what single points are for.
+// sweep kills the actor at each stride-th of its steps from the first on, and starts it again: it takes its lease at once. With an expiring
+// lease all other work would end meanwhile; single points test that.
 func sweep(scenario scenarios.Scenario, actor string, first, stride int, side record.Side) testCase {
 	return testCase{scenario: scenario, name: fmt.Sprintf("crashes %s each %dth step of %s from the %dth on", side, stride, actor, first),
 		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
@@ -49,7 +49,7 @@ func sweep(scenario scenarios.Scenario, actor string, first, stride int, side re
 				func(step record.Step) record.Verdict {
 					mutex.Lock()
 					defer mutex.Unlock()
-					// Also what was under way when it died last; and in the end it is let alone, to show that all of it ends.
+					// Steps in flight at the last crash count, too. At the end the actor runs without crashes, to show that all its work ends.
 					if step.Own < before+stride || time.Since(began) > sweeping {
 						return record.Pass
 					}

@@ -203,7 +203,7 @@ func startsNothingEmpty(t *testing.T, ctx context.Context, volume string) {
 			replicas, err := here.ReplicasOf(ctx, volume)
 			for _, r := range replicas {
 				if conditions.Reason(r.Status.Conditions, v1beta2.InstanceCreation) != v1beta2.ReasonDataMissing {
-					return r.Name + " reports " +  world.FormatConditions(r.Status.Conditions), nil
+					return r.Name + " reports " + world.FormatConditions(r.Status.Conditions), nil
 				}
 			}
 			return "", err

@@ -12,26 +12,26 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// O9: the object goes only after the absence was proven.
+// O9: the Orphan ends only after the instance's absence was proven.
 func TestO9AnOrphanStaysUntilTheAbsenceWasProven(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, s := fixture(t)
 		stale := staleOf(t, ctx, s, engine)[0]
 		s.Allow(stale, true)
-		// The call takes a while, and so does every list after it.
+		// The call is slow, and so is every list after it.
 		require.NoError(t, s.Inject(ctx, world.Fault{Kind: "latency", Node: Near, Delay: "300ms"}))
 		require.NoError(t, s.DeleteOrphan(ctx, stale.Orphan()))
 		require.NoError(t, s.WaitCondition(ctx, stale.Orphan(), v1beta2.OrphanCleanupApproved, v1beta2.ConditionTrue,
 			v1beta2.ReasonApproved, Patience))
 		require.NoError(t, s.WaitOrphanGone(ctx, stale.Orphan(), Patience))
-		require.NoError(t, s.Gone(ctx, stale), "when the orphan is gone, the instance is")
+		require.NoError(t, s.Gone(ctx, stale), "the orphan ended, so the instance is gone")
 		counts, err := s.EffectiveDeletions(ctx)
 		require.NoError(t, err)
 		require.Equal(t, 1, counts[stale.UUID])
 	})
 }
 
-// O10: scheduled back, and no cache has seen it. [ORP-1]
+// O10: the object is scheduled back, and no cache has the change. [ORP-1]
 func TestO10ScheduledBackBehindAStaleCacheIsNotDeleted(t *testing.T) {
 	ctx, s := fixture(t)
 	v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV1, Near, Near, Far)
@@ -58,7 +58,7 @@ func TestO10ScheduledBackBehindAStaleCacheIsNotDeleted(t *testing.T) {
 	require.NoError(t, s.WaitEvent(ctx, v1beta2.ReasonClaimed, Patience), "the reason is visible")
 }
 
-// O11: unreachable for a while is told as a scenario; gone for ever ends the orphan without a call to anyone.
+// O11: a scenario covers a node that is unreachable for a while; a node that is gone for ever ends the orphan without a call.
 func TestO11UnreachableWaitsAndCompletes(t *testing.T) {
 	ctx, s := fixture(t)
 	_, err := Unreachable().Run(ctx, s.World, nil)
@@ -68,7 +68,7 @@ func TestO11UnreachableWaitsAndCompletes(t *testing.T) {
 func TestO11ADownNodeEndsItsOrphansWithoutACall(t *testing.T) {
 	ctx, s := fixture(t)
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
-	// The kubelet is dead, the data plane lives: there must be no ping-pong of new orphans either.
+	// The kubelet is dead, the data plane runs: orphans must not be created and deleted in turns.
 	require.NoError(t, s.KillKubelet(ctx, Near))
 	require.NoError(t, s.WaitNode(ctx, Near, v1beta2.ConditionFalse, Patience))
 	for _, instance := range stale {
@@ -106,7 +106,7 @@ func TestO20AReplicaThatARunningEngineMapsIsNotDeletedUnderIt(t *testing.T) {
 		v1beta2.ReasonMappedByEngine, Patience))
 	require.NoError(t, s.Never(ctx, "a deletion", staleTime, s.AnyDeletion))
 
-	// The engine gives it up: the wait ends.
+	// The engine removes the replica: the wait ends.
 	s.Allow(stale[0], true)
 	require.NoError(t, s.StopEngine(ctx, v))
 	require.NoError(t, s.WaitOrphanGone(ctx, stale[0].Orphan(), 2*Patience))
@@ -114,7 +114,7 @@ func TestO20AReplicaThatARunningEngineMapsIsNotDeletedUnderIt(t *testing.T) {
 	require.NoError(t, s.Invariants(ctx))
 }
 
-// O17b: an old cluster's orphan name is withdrawn, never executed. Its instance keeps its new orphan.
+// O17b: an Orphan with an old cluster's name is withdrawn, never executed. Its instance keeps its new Orphan.
 func TestO17bAnOrphanOfAnOldClusterIsWithdrawnNeverExecuted(t *testing.T) {
 	ctx, s := fixture(t)
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)

@@ -24,7 +24,7 @@ func TestO5ADetachedV2VolumeIsNoOrphanWhateverTheSetting(t *testing.T) {
 	require.Empty(t, deleted)
 }
 
-// O6: detached within a moment of attach, again and again: in the end no process is left, and claimed data is. [ORP-2]
+// O6: a volume is detached right after each attach, repeatedly: at the end no process is left, and claimed data is kept. [ORP-2]
 func TestO6RapidDetachmentsLeaveNoProcessBehind(t *testing.T) {
 	const times = 100
 	ctx, s := fixture(t)

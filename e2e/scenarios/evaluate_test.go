@@ -12,8 +12,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// O1: name, labels, parameters, finalizer and columns of an orphan are exactly those of the documents.
-func TestO1AnOrphanIsExactlyWhatTheDocumentsSay(t *testing.T) {
+// O1: name, labels, parameters, finalizer and columns of an orphan are exactly as documented.
+func TestO1AnOrphanIsExactlyAsDocumented(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, s := fixture(t)
 		for _, stale := range staleOf(t, ctx, s, engine) {
@@ -36,7 +36,7 @@ func TestO1AnOrphanIsExactlyWhatTheDocumentsSay(t *testing.T) {
 	})
 }
 
-// O2: the CR decides by its instance manager, on this node or another.
+// O2: the instance manager in the custom resource decides, on this node or another.
 func TestO2AnInstanceIsAnOrphanUnlessItsObjectRunsHere(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, s := fixture(t)
@@ -61,8 +61,8 @@ func TestO2AnInstanceIsAnOrphanUnlessItsObjectRunsHere(t *testing.T) {
 	})
 }
 
-// O3: each guard alone suppresses the judgement, and the reason is counted.
-func TestO3EachGuardAloneSuppressesTheJudgement(t *testing.T) {
+// O3: each precondition alone suppresses the evaluation, and the reason is counted.
+func TestO3EachPreconditionAloneSuppressesTheEvaluation(t *testing.T) {
 	for reason, precondition := range map[string]struct{ spec, status map[string]any }{
 		"StateChanging":  {spec: map[string]any{"desireState": "stopped"}},
 		"OwnerElsewhere": {spec: map[string]any{"nodeID": "node-9"}},
@@ -77,7 +77,7 @@ func TestO3EachGuardAloneSuppressesTheJudgement(t *testing.T) {
 			require.NoError(t, err)
 			object, err := s.Owner(ctx, stale[0])
 			require.NoError(t, err)
-			// The guard comes first; then the object moves, which alone would make an orphan.
+			// The precondition is set first; then the object moves, which alone would create an orphan.
 			if precondition.spec != nil {
 				require.NoError(t, s.Patch(ctx, object, map[string]any{"spec": precondition.spec}))
 			}
@@ -119,7 +119,7 @@ func TestO4ARuntimeThatIsNotLiveIsNoOrphanWhileItsObjectExists(t *testing.T) {
 	none(t, ctx, s, 2*time.Second)
 }
 
-// O7: without a UUID there is no orphan, but a word about it; the orphan comes with the UUID.
+// O7: an instance without a UUID gets no orphan, but is reported; the orphan is created once it has a UUID.
 func TestO7WithoutAUUIDThereIsNoOrphanUntilThereIsOne(t *testing.T) {
 	ctx, s := fixture(t)
 	v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV1, Near, Near)

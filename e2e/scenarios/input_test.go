@@ -11,8 +11,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// O14: what the setting accepts, and what it says to the rest.
-func TestO14ValuesOfTheSettingAreAcceptedOrRefusedWithAMessageThatHelps(t *testing.T) {
+// O14: which values the setting accepts, and how it refuses others.
+func TestO14TheSettingRefusesOtherValuesWithAMessage(t *testing.T) {
 	ctx, s := fixture(t)
 	for _, value := range []string{"", "instance", "replica-data", " replica-data ; instance ", "instance;replica-data"} {
 		require.NoError(t, s.Set(ctx, "orphan-resource-auto-deletion", value), "%q", value)
@@ -28,8 +28,8 @@ func TestO14ValuesOfTheSettingAreAcceptedOrRefusedWithAMessageThatHelps(t *testi
 	}
 }
 
-// O18: an Orphan's spec is immutable, and nonsense is refused.
-func TestO18AnOrphanIsImmutableAndNonsenseIsRefused(t *testing.T) {
+// O18: an Orphan's spec is immutable, and invalid specs are refused.
+func TestO18AnOrphanIsImmutableAndInvalidOnesAreRefused(t *testing.T) {
 	ctx, s := fixture(t)
 	good := world.Stale{Name: "vol-e-0", UUID: "11111111-2222-3333-4444-555555555555", Type: v1beta2.InstanceTypeEngine,
 		DataEngine: v1beta2.DataEngineV1, InstanceManager: s.InstanceManager(Near, v1beta2.DataEngineV1), Node: Near}
@@ -54,11 +54,11 @@ func TestO18AnOrphanIsImmutableAndNonsenseIsRefused(t *testing.T) {
 	err := s.Patch(ctx, &v1beta2.Orphan{ObjectMeta: metav1.ObjectMeta{Name: object.Name, Namespace: s.Namespace}},
 		map[string]any{"spec": map[string]any{"nodeID": Far}})
 	require.ErrorContains(t, err, "immutable")
-	require.NoError(t, s.WaitOrphanGone(ctx, object.Name, Patience), "nothing of that name runs: im-monitor takes it back")
+	require.NoError(t, s.WaitOrphanGone(ctx, object.Name, Patience), "no instance of that name runs: im-monitor withdraws the Orphan")
 }
 
-// The data plane answers with nonsense: nothing is lost, nothing is deleted, and it is over when it is over.
-func TestGarbageFromTheDataPlaneConcludesNothing(t *testing.T) {
+// The data plane returns invalid data: nothing is lost or deleted, and evaluation continues once the data is valid.
+func TestInvalidDataFromTheDataPlaneChangesNothing(t *testing.T) {
 	for _, mode := range []string{"types", "huge", "empty", "renamed", "utf8"} {
 		t.Run(mode, func(t *testing.T) {
 			ctx, s := fixture(t)

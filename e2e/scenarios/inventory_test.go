@@ -10,18 +10,18 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// O16: whatever the instance manager does, nothing claimed is deleted and no orphan is lost. [unknown is not empty]
-func TestO16TroubleOfAnInstanceManagerConcludesNothingWrong(t *testing.T) {
+// O16: with any failure of the instance manager, no claimed instance is deleted and no orphan is lost. [unknown is not empty]
+func TestO16FailuresOfAnInstanceManagerKeepOrphansAndClaimedInstances(t *testing.T) {
 	for _, trouble := range []struct {
 		sentence string
 		fault    world.Fault
 	}{
 		{"it hangs", world.Fault{Kind: "hang", Node: Near}},
-		{"its link is cut", world.Fault{Kind: "partition", Mode: "cut", Node: Near}},
+		{"its connection is closed", world.Fault{Kind: "partition", Mode: "cut", Node: Near}},
 		{"nothing comes through", world.Fault{Kind: "partition", Mode: "blackhole", Node: Near}},
 		{"it answers late", world.Fault{Kind: "latency", Node: Near, Delay: "800ms"}},
-		{"its notices come twice", world.Fault{Kind: "events", Mode: "duplicate", Node: Near}},
-		{"its notices come late", world.Fault{Kind: "events", Mode: "delay", Delay: "1s", Node: Near}},
+		{"its events are duplicated", world.Fault{Kind: "events", Mode: "duplicate", Node: Near}},
+		{"its events are late", world.Fault{Kind: "events", Mode: "delay", Delay: "1s", Node: Near}},
 		{"its lists fail", world.Fault{Kind: "error", Method: "InstanceList", Code: "Internal", Node: Near}},
 	} {
 		t.Run(trouble.sentence, func(t *testing.T) {
@@ -45,8 +45,8 @@ func TestO16TroubleOfAnInstanceManagerConcludesNothingWrong(t *testing.T) {
 	}
 }
 
-// O16: a server restarts. v1 processes die with it, v2 data does not, and is not there for a while.
-func TestO16ARestartTakesV1ProcessesAndKeepsV2Data(t *testing.T) {
+// O16: a server restarts. v1 processes end with it; v2 data stays, but is not listed for a while.
+func TestO16ARestartEndsV1ProcessesAndKeepsV2Data(t *testing.T) {
 	t.Run("v1", func(t *testing.T) {
 		ctx, s := fixture(t)
 		stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
@@ -71,7 +71,7 @@ func TestO16ARestartTakesV1ProcessesAndKeepsV2Data(t *testing.T) {
 	})
 }
 
-// O16: a new pod takes the place of the old one, perhaps with the same address.
+// O16: a new pod replaces the old one, perhaps with the same address.
 func TestO16AReplacedPodIsAnotherEpoch(t *testing.T) {
 	ctx, s := fixture(t)
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
@@ -83,7 +83,7 @@ func TestO16AReplacedPodIsAnotherEpoch(t *testing.T) {
 	require.NoError(t, s.Invariants(ctx))
 }
 
-// O17c: an instance vanishes, comes back claimed, vanishes again: nothing claimed is touched.
+// O17c: an instance disappears, returns claimed, and disappears again: no claimed instance is changed.
 func TestO17cAnInstanceThatComesAndGoesAroundAWithdrawalIsNeverTouched(t *testing.T) {
 	ctx, s := fixture(t)
 	v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV1, Near, Near)

@@ -12,9 +12,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// O17: two leaders for a moment, the old one frozen in the middle of a deletion, its call arriving late: one execution,
-// never of another instance. [ORP-3]
-func TestO17AnOldLeaderThatWakesUpInTheMiddleOfADeletionHarmsNothing(t *testing.T) {
+// O17: two leaders for a moment; the old one is paused in the middle of a deletion, and its call arrives late: the deletion is
+// executed once, and never on another instance. [ORP-3]
+func TestO17AnOldLeaderThatResumesDuringADeletionDeletesNothingElse(t *testing.T) {
 	ctx, s := fixture(t)
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)[0]
 	s.Allow(stale, true)
@@ -49,7 +49,7 @@ func TestO17AnOldLeaderThatWakesUpInTheMiddleOfADeletionHarmsNothing(t *testing.
 	}
 	now, err := s.LeaseHolder(ctx, world.IMMonitor)
 	require.NoError(t, err)
-	require.Equal(t, holder, now, "the lease is not the old leader's to release")
+	require.Equal(t, holder, now, "the old leader must not release the lease")
 	require.NoError(t, s.Runs(ctx, stale.InstanceManager, stale.Name))
 	counts, err := s.EffectiveDeletions(ctx)
 	require.NoError(t, err)
@@ -59,8 +59,8 @@ func TestO17AnOldLeaderThatWakesUpInTheMiddleOfADeletionHarmsNothing(t *testing.
 	require.NoError(t, s.Remove(standby))
 }
 
-// O17: a graceful change of leader gives the lease back; the work continues.
-func TestO17ALeaderThatIsToldToStopHandsOver(t *testing.T) {
+// O17: a leader that stops gracefully releases the lease; the next one continues the work.
+func TestO17ALeaderThatStopsReleasesItsLease(t *testing.T) {
 	ctx, s := fixture(t)
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)[0]
 	s.Allow(stale, true)

@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// here is the one World of this test binary; every test leaves it as empty as it found it.
+// here is the one World of this test binary; every test leaves it empty.
 var here *world.World
 
 func TestMain(m *testing.M) {
@@ -25,7 +25,7 @@ func fixture(t *testing.T) (context.Context, *Scene) {
 	return harness.Empty(t, here, 4*time.Minute), &Scene{World: here, MayStay: map[string]bool{}}
 }
 
-// staleOf makes a v1 or v2 volume near and far, disowns its near instances and waits for their orphans.
+// staleOf creates a v1 or v2 volume near and far, disowns its near instances and waits for their orphans.
 func staleOf(t *testing.T, ctx context.Context, s *Scene, dataEngine string) []world.Stale {
 	t.Helper()
 	v, err := s.CreateVolume(ctx, world.Unique("vol"), dataEngine, Near, Near, Far)
@@ -39,7 +39,7 @@ func staleOf(t *testing.T, ctx context.Context, s *Scene, dataEngine string) []w
 	return s.Stale
 }
 
-// none fails when an Orphan is there within the time.
+// none fails when an Orphan appears within the time.
 func none(t *testing.T, ctx context.Context, s *Scene, during time.Duration) {
 	t.Helper()
 	require.NoError(t, s.Never(ctx, "an orphan", during, s.NoOrphans))

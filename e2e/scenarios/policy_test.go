@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// O13: off means that orphans persist; replica-data alone leaves instances alone.
+// O13: with the setting off orphans persist; with replica-data alone instances are kept.
 func TestO13OrphansPersistUnlessTheSettingNamesInstances(t *testing.T) {
 	for _, value := range []string{"", "replica-data"} {
 		t.Run(fmt.Sprintf("%q", value), func(t *testing.T) {
@@ -25,7 +25,7 @@ func TestO13OrphansPersistUnlessTheSettingNamesInstances(t *testing.T) {
 	}
 }
 
-// O13: not before the grace is over, promptly after it.
+// O13: an orphan is deleted right after its grace period, and not before.
 func TestO13AutoDeletionKeepsTheGraceExactly(t *testing.T) {
 	const grace = 4 * time.Second
 	ctx, s := fixture(t)
@@ -44,13 +44,13 @@ func TestO13AutoDeletionKeepsTheGraceExactly(t *testing.T) {
 		if d.Name == stale.Name {
 			after := d.Time.Sub(orphan.CreationTimestamp.Time)
 			require.GreaterOrEqual(t, after, grace)
-			// A creation timestamp is cut to whole seconds.
+			// A creation timestamp is truncated to whole seconds.
 			require.Less(t, after, grace+3*time.Second, "promptly")
 		}
 	}
 }
 
-// O13: switched off during the grace is cancelled.
+// O13: switching the setting off during the grace period cancels the deletion.
 func TestO13SwitchedOffDuringTheGraceIsCancelled(t *testing.T) {
 	ctx, s := fixture(t)
 	require.NoError(t, s.SetAutoDeletion(ctx, "instance", "3"))
@@ -62,7 +62,7 @@ func TestO13SwitchedOffDuringTheGraceIsCancelled(t *testing.T) {
 	require.NoError(t, s.OrphansAre(ctx, stale))
 }
 
-// O13: the last copy of a volume that exists is held, and says so.
+// O13: the last copy of an existing volume is held, and its Orphan reports it.
 func TestO13TheLastCopyOfAVolumeIsHeld(t *testing.T) {
 	ctx, s := fixture(t)
 	require.NoError(t, attached(ctx, s))
@@ -75,7 +75,7 @@ func TestO13TheLastCopyOfAVolumeIsHeld(t *testing.T) {
 		Patience))
 	require.NoError(t, s.Never(ctx, "a deletion", staleTime, s.AnyDeletion))
 
-	// A person is warned, and obeyed.
+	// A person's deletion is warned about, and executed.
 	s.Allow(last, true)
 	require.NoError(t, s.DeleteOrphan(ctx, last.Orphan()))
 	require.NoError(t, s.WaitOrphanGone(ctx, last.Orphan(), Patience))
@@ -83,8 +83,8 @@ func TestO13TheLastCopyOfAVolumeIsHeld(t *testing.T) {
 	require.NoError(t, s.Invariants(ctx))
 }
 
-// O13: many instances of a node disowned at once are held: rather the objects are missing. A node that comes back after its volumes moved
-// is no flood.
+// O13: many disowned instances of a node at once are held: more likely their objects were lost. A node that returns after its volumes
+// moved is no flood.
 func TestO13AFloodOfDisownedInstancesIsHeldAndAReturningNodeIsNot(t *testing.T) {
 	const many = 12
 	ctx, s := fixture(t)
@@ -140,13 +140,13 @@ func TestO13ANodeThatComesBackAfterItsVolumesMovedIsCleaned(t *testing.T) {
 	require.NoError(t, s.Invariants(ctx))
 }
 
-// O15: the old setting is migrated once, whatever is there already.
+// O15: the old setting is migrated once, with any value of the new one.
 func TestO15TheOldSettingIsMigrated(t *testing.T) {
 	for sentence, c := range map[string]struct{ old, now, want string }{
-		"true becomes replica-data":       {"true", "", "replica-data"},
-		"false becomes nothing":           {"false", "", ""},
-		"true is added to what is there":  {"true", "instance", "instance;replica-data"},
-		"true changes nothing that holds": {"true", "replica-data;instance", "replica-data;instance"},
+		"true becomes replica-data":      {"true", "", "replica-data"},
+		"false becomes nothing":          {"false", "", ""},
+		"true is added to the value":     {"true", "instance", "instance;replica-data"},
+		"true changes no complete value": {"true", "replica-data;instance", "replica-data;instance"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			ctx, s := fixture(t)
@@ -162,7 +162,7 @@ func TestO15TheOldSettingIsMigrated(t *testing.T) {
 	}
 }
 
-// O12: an evicted node is told as a scenario; a deleted one ends its orphans without a call.
+// O12: a scenario covers an evicted node; a deleted node ends its orphans without a call.
 func TestO12ADeletedNodeEndsItsOrphansWithoutACall(t *testing.T) {
 	ctx, s := fixture(t)
 	ghost := world.Stale{Name: "vol-e-0", UUID: "11111111-2222-3333-4444-555555555555", Type: v1beta2.InstanceTypeEngine,
@@ -174,7 +174,7 @@ func TestO12ADeletedNodeEndsItsOrphansWithoutACall(t *testing.T) {
 	require.Empty(t, deleted)
 }
 
-// A replica-data orphan that exists already: its object goes by policy, nothing else happens.
+// A replica-data orphan that exists already: policy deletes its object, and nothing else happens.
 func TestO13AnOrphanOfReplicaDataEndsByItsOwnItem(t *testing.T) {
 	ctx, s := fixture(t)
 	data := &v1beta2.Orphan{

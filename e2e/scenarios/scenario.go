@@ -25,10 +25,10 @@ const (
 // Nodes are the nodes that a World needs for the scenarios.
 var Nodes = []string{Near, Far, Third}
 
-// Topology is who plays a scenario beside im-monitor and orphan-controller. Each next one has the ones before in it.
+// Topology is the set of controllers of a scenario beside im-monitor and orphan-controller. Each next one includes the previous ones.
 type Topology int
 
-// The casts. Orphans has nobody else: the World itself moves volumes there.
+// The topologies. Orphans has no other controller: the World itself moves volumes there.
 const (
 	Orphans Topology = iota
 	Attached
@@ -39,40 +39,40 @@ const (
 // Topologies are all of them.
 var Topologies = []Topology{Orphans, Attached, Snapshots, Upgrades}
 
-// Options are those of a World for the cast.
+// Options are those of a World for the topology.
 func (c Topology) Options() world.Options {
 	return world.Options{Nodes: Nodes, Record: true, Attach: c >= Attached, Snapshots: c >= Snapshots, Upgrades: c >= Upgrades}
 }
 
-// Scenario is a scenario that may be cut anywhere.
+// Scenario is a scenario in which a controller may crash at any step.
 type Scenario struct {
-	// ID is its line in the list of scenarios, Sentence what happens.
+	// ID is its entry in the list of scenarios, Sentence what happens.
 	ID, Sentence string
-	// Setup makes what is there before. Act is what people and the world do, and must tolerate that a controller dies
+	// Setup creates the initial state. Act is what people and the environment do, and must tolerate that a controller crashes
 	// meanwhile. End waits for the end state.
 	Setup, Act, End func(context.Context, *Scene) error
-	// Topology says which controllers the scenario's World needs.
+	// Topology is the set of controllers that the scenario's World needs.
 	Topology Topology
-	// Check is what must hold after the run; nil means the invariants of orphans.
+	// Check checks the state after the run; nil means the invariants of orphans.
 	Check func(context.Context, *Scene) error
-	// Point tells which steps are crash points; nil means all.
+	// Point reports whether a step is a crash point; nil means all are.
 	Point func(record.Step) bool
 }
 
-// Scene is one run of a scenario.
+// Scene is the state of one run of a scenario.
 type Scene struct {
 	*world.World
-	// V1 and V2 are the volumes that the Stage made.
+	// V1 and V2 are the volumes that Setup created.
 	V1, V2 *world.Volume
-	// Stale are the instances that the scenario is about.
+	// Stale are the orphaned instances of the scenario.
 	Stale []world.Stale
-	// MayDelete says which instances may be deleted, and whether their data may be destroyed.
+	// MayDelete has the instances that may be deleted, and whether their data may be destroyed.
 	MayDelete []Permit
 	// MayStay are the names of Orphans that are part of the end state.
 	MayStay map[string]bool
-	// Watch watches over the run, where the scenario wants that, and says in the end what it found.
+	// Watch, if set, watches the run and returns what it found at the end.
 	Watch interface{ Stop() error }
-	// Volume is the name of the volume that the scenario is about, where attach-controller made it.
+	// Volume is the name of the scenario's volume, where attach-controller attaches it.
 	Volume string
 	// seen are the names of Orphans that were there once.
 	seen map[string]bool
@@ -90,8 +90,8 @@ func (s *Scene) Allow(stale world.Stale, cleanup bool) {
 	s.MayDelete = append(s.MayDelete, Permit{stale, cleanup})
 }
 
-// Invariants checks, for everything that the data plane executed, that nothing was deleted but what may be (ORP-1,
-// ORP-2) by the UUID that was judged (ORP-3), and that every Orphan has ended but those that stay (ORP-4).
+// Invariants checks, for everything that the data plane executed, that only permitted instances were deleted (ORP-1,
+// ORP-2) by the evaluated UUID (ORP-3), and that every Orphan has ended but those that stay (ORP-4).
 func (s *Scene) Invariants(ctx context.Context) error {
 	deletions, err := s.Deletions(ctx)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Scene) permitted(d world.Deletion) error {
 	case d.UUIDFound == "":
 		return nil // nothing was there any more
 	case d.UUIDFound != d.UUIDAsked && d.Executed:
-		return fmt.Errorf("ORP-3: %s on %s was deleted with UUID %s, judged was %s", d.Name, d.InstanceManager, d.UUIDFound, d.UUIDAsked)
+		return fmt.Errorf("ORP-3: %s on %s was deleted with UUID %s, evaluated was %s", d.Name, d.InstanceManager, d.UUIDFound, d.UUIDAsked)
 	case !d.Executed:
 		return nil
 	}
@@ -144,10 +144,10 @@ func (s *Scene) permitted(d world.Deletion) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("ORP-1: %s (%s) on %s was deleted although it is claimed or nobody asked", d.Name, d.UUIDFound, d.InstanceManager)
+	return fmt.Errorf("ORP-1: %s (%s) on %s was deleted although it is claimed or no deletion was requested", d.Name, d.UUIDFound, d.InstanceManager)
 }
 
-// EffectiveDeletions are how often each instance was really deleted.
+// EffectiveDeletions counts the deletions of each instance that had an effect.
 func (s *Scene) EffectiveDeletions(ctx context.Context) (map[string]int, error) {
 	deletions, err := s.Deletions(ctx)
 	if err != nil {
@@ -162,11 +162,11 @@ func (s *Scene) EffectiveDeletions(ctx context.Context) (map[string]int, error) 
 	return out, nil
 }
 
-// Run plays the scenario once. Once the stage is set, before is called, if there is any.
+// Run runs the scenario once. After Setup it calls before, unless that is nil.
 func (s Scenario) Run(ctx context.Context, w *world.World, before func(*Scene) error) (*Scene, error) {
 	scene := &Scene{World: w, MayStay: map[string]bool{}}
 	if err := s.Setup(ctx, scene); err != nil {
-		return scene, fmt.Errorf("%s, stage: %w", s.ID, err)
+		return scene, fmt.Errorf("%s, setup: %w", s.ID, err)
 	}
 	if before != nil {
 		if err := before(scene); err != nil {

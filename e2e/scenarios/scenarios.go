@@ -9,12 +9,12 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Scenarios are the scenarios whose every write and call is a crash point.
+// Scenarios are the scenarios of orphans. Each write and each call in them is a crash point.
 func Scenarios() []Scenario {
 	return []Scenario{disowned(), stoppedObject(), replaced(), deletedByHand(), scheduledBack(), evicted(), automatic()}
 }
 
-// attached makes one v1 and one v2 volume whose engines run near, with replicas near and far.
+// attached creates one v1 and one v2 volume whose engines run near, with replicas near and far.
 func attached(ctx context.Context, s *Scene) (err error) {
 	if s.V1, err = s.CreateVolume(ctx, world.Unique("v1"), v1beta2.DataEngineV1, Near, Near, Far); err != nil {
 		return err
@@ -49,7 +49,7 @@ func disowned() Scenario {
 	}
 }
 
-// disownNear takes the Engine and the near Replica away from their instances.
+// disownNear deletes the Engine and the near Replica, so that no object claims their instances.
 func (s *Scene) disownNear(ctx context.Context, v *world.Volume) error {
 	stale, err := s.World.Stale(ctx, v, Near)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Scene) disownNear(ctx context.Context, v *world.Volume) error {
 // O6: the objects are stopped while their instances still run.
 func stoppedObject() Scenario {
 	return Scenario{
-		ID: "O6", Sentence: "objects are stopped while their instances run: the runtime goes, claimed data stays", Setup: attached,
+		ID: "O6", Sentence: "objects are stopped while their instances run: the runtime ends, claimed data stays", Setup: attached,
 		Act: func(ctx context.Context, s *Scene) error {
 			for _, v := range []*world.Volume{s.V1, s.V2} {
 				if err := s.stopNear(ctx, v); err != nil {
@@ -82,7 +82,7 @@ func stoppedObject() Scenario {
 	}
 }
 
-// stopNear writes that the Engine and the near Replica are stopped.
+// stopNear sets the Engine and the near Replica to stopped.
 func (s *Scene) stopNear(ctx context.Context, v *world.Volume) error {
 	stale, err := s.World.Stale(ctx, v, Near)
 	if err != nil {
@@ -115,9 +115,9 @@ func (s *Scene) deleteAllWhenThere(ctx context.Context) error {
 	return nil
 }
 
-// allEnded waits until no stale instance runs, nor has an Orphan. One that had an Orphan must be gone before it: an
-// Orphan that ends while its instance runs is a failure. An Orphan that was never seen may yet come as long as its
-// instance runs, so there the instance is waited for first.
+// allEnded waits until no stale instance runs or has an Orphan. An instance must end before its Orphan: an Orphan that
+// ends while its instance runs is a failure. An Orphan that was never seen may still be created while its instance
+// runs, so allEnded first waits for the end of that instance.
 func (s *Scene) allEnded(ctx context.Context) error {
 	for _, instance := range s.Stale {
 		if !s.seen[instance.Orphan()] {
@@ -139,7 +139,7 @@ func (s *Scene) allEnded(ctx context.Context) error {
 	return nil
 }
 
-// WaitOrphan is the World's, and remembers what was seen.
+// WaitOrphan calls the World's, and records which Orphans existed.
 func (s *Scene) WaitOrphan(ctx context.Context, stale world.Stale, within time.Duration) (*v1beta2.Orphan, error) {
 	orphan, err := s.World.WaitOrphan(ctx, stale, within)
 	if err == nil {
@@ -164,10 +164,10 @@ func (s *Scene) notRunning(instance world.Stale) func(context.Context) (string, 
 	}
 }
 
-// O8: between judgement and deletion the name gets a new instance.
+// O8: between evaluation and deletion the name gets a new instance.
 func replaced() Scenario {
 	return Scenario{
-		ID: "O8", Sentence: "the name restarts with a new UUID between judgement and deletion: the new instance lives",
+		ID: "O8", Sentence: "the name restarts with a new UUID between evaluation and deletion: the new instance lives",
 		Setup: func(ctx context.Context, s *Scene) error {
 			if err := attached(ctx, s); err != nil {
 				return err
@@ -210,7 +210,7 @@ func replaced() Scenario {
 // O9: a person deletes orphans.
 func deletedByHand() Scenario {
 	return Scenario{
-		ID: "O9", Sentence: "orphans are deleted by hand: one effective deletion each, the objects go after the absence was proven",
+		ID: "O9", Sentence: "orphans are deleted by a person: one effective deletion each, the objects end after the absence was proven",
 		Setup: func(ctx context.Context, s *Scene) error {
 			if err := attached(ctx, s); err != nil {
 				return err
@@ -250,7 +250,7 @@ func deletedByHand() Scenario {
 // O10: the object is scheduled back before the deletion.
 func scheduledBack() Scenario {
 	return Scenario{
-		ID: "O10", Sentence: "the object is scheduled back between judgement and deletion: no call, the orphan goes",
+		ID: "O10", Sentence: "the object is scheduled back between evaluation and deletion: no call, the orphan ends",
 		Setup: func(ctx context.Context, s *Scene) error {
 			if err := attached(ctx, s); err != nil {
 				return err
@@ -325,7 +325,7 @@ func evicted() Scenario {
 	}
 }
 
-// lastCopy disowns the near replica of the v2 volume and lets its far one be unhealthy.
+// lastCopy disowns the near replica of the v2 volume and makes its far one unhealthy.
 func (s *Scene) lastCopy(ctx context.Context) (world.Stale, error) {
 	stale, err := s.World.Stale(ctx, s.V2, Near)
 	if err != nil {

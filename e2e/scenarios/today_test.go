@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// TestAServerOfToday repeats what matters on servers as they are today, over mutual TLS: v2 UUIDs are empty, v2
+// TestAServerOfToday repeats the main checks on servers as released today, over mutual TLS: v2 UUIDs are empty, v2
 // deletions are not verified, and after a restart the list is empty for seconds.
 func TestAServerOfToday(t *testing.T) {
 	ctx := t.Context()
@@ -20,9 +20,9 @@ func TestAServerOfToday(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Close()) })
 	for sentence, test := range map[string]func(*testing.T, context.Context, *Scene){
-		"O7 an engine without any readable UUID is said, not judged, and a replica is known by its head": todayIdentity,
-		"O8 a replica that was revived under its name is not deleted":                                    todayReplaced,
-		"O16 an empty list after a restart loses no orphan and no data":                                  todayRestart,
+		"O7 an engine without a readable UUID is reported, not evaluated; a replica is identified by its head": todayIdentity,
+		"O8 a replica that was created again under its name is not deleted":                                    todayReplaced,
+		"O16 an empty list after a restart loses no orphan and no data":                                        todayRestart,
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(ctx, w.Stretched(2*time.Minute))
@@ -33,7 +33,7 @@ func TestAServerOfToday(t *testing.T) {
 	}
 }
 
-// todayStale makes a v2 volume near and far, disowns it near, and returns the engine and the replica there.
+// todayStale creates a v2 volume near and far, disowns it near, and returns the engine and the replica there.
 func todayStale(t *testing.T, ctx context.Context, s *Scene) (engine, replica world.Stale) {
 	t.Helper()
 	v, err := s.CreateVolume(ctx, world.Unique("today"), v1beta2.DataEngineV2, Near, Near, Far)

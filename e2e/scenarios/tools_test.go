@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// nothingLive says which instance of the volumes holds resources.
+// nothingLive names an instance of the volumes that holds resources, if any.
 func (s *Scene) nothingLive(volumes ...*world.Volume) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		for _, v := range volumes {
@@ -31,7 +31,7 @@ func (s *Scene) nothingLive(volumes ...*world.Volume) func(context.Context) (str
 	}
 }
 
-// goneWhy reports that the instance is still listed.
+// goneWhy returns a text while the instance is listed.
 func (s *Scene) goneWhy(stale world.Stale) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		if err := s.Gone(ctx, stale); err != nil {
@@ -41,7 +41,7 @@ func (s *Scene) goneWhy(stale world.Stale) func(context.Context) (string, error)
 	}
 }
 
-// allGone says how many of the instances are still listed.
+// allGone returns the number of the instances that are still listed, as a text.
 func (s *Scene) allGone(stale []world.Stale) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		left := 0
@@ -66,7 +66,7 @@ func (s *Scene) allGone(stale []world.Stale) func(context.Context) (string, erro
 	}
 }
 
-// settingGone reports that the setting is still there.
+// settingGone returns a text while the setting exists.
 func (s *Scene) settingGone(name string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		err := s.Get(ctx, name, &v1beta2.Setting{})
@@ -77,7 +77,7 @@ func (s *Scene) settingGone(name string) func(context.Context) (string, error) {
 	}
 }
 
-// orphanThere reports that the Orphan is gone or being deleted.
+// orphanThere returns a text when the Orphan is gone or being deleted.
 func (s *Scene) orphanThere(name string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		o := &v1beta2.Orphan{}
@@ -91,7 +91,7 @@ func (s *Scene) orphanThere(name string) func(context.Context) (string, error) {
 	}
 }
 
-// lostOrphan says which of the instances has no orphan any more, or one that was withdrawn.
+// lostOrphan names an instance without an Orphan, or with a withdrawn one.
 func (s *Scene) lostOrphan(stale []world.Stale) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		for _, instance := range stale {
@@ -107,7 +107,7 @@ func (s *Scene) lostOrphan(stale []world.Stale) func(context.Context) (string, e
 	}
 }
 
-// noise says what the controllers wrote or called.
+// noise lists the writes and calls of the controllers.
 func (s *Scene) noise(context.Context) (string, error) {
 	writes := s.API.Counts().Lines(func(r record.Request) bool { return r.Kind == record.KindWrite })
 	calls := s.DataPlane.Counts().Lines(func(m record.Method) bool { return !m.Stream })

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// orphanedNear stages a v1 volume whose near instances are orphans.
+// orphanedNear sets up a v1 volume whose near instances are orphans.
 func orphanedNear(ctx context.Context, s *Scene) error {
 	if err := attached(ctx, s); err != nil {
 		return err
@@ -27,7 +27,7 @@ func orphanedNear(ctx context.Context, s *Scene) error {
 // Unreachable is O11: the instance manager does not answer while its orphans are being deleted, and then does again.
 func Unreachable() Scenario {
 	return Scenario{
-		ID: "O11", Sentence: "the instance manager is unreachable for a while: the orphan waits, says so, and is completed later",
+		ID: "O11", Sentence: "the instance manager is unreachable for a while: the orphan waits, reports it, and is completed later",
 		Setup: orphanedNear,
 		Act: func(ctx context.Context, s *Scene) error {
 			for _, stale := range s.Stale {
@@ -51,10 +51,10 @@ func Unreachable() Scenario {
 	}
 }
 
-// UnknownIsNotEmpty is the core of O16: what runs on an instance manager cannot be read for a while.
+// UnknownIsNotEmpty is the core of O16: the instances of an instance manager cannot be listed for a while.
 func UnknownIsNotEmpty() Scenario {
 	return Scenario{
-		ID: "O16", Sentence: "what runs cannot be read for a while: nothing is concluded from that",
+		ID: "O16", Sentence: "instances cannot be listed for a while: no orphan is created or ended",
 		Setup: orphanedNear,
 		Act: func(ctx context.Context, s *Scene) error {
 			if err := s.Part(ctx, Near); err != nil {
@@ -86,7 +86,7 @@ func UnknownIsNotEmpty() Scenario {
 				}
 				s.MayStay[stale.Orphan()] = true
 				if err := s.Runs(ctx, stale.InstanceManager, stale.Name); err != nil {
-					return fmt.Errorf("after the silence: %w", err)
+					return fmt.Errorf("after the outage: %w", err)
 				}
 			}
 			return s.OrphansAre(ctx, s.Stale)

@@ -1,7 +1,7 @@
-// Command skew proves that controllers of different releases work side by side. It takes each controller as it was at an
-// earlier commit with everything else as it is now, then each of now with everything else of then, then only the custom
-// resource definitions of then, then only those of now, and tells the scenarios that the controller plays in: the same end, and
-// the same invariants.
+// Command skew proves that controllers of different releases work together. It runs each controller of an earlier commit with
+// everything else current, then each current controller with everything else of the earlier commit, then only the earlier custom
+// resource definitions, then only the current ones, and runs the scenarios of that controller: they must reach the same end and
+// keep the same invariants.
 //
 //	skew                            against the commit in e2e/skew/BASE
 //	skew --base v0.3.0              against another one
@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// run tells the scenarios of every mix, also after one that failed.
+// run runs the scenarios of every mix, also after one that failed.
 func run(ctx context.Context, base, only string) (err error) {
 	old, err := checkOut(ctx, base)
 	if err != nil {
@@ -71,7 +71,7 @@ func run(ctx context.Context, base, only string) (err error) {
 	return errors.Join(failed...)
 }
 
-// run tells scenarios in one World of these options until one fails, and says how many went well.
+// run runs scenarios in one World with these options until one fails, and returns how many passed.
 func runAll(ctx context.Context, options world.Options, of []scenarios.Scenario) (reported int, err error) {
 	w, err := world.Start(ctx, options)
 	if err != nil {

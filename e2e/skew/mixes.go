@@ -7,17 +7,17 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// mix is a cluster of which a part is as it was at the earlier commit.
+// mix is a cluster of which a part is of the earlier commit.
 type mix struct {
 	what string
-	// then are the controllers of the earlier commit, and whether its definitions are there.
+	// then are the controllers of the earlier commit; definitions reports whether its definitions are used.
 	then        []string
 	definitions bool
-	// topologies are those whose scenarios are told.
+	// topologies are those whose scenarios are run.
 	topologies []scenarios.Topology
 }
 
-// controllers are all, and the casts in whose scenarios each has something to do.
+// controllers are all, each with the topologies in whose scenarios it has something to do.
 var controllers = []struct {
 	name       string
 	topologies []scenarios.Topology
@@ -34,15 +34,15 @@ func mixes() []mix {
 	var all []string
 	for _, c := range controllers {
 		all = append(all, c.name)
-		out = append(out, mix{what: c.name + " of then, the rest of now", then: []string{c.name}, topologies: c.topologies})
+		out = append(out, mix{what: c.name + " earlier, the rest current", then: []string{c.name}, topologies: c.topologies})
 	}
 	for _, c := range controllers {
 		rest := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == c.name })
-		out = append(out, mix{what: c.name + " of now, the rest of then", then: rest, definitions: true, topologies: c.topologies})
+		out = append(out, mix{what: c.name + " current, the rest earlier", then: rest, definitions: true, topologies: c.topologies})
 	}
 	return append(out,
-		mix{what: "custom resource definitions of then, controllers of now", definitions: true, topologies: scenarios.Topologies},
-		mix{what: "controllers of then, custom resource definitions of now", then: all, topologies: scenarios.Topologies})
+		mix{what: "custom resource definitions earlier, controllers current", definitions: true, topologies: scenarios.Topologies},
+		mix{what: "controllers earlier, custom resource definitions current", then: all, topologies: scenarios.Topologies})
 }
 
 // options are those of a World of the mix: old is the tree of the earlier commit.

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// checkOut lays the tree of an earlier commit into a directory of its own.
+// checkOut writes the tree of an earlier commit into its own directory.
 func checkOut(ctx context.Context, base string) (string, error) {
 	root, err := world.ModuleRoot(ctx)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// S4: who dies between a call and what is written of it leaves exactly one snapshot. [SNP-2]
+// S4: a crash between a call and the write of its result leaves exactly one snapshot. [SNP-2]
 func TestS4ACrashBetweenCallAndStatusLeavesExactlyOne(t *testing.T) {
 	for _, c := range []struct{ name, actor, step string }{
-		{"im-monitor dies when the engine took it, before anybody knows", world.IMMonitor, taking},
-		{"snapshot-controller dies when it had approved it, before it knows", world.SnapshotController, "snapshots/status"},
+		{"im-monitor dies when the engine took it, before it writes the status", world.IMMonitor, taking},
+		{"snapshot-controller dies when its approval was written, before it has the answer", world.SnapshotController, "snapshots/status"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, w := fixture(t)
@@ -31,7 +31,7 @@ func TestS4ACrashBetweenCallAndStatusLeavesExactlyOne(t *testing.T) {
 			})
 			require.NoError(t, w.Snapshot(ctx, vol, name))
 			ready(t, ctx, name)
-			require.True(t, w.Sequence.Cut(), "nobody died")
+			require.True(t, w.Sequence.Cut(), "no process was killed")
 			require.Equal(t, 1, calls(t, ctx, vol, taking))
 			list, err := w.SnapshotsOf(ctx, vol)
 			require.NoError(t, err)

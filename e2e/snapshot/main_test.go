@@ -16,7 +16,7 @@ import (
 // watching is how long a test watches that nothing happens.
 const watching = 3 * time.Second
 
-// here is the one World of this test binary; every test leaves it as empty as it found it.
+// here is the one World of this test binary; every test leaves it empty.
 var here *world.World
 
 func TestMain(m *testing.M) {
@@ -30,7 +30,7 @@ func fixture(t *testing.T) (context.Context, *world.World) {
 	return harness.Empty(t, here, 4*time.Minute), here
 }
 
-// volume makes a volume with two replicas, attached or not.
+// volume creates a volume with two replicas, attached or not.
 func volume(t *testing.T, ctx context.Context, engine string, attached bool) string {
 	t.Helper()
 	name := world.Unique("vol")
@@ -43,7 +43,7 @@ func volume(t *testing.T, ctx context.Context, engine string, attached bool) str
 	return name
 }
 
-// calls tells how often an engine of the volume did something.
+// calls counts the calls of a method at the engines of the volume.
 func calls(t *testing.T, ctx context.Context, volume, method string) int {
 	t.Helper()
 	count, err := here.EngineCalls(ctx, volume, method)

@@ -14,10 +14,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// purging is the method that merges what was removed.
+// purging is the method that merges removed snapshots.
 const purging = "SnapshotPurge"
 
-// crowd makes attached volumes, each of whose engines has as many snapshots, and waits until each has a ready object.
+// crowd creates attached volumes, each of whose engines has as many snapshots, and waits until each has a ready object.
 func crowd(t *testing.T, ctx context.Context, w *world.World, volumes, snapshots int) (names []string, of func(volume string) []string) {
 	t.Helper()
 	of = func(volume string) (out []string) {
@@ -70,14 +70,14 @@ func ofController(name string) func(record.Request) bool {
 	return func(r record.Request) bool { return r.Kind == record.KindWrite && r.User == name }
 }
 
-// S15, in small: many snapshots are silent, a start beside them writes nothing, and one engine's change is about its own.
-func TestS15ManySnapshotsAreSilent(t *testing.T) {
+// S15 with fewer objects: many snapshots cause no writes, a start writes nothing, and one engine's change affects only its own snapshots.
+func TestS15ManySnapshotsCauseNoWrites(t *testing.T) {
 	const volumes, snapshots = 12, 30
 	ctx, w := fixture(t)
 	names, of := crowd(t, ctx, w, volumes, snapshots)
 	settles(t, ctx, w)
 
-	t.Run("nothing is written and nothing decided while nothing happens", func(t *testing.T) {
+	t.Run("no write and no reconcile while nothing happens", func(t *testing.T) {
 		w.API.Reset()
 		before, err := w.Counter(ctx, world.SnapshotController, "controller_runtime_reconcile_total")
 		require.NoError(t, err)
@@ -88,12 +88,12 @@ func TestS15ManySnapshotsAreSilent(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, before, after)
 	})
-	t.Run("a start decides on each, and writes nothing", func(t *testing.T) {
+	t.Run("a start evaluates each, and writes nothing", func(t *testing.T) {
 		w.API.Reset()
 		process := w.Process(world.SnapshotController)
 		require.NoError(t, process.Stop())
 		require.NoError(t, process.Restart())
-		require.NoError(t, w.Wait(ctx, "each to be decided on", patience, func(ctx context.Context) (string, error) {
+		require.NoError(t, w.Wait(ctx, "each to be evaluated", patience, func(ctx context.Context) (string, error) {
 			evaluated, err := w.Counter(ctx, world.SnapshotController, "controller_runtime_reconcile_total")
 			if err == nil && evaluated < volumes*snapshots {
 				return fmt.Sprintf("%.0f were", evaluated), nil
@@ -106,7 +106,7 @@ func TestS15ManySnapshotsAreSilent(t *testing.T) {
 		require.NoError(t, err)
 		require.Less(t, size, int64(150e6), "bytes of memory")
 	})
-	t.Run("a further snapshot of one volume is about itself and the one that it builds on", func(t *testing.T) {
+	t.Run("a further snapshot of one volume writes only itself and its parent", func(t *testing.T) {
 		w.API.Reset()
 		further := names[3] + "-further"
 		require.NoError(t, w.SaveSnapshot(ctx, names[3], further))
@@ -121,7 +121,7 @@ func TestS15ManySnapshotsAreSilent(t *testing.T) {
 	})
 }
 
-// settles waits until nobody has written for a second. Looks never end: each engine has its own.
+// settles waits until no write was made for a second. Polls never end: each engine has its own.
 func settles(t *testing.T, ctx context.Context, w *world.World) {
 	t.Helper()
 	last, since := -1, time.Now()
@@ -143,7 +143,7 @@ func joined(lines []string) string {
 	return fmt.Sprint(lines)
 }
 
-// S7: thirty that are deleted together are removed by one call, and merged by one purge. [SNP-3]
+// S7: thirty snapshots that are deleted together are removed by one call, and merged by one purge. [SNP-3]
 func TestS7ThirtyDeletionsOfAVolumeAreOnePurge(t *testing.T) {
 	const snapshots = 31
 	ctx, w := fixture(t)

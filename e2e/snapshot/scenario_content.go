@@ -8,13 +8,13 @@ import (
 )
 
 // contentClass is the VolumeSnapshotClass of the scenario.
-const contentClass = "story-snap"
+const contentClass = "scenario-snap"
 
 // content is the name of the Scene's VolumeSnapshotContent, and the UID of the VolumeSnapshot that it is bound to.
 func content(s *scenarios.Scene) string { return s.Volume + "-content" }
 
-// S12: a VolumeSnapshotContent of Kubernetes is taken, and goes with its snapshot. The common snapshot controller is played; with
-// the real one it is told in package kubernetes.
+// S12: a VolumeSnapshotContent of Kubernetes gets its snapshot, and ends with it. The scenario replaces the common snapshot
+// controller; package kubernetes tests with the real one.
 func takenForKubernetes() scenarios.Scenario {
 	return scenarios.Scenario{
 		ID: "S12", Sentence: "a snapshot is taken for Kubernetes once, and removed with its content",

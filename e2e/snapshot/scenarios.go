@@ -20,7 +20,7 @@ const (
 	removing = "SnapshotRemove"
 )
 
-// Scenarios are the scenarios of snapshots whose every write and call is a crash point.
+// Scenarios are the scenarios of snapshots. Each write and each call in them is a crash point.
 func Scenarios() []scenarios.Scenario {
 	scenarioList := []scenarios.Scenario{takenAttached(), takenDetached(), takenBack(), cutInTheCall(), removed(), removedDetached(),
 		goesWithItsVolume(),
@@ -31,10 +31,10 @@ func Scenarios() []scenarios.Scenario {
 	return scenarioList
 }
 
-// order makes the scenario's volume.
+// order creates the scenario's volume.
 func order(engine string) func(context.Context, *scenarios.Scene) error {
 	return func(ctx context.Context, s *scenarios.Scene) error {
-		s.Volume = world.Unique("story")
+		s.Volume = world.Unique("scenario")
 		if err := s.Order(ctx, s.Volume, engine, 2, nil); err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func firstReady(ctx context.Context, s *scenarios.Scene) error {
 	return s.WaitSnapshot(ctx, numbered(s, 0), v1beta2.SnapshotReady, v1beta2.ReasonReady, patience)
 }
 
-// carriedOut checks how often the data plane took and removed, and that it came to no harm. Several may go in one removal.
+// carriedOut checks how often the data plane took and removed snapshots, and that no data was harmed. One removal may remove several.
 func carriedOut(takes, removes int) func(context.Context, *scenarios.Scene) error {
 	return func(ctx context.Context, s *scenarios.Scene) error {
 		taken, err := s.EngineCalls(ctx, s.Volume, taking)
@@ -101,7 +101,7 @@ func carriedOut(takes, removes int) func(context.Context, *scenarios.Scene) erro
 	}
 }
 
-// S1: asked for on an attached volume.
+// S1: a snapshot is requested on an attached volume.
 func takenAttached() scenarios.Scenario {
 	return scenarios.Scenario{
 		ID: "S1", Sentence: "a snapshot of an attached volume is taken once", Setup: attached(v1beta2.DataEngineV2, 0),
@@ -109,10 +109,10 @@ func takenAttached() scenarios.Scenario {
 	}
 }
 
-// S2: asked for on a detached volume.
+// S2: a snapshot is requested on a detached volume.
 func takenDetached() scenarios.Scenario {
 	return scenarios.Scenario{
-		ID: "S2", Sentence: "a detached volume is attached for its snapshot, and let go", Setup: order(v1beta2.DataEngineV1),
+		ID: "S2", Sentence: "a detached volume is attached for its snapshot, and detached", Setup: order(v1beta2.DataEngineV1),
 		Act: takeFirst,
 		End: func(ctx context.Context, s *scenarios.Scene) error {
 			if err := firstReady(ctx, s); err != nil {
@@ -138,7 +138,7 @@ func letGo(ctx context.Context, s *scenarios.Scene) error {
 	})
 }
 
-// S2: asked for and taken back at once; wherever the call is by then, nothing stays.
+// S2: a snapshot is requested and deleted at once; nothing stays, whether or not the call was made.
 func takenBack() scenarios.Scenario {
 	return scenarios.Scenario{
 		ID: "S2b", Sentence: "a snapshot that is deleted before it was taken leaves nothing", Setup: order(v1beta2.DataEngineV2),
@@ -177,7 +177,7 @@ func cutInTheCall() scenarios.Scenario {
 	}
 }
 
-// S7: several are removed; the data of those that stay is whole.
+// S7: several snapshots are removed; the data of the others is complete.
 func removed() scenarios.Scenario {
 	return scenarios.Scenario{
 		ID: "S7", Sentence: "two of three snapshots are removed, each once", Setup: attached(v1beta2.DataEngineV2, 3),
@@ -206,7 +206,7 @@ func removed() scenarios.Scenario {
 	}
 }
 
-// S7: of a detached volume, which is attached for it and let go.
+// S7: a snapshot of a detached volume is removed; the volume is attached for it and then detached.
 func removedDetached() scenarios.Scenario {
 	return scenarios.Scenario{
 		ID: "S7b", Sentence: "a snapshot of a detached volume is removed where its data is",
@@ -230,10 +230,10 @@ func removedDetached() scenarios.Scenario {
 	}
 }
 
-// S9: a volume goes, and its snapshots with it, without a call for them.
+// S9: a volume is deleted, and its snapshots with it, without a call for them.
 func goesWithItsVolume() scenarios.Scenario {
 	return scenarios.Scenario{
-		ID: "S9", Sentence: "a deleted volume takes its snapshot along", Setup: attached(v1beta2.DataEngineV1, 1),
+		ID: "S9", Sentence: "a deleted volume ends its snapshot", Setup: attached(v1beta2.DataEngineV1, 1),
 		Act: func(ctx context.Context, s *scenarios.Scene) error { return s.DeleteVolume(ctx, s.Volume) },
 		End: func(ctx context.Context, s *scenarios.Scene) error {
 			if err := s.WaitSnapshotGone(ctx, numbered(s, 0), patience); err != nil {

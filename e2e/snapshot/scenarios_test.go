@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// S1: asked for on an attached volume. [SNP-2]
+// S1: a snapshot is requested on an attached volume. [SNP-2]
 func TestS1ASnapshotOfAnAttachedVolume(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -27,7 +27,7 @@ func TestS1ASnapshotOfAnAttachedVolume(t *testing.T) {
 	})
 }
 
-// S2: asked for on a detached volume, which is attached for it and let go.
+// S2: a snapshot is requested on a detached volume, which is attached for it and then detached.
 func TestS2ASnapshotOfADetachedVolume(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -57,7 +57,7 @@ func TestS3ASnapshotThatExistsIsAdopted(t *testing.T) {
 	}))
 }
 
-// S5: what the engine has gets an object; the head does not.
+// S5: each snapshot of the engine gets an object; the head does not.
 func TestS5ASnapshotOfTheSystemGetsAnObject(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, name := volume(t, ctx, v1beta2.DataEngineV2, true), world.Unique("system")
@@ -77,7 +77,7 @@ func TestS5ASnapshotOfTheSystemGetsAnObject(t *testing.T) {
 	require.NoError(t, w.WaitSnapshotGone(ctx, name, patience))
 }
 
-// SNP: one list that lacks what is there ends nothing.
+// SNP: one incomplete list ends no Snapshot.
 func TestS7AListThatLacksHalfEndsNoSnapshot(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -93,13 +93,13 @@ func TestS7AListThatLacksHalfEndsNoSnapshot(t *testing.T) {
 		for _, name := range names[:2] {
 			require.NoError(t, w.WaitSnapshotGone(ctx, name, patience))
 		}
-		require.Positive(t, calls(t, ctx, vol, removing), "they are gone, and nobody removed them")
+		require.Positive(t, calls(t, ctx, vol, removing), "they are gone without a removal")
 		ready(t, ctx, names[2])
 		require.NoError(t, w.NoHarm(ctx))
 	})
 }
 
-// S7: several that are deleted at once end, and the data that is left is whole. [SNP-3]
+// S7: several snapshots that are deleted at once end, and the remaining data is complete. [SNP-3]
 func TestS7SeveralAreRemoved(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -129,7 +129,7 @@ func TestS7SeveralAreRemoved(t *testing.T) {
 	})
 }
 
-// S8: the setting holds removals back, and lets them go on.
+// S8: the setting suspends removals, and lets them continue.
 func TestS8PurgesThatAreDisabled(t *testing.T) {
 	ctx, w := fixture(t)
 	vol := volume(t, ctx, v1beta2.DataEngineV1, true)
@@ -151,7 +151,7 @@ func TestS8PurgesThatAreDisabled(t *testing.T) {
 	require.NoError(t, w.WaitSnapshotGone(ctx, second, patience))
 }
 
-// S9: a volume that goes takes its snapshots along.
+// S9: a deleted volume ends its snapshots.
 func TestS9AVolumeThatGoes(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, name := volume(t, ctx, v1beta2.DataEngineV1, true), world.Unique("snap")
@@ -163,7 +163,7 @@ func TestS9AVolumeThatGoes(t *testing.T) {
 	require.Zero(t, calls(t, ctx, vol, removing))
 }
 
-// S11: at its limit a volume gets no further snapshot, and says so; room lets it go on.
+// S11: at its limit a volume gets no further snapshot, and reports it; it continues once there is room.
 func TestS11TheLimitOfAVolume(t *testing.T) {
 	ctx, w := fixture(t)
 	vol := world.Unique("vol")
@@ -181,7 +181,7 @@ func TestS11TheLimitOfAVolume(t *testing.T) {
 	require.Equal(t, 3, calls(t, ctx, vol, taking))
 }
 
-// S11: a snapshot that waits at the limit is taken once the limit is raised, which the engine that runs has to learn.
+// S11: a snapshot that waits at the limit is taken once the limit is raised, which the running engine has to receive.
 func TestS11TheLimitOfAVolumeInUseIsRaised(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)

@@ -14,7 +14,7 @@ import (
 
 const far = scenarios.Far
 
-// identities are the UIDs of the volume's Snapshots by name: an object that was deleted and made again has another.
+// identities are the UIDs of the volume's Snapshots by name: an object that was deleted and created again has another.
 func identities(t *testing.T, ctx context.Context, w *world.World, volume string) map[string]types.UID {
 	t.Helper()
 	list, err := w.SnapshotsOf(ctx, volume)
@@ -27,7 +27,7 @@ func identities(t *testing.T, ctx context.Context, w *world.World, volume string
 	return out
 }
 
-// known is an attached volume with three snapshots that were asked for and one that the engine made.
+// known is an attached volume with three requested snapshots and one that the engine took by itself.
 func known(t *testing.T, ctx context.Context, w *world.World, change func(*v1beta2.VolumeSpec)) (string, map[string]types.UID) {
 	t.Helper()
 	name := world.Unique("vol")
@@ -51,7 +51,7 @@ func known(t *testing.T, ctx context.Context, w *world.World, change func(*v1bet
 	return name, is
 }
 
-// stay watches that every one of the objects stays, and is ready in the end.
+// stay checks that each of the objects stays, and is ready at the end.
 func stay(t *testing.T, ctx context.Context, w *world.World, volume string, before map[string]types.UID) {
 	t.Helper()
 	for name := range before {
@@ -61,8 +61,8 @@ func stay(t *testing.T, ctx context.Context, w *world.World, volume string, befo
 	require.Zero(t, calls(t, ctx, volume, removing))
 }
 
-// S6: an engine that does not answer, that answers half, and that is there no more tells nothing. [SNP-1]
-func TestS6WhatIsNotKnownDeletesNothing(t *testing.T) {
+// S6: an engine that does not answer, answers with half, or no longer exists changes no Snapshot. [SNP-1]
+func TestS6UnknownSnapshotListsDeleteNothing(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		fault world.Fault
@@ -90,8 +90,8 @@ func TestS6WhatIsNotKnownDeletesNothing(t *testing.T) {
 	}
 }
 
-// S6: the first look at an engine that was just started tells of no snapshot. [SNP-1]
-func TestS6AFirstLookThatIsEmptyDeletesNothing(t *testing.T) {
+// S6: the first poll of an engine that has just started lists no snapshot. [SNP-1]
+func TestS6AnEmptyFirstPollDeletesNothing(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, before := known(t, ctx, w, nil)
 	require.NoError(t, w.DropTicket(ctx, vol, "csi-1"))

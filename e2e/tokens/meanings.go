@@ -6,9 +6,9 @@ type strong struct{ root, data, volumes, secrets, summary string }
 var strengths = map[string]strong{
 	"im-monitor": {
 		root: "**yes**: it creates privileged pods", data: "**yes**", volumes: "**yes**", secrets: "**yes**: those of the namespace",
-		summary: "It starts the instance managers, which are privileged pods with the host's file system. No policy can tell such a pod " +
+		summary: "It starts the instance managers, which are privileged pods with the host's file system. No policy can distinguish such a pod " +
 			"from a thief's: " +
-			"guard this token as you guard root on the nodes.",
+			"protect this token as you protect root on the nodes.",
 	},
 	"attach-controller": {
 		root: "no", data: "**yes**: it approves the removal of replicas", volumes: "**yes**", secrets: "no",
@@ -18,19 +18,19 @@ var strengths = map[string]strong{
 	},
 	"snapshot-controller": {
 		root: "no", data: "snapshots and backups only", volumes: "**yes**: by tickets of a higher priority", secrets: "the webhook's only",
-		summary: "It decides when snapshots and backups are made and removed. A thief can remove all of them; the volumes themselves stay.",
+		summary: "It decides when snapshots and backups are created and removed. A thief can remove all of them; the volumes themselves stay.",
 	},
 	"upgrade-controller": {
 		root: "**yes**, unless the images are bounded: it names the image of an instance manager", data: "snapshots only",
-		volumes: "for as long as it closes their nodes", secrets: "no",
+		volumes: "for as long as it cordons their nodes", secrets: "no",
 		summary: "It asks im-monitor to replace an instance manager by one of another image, and that is a privileged pod. The ConfigMap " +
-			"`drover-instance-manager-images` takes that away from a thief, see [installing](install.md#hardening). What else it " +
-			"writes, a policy holds to single fields.",
+			"`drover-instance-manager-images` prevents that, see [installing](install.md#hardening). What else it " +
+			"writes, a policy limits to single fields.",
 	},
 	"orphan-controller": {
 		root: "no", data: "of orphans: also what is held as a last copy, or because its objects may be missing", volumes: "no",
 		secrets: "no",
-		summary: "It approves that orphaned instances are ended. im-monitor judges each of them again on what the API server has at " +
+		summary: "It approves that orphaned instances are ended. im-monitor evaluates each of them again on what the API server has at " +
 			"that moment, so that a thief " +
 			"ends only what is an orphan; but what no policy would take (`LastCopy`, `NotAbandoned`, `Flood`) he can delete as a person " +
 			"would, with its data.",
@@ -46,11 +46,11 @@ What every signed-in account may do, such as reading the API server's version, i
 // by it.
 type meaningKey struct{ kind, name, binary string }
 
-// meanings say what a thief does with the rights to write one kind. They go on after "so a thief".
+// meanings say what a thief does with the rights to write one kind. They continue the text "so a thief".
 var meanings = map[meaningKey]string{
 	{kind: "events.events.k8s.io"}:                              "invents events, and changes existing ones",
 	{kind: "events.events.k8s.io", binary: "attach-controller"}: "invents events in all namespaces, and changes existing ones in its own",
-	{kind: "settings.longhorn.io/status"}:                       "says of a setting that it is in force, or is not; nobody acts on that",
+	{kind: "settings.longhorn.io/status"}:                       "reports that a setting is in force, or is not; no controller acts on that",
 
 	// Leases: each names the one of its binary.
 	{kind: "leases.coordination.k8s.io", name: "drover-im-monitor"}: "keeps every im-monitor from leading",
@@ -78,16 +78,16 @@ var meanings = map[meaningKey]string{
 		"not start",
 	{kind: "orphans.longhorn.io", binary: "im-monitor"}:        "invents orphans, which orphan-controller may approve",
 	{kind: "snapshots.longhorn.io", binary: "im-monitor"}:      "lets snapshots be taken of every volume, until their limit",
-	{kind: "backups.longhorn.io/status", binary: "im-monitor"}: "says that backups are complete which are not",
-	{kind: "backuptargets.longhorn.io/status"}:                 "says that a backup target can be reached, or cannot",
-	{kind: "enginefrontends.longhorn.io/status"}:               "says where volumes are served; attach-controller believes it",
-	{kind: "engines.longhorn.io/status"}: "says which replicas are good; **attach-controller believes it, and " +
-		"removes those that are said to be bad**",
-	{kind: "instancemanagers.longhorn.io/status"}:                "says which instances run where",
-	{kind: "nodes.longhorn.io/status", binary: "im-monitor"}:     "says that nodes are down, so that volumes move",
-	{kind: "orphans.longhorn.io/status", binary: "im-monitor"}:   "says that instances are orphaned, or gone",
-	{kind: "replicas.longhorn.io/status", binary: "im-monitor"}:  "says that data was removed which is there, so that it is left behind",
-	{kind: "snapshots.longhorn.io/status", binary: "im-monitor"}: "says that snapshots were made which were not",
+	{kind: "backups.longhorn.io/status", binary: "im-monitor"}: "reports that backups are complete which are not",
+	{kind: "backuptargets.longhorn.io/status"}:                 "reports that a backup target can be reached, or cannot",
+	{kind: "enginefrontends.longhorn.io/status"}:               "reports where volumes are served; attach-controller believes it",
+	{kind: "engines.longhorn.io/status"}: "reports which replicas are good; **attach-controller believes it, and " +
+		"removes those that are reported bad**",
+	{kind: "instancemanagers.longhorn.io/status"}:                "reports which instances run where",
+	{kind: "nodes.longhorn.io/status", binary: "im-monitor"}:     "reports that nodes are down, so that volumes move",
+	{kind: "orphans.longhorn.io/status", binary: "im-monitor"}:   "reports that instances are orphaned, or gone",
+	{kind: "replicas.longhorn.io/status", binary: "im-monitor"}:  "reports that data was removed which is there, so that it is left behind",
+	{kind: "snapshots.longhorn.io/status", binary: "im-monitor"}: "reports that snapshots were taken which were not",
 
 	{kind: "poddisruptionbudgets.policy"}: "lets a drain take instance managers with the volumes that they serve, or take none at all; " +
 		"also budgets of other programs in the namespace",
@@ -100,8 +100,8 @@ var meanings = map[meaningKey]string{
 		"anything else is refused (`drover-attach-controller`, `drover-attach-controller-deletions`)",
 	{kind: "pods", binary: "attach-controller"}: "ends any pod of any namespace that uses a claim and has a controller, which makes " +
 		"another one, also by force while it runs; any other pod's " +
-		"deletion is refused (`drover-attach-controller-deletions`); reads all pods, with what their environment says",
-	{kind: "volumeattachments.storage.k8s.io/status"}: "tells Kubernetes that volumes of Longhorn's driver are " +
+		"deletion is refused (`drover-attach-controller-deletions`); reads all pods, with their environment",
+	{kind: "volumeattachments.storage.k8s.io/status"}: "reports to Kubernetes that volumes of Longhorn's driver are " +
 		"attached, or are not: pods fail, or a volume is attached elsewhere; other drivers' are refused (`drover-attach-controller`)",
 	{kind: "snapshots.longhorn.io", binary: "attach-controller"}: "**deletes snapshots**, and takes some",
 	{kind: "enginefrontends.longhorn.io"}:                        "stops the block devices of running volumes",
@@ -110,12 +110,12 @@ var meanings = map[meaningKey]string{
 	{kind: "replicas.longhorn.io"}:                                       "**deletes replicas**, and marks good ones as failed",
 	{kind: "replicas.longhorn.io/status", binary: "attach-controller"}:   "**approves that a deleted replica's data is destroyed**",
 	{kind: "volumeattachments.longhorn.io", binary: "attach-controller"}: "attaches and detaches every volume",
-	{kind: "volumeattachments.longhorn.io/status"}:                       "tells waiting pods that their volume is attached",
+	{kind: "volumeattachments.longhorn.io/status"}:                       "reports to waiting pods that their volume is attached",
 	{kind: "volumes.longhorn.io", binary: "attach-controller"}: "attaches a volume elsewhere, under its user, and drops the " +
 		"finalizer of one that is being deleted",
-	{kind: "volumes.longhorn.io/status", binary: "attach-controller"}: "says that volumes are healthy, or faulted",
-	{kind: "nodes.longhorn.io/status", binary: "attach-controller"}: "records instances as given up, so that orphan-controller may " +
-		"delete those without an object; says that nodes are ready, or what is on disks",
+	{kind: "volumes.longhorn.io/status", binary: "attach-controller"}: "reports that volumes are healthy, or faulted",
+	{kind: "nodes.longhorn.io/status", binary: "attach-controller"}: "records instances as abandoned, so that orphan-controller may " +
+		"delete those without an object; reports that nodes are ready, or what is on disks",
 
 	// snapshot-controller.
 	{kind: "secrets", name: "snapshot-controller-webhook"}: "reads and replaces the key of the webhook, and answers in its place where " +
@@ -128,14 +128,14 @@ var meanings = map[meaningKey]string{
 		"else is refused (`drover-snapshot-controller`)",
 	{kind: "volumesnapshotcontents.snapshot.storage.k8s.io"}: "changes VolumeSnapshotContents of every driver, also what " +
 		"becomes of the data when they are deleted, and drops their finalizers",
-	{kind: "volumesnapshotcontents.snapshot.storage.k8s.io/status"}: "tells Kubernetes that snapshots of every driver are ready, " +
+	{kind: "volumesnapshotcontents.snapshot.storage.k8s.io/status"}: "reports to Kubernetes that snapshots of every driver are ready, " +
 		"or are others than they are",
 	{kind: "backups.longhorn.io", binary: "snapshot-controller"}:          "**deletes backups**, and takes some",
 	{kind: "snapshots.longhorn.io", binary: "snapshot-controller"}:        "**deletes snapshots**, and takes some",
-	{kind: "backups.longhorn.io/status", binary: "snapshot-controller"}:   "approves backups, and says that they are complete",
+	{kind: "backups.longhorn.io/status", binary: "snapshot-controller"}:   "approves backups, and reports that they are complete",
 	{kind: "snapshots.longhorn.io/status", binary: "snapshot-controller"}: "approves that a deleted snapshot's data is merged away",
 	{kind: "recurringjobs.longhorn.io/status"}:                            "lets a recurring job believe that it has run",
-	{kind: "volumes.longhorn.io/status", binary: "snapshot-controller"}: "says which backup is a volume's last; any other change is " +
+	{kind: "volumes.longhorn.io/status", binary: "snapshot-controller"}: "reports which backup is a volume's last; any other change is " +
 		"refused (`drover-snapshot-controller-fields`)",
 	{kind: "volumeattachments.longhorn.io", binary: "snapshot-controller"}: "attaches and detaches every volume by tickets",
 
@@ -153,7 +153,7 @@ var meanings = map[meaningKey]string{
 		"volumes left it, so that they fail",
 	{kind: "engines.longhorn.io", binary: "upgrade-controller"}: "lets engines be asked for their state; any other " +
 		"change is refused (`drover-upgrade-controller-fields`)",
-	{kind: "nodes.longhorn.io", binary: "upgrade-controller"}: "closes nodes for new instances; any other change is " +
+	{kind: "nodes.longhorn.io", binary: "upgrade-controller"}: "cordons nodes for new instances; any other change is " +
 		"refused (`drover-upgrade-controller-fields`)",
 	{kind: "volumes.longhorn.io", binary: "upgrade-controller"}: "moves the targets of attached v2 volumes to other " +
 		"nodes; any other change is refused (`drover-upgrade-controller-fields`)",
@@ -163,6 +163,6 @@ var meanings = map[meaningKey]string{
 	{kind: "orphans.longhorn.io", binary: "orphan-controller"}: "**deletes Orphans as a person would, and with them the data " +
 		"of orphaned replicas**",
 	{kind: "orphans.longhorn.io/status", binary: "orphan-controller"}:     "approves that orphaned instances are ended, before their time",
-	{kind: "settings.longhorn.io", name: "orphan-resource-auto-deletion"}: "turns the automatic deletion of orphans on, or off",
+	{kind: "settings.longhorn.io", name: "orphan-resource-auto-deletion"}: "switches the automatic deletion of orphans on, or off",
 	{kind: "settings.longhorn.io", name: "orphan-auto-deletion"}:          "removes the old name of that setting",
 }

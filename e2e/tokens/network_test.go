@@ -32,7 +32,7 @@ func deployed(t *testing.T) (map[string]*appsv1.Deployment, map[string]*networki
 	return deployments, policies
 }
 
-// A port that a controller opens is in its policy, and its metrics are for those who were named.
+// A port that a controller opens is in its policy, and its metrics are open only to the named clients.
 func TestEveryPortOfAControllerHasARule(t *testing.T) {
 	deployments, policies := deployed(t)
 	for _, binary := range binaries {
@@ -53,7 +53,7 @@ func TestEveryPortOfAControllerHasARule(t *testing.T) {
 	}
 }
 
-// An instance manager without mutual TLS does what everybody asks who reaches it.
+// An instance manager without mutual TLS executes the calls of every client that reaches it.
 func TestOnlyImMonitorReachesTheCallsOfInstanceManagers(t *testing.T) {
 	deployments, policies := deployed(t)
 	policy := policies["instance-manager"]

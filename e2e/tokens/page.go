@@ -14,7 +14,7 @@ and every named policy with what it refuses.
 
 Each controller acts with the token of its service account, which lies in its pod. Root on the node of the pod has it, and so has everybody who may create
 pods, exec into pods, or create tokens (` + "`serviceaccounts/token`" +
-	`) in the namespace. This page says what one stolen token is good for. It says nothing
+	`) in the namespace. This page describes what one stolen token allows. It does not cover anything
 about the network: a pod that reaches an instance manager's ports 8500 to 8504 needs no token at all where mutual TLS is not in use, see
 [installing](install.md#hardening).
 
@@ -45,13 +45,13 @@ func page(tokens []token) (string, error) {
 	}
 	for key := range meanings {
 		if !used[key] {
-			return "", fmt.Errorf("meanings has %+v, which no Role grants: take it away", key)
+			return "", fmt.Errorf("meanings has %+v, which no Role grants: remove it", key)
 		}
 	}
 	return out.String(), nil
 }
 
-// section is what the page says of one binary.
+// section is the page's text about one binary.
 func section(out *strings.Builder, t token, used map[meaningKey]bool) error {
 	fmt.Fprintf(out, "\n## %s\n%s\n\n", t.binary, strengths[t.binary].summary)
 	out.WriteString("| where | what | which | may | so a thief |\n|---|---|---|---|---|\n")
@@ -120,7 +120,7 @@ func (r row) meaning(binary string, used map[meaningKey]bool) (string, error) {
 		means, found = meanings[key]
 	}
 	if !found {
-		return "", fmt.Errorf("%s may %s %s %s: say in meanings.go what a thief does with that", binary, strings.Join(writes, ", "), r.kind,
+		return "", fmt.Errorf("%s may %s %s %s: write in meanings.go what a thief does with that", binary, strings.Join(writes, ", "), r.kind,
 			r.name)
 	}
 	used[key] = true

@@ -28,13 +28,13 @@ func tokensAndPage(t *testing.T) ([]token, string) {
 	return tokens, text
 }
 
-// What the page says of a binary is what a real API server grants to its token: no more, and no less.
-func TestThePageSaysWhatTheAPIServerGrants(t *testing.T) {
+// The page's rights of a binary are exactly what a real API server grants to its token.
+func TestThePageListsWhatTheAPIServerGrants(t *testing.T) {
 	_, text := tokensAndPage(t)
 	for _, binary := range binaries {
 		t.Run(binary, func(t *testing.T) {
 			namespace, elsewhere := testkit.Namespace(t), testkit.Namespace(t)
-			unprivileged := testkit.Identity(t, namespace, "nobody", nil)
+			unprivileged := testkit.Identity(t, namespace, "unprivileged", nil)
 			access := testkit.BinaryIdentity(t, namespace, binary)
 			granted := func(where string) []right {
 				c, anybody := testkit.Client(t, access), testkit.Client(t, unprivileged)
@@ -52,12 +52,12 @@ func TestThePageSaysWhatTheAPIServerGrants(t *testing.T) {
 				everywhere[i].everywhere = true
 			}
 			require.Equal(t, sorted(append(here, everywhere...)), tableOf(t, text, binary),
-				"the API server grants (expected), the page says (actual)")
+				"the API server grants (expected), the page lists (actual)")
 		})
 	}
 }
 
-// rightsIn lists what a review says.
+// rightsIn lists the rights in a review.
 func rightsIn(review *authorizationv1.SelfSubjectRulesReview) []right {
 	var out []right
 	for _, rule := range review.Status.ResourceRules {
@@ -96,8 +96,8 @@ func tableOf(t *testing.T, text, binary string) []right {
 	return sorted(out)
 }
 
-// A policy that the page counts on is there, and TestAPolicy… below holds it to what the page says.
-func TestThePageNamesPoliciesThatAreThere(t *testing.T) {
+// Each policy that the page names exists; tests in policy_test.go check that it works as the page describes.
+func TestThePageNamesExistingPolicies(t *testing.T) {
 	_, text := tokensAndPage(t)
 	root, err := cluster.ModuleRoot()
 	require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestThePageNamesPoliciesThatAreThere(t *testing.T) {
 	}
 }
 
-// Whoever grants a right says what a thief does with it.
+// Each granted right needs a meaning: what a thief does with it.
 func TestARightWithoutAMeaningIsAnError(t *testing.T) {
 	tokens, _ := tokensAndPage(t)
 	tokens[0].rights = append(tokens[0].rights, right{resource: "configmaps", verb: "update"})

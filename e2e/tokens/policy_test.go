@@ -28,7 +28,7 @@ const (
 	trusted     = "Y2VydGlmaWNhdGU="
 )
 
-// checkPod is as upgrade-controller makes it.
+// checkPod is as upgrade-controller creates it.
 const checkPod = `
 metadata:
   name: upgrade-image-check-1
@@ -50,7 +50,7 @@ spec:
       seccompProfile: {type: RuntimeDefault}
 `
 
-// thief is somebody with the token of a binary, on a real API server.
+// thief is a client with the token of a binary, on a real API server.
 type thief struct {
 	t         *testing.T
 	namespace string
@@ -67,7 +67,7 @@ func steal(t *testing.T, binary string) *thief {
 		client: testkit.Client(t, testkit.BinaryIdentity(t, namespace, binary))}
 }
 
-// make creates it as an administrator, who deletes it in the end.
+// make creates an object as an administrator, and deletes it at the end of the test.
 func (th *thief) make(object client.Object) {
 	th.t.Helper()
 	require.NoError(th.t, th.admin.Create(th.t.Context(), object))
@@ -94,8 +94,8 @@ func (th *thief) patch(object client.Object, kind types.PatchType, body string) 
 	return th.client.Patch(th.t.Context(), object.DeepCopyObject().(client.Object), client.RawPatch(kind, []byte(body)), options...)
 }
 
-// inForce waits until the API server, which learns of policies by a watch, refuses. Nothing is stored before: what is there already is no
-// change.
+// inForce waits until the API server, which receives policies by a watch, refuses. Nothing is stored before: the requests do not change
+// existing objects.
 func (th *thief) inForce(try func() error, message string) {
 	th.t.Helper()
 	th.dry = true
@@ -104,7 +104,7 @@ func (th *thief) inForce(try func() error, message string) {
 	require.ErrorContains(th.t, try(), message)
 }
 
-// refused: a policy refused it, and the sentence says so.
+// refused checks that a policy refused the request with the message.
 func (th *thief) refused(err error, message string) {
 	th.t.Helper()
 	require.True(th.t, apierrors.IsForbidden(err), "%v", err)
@@ -165,7 +165,7 @@ func TestAStolenTokenOfAttachControllerTouchesNoAttachmentOfAnotherDriver(t *tes
 }
 
 // A24: attach-controller deletes pods of all namespaces and VolumeAttachments, but only such as it has a reason to.
-func TestAStolenTokenOfAttachControllerDeletesOnlyWhatComesBack(t *testing.T) {
+func TestAStolenTokenOfAttachControllerDeletesOnlyObjectsThatAreRecreated(t *testing.T) {
 	th := steal(t, "attach-controller")
 	th.make(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: th.namespace, Name: "default"}})
 	yes := true
@@ -362,8 +362,8 @@ func TestAStolenTokenOfOrphanControllerWritesTheTwoSettingsOfOrphansOnly(t *test
 	require.True(t, apierrors.IsForbidden(th.client.Delete(t.Context(), ours.DeepCopy())))
 }
 
-// The status of a volume decides whether data is copied into it: snapshot-controller says the last backup there, and nothing else.
-func TestAStolenTokenOfSnapshotControllerSaysNothingOfVolumesButTheirLastBackup(t *testing.T) {
+// The status of a volume decides whether data is copied into it: snapshot-controller writes the last backup there, and nothing else.
+func TestAStolenTokenOfSnapshotControllerChangesOnlyTheLastBackupOfVolumes(t *testing.T) {
 	th := steal(t, "snapshot-controller")
 	volume := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: th.namespace, Name: "a"},
 		Spec: v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV2, Size: 1 << 30, NumberOfReplicas: 3, DataSource: "vol://b"}}

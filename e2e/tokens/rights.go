@@ -18,7 +18,7 @@ import (
 // binaries are the controllers, each with a ServiceAccount of its name.
 var binaries = []string{"im-monitor", "attach-controller", "snapshot-controller", "upgrade-controller", "orphan-controller"}
 
-// right is one thing that a token allows.
+// right is one permission of a token.
 type right struct {
 	// everywhere: in every namespace, and on kinds without one; else in the namespace of the installation.
 	everywhere bool
@@ -62,7 +62,7 @@ func read(root string) ([]token, error) {
 	return tokens, nil
 }
 
-// withoutCovered drops what is granted in the namespace although it is granted everywhere.
+// withoutCovered drops rights in the namespace that are granted everywhere, too.
 func withoutCovered(rights []right) []right {
 	all := slices.Clone(rights)
 	return slices.DeleteFunc(rights, func(r right) bool {
@@ -90,7 +90,7 @@ func rightsOf(groups, resources, names, verbs []string, everywhere bool) []right
 	return out
 }
 
-// sorted orders rights by resource, and drops what stands there twice.
+// sorted orders rights by resource, and drops duplicates.
 func sorted(rights []right) []right {
 	slices.SortFunc(rights, func(a, b right) int {
 		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.resource, b.resource), cmp.Compare(a.name, b.name),

@@ -1,3 +1,3 @@
-// Package upgrade tells how the v2 data engine is replaced under running volumes, on a real API server: the controllers as processes of
+// Package upgrade replaces the v2 data engine under running volumes, on a real API server: the controllers as processes of
 // their own under their own Roles, and the simulator as the data plane, with a workload that never stops on each volume.
 package upgrade

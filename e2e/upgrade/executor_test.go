@@ -15,19 +15,19 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// executor are attach-controller and im-monitor around a live upgrade whose policy the test plays.
+// executor runs a live upgrade with attach-controller and im-monitor; the test writes what upgrade-controller would write.
 type executor struct {
 	*world.World
 	t      *testing.T
 	ctx    context.Context
 	volume string
-	// within is how long the workload may have to pause.
+	// within is the longest allowed pause of the workload.
 	within time.Duration
 	// since is when the ticket was satisfied.
 	since string
 }
 
-// attached is a volume of three replicas, attached to the near node and written to.
+// attached is a volume with three replicas, attached to the near node and written to.
 func attached(t *testing.T, volume string) *executor {
 	t.Helper()
 	ctx, w := fixture(t)
@@ -42,7 +42,7 @@ func attached(t *testing.T, volume string) *executor {
 	return h
 }
 
-// satisfied is since when the ticket is.
+// satisfied is the time since which the ticket is satisfied.
 func (h *executor) satisfied() string {
 	h.t.Helper()
 	a := &v1beta2.VolumeAttachment{}
@@ -52,7 +52,7 @@ func (h *executor) satisfied() string {
 	return ticket.Conditions[0].LastTransitionTime
 }
 
-// end stops the workload and holds it against what was promised: nothing lost, and no pause that a person would notice.
+// end stops the workload and checks it: no write was lost, and no pause was longer than allowed.
 func (h *executor) end() {
 	h.t.Helper()
 	seen, err := h.StopWriting(h.ctx, h.volume)
@@ -73,8 +73,8 @@ func (h *executor) own(name string, into client.Object) client.Object {
 	return into
 }
 
-// moves lets the target go to a node ("" is home), as upgrade-controller does, and waits until the other engine is gone;
-// meanwhile happens in between.
+// moves requests the target on a node ("" is the original node), as upgrade-controller does, and waits until the other engine is
+// gone; meanwhile is called in between.
 func (h *executor) moves(node string, meanwhile ...func()) {
 	h.t.Helper()
 	require.NoError(h.t, status.MergeSpec(h.ctx, h.Admin, h.own(h.volume, &v1beta2.Volume{}), map[string]any{"targetNodeID": node}))
@@ -119,7 +119,7 @@ func TestATargetMovesThereAndBackUnderAWorkload(t *testing.T) {
 
 const imageAfter = "longhornio/longhorn-instance-manager:upgraded"
 
-// step writes what upgrade-controller says of the near node.
+// step writes upgrade-controller's status of the near node.
 func (h *executor) step(state, replica string, more map[string]any) {
 	h.t.Helper()
 	fields := map[string]any{"state": state, "volumes": map[string]any{h.volume: map[string]any{"replica": replica,
@@ -130,7 +130,7 @@ func (h *executor) step(state, replica string, more map[string]any) {
 	require.NoError(h.t, status.MergeStatus(h.ctx, h.Admin, h.own("by-hand", &v1beta2.NodeDataEngineUpgrade{}), fields))
 }
 
-// U1, UPG-1, UPG-3: the whole way of a volume around a node whose instance manager is replaced.
+// U1, UPG-1, UPG-3: a volume is relocated from a node whose instance manager is replaced, and switched back.
 func TestANodeIsUpgradedUnderAWorkload(t *testing.T) {
 	h := attached(t, "around")
 	old := &v1beta2.InstanceManager{}

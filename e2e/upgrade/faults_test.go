@@ -15,8 +15,8 @@ import (
 
 const switchOver = "InstanceSwitchOverTarget"
 
-// U4, UPG-3: whatever becomes of the phases of a move, the workload continues, and the target gets there.
-func TestAMoveThatMeetsTroubleGetsThereAllTheSame(t *testing.T) {
+// U4, UPG-3: a phase of a move fails: the workload continues, and the target moves.
+func TestAMoveSurvivesAFailureInEachPhase(t *testing.T) {
 	for name, fault := range map[string]world.Fault{
 		"declined": {Kind: "error", Code: "FailedPrecondition", Method: switchOver, Node: scenarios.Near, DataEngine: "v2", Times: 2},
 		"unheard": {Kind: "error", Code: "Unavailable", Method: switchOver, Node: scenarios.Near, DataEngine: "v2", Times: 3,
@@ -53,9 +53,9 @@ func (h *executor) fails(engine string) {
 	})
 }
 
-// U4: the instance manager of the temporary node ends, its engine with it: another one takes over under the frontend, and the volume stays
-// attached. Its replica there is rebuilt.
-func TestATargetAwayFromHomeIsMadeAnewWhenItsInstanceManagerEnds(t *testing.T) {
+// U4: the instance manager of the temporary node ends, and its engine with it: another engine replaces it under the frontend, and the
+// volume stays attached. Its replica there is rebuilt.
+func TestARelocatedTargetIsCreatedAgainWhenItsInstanceManagerEnds(t *testing.T) {
 	h := attached(t, "again")
 	h.moves(scenarios.Far)
 	require.NoError(t, h.RestartManager(h.ctx, scenarios.Far, "v2"))
@@ -66,8 +66,8 @@ func TestATargetAwayFromHomeIsMadeAnewWhenItsInstanceManagerEnds(t *testing.T) {
 	h.end()
 }
 
-// U4: the node that holds the target dies, and the target is wanted elsewhere: the workload waits for that, and loses nothing. What the
-// dead node has is of the past when it is back.
+// U4: the node of the target dies, and the target is requested on another node: the workload waits for that, and loses no write. The
+// instances of the dead node are stale once it is back.
 func TestATargetLeavesANodeThatDied(t *testing.T) {
 	h := attached(t, "dying")
 	h.moves(scenarios.Far)
@@ -89,7 +89,7 @@ func TestATargetLeavesANodeThatDied(t *testing.T) {
 	h.end()
 }
 
-// U5, ALL-2: a controller dies in the middle of each move there and back; the one that follows ends it.
+// U5, ALL-2: a controller dies in the middle of each move in both directions; its successor completes the move.
 func TestATargetMovesWhileControllersDie(t *testing.T) {
 	h := attached(t, "crashes")
 	for n, name := range []string{"attach-controller", "im-monitor", "attach-controller", "im-monitor"} {

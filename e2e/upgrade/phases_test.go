@@ -12,8 +12,8 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// V1, U4: while each phase of a switch-over is in work, im-monitor, the frontend's server or the new engine ends. The target gets there all
-// the same, with every acknowledged write; where the old target was closed already, it is opened again first.
+// V1, U4: im-monitor, the frontend's server or the new engine ends during each phase of a switchover. The target still moves, with
+// every acknowledged write; where the old target was closed already, it is opened again first.
 func TestASwitchOverSurvivesADeathInEachPhase(t *testing.T) {
 	victims := map[string]func(h *executor, s v1beta2.SwitchoverStatus){
 		"imm": func(h *executor, _ v1beta2.SwitchoverStatus) {
@@ -46,7 +46,7 @@ func TestASwitchOverSurvivesADeathInEachPhase(t *testing.T) {
 	}
 }
 
-// reaches waits until a phase of a switch-over is in work and returns what it is about.
+// reaches waits until a phase of a switchover has begun and returns its object.
 func (h *executor) reaches(phase string) v1beta2.SwitchoverStatus {
 	h.t.Helper()
 	f := &v1beta2.EngineFrontend{}
@@ -60,8 +60,8 @@ func (h *executor) reaches(phase string) v1beta2.SwitchoverStatus {
 	return f.Status.Switchover
 }
 
-// A switch-over that is given up while its phase is in work leads back: the volume's target is the old engine again, with every write.
-func TestASwitchOverThatIsGivenUpInEachPhaseLeadsBack(t *testing.T) {
+// A switchover that is cancelled during a phase leads back: the volume's target is the old engine again, with every write.
+func TestASwitchOverThatIsCancelledInEachPhaseLeadsBack(t *testing.T) {
 	for _, phase := range []string{v1beta2.SwitchoverPreparing, v1beta2.SwitchoverSwitching, v1beta2.SwitchoverPromoting} {
 		t.Run(phase, func(t *testing.T) {
 			h := attached(t, "back-"+phase)

@@ -10,10 +10,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// U3: a node is cut off, its volume is attached elsewhere, and the node comes back with the engine and the frontend that it ran all the
-// time, of which its server tells no UUID. Both end by themselves, so that nothing keeps the node's instance manager from being replaced;
-// no Orphan is made.
-func TestWhatACutOffNodeBringsBackEndsByItself(t *testing.T) {
+// U3: a node is partitioned, its volume is attached elsewhere, and the node returns with the engine and the frontend that it still runs;
+// its server reports no UUID for them. Both end without a person, so that they do not block the replacement of the node's instance
+// manager; no Orphan is created.
+func TestStaleInstancesOfAPartitionedNodeEndByThemselves(t *testing.T) {
 	h := attached(t, "returned")
 	seen, err := h.StopWriting(h.ctx, h.volume)
 	require.NoError(t, err)
@@ -25,7 +25,7 @@ func TestWhatACutOffNodeBringsBackEndsByItself(t *testing.T) {
 	require.NoError(t, h.Attach(h.ctx, h.volume, scenarios.Far, patience))
 	require.NoError(t, h.JoinNode(h.ctx, scenarios.Near))
 	require.NoError(t, h.WaitNode(h.ctx, scenarios.Near, v1beta2.ConditionTrue, patience))
-	h.waits("what the node brought back to end", func() (string, error) {
+	h.waits("the stale instances of the node to end", func() (string, error) {
 		var managers v1beta2.InstanceManagerList
 		if err := h.List(h.ctx, &managers); err != nil {
 			return "", err

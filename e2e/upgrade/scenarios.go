@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// runTime is how long an upgrade of three nodes may take whose controllers die.
+	// runTime is how long an upgrade of three nodes may take while controllers crash.
 	runTime = 4 * time.Minute
-	// sampled is which of the other controllers' steps are crash points: each eighth. All of upgrade-controller's are.
+	// sampled selects the crash points of the other controllers: each eighth step. Every step of upgrade-controller is one.
 	sampled = 8
 )
 
-// Scenarios are the scenarios of upgrades that may be cut anywhere.
+// Scenarios are the scenarios of upgrades in which a controller may crash at any step.
 func Scenarios() []scenarios.Scenario {
 	return []scenarios.Scenario{threeNodes()}
 }
 
-// U1: three nodes, one after the other, under a volume that is written to without end.
+// U1: three nodes, one after the other, under a volume that is written to continuously.
 func threeNodes() scenarios.Scenario {
 	return scenarios.Scenario{
 		ID: "U1", Sentence: "three nodes are upgraded one after the other under a workload that never stops", Topology: scenarios.Upgrades,
@@ -51,7 +51,7 @@ func threeNodes() scenarios.Scenario {
 	}
 }
 
-// written is a volume of three replicas, attached near and written to without end.
+// written is a volume with three replicas, attached near and written to continuously.
 func written(ctx context.Context, s *scenarios.Scene) error {
 	s.Volume = world.Unique("upgraded")
 	if err := s.Order(ctx, s.Volume, v1beta2.DataEngineV2, 3, nil); err != nil {
@@ -66,8 +66,8 @@ func written(ctx context.Context, s *scenarios.Scene) error {
 	return s.WriteOn(ctx, s.Volume, 5*time.Millisecond)
 }
 
-// unharmed is what must hold of a run: no invariant was violated at any moment, no write was lost, every node is open and
-// the target is home.
+// unharmed checks a run: no invariant was violated at any moment, no write was lost, every node is uncordoned and the target
+// is on its original node.
 func unharmed(ctx context.Context, s *scenarios.Scene) error {
 	var watched error
 	if s.Watch != nil {
@@ -83,7 +83,7 @@ func unharmed(ctx context.Context, s *scenarios.Scene) error {
 	return errors.Join(watched, s.Verify(ctx, s.Volume), s.NoHarm(ctx), allAtOriginalNode(ctx, s))
 }
 
-// allAtOriginalNode: UPG-4.
+// allAtOriginalNode checks UPG-4.
 func allAtOriginalNode(ctx context.Context, s *scenarios.Scene) error {
 	for _, name := range scenarios.Nodes {
 		node := &v1beta2.Node{}
@@ -91,7 +91,7 @@ func allAtOriginalNode(ctx context.Context, s *scenarios.Scene) error {
 			return err
 		}
 		if node.Spec.UpgradeRequested {
-			return fmt.Errorf("UPG-4: node %s is left closed", name)
+			return fmt.Errorf("UPG-4: node %s is left cordoned", name)
 		}
 	}
 	v := &v1beta2.Volume{}
@@ -99,7 +99,7 @@ func allAtOriginalNode(ctx context.Context, s *scenarios.Scene) error {
 		return err
 	}
 	if v.Spec.TargetNodeID != "" || v.Status.CurrentTargetNodeID != "" {
-		return fmt.Errorf("UPG-4: the target of %s is wished on %q and is on %q", v.Name, v.Spec.TargetNodeID, v.Status.CurrentTargetNodeID)
+		return fmt.Errorf("UPG-4: the target of %s is requested on %q and is on %q", v.Name, v.Spec.TargetNodeID, v.Status.CurrentTargetNodeID)
 	}
 	return nil
 }

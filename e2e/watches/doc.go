@@ -1,2 +1,2 @@
-// Package watches tells what the controllers ask of an API server that keeps no watch.
+// Package watches counts the requests of the controllers to an API server that keeps no watch.
 package watches

@@ -15,17 +15,17 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// Watches are refused for so long before requests are counted, and then counted.
+// The time for which watches are refused before requests are counted, and the time of counting.
 const (
 	settle  = 10 * time.Second
 	counted = 20 * time.Second
 )
 
-// perSecond is how many lists and watches of one kind of objects a controller may ask for in a second. A pause of client-go begins with
+// perSecond is how many lists and watches of one kind of objects a controller may send in a second. A pause of client-go begins with
 // 0.8 s and grows to 30 s, for each of a few informers of a kind.
 const perSecond = 2
 
-// most is how many watches the controllers have open at least: two thirds of what they had when this was written.
+// most is the least number of open watches of the controllers: two thirds of the number when this was written.
 const most = 60
 
 // here is the one World of this test binary.
@@ -36,9 +36,9 @@ func TestMain(m *testing.M) {
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 
-// An API server that ends every watch, also one that begins with what is there, is asked again after a pause that grows, not at
-// once; once it keeps watches again, each is open again.
-func TestRefusedWatchesAreAskedForAgainAfterAPause(t *testing.T) {
+// An API server ends every watch, also one that streams the initial state: clients retry after a growing pause, not at once;
+// once the API server keeps watches again, each is open again.
+func TestRefusedWatchesAreRetriedAfterAPause(t *testing.T) {
 	ctx := harness.Open(t, here, 10*time.Minute)
 	open := func(least int) func(context.Context) (string, error) {
 		return func(context.Context) (string, error) {

@@ -21,8 +21,8 @@ func (w *World) Owner(ctx context.Context, s Stale) (client.Object, error) {
 	return object, w.Get(ctx, s.Name, object)
 }
 
-// DisownInstance lets the object of the instance go as attach-controller does, which records first that it gave the instance up; the
-// instance runs on.
+// DisownInstance removes the object of the instance as attach-controller does, which first records the instance as abandoned; the
+// instance still runs.
 func (w *World) DisownInstance(ctx context.Context, s Stale) error {
 	object, err := w.Owner(ctx, s)
 	if client.IgnoreNotFound(err) != nil {
@@ -37,7 +37,7 @@ func (w *World) DisownInstance(ctx context.Context, s Stale) error {
 	return w.Disown(ctx, object)
 }
 
-// recordAbandoned writes for instances that nobody wants them any more; one write for each node.
+// recordAbandoned records instances as abandoned; one write for each node.
 func (w *World) recordAbandoned(ctx context.Context, list ...Stale) error {
 	nodes := map[string]map[string]any{}
 	for _, s := range list {
@@ -54,7 +54,7 @@ func (w *World) recordAbandoned(ctx context.Context, list ...Stale) error {
 	return nil
 }
 
-// SetNodeInObject writes that the Engine or Replica of the instance runs on another node. Nothing is started there.
+// SetNodeInObject writes another node into the Engine or Replica of the instance. It starts no instance there.
 func (w *World) SetNodeInObject(ctx context.Context, s Stale, node string) error {
 	object, err := w.Owner(ctx, s)
 	if err != nil {
@@ -107,7 +107,7 @@ func (w *World) WaitNode(ctx context.Context, node string, ready v1beta2.Conditi
 	})
 }
 
-// WaitManager waits until the instance manager of the node says that it runs, or any other state.
+// WaitManager waits until the instance manager of the node reports the state.
 func (w *World) WaitManager(ctx context.Context, node, dataEngine, state string, within time.Duration) error {
 	name := w.InstanceManager(node, dataEngine)
 	return w.Wait(ctx, fmt.Sprintf("%s instance manager %s of %s", state, dataEngine, node), within,
@@ -123,13 +123,13 @@ func (w *World) WaitManager(ctx context.Context, node, dataEngine, state string,
 		})
 }
 
-// Evict asks for the node's eviction, or takes the request back.
+// Evict requests the node's eviction, or cancels the request.
 func (w *World) Evict(ctx context.Context, node string, requested bool) error {
 	object := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: node, Namespace: w.Namespace}}
 	return w.patch(ctx, object, map[string]any{"spec": map[string]any{"evictionRequested": requested}})
 }
 
-// FailReplica writes that the replica failed.
+// FailReplica marks the replica as failed.
 func (w *World) FailReplica(ctx context.Context, name string) error {
 	object := &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.Namespace}}
 	return w.patch(ctx, object, map[string]any{"spec": map[string]any{"failedAt": now(), "healthyAt": ""}})
@@ -143,7 +143,7 @@ func (w *World) SetAutoDeletion(ctx context.Context, value, grace string) error 
 	return w.Set(ctx, "orphan-resource-auto-deletion", value)
 }
 
-// DeleteOrphanIfThere deletes as a person would, who is content when it is gone already.
+// DeleteOrphanIfThere deletes an Orphan as a person would; a missing one is no error.
 func (w *World) DeleteOrphanIfThere(ctx context.Context, name string) error {
 	return client.IgnoreNotFound(w.DeleteOrphan(ctx, name))
 }

@@ -18,7 +18,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Order makes a volume as a user does: the Volume object and nothing else. attach-controller makes the rest. change may
+// Order creates a volume as a user does: the Volume object and nothing else. attach-controller creates the rest. change may
 // be nil.
 func (w *World) Order(ctx context.Context, name, dataEngine string, replicas int, change func(*v1beta2.VolumeSpec)) error {
 	object := &v1beta2.Volume{}
@@ -31,13 +31,13 @@ func (w *World) Order(ctx context.Context, name, dataEngine string, replicas int
 	if err := w.Admin.Create(ctx, object); err != nil {
 		return fmt.Errorf("creating volume %s: %w", name, err)
 	}
-	// One that is filled from elsewhere is detached for a moment only.
+	// A volume with a data source is detached for a moment only.
 	return w.WaitVolume(ctx, name, "to be created", 30*time.Second, func(v *v1beta2.Volume) string {
 		return unless(v.Status.State != "" && v.Status.State != v1beta2.VolumeStateCreating, "it is %q", v.Status.State)
 	})
 }
 
-// Ticket puts, or changes, one attachment ticket of a volume.
+// Ticket creates or changes one attachment ticket of a volume.
 func (w *World) Ticket(ctx context.Context, volume, id, attacher, node string, parameters map[string]string) error {
 	return w.Wait(ctx, "the VolumeAttachment of "+volume, 20*time.Second, func(ctx context.Context) (string, error) {
 		attachment := &v1beta2.VolumeAttachment{}
@@ -50,14 +50,14 @@ func (w *World) Ticket(ctx context.Context, volume, id, attacher, node string, p
 	})
 }
 
-// DropTicket takes one ticket of a volume back.
+// DropTicket removes one ticket of a volume.
 func (w *World) DropTicket(ctx context.Context, volume, id string) error {
 	attachment := &v1beta2.VolumeAttachment{}
 	attachment.Name, attachment.Namespace = volume, w.Namespace
 	return w.patch(ctx, attachment, map[string]any{"spec": map[string]any{"attachmentTickets": map[string]any{id: nil}}})
 }
 
-// Attach is what `kubectl` does by hand: a longhorn-api ticket, and waiting until the volume is there.
+// Attach attaches a volume as a person with `kubectl` does: it writes a longhorn-api ticket, and waits until the volume is attached.
 func (w *World) Attach(ctx context.Context, volume, node string, within time.Duration) error {
 	if err := w.Ticket(ctx, volume, "by-hand", v1beta2.AttacherLonghornAPI, node, nil); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (w *World) Attach(ctx context.Context, volume, node string, within time.Dur
 	return w.WaitAttached(ctx, volume, node, within)
 }
 
-// LetGo takes the ticket of Attach back, and waits until the volume is detached.
+// LetGo removes the ticket of Attach, and waits until the volume is detached.
 func (w *World) LetGo(ctx context.Context, volume string, within time.Duration) error {
 	if err := w.DropTicket(ctx, volume, "by-hand"); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (w *World) LetGo(ctx context.Context, volume string, within time.Duration) 
 	return w.WaitDetached(ctx, volume, within)
 }
 
-// WaitVolume waits until check has nothing to say against the volume.
+// WaitVolume waits until check returns "" for the volume.
 func (w *World) WaitVolume(ctx context.Context, name, what string, within time.Duration, check func(*v1beta2.Volume) string) error {
 	return w.Wait(ctx, "volume "+name+" "+what, within, func(ctx context.Context) (string, error) {
 		volume := &v1beta2.Volume{}
@@ -87,7 +87,7 @@ func (w *World) WaitVolume(ctx context.Context, name, what string, within time.D
 	})
 }
 
-// explain tells what a person would look at next.
+// explain returns the state that a person would check next.
 func (w *World) explain(ctx context.Context, volume *v1beta2.Volume) string {
 	text := []string{fmt.Sprintf("volume: spec.nodeID %q, currentNodeID %q, %s, %s, %s", volume.Spec.NodeID, volume.Status.CurrentNodeID,
 		volume.Status.State, volume.Status.Robustness, FormatConditions(volume.Status.Conditions))}
@@ -121,7 +121,7 @@ func (w *World) explain(ctx context.Context, volume *v1beta2.Volume) string {
 	return strings.Join(text, "\n  ")
 }
 
-// conditionText is conditions as people write them.
+// conditionText formats conditions for messages.
 func conditionText(list []v1beta2.Condition) string {
 	var out strings.Builder
 	for _, c := range list {
@@ -159,7 +159,7 @@ func (w *World) WaitVolumeGone(ctx context.Context, name string, within time.Dur
 		volume := &v1beta2.Volume{}
 		err := w.Admin.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: name}, volume)
 		if err == nil {
-			return "it is there; " + w.explain(ctx, volume), nil
+			return "it still exists; " + w.explain(ctx, volume), nil
 		}
 		if !apierrors.IsNotFound(err) {
 			return "", fmt.Errorf("reading volume %s: %w", name, err)
@@ -168,7 +168,7 @@ func (w *World) WaitVolumeGone(ctx context.Context, name string, within time.Dur
 	})
 }
 
-// leftovers names the first object of a volume that is still there.
+// leftovers names the first object of a volume that still exists.
 func (w *World) leftovers(ctx context.Context, which ...client.ListOption) (string, error) {
 	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{},
 		&v1beta2.VolumeAttachmentList{}} {
@@ -182,7 +182,7 @@ func (w *World) leftovers(ctx context.Context, which ...client.ListOption) (stri
 	return "", nil
 }
 
-// WaitTicket waits until a ticket is answered so; an empty reason is any.
+// WaitTicket waits until a ticket's status is as given; an empty reason matches any.
 func (w *World) WaitTicket(ctx context.Context, volume, id string, satisfied bool, reason string, within time.Duration) error {
 	return w.Wait(ctx, fmt.Sprintf("ticket %q of %s to be satisfied=%t %s", id, volume, satisfied, reason), within,
 		func(ctx context.Context) (string, error) {
@@ -206,7 +206,7 @@ func (w *World) WaitTicket(ctx context.Context, volume, id string, satisfied boo
 		})
 }
 
-// Snapshot orders a snapshot of a volume: the owner of a snapshot-controller's ticket.
+// Snapshot requests a snapshot of a volume: the owner of a snapshot-controller's ticket.
 func (w *World) Snapshot(ctx context.Context, volume, name string) error {
 	object := &v1beta2.Snapshot{}
 	object.Name, object.Namespace = name, w.Namespace
@@ -259,8 +259,8 @@ func (w *World) DeleteVolume(ctx context.Context, name string) error {
 	return nil
 }
 
-// EngineNodes are the nodes on which an engine of the volume can do I/O, whatever the objects say. One that lost all its
-// replicas, as happens to one that a node brings back with it, can do none: it is an orphan.
+// EngineNodes are the nodes on which an engine of the volume can do I/O, by the data plane alone. An engine that lost all its
+// replicas, such as one on a returned node, can do none: it is an orphan.
 func (w *World) EngineNodes(ctx context.Context, volume string) ([]string, error) {
 	var list []struct {
 		Name    string `json:"name"`
@@ -283,7 +283,7 @@ func (w *World) EngineNodes(ctx context.Context, volume string) ([]string, error
 	return nodes, err
 }
 
-// InstancesOf says what of the volume the data plane still has.
+// InstancesOf lists the volume's instances that the data plane still has, as a text.
 func (w *World) InstancesOf(ctx context.Context, volume string) (string, error) {
 	list, err := w.instances(ctx)
 	var names []string
@@ -300,10 +300,10 @@ func (w *World) instances(ctx context.Context) ([]Running, error) {
 	return list, w.ctl(ctx, http.MethodGet, "/v1/instances", nil, &list)
 }
 
-// Join is a list as people write it.
+// Join formats a list for messages.
 func Join(list []string) string { return strings.Join(list, ", ") }
 
-// KillInstance lets the process or target of that name fail, as a crash does. Nobody asked for it.
+// KillInstance lets the process or target of that name fail, as in a crash.
 func (w *World) KillInstance(ctx context.Context, node, name string) error {
 	return w.ctl(ctx, http.MethodPatch, "/v1/instances/"+node+"/"+name, map[string]any{"state": v1beta2.InstanceStateError}, nil)
 }

@@ -26,7 +26,7 @@ func (w *World) Read(ctx context.Context, volume string, block int) (string, err
 	return answer.Text, w.ctl(ctx, http.MethodGet, fmt.Sprintf("%s?block=%d", volumePath(volume, "read"), block), nil, &answer)
 }
 
-// Verify fails when a replica that is read lacks something that was acknowledged, or when replicas differ.
+// Verify fails when a replica that is read lacks acknowledged data, or when replicas differ.
 func (w *World) Verify(ctx context.Context, volume string) error {
 	var answer struct {
 		OK, Mixed bool
@@ -41,7 +41,7 @@ func (w *World) Verify(ctx context.Context, volume string) error {
 	return nil
 }
 
-// Keeps fails unless the block reads so and the whole volume reads as it was written.
+// Keeps fails unless the block has this content and the whole volume reads as it was written.
 func (w *World) Keeps(ctx context.Context, volume string, block int, text string) error {
 	is, err := w.Read(ctx, volume, block)
 	if err != nil {
@@ -53,12 +53,12 @@ func (w *World) Keeps(ctx context.Context, volume string, block int, text string
 	return w.Verify(ctx, volume)
 }
 
-// HoldCopies lets no rebuild, clone, restore or expansion end; of one volume, or of all when it is empty.
+// HoldCopies pauses rebuilds, clones, restores and expansions; of one volume, or of all when it is empty.
 func (w *World) HoldCopies(ctx context.Context, volume string) error {
 	return w.ctl(ctx, http.MethodPost, "/v1/copy-time", map[string]any{"volume": volume, "hold": true}, nil)
 }
 
-// ReleaseCopies ends HoldCopies: copying takes as long as given.
+// ReleaseCopies ends HoldCopies: copies take the given time.
 func (w *World) ReleaseCopies(ctx context.Context, volume string, takes time.Duration) error {
 	return w.ctl(ctx, http.MethodPost, "/v1/copy-time", map[string]any{"volume": volume, "time": takes.String()}, nil)
 }
@@ -67,7 +67,7 @@ func volumePath(volume, what string) string {
 	return "/v1/volumes/" + url.PathEscape(volume) + "/" + what
 }
 
-// Elsewhere says what engines and frontends of the volume are listed on other nodes than this one.
+// Elsewhere lists the engines and frontends of the volume on other nodes than this one, as a text.
 func (w *World) Elsewhere(ctx context.Context, volume, node string) (string, error) {
 	list, err := w.instances(ctx)
 	var names []string

@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// WaitVolumeEvent waits until an event with that reason, or with one of the others, was said on the volume.
+// WaitVolumeEvent waits until the volume has an event with that reason, or with one of the others.
 func (w *World) WaitVolumeEvent(ctx context.Context, volume, reason string, within time.Duration, or ...string) error {
 	return w.Wait(ctx, "event "+reason+" on volume "+volume, within, func(ctx context.Context) (string, error) {
 		var list eventsv1.EventList
@@ -28,7 +28,7 @@ func (w *World) WaitVolumeEvent(ctx context.Context, volume, reason string, with
 			}
 		}
 		wanted := func(reason string) bool { return reason == reason || slices.Contains(or, reason) }
-		return unless(slices.ContainsFunc(reasons, wanted), "its events say %v", reasons), nil
+		return unless(slices.ContainsFunc(reasons, wanted), "its events are %v", reasons), nil
 	})
 }
 
@@ -46,7 +46,7 @@ func (w *World) ReplicaOn(ctx context.Context, volume, node string) (*v1beta2.Re
 	return nil, fmt.Errorf("no replica of %s is on %s", volume, node)
 }
 
-// MarkFailed writes that every replica of the volume has failed now, as an older control plane does.
+// MarkFailed marks every replica of the volume as failed now, as an older control plane does.
 func (w *World) MarkFailed(ctx context.Context, replicas ...v1beta2.Replica) error {
 	at := now()
 	for i := range replicas {
@@ -57,7 +57,7 @@ func (w *World) MarkFailed(ctx context.Context, replicas ...v1beta2.Replica) err
 	return nil
 }
 
-// WaitFailed waits until so many replicas of the volume have failed.
+// WaitFailed waits until count replicas of the volume have failed.
 func (w *World) WaitFailed(ctx context.Context, volume string, count int, within time.Duration) error {
 	return w.Wait(ctx, fmt.Sprintf("%d failed replicas of %s", count, volume), within, func(ctx context.Context) (string, error) {
 		replicas, err := w.ReplicasOf(ctx, volume)
@@ -71,7 +71,7 @@ func (w *World) WaitFailed(ctx context.Context, volume string, count int, within
 	})
 }
 
-// Rebuilding reports when not exactly so many replicas on the node are being filled.
+// Rebuilding returns a text while not exactly count replicas on the node are being rebuilt.
 func (w *World) Rebuilding(ctx context.Context, node string, count int) (string, error) {
 	var list v1beta2.ReplicaList
 	if err := w.List(ctx, &list); err != nil {
@@ -86,7 +86,7 @@ func (w *World) Rebuilding(ctx context.Context, node string, count int) (string,
 	return unless(is == count, "%d are being rebuilt", is), nil
 }
 
-// HeldReplica reports when a replica that was deleted is not kept for that reason.
+// HeldReplica returns a text while a deleted replica is not kept for that reason.
 func (w *World) HeldReplica(ctx context.Context, name, reason string) (string, error) {
 	replica := &v1beta2.Replica{}
 	if err := w.Get(ctx, name, replica); err != nil {
@@ -94,10 +94,10 @@ func (w *World) HeldReplica(ctx context.Context, name, reason string) (string, e
 	}
 	c := conditions.Get(replica.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
 	held := c != nil && c.Status == v1beta2.ConditionFalse && c.Reason == reason && c.Message != ""
-	return unless(held && replica.DeletionTimestamp != nil, "its conditions say%s", conditionText(replica.Status.Conditions)), nil
+	return unless(held && replica.DeletionTimestamp != nil, "its conditions are%s", conditionText(replica.Status.Conditions)), nil
 }
 
-// EvictDisk asks for the eviction of the node's disk for the data engine, or takes the request back.
+// EvictDisk requests the eviction of the node's disk for the data engine, or cancels the request.
 func (w *World) EvictDisk(ctx context.Context, node, dataEngine string, requested bool) error {
 	name := diskName
 	if dataEngine == v1beta2.DataEngineV1 {
@@ -106,14 +106,14 @@ func (w *World) EvictDisk(ctx context.Context, node, dataEngine string, requeste
 	return w.patch(ctx, w.NodeObject(node), map[string]any{"spec": map[string]any{"disks": map[string]any{name: map[string]any{"evictionRequested": requested}}}})
 }
 
-// Grow asks for a bigger volume.
+// Grow requests a larger volume.
 func (w *World) Grow(ctx context.Context, volume string, size int64) error {
 	object := &v1beta2.Volume{}
 	object.Name, object.Namespace = volume, w.Namespace
 	return w.patch(ctx, object, map[string]any{"spec": map[string]any{"size": strconv.FormatInt(size, 10)}})
 }
 
-// WaitGrown waits until engine and volume say that the volume has that size.
+// WaitGrown waits until engine and volume report that size.
 func (w *World) WaitGrown(ctx context.Context, volume string, size int64, within time.Duration) error {
 	return w.Wait(ctx, fmt.Sprintf("volume %s to have %d bytes", volume, size), within, func(ctx context.Context) (string, error) {
 		var engines v1beta2.EngineList

@@ -11,19 +11,19 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// SaveSnapshot lets a volume that is attached with a frontend have a snapshot of that name.
+// SaveSnapshot takes a snapshot of that name of a volume that is attached with a frontend.
 func (w *World) SaveSnapshot(ctx context.Context, volume, snapshot string) error {
 	return w.ctl(ctx, http.MethodPost, volumePath(volume, "save"), map[string]any{"snapshot": snapshot}, nil)
 }
 
-// SaveBackup lets a volume that is attached with a frontend have a backup in the directory, and returns its URL.
+// SaveBackup takes a backup of a volume that is attached with a frontend into the directory, and returns its URL.
 func (w *World) SaveBackup(ctx context.Context, volume, backup, directory string) (string, error) {
 	var saved struct{ URL string }
 	body := map[string]any{"snapshot": backup, "backup": backup, "target": "file://" + directory}
 	return saved.URL, w.ctl(ctx, http.MethodPost, volumePath(volume, "save"), body, &saved)
 }
 
-// Export asks for a backing image that is made from the volume, as Longhorn's manager does.
+// Export requests a backing image from the volume, as Longhorn's manager does.
 func (w *World) Export(ctx context.Context, name, volume string) error {
 	source := &v1beta2.BackingImageDataSource{}
 	source.Name, source.Namespace = name, w.Namespace
@@ -34,14 +34,14 @@ func (w *World) Export(ctx context.Context, name, volume string) error {
 	return nil
 }
 
-// Exported is what the data source says when its image is made.
+// Exported writes the status of the data source when its image is complete.
 func (w *World) Exported(ctx context.Context, name string) error {
 	source := &v1beta2.BackingImageDataSource{}
 	source.Name, source.Namespace = name, w.Namespace
 	return w.setStatus(ctx, source, map[string]any{"currentState": "ready"})
 }
 
-// Share says where the share manager of the volume is; the first time it comes to be.
+// Share sets the node of the volume's share manager; the first call creates it.
 func (w *World) Share(ctx context.Context, volume, node string) error {
 	manager := &v1beta2.ShareManager{}
 	manager.Name, manager.Namespace = volume, w.Namespace
@@ -51,14 +51,14 @@ func (w *World) Share(ctx context.Context, volume, node string) error {
 	return w.setStatus(ctx, manager, map[string]any{"ownerID": node, "state": "running"})
 }
 
-// Forget removes the VolumeAttachment of a volume, as a cluster has it that never knew any.
+// Forget removes the VolumeAttachment of a volume, as in a cluster that never had one.
 func (w *World) Forget(ctx context.Context, volume string) error {
 	attachment := &v1beta2.VolumeAttachment{}
 	attachment.Name, attachment.Namespace = volume, w.Namespace
 	return w.Disown(ctx, attachment)
 }
 
-// UUIDs are the true UUIDs of what runs of the volume, by name.
+// UUIDs are the true UUIDs of the volume's running instances, by name.
 func (w *World) UUIDs(ctx context.Context, volume string) (map[string]string, error) {
 	list, err := w.instances(ctx)
 	out := map[string]string{}

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// BackupTarget makes a place for backups: a directory that every node reaches.
+// BackupTarget creates a backup target: a directory that every node reaches.
 func (w *World) BackupTarget(ctx context.Context, name, directory string) error {
 	target := &v1beta2.BackupTarget{}
 	target.Name, target.Namespace = name, w.Namespace
@@ -30,7 +30,7 @@ func (w *World) MoveTarget(ctx context.Context, name, url string) error {
 	return w.patch(ctx, target, map[string]any{"spec": map[string]any{"backupTargetURL": url}})
 }
 
-// Backup asks for a backup of a snapshot, as a person does.
+// Backup requests a backup of a snapshot, as a person does.
 func (w *World) Backup(ctx context.Context, name, snapshot string) error {
 	backup := &v1beta2.Backup{}
 	backup.Name, backup.Namespace = name, w.Namespace
@@ -51,7 +51,7 @@ func (w *World) DeleteBackup(ctx context.Context, name string) error {
 	return nil
 }
 
-// WaitBackup waits until check has nothing to say against the Backup, and returns it.
+// WaitBackup waits until check accepts the Backup, and returns it.
 func (w *World) WaitBackup(ctx context.Context, name, what string, within time.Duration, check func(*v1beta2.Backup) bool) (*v1beta2.Backup,
 	error) {
 	backup := &v1beta2.Backup{}
@@ -70,9 +70,9 @@ func (w *World) WaitBackupState(ctx context.Context, name, state string, within 
 	return w.WaitBackup(ctx, name, "to be "+state, within, func(b *v1beta2.Backup) bool { return b.Status.State == state })
 }
 
-// WaitBackupReason waits until the Backup says why it waits, or that it does not.
+// WaitBackupReason waits until the Backup reports the reason.
 func (w *World) WaitBackupReason(ctx context.Context, name, reason string, within time.Duration) error {
-	_, err := w.WaitBackup(ctx, name, "to say "+reason, within, func(b *v1beta2.Backup) bool {
+	_, err := w.WaitBackup(ctx, name, "to report "+reason, within, func(b *v1beta2.Backup) bool {
 		return conditions.Reason(b.Status.Conditions, v1beta2.BackupApproved) == reason
 	})
 	return err
@@ -86,11 +86,11 @@ func (w *World) WaitBackupGone(ctx context.Context, name string, within time.Dur
 		if apierrors.IsNotFound(err) {
 			return "", nil
 		}
-		return fmt.Sprintf("it reports %+v", b.Status), err
+		return fmt.Sprintf("its status is %+v", b.Status), err
 	})
 }
 
-// Stored are the files of the backups of a volume that a directory of BackupTarget has.
+// Stored are the files of a volume's backups in a directory of BackupTarget.
 func Stored(directory, volume string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(directory, "volumes", volume, "backups", "*"))
 	if err != nil {
@@ -99,7 +99,7 @@ func Stored(directory, volume string) ([]string, error) {
 	return files, nil
 }
 
-// Revert asks for a volume to have the content of its snapshot again, as a person does.
+// Revert requests a revert of the volume to its snapshot, as a person does.
 func (w *World) Revert(ctx context.Context, volume, snapshot string, at time.Time) error {
 	object := &v1beta2.Volume{}
 	object.Name, object.Namespace = volume, w.Namespace
@@ -107,7 +107,7 @@ func (w *World) Revert(ctx context.Context, volume, snapshot string, at time.Tim
 		"revertRequestedAt": at.UTC().Format(time.RFC3339Nano)}})
 }
 
-// WaitReverted waits until the volume says so of what was asked for.
+// WaitReverted waits until the volume reports the reason for the requested revert.
 func (w *World) WaitReverted(ctx context.Context, volume, reason string, within time.Duration) error {
 	return w.WaitVolume(ctx, volume, "to report that it is "+reason, within, func(v *v1beta2.Volume) string {
 		return unless(conditions.Reason(v.Status.Conditions, v1beta2.VolumeReverted) == reason, "it reports %+v", v.Status.Conditions)

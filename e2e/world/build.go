@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/shared/testkit/cluster"
 )
 
-// The binaries by package path.
+// The controllers' names, which are their package paths.
 const (
 	AttachController   = "attach-controller"
 	IMMonitor          = "im-monitor"
@@ -26,7 +26,7 @@ const (
 	UpgradeController  = "upgrade-controller"
 )
 
-// EveryController names the controllers that there are; those of a World are its Controllers.
+// EveryController names all controllers; Controllers names those of a World.
 func EveryController() []string {
 	return []string{AttachController, IMMonitor, OrphanController, SnapshotController, UpgradeController}
 }
@@ -138,7 +138,7 @@ func lockedCache(root string) (string, func(), error) {
 	sum := sha256.Sum256([]byte(root))
 	dir := filepath.Join(base, "drover", "bin-"+hex.EncodeToString(sum[:6]))
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", nil, fmt.Errorf("making the cache of binaries: %w", err)
+		return "", nil, fmt.Errorf("creating the cache of binaries: %w", err)
 	}
 	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -60,7 +60,7 @@ func (w *World) crds(ctx context.Context) error {
 	return nil
 }
 
-// namespace makes the namespace, what a real cluster has in it, and the identities of the controllers.
+// namespace creates the namespace, the objects that a real cluster has in it, and the identities of the controllers.
 func (w *World) namespace(ctx context.Context) error {
 	for _, object := range []client.Object{
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}},
@@ -89,7 +89,7 @@ func (w *World) namespace(ctx context.Context) error {
 	return nil
 }
 
-// AdminKubeconfig writes a kubeconfig for people who look around.
+// AdminKubeconfig writes a kubeconfig for manual use.
 func (w *World) AdminKubeconfig() (string, error) {
 	path := filepath.Join(w.Dir, "admin.kubeconfig")
 	if _, err := os.Stat(path); err == nil {
@@ -98,12 +98,12 @@ func (w *World) AdminKubeconfig() (string, error) {
 	return path, w.cluster.AdminKubeconfig(path)
 }
 
-// said turns what is written into lines that are said.
+// lineWriter returns a writer that logs each line.
 func lineWriter(logf func(string, ...any)) io.Writer { return logWriter{logf} }
 
 type logWriter struct{ logf func(string, ...any) }
 
-// Write says every line.
+// Write logs every line.
 func (s logWriter) Write(p []byte) (int, error) {
 	for line := range strings.Lines(string(p)) {
 		s.logf("%s", strings.TrimRight(line, "\n"))

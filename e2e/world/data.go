@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// Data is what the data plane holds of a volume, on all nodes, at one moment.
+// Data is the data plane's state of a volume, on all nodes, at one moment.
 type Data struct {
 	Name    string
 	Writes  uint64
@@ -16,7 +16,7 @@ type Data struct {
 		Modes map[string]string
 		Mixed bool
 	}
-	// Devices are what a workload may write to: Engine is where its I/O goes, Waits why it does not.
+	// Devices are the devices to which a workload may write: Engine is where its I/O goes, Waits why it does not.
 	Devices  []struct{ Node, Name, Engine, Waits string }
 	Replicas []struct {
 		Node, Name     string
@@ -24,7 +24,7 @@ type Data struct {
 	}
 }
 
-// DataOf is what the data plane holds of each volume; of one where a name is given.
+// DataOf returns the data plane's state of each volume; of one where a name is given.
 func (w *World) DataOf(ctx context.Context, volume string) (map[string]Data, error) {
 	var list []Data
 	if err := w.ctl(ctx, http.MethodGet, "/v1/volumes?name="+url.QueryEscape(volume), nil, &list); err != nil {

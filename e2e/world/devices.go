@@ -29,23 +29,23 @@ type Device struct {
 	Digest     string   `json:"digest,omitempty"`
 }
 
-// AddDevice puts a device into a node, in the place of one with that path.
+// AddDevice adds a device to a node, and replaces a device with that path.
 func (w *World) AddDevice(ctx context.Context, d Device) (Device, error) {
 	var made Device
 	return made, w.ctl(ctx, http.MethodPost, "/v1/devices", d, &made)
 }
 
-// RemoveDevice takes a device out for good.
+// RemoveDevice removes a device for good.
 func (w *World) RemoveDevice(ctx context.Context, node, path string) error {
 	return w.ctl(ctx, http.MethodDelete, "/v1/devices?"+url.Values{"node": {node}, "path": {path}}.Encode(), nil, nil)
 }
 
-// SetDevice lets a device appear, or pulls it out.
+// SetDevice lets a device appear or disappear.
 func (w *World) SetDevice(ctx context.Context, node, path string, present bool) error {
 	return w.ctl(ctx, http.MethodPost, "/v1/devices/present", map[string]any{"node": node, "path": path, "present": present}, nil)
 }
 
-// SwapDevices puts each of two devices of a node into the place of the other one.
+// SwapDevices exchanges the paths of two devices of a node.
 func (w *World) SwapDevices(ctx context.Context, node, path, other string) error {
 	return w.ctl(ctx, http.MethodPost, "/v1/devices/swap",
 		map[string]any{"node": node, "path": path, "otherNode": node, "otherPath": other}, nil)
@@ -65,7 +65,7 @@ func (w *World) Device(ctx context.Context, node, path string) (Device, error) {
 	return Device{}, fmt.Errorf("node %s has no device %s", node, path)
 }
 
-// Creating reports whether a server of the node works on a disk of that name, or has it waiting.
+// Creating reports whether a server of the node creates a disk of that name, or has it in its queue.
 func (w *World) Creating(ctx context.Context, node, key string) (bool, error) {
 	var all []struct{ Name, State string }
 	if err := w.ctl(ctx, http.MethodGet, "/v1/disks?node="+url.QueryEscape(node), nil, &all); err != nil {
@@ -79,12 +79,12 @@ func (w *World) Creating(ctx context.Context, node, key string) (bool, error) {
 	return false, nil
 }
 
-// SetDisks changes spec.disks of a Node; a nil disk is taken out.
+// SetDisks changes spec.disks of a Node; a nil disk is removed.
 func (w *World) SetDisks(ctx context.Context, node string, disks map[string]any) error {
 	return w.patch(ctx, w.NodeObject(node), map[string]any{"spec": map[string]any{"disks": disks}})
 }
 
-// ReleaseDisk takes a disk out of the node's spec, and waits until its status is without it.
+// ReleaseDisk removes a disk from the node's spec, and waits until the status is without it.
 func (w *World) ReleaseDisk(ctx context.Context, node, key string, within time.Duration) error {
 	if err := w.SetDisks(ctx, node, map[string]any{key: nil}); err != nil {
 		return err
@@ -92,13 +92,13 @@ func (w *World) ReleaseDisk(ctx context.Context, node, key string, within time.D
 	return w.Wait(ctx, "disk "+key+" to go", within, func(ctx context.Context) (string, error) {
 		s, err := w.DiskStatus(ctx, node, key)
 		if s.DiskType != "" {
-			return fmt.Sprintf("it is there: %+v", s.Conditions), err
+			return fmt.Sprintf("it still exists: %+v", s.Conditions), err
 		}
 		return "", err
 	})
 }
 
-// DiskStatus reads what is reported of a disk.
+// DiskStatus returns the reported status of a disk.
 func (w *World) DiskStatus(ctx context.Context, node, key string) (v1beta2.DiskStatus, error) {
 	n := w.NodeObject(node)
 	err := w.Get(ctx, node, n)

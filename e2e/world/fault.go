@@ -2,7 +2,7 @@ package world
 
 import "context"
 
-// Fault is a rule by which the simulator misbehaves; the simulator's own documentation says what each kind does. Empty
+// Fault is a rule by which the simulator misbehaves; the simulator's own documentation describes each kind. Empty
 // selectors mean all.
 type Fault struct {
 	Kind       string   `json:"kind"`
@@ -19,12 +19,12 @@ type Fault struct {
 	Times      int      `json:"times,omitempty"`
 }
 
-// Hang lets nothing of the node's instance managers through, while their connections stay.
+// Hang blocks all traffic of the node's instance managers, while their connections stay open.
 func (w *World) Hang(ctx context.Context, node string) error {
 	return w.Inject(ctx, Fault{Kind: "partition", Mode: "blackhole", Node: node})
 }
 
-// Part cuts the connections to the node's instance managers and refuses new ones.
+// Part closes the connections to the node's instance managers and refuses new ones.
 func (w *World) Part(ctx context.Context, node string) error {
 	return w.Inject(ctx, Fault{Kind: "partition", Mode: "cut", Node: node})
 }

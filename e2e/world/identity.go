@@ -26,7 +26,7 @@ import (
 )
 
 // identityKinds are the kinds of a deploy directory that make up an identity, and the policies that bound it. The Deployment
-// is not among them: here the world runs the processes.
+// is not among them: the World runs the processes itself.
 var identityKinds = map[string]bool{
 	"ServiceAccount": true, "Role": true, "ClusterRole": true, "RoleBinding": true, "ClusterRoleBinding": true, "Lease": true,
 	"Secret": true, "ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true,
@@ -70,8 +70,8 @@ func (w *World) applyFile(ctx context.Context, path string) error {
 	}
 }
 
-// install makes the object. Rules that a kept population has from an earlier version become those of today, and so do the roles
-// that it is bound to, which never change: such a binding is made again.
+// install creates the object. Rules that a kept population has from an earlier version are updated. A binding's role is immutable,
+// so a binding with another role is created again.
 func (w *World) install(ctx context.Context, object *unstructured.Unstructured) error {
 	rules, bound := object.Object["rules"], object.Object["roleRef"]
 	made := object.DeepCopy()
@@ -93,19 +93,19 @@ func (w *World) install(ctx context.Context, object *unstructured.Unstructured) 
 	return w.Admin.Create(ctx, object)
 }
 
-// token asks the API server for a token of the ServiceAccount that outlives the run.
+// token requests a token of the ServiceAccount from the API server that is valid for longer than the run.
 func (w *World) token(ctx context.Context, account string) (string, error) {
 	hours := int64(24 * 3600)
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &hours}}
 	object := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account, Namespace: w.Namespace}}
 	if err := w.Admin.SubResource("token").Create(ctx, object, request); err != nil {
-		return "", fmt.Errorf("asking for a token of %s: %w", account, err)
+		return "", fmt.Errorf("requesting a token of %s: %w", account, err)
 	}
 	return request.Status.Token, nil
 }
 
-// kubeconfig writes the file with which one process of the account reaches the API server, through the recorder if there is one. Its token
-// is its own.
+// kubeconfig writes the file with which one process of the account reaches the API server, through the recorder if there is one. Each process
+// has its own token.
 func (w *World) kubeconfig(ctx context.Context, account, instance string) (path, tokenID string, err error) {
 	token, err := w.token(ctx, account)
 	if err != nil {

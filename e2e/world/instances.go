@@ -11,14 +11,14 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Instance is what is started on an instance manager.
+// Instance is an instance to be started on an instance manager.
 type Instance struct {
 	InstanceManager, Name, Type, DataEngine, Volume, DiskUUID string
 	// Replicas maps an engine's replicas to their addresses.
 	Replicas map[string]string
 }
 
-// Running is an instance that is listed, whatever its state, with its true UUID.
+// Running is a listed instance in any state, with its true UUID.
 type Running struct {
 	Node  string `json:"node"`
 	Pod   string `json:"pod"`
@@ -30,7 +30,7 @@ type Running struct {
 	IP    string `json:"-"`
 }
 
-// status is what an object says whose instance runs.
+// status is the status of an object whose instance runs.
 func (r Running) status(manager string) map[string]any {
 	return map[string]any{"currentState": v1beta2.InstanceStateRunning, "started": true, "starting": false, "instanceManagerName": manager,
 		"ip": r.IP, "storageIP": r.IP, "port": r.Port, "uuid": r.UUID}
@@ -58,7 +58,7 @@ type putRequest struct {
 // diskName is the v2 disk of every node.
 const diskName = "disk-1"
 
-// StartInstance lets an instance run on an instance manager, without asking any controller.
+// StartInstance starts an instance on an instance manager, without a controller.
 func (w *World) StartInstance(ctx context.Context, i Instance) (Running, error) {
 	node, _ := w.place(i.InstanceManager)
 	put := putInstance{Node: node, Name: i.Name, Type: i.Type, DataEngine: i.DataEngine, Volume: i.Volume, Size: VolumeSize, PortCount: 5,
@@ -84,8 +84,8 @@ func (w *World) StartInstance(ctx context.Context, i Instance) (Running, error) 
 	return running, err
 }
 
-// start is StartInstance for the owner of the name, who looks before it creates: it adopts what runs already, and waits
-// for the end of what is ending.
+// start is StartInstance for the owner of the name, which polls before it creates: it adopts a running instance, and waits
+// for the end of one that is ending.
 func (w *World) start(ctx context.Context, i Instance) (running Running, err error) {
 	err = w.Wait(ctx, "the start of "+i.Name, 30*time.Second, func(ctx context.Context) (string, error) {
 		listed, err := w.Inventory(ctx, i.InstanceManager)
@@ -108,7 +108,7 @@ func (w *World) start(ctx context.Context, i Instance) (running Running, err err
 	return running, err
 }
 
-// PutAll starts many instances under the UUIDs that they bring along.
+// PutAll starts many instances under the given UUIDs.
 func (w *World) PutAll(ctx context.Context, list []Stale) error {
 	const batch = 5000
 	for len(list) > 0 {
@@ -145,7 +145,7 @@ func (w *World) StopInstance(ctx context.Context, manager, name string, destroy 
 	return w.ctl(ctx, http.MethodDelete, fmt.Sprintf("/v1/instances/%s/%s?destroy=%t", node, name, destroy), nil, nil)
 }
 
-// ReplaceInstance gives the name to another instance: another UUID, the old one is gone.
+// ReplaceInstance replaces the instance of that name: the new one has another UUID.
 func (w *World) ReplaceInstance(ctx context.Context, s Stale) (Running, error) {
 	var running Running
 	err := w.ctl(ctx, http.MethodPatch, "/v1/instances/"+s.Node+"/"+s.Name, map[string]any{"uuid": "new"}, &running)
@@ -167,7 +167,7 @@ func (w *World) Inventory(ctx context.Context, manager string) (map[string]Runni
 	return out, nil
 }
 
-// place finds node and data engine of an instance manager by its name.
+// place returns node and data engine of an instance manager by its name.
 func (w *World) place(manager string) (node, engine string) {
 	for _, node := range w.options.Nodes {
 		for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
@@ -183,11 +183,11 @@ func (w *World) place(manager string) (node, engine string) {
 type Deletion struct {
 	Time                                        time.Time
 	InstanceManager, Name, UUIDAsked, UUIDFound string
-	// Cleanup was asked for; Executed means that the call had an effect, DataDestroyed that data went with it.
+	// Cleanup was requested; Executed means that the call had an effect, DataDestroyed that it destroyed data.
 	Cleanup, Executed, DataDestroyed bool
 }
 
-// Deletions are the deletions since the last Sweep, refused and idle ones included. Those of the World's own are not.
+// Deletions are the deletions since the last Sweep, refused and idle ones included. The World's own deletions are not.
 func (w *World) Deletions(ctx context.Context) ([]Deletion, error) {
 	var entries []struct {
 		Serial                                  uint64
@@ -208,7 +208,7 @@ func (w *World) Deletions(ctx context.Context) ([]Deletion, error) {
 	return out, nil
 }
 
-// AnyDeletion says which deletions had an effect since the last Sweep.
+// AnyDeletion lists the deletions that had an effect since the last Sweep, as a text.
 func (w *World) AnyDeletion(ctx context.Context) (string, error) {
 	deletions, err := w.Deletions(ctx)
 	var out []string
@@ -226,7 +226,7 @@ func (w *World) journalMark() uint64 {
 	return w.mark
 }
 
-// markJournal lets Deletions begin here.
+// markJournal sets the start of Deletions.
 func (w *World) markJournal(ctx context.Context) error {
 	var entries []struct{ Serial uint64 }
 	if err := w.ctl(ctx, http.MethodGet, fmt.Sprintf("/v1/journal?after=%d", w.journalMark()), nil, &entries); err != nil {

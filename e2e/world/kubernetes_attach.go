@@ -13,13 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// AskAttachment makes the storage.k8s.io VolumeAttachment of that name, as the attach-detach controller would.
+// AskAttachment creates the storage.k8s.io VolumeAttachment of that name, as the attach-detach controller would.
 func (w *World) AskAttachment(ctx context.Context, name, volume, node string) error {
 	object := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.VolumeAttachmentSpec{
 		Attacher: driver, NodeName: node, Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &volume},
 	}}
 	if err := w.Admin.Create(ctx, object); err != nil {
-		return fmt.Errorf("asking Kubernetes to attach %s: %w", volume, err)
+		return fmt.Errorf("creating the VolumeAttachment of %s: %w", volume, err)
 	}
 	return nil
 }
@@ -48,8 +48,8 @@ func (w *World) AttachmentsOf(ctx context.Context, volume string) ([]storagev1.V
 	return out, nil
 }
 
-// WaitKubernetes waits until check has nothing to say against the VolumeAttachment by which Kubernetes asks for the volume
-// on the node, and returns it.
+// WaitKubernetes waits until check returns "" for the VolumeAttachment by which Kubernetes requests the volume on the node,
+// and returns it.
 func (w *World) WaitKubernetes(ctx context.Context, volume, node, what string, within time.Duration,
 	check func(*storagev1.VolumeAttachment) string) (*storagev1.VolumeAttachment, error) {
 	var found *storagev1.VolumeAttachment
@@ -66,7 +66,7 @@ func (w *World) WaitKubernetes(ctx context.Context, volume, node, what string, w
 	return found, err
 }
 
-// WaitKubernetesAttached waits until Kubernetes is told that the volume is attached to the node.
+// WaitKubernetesAttached waits until the VolumeAttachment reports that the volume is attached to the node.
 func (w *World) WaitKubernetesAttached(ctx context.Context, volume, node string, within time.Duration) (*storagev1.VolumeAttachment,
 	error) {
 	return w.WaitKubernetes(ctx, volume, node, "attached", within, func(a *storagev1.VolumeAttachment) string {
@@ -74,7 +74,7 @@ func (w *World) WaitKubernetesAttached(ctx context.Context, volume, node string,
 	})
 }
 
-// WaitKubernetesError waits until Kubernetes is told an error that has the word.
+// WaitKubernetesError waits until the VolumeAttachment reports an error that contains the word.
 func (w *World) WaitKubernetesError(ctx context.Context, volume, node, word string, within time.Duration) error {
 	_, err := w.WaitKubernetes(ctx, volume, node, "refused with "+word, within, func(a *storagev1.VolumeAttachment) string {
 		return unless(a.Status.AttachError != nil && strings.Contains(a.Status.AttachError.Message, word), "%s",
@@ -91,7 +91,7 @@ func volumeErrorText(e *storagev1.VolumeError) string {
 }
 
 // WaitKubernetesDetached waits until no VolumeAttachment of the volume on the node is left, and, where the attach-detach
-// controller runs, until the Node says so.
+// controller runs, until the Node no longer lists the volume.
 func (w *World) WaitKubernetesDetached(ctx context.Context, volume, node string, within time.Duration) error {
 	return w.Wait(ctx, "the detachment of "+volume+" from "+node, within, func(ctx context.Context) (string, error) {
 		list, err := w.AttachmentsOf(ctx, volume)
@@ -100,7 +100,7 @@ func (w *World) WaitKubernetesDetached(ctx context.Context, volume, node string,
 		}
 		for _, a := range list {
 			if a.Spec.NodeName == node {
-				return fmt.Sprintf("%s is there, deleted %v, finalizers %v, %s", a.Name, a.DeletionTimestamp, a.Finalizers,
+				return fmt.Sprintf("%s still exists, deleted %v, finalizers %v, %s", a.Name, a.DeletionTimestamp, a.Finalizers,
 					volumeErrorText(a.Status.DetachError)), nil
 			}
 		}
@@ -134,7 +134,7 @@ func uniqueName(volume string) corev1.UniqueVolumeName {
 	return corev1.UniqueVolumeName("kubernetes.io/csi/" + driver + "^" + volume)
 }
 
-// MountOn writes what a kubelet writes that has the volumes mounted; with none, that it has unmounted all.
+// MountOn writes the status of a kubelet that has mounted the volumes; with none, of one that has unmounted all.
 func (w *World) MountOn(ctx context.Context, node string, volumes ...string) error {
 	inUse := []corev1.UniqueVolumeName{}
 	for _, volume := range volumes {
@@ -143,7 +143,7 @@ func (w *World) MountOn(ctx context.Context, node string, volumes ...string) err
 	return w.setStatus(ctx, kubernetesNode(node), map[string]any{"volumesInUse": inUse})
 }
 
-// OutOfService is a person's declaration that the node is dead; false takes it back.
+// OutOfService is a person's declaration that the node is dead; false removes it.
 func (w *World) OutOfService(ctx context.Context, node string, dead bool) error {
 	taints := []corev1.Taint{}
 	if dead {
@@ -152,7 +152,7 @@ func (w *World) OutOfService(ctx context.Context, node string, dead bool) error 
 	return w.patch(ctx, kubernetesNode(node), map[string]any{"spec": map[string]any{"taints": taints}})
 }
 
-// sweepKubernetes removes what a scenario made for Kubernetes: pods and claims, PersistentVolumes and their VolumeAttachments.
+// sweepKubernetes removes the objects that a scenario created for Kubernetes: pods and claims, PersistentVolumes and their VolumeAttachments.
 func (w *World) sweepKubernetes(ctx context.Context) error {
 	for _, node := range w.options.Nodes {
 		if err := w.MountOn(ctx, node); err != nil {
@@ -178,7 +178,7 @@ func (w *World) sweepKubernetes(ctx context.Context) error {
 	return nil
 }
 
-// freeVolumes removes every VolumeAttachment, whoever still holds it.
+// freeVolumes removes every VolumeAttachment, with any finalizers.
 func (w *World) freeVolumes(ctx context.Context) error {
 	var list storagev1.VolumeAttachmentList
 	if err := w.Admin.List(ctx, &list); err != nil {
@@ -190,7 +190,7 @@ func (w *World) freeVolumes(ctx context.Context) error {
 		}
 		body := []byte(`{"metadata":{"finalizers":null}}`)
 		if err := w.Admin.Patch(ctx, &list.Items[i], client.RawPatch(types.MergePatchType, body)); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("letting the VolumeAttachment %s go: %w", list.Items[i].Name, err)
+			return fmt.Errorf("removing the finalizers of VolumeAttachment %s: %w", list.Items[i].Name, err)
 		}
 	}
 	return nil

@@ -15,8 +15,8 @@ const (
 	contentReleased  = "snapshot.storage.kubernetes.io/volumesnapshot-being-deleted"
 )
 
-// SnapshotContent plays the common snapshot controller: a VolumeSnapshotContent of the volume, bound to a VolumeSnapshot whose
-// UID is the content's name, with the finalizer; what is behind it goes with it.
+// SnapshotContent replaces the common snapshot controller: it creates a VolumeSnapshotContent of the volume, bound to a
+// VolumeSnapshot whose UID is the content's name, with the finalizer and deletion policy Delete.
 func (w *World) SnapshotContent(ctx context.Context, name, class, volume string) error {
 	content := snapshotKind("VolumeSnapshotContent", "", name)
 	content.SetFinalizers([]string{contentFinalizer})
@@ -43,7 +43,7 @@ func (w *World) WaitSnapshotContent(ctx context.Context, name string, within tim
 	})
 }
 
-// ReleaseSnapshotContent plays the common snapshot controller once the VolumeSnapshot was deleted.
+// ReleaseSnapshotContent replaces the common snapshot controller once the VolumeSnapshot was deleted.
 func (w *World) ReleaseSnapshotContent(ctx context.Context, name string) error {
 	content := snapshotKind("VolumeSnapshotContent", "", name)
 	err := w.patch(ctx, content, map[string]any{"metadata": map[string]any{"annotations": map[string]any{contentReleased: "yes"}}})

@@ -19,17 +19,17 @@ import (
 const (
 	// driver is the CSI driver of every PersistentVolume.
 	driver = "driver.longhorn.io"
-	// podNamespace is where pods and their claims live: not where Longhorn does.
+	// podNamespace is the namespace of pods and their claims: another one than Longhorn's.
 	podNamespace = metav1.NamespaceDefault
 	storageClass = "longhorn"
 )
 
-// managerFlags let kube-controller-manager attach volumes for pods, count for disruption budgets, and judge no nodes, which have no kubelet
-// here.
+// managerFlags let kube-controller-manager attach volumes for pods and count for disruption budgets, but not evaluate nodes, which have no
+// kubelet here.
 var managerFlags = []string{"--controllers=serviceaccount-controller,persistentvolume-binder-controller," +
 	"persistentvolume-protection-controller,persistentvolumeclaim-protection-controller,persistentvolume-attach-detach-controller,disruption-controller"}
 
-// PersistentVolume makes what Kubernetes has for a volume when Longhorn's CSI driver is installed: the driver, its
+// PersistentVolume creates the objects that Kubernetes has for a volume when Longhorn's CSI driver is installed: the driver, its
 // registration on every node, the StorageClass, and the PersistentVolume of the same name.
 func (w *World) PersistentVolume(ctx context.Context, volume string) error {
 	required := true
@@ -66,7 +66,7 @@ func persistentVolume(volume string) *corev1.PersistentVolume {
 	}}
 }
 
-// Claim makes the claim that is bound to the PersistentVolume of the volume, and waits until it is.
+// Claim creates the claim of the volume's PersistentVolume, and waits until it is bound.
 func (w *World) Claim(ctx context.Context, volume string) error {
 	class := storageClass
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: podMeta(volume), Spec: corev1.PersistentVolumeClaimSpec{
@@ -82,13 +82,13 @@ func (w *World) Claim(ctx context.Context, volume string) error {
 	})
 }
 
-// Pod makes a pod on the node that uses the claim of the volume. No kubelet runs it.
+// Pod creates a pod on the node that uses the claim of the volume. No kubelet runs it.
 func (w *World) Pod(ctx context.Context, name, volume, node string) error {
 	return w.makePod(ctx, podOf(name, volume, node))
 }
 
-// ControlledPod makes a pod as a controller of that kind of the group apps makes it, and says in its status what a kubelet says that runs
-// it.
+// ControlledPod creates a pod as a controller of that kind of the group apps does, with the status that a kubelet reports for a running
+// pod.
 func (w *World) ControlledPod(ctx context.Context, name, kind, volume, node string) error {
 	yes, grace := true, int64(1)
 	pod := podOf(name, volume, node)
@@ -103,7 +103,7 @@ func (w *World) ControlledPod(ctx context.Context, name, kind, volume, node stri
 		"containerStatuses": []corev1.ContainerStatus{running}})
 }
 
-// EndPod asks for the end of a pod, as its controller or Kubernetes does: it goes when its kubelet has ended it.
+// EndPod deletes a pod, as its controller or Kubernetes does: the pod ends once its kubelet has ended it.
 func (w *World) EndPod(ctx context.Context, name string) error {
 	if err := w.Admin.Delete(ctx, &corev1.Pod{ObjectMeta: podMeta(name)}); err != nil {
 		return fmt.Errorf("deleting pod %s: %w", name, err)
@@ -111,7 +111,7 @@ func (w *World) EndPod(ctx context.Context, name string) error {
 	return nil
 }
 
-// PodNow is a pod as it is; nil: it is gone.
+// PodNow returns a pod; nil where it is gone.
 func (w *World) PodNow(ctx context.Context, name string) (*corev1.Pod, error) {
 	return lookup.Get(ctx, w.Admin, podNamespace, name, &corev1.Pod{})
 }
@@ -124,7 +124,7 @@ func (w *World) WaitPodGone(ctx context.Context, name string, within time.Durati
 	})
 }
 
-// PodReported reports whether an event of that reason was said about a pod.
+// PodReported reports whether a pod has an event of that reason.
 func (w *World) PodReported(ctx context.Context, name, reason string) (bool, error) {
 	var list eventsv1.EventList
 	if err := w.Admin.List(ctx, &list, client.InNamespace(podNamespace)); err != nil {
@@ -147,12 +147,12 @@ func podOf(name, volume, node string) *corev1.Pod {
 
 func (w *World) makePod(ctx context.Context, pod *corev1.Pod) error {
 	return w.Wait(ctx, "pod "+pod.Name, time.Minute, func(ctx context.Context) (string, error) {
-		// The namespace's ServiceAccount may not be there yet.
+		// The namespace's ServiceAccount may not exist yet.
 		return "", client.IgnoreAlreadyExists(w.Admin.Create(ctx, pod))
 	})
 }
 
-// KillPod deletes a pod at once, as nobody runs it.
+// KillPod deletes a pod without a grace period: no kubelet runs it.
 func (w *World) KillPod(ctx context.Context, name string) error {
 	now := int64(0)
 	if err := w.Admin.Delete(ctx, &corev1.Pod{ObjectMeta: podMeta(name)},

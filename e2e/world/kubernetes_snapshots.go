@@ -39,7 +39,7 @@ func (w *World) VolumeSnapshots(ctx context.Context) error {
 	return err
 }
 
-// SnapshotDefinitions installs what defines VolumeSnapshots, without anybody who turns them into contents.
+// SnapshotDefinitions installs the definitions of VolumeSnapshots, without the common snapshot controller.
 func (w *World) SnapshotDefinitions(ctx context.Context) error {
 	_, err := w.snapshotDefinitions(ctx)
 	return err
@@ -62,7 +62,7 @@ func snapshotKind(kind, namespace, name string) *unstructured.Unstructured {
 	return out
 }
 
-// SnapshotClass makes a VolumeSnapshotClass of Longhorn's driver whose parameter type is kind and whose policy is Delete or
+// SnapshotClass creates a VolumeSnapshotClass of Longhorn's driver whose parameter type is kind and whose policy is Delete or
 // Retain.
 func (w *World) SnapshotClass(ctx context.Context, name, kind, policy string) error {
 	class := snapshotKind("VolumeSnapshotClass", "", name)
@@ -74,7 +74,7 @@ func (w *World) SnapshotClass(ctx context.Context, name, kind, policy string) er
 	return nil
 }
 
-// VolumeSnapshot asks for a snapshot of the claim of the volume, as a person does.
+// VolumeSnapshot requests a snapshot of the claim of the volume, as a person does.
 func (w *World) VolumeSnapshot(ctx context.Context, name, class, volume string) error {
 	return w.createVolumeSnapshot(ctx, name, map[string]any{
 		"volumeSnapshotClassName": class, "source": map[string]any{"persistentVolumeClaimName": volume},
@@ -90,7 +90,7 @@ func (w *World) createVolumeSnapshot(ctx context.Context, name string, spec map[
 	return nil
 }
 
-// FoundSnapshot makes a VolumeSnapshot, and its content, of what is there already.
+// FoundSnapshot creates a pre-provisioned VolumeSnapshot and its content for an existing snapshot.
 func (w *World) FoundSnapshot(ctx context.Context, name, handle, policy string) error {
 	content := snapshotKind("VolumeSnapshotContent", "", name)
 	content.Object["spec"] = map[string]any{
@@ -103,7 +103,7 @@ func (w *World) FoundSnapshot(ctx context.Context, name, handle, policy string) 
 	return w.createVolumeSnapshot(ctx, name, map[string]any{"source": map[string]any{"volumeSnapshotContentName": name}})
 }
 
-// VolumeSnapshotStatus is what Kubernetes tells people of a VolumeSnapshot, and the handle and name of its content.
+// VolumeSnapshotStatus is the reported status of a VolumeSnapshot, and the handle and name of its content.
 type VolumeSnapshotStatus struct {
 	Ready                               bool
 	RestoreSize, Error, Content, Handle string
@@ -111,7 +111,7 @@ type VolumeSnapshotStatus struct {
 	UID                                 string
 }
 
-// VolumeSnapshotNow reads it.
+// VolumeSnapshotNow reads the status of a VolumeSnapshot.
 func (w *World) VolumeSnapshotNow(ctx context.Context, name string) (VolumeSnapshotStatus, error) {
 	object := snapshotKind("VolumeSnapshot", podNamespace, name)
 	if err := w.Admin.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
@@ -138,7 +138,7 @@ func (w *World) VolumeSnapshotNow(ctx context.Context, name string) (VolumeSnaps
 	return out, nil
 }
 
-// WaitVolumeSnapshot waits until the VolumeSnapshot is as check says, which returns what is missing.
+// WaitVolumeSnapshot waits until check accepts the status of the VolumeSnapshot, and returns the status.
 func (w *World) WaitVolumeSnapshot(ctx context.Context, name, what string, within time.Duration,
 	check func(VolumeSnapshotStatus) bool) (VolumeSnapshotStatus, error) {
 	var now VolumeSnapshotStatus
@@ -187,14 +187,14 @@ func (w *World) WaitVolumeSnapshotGone(ctx context.Context, name, content string
 	return nil
 }
 
-// SweepVolumeSnapshots removes every VolumeSnapshot and content, whoever still holds it.
+// SweepVolumeSnapshots removes every VolumeSnapshot and content, with any finalizers.
 func (w *World) SweepVolumeSnapshots(ctx context.Context) error {
 	for _, kind := range []string{"VolumeSnapshot", "VolumeSnapshotContent"} {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(schema.GroupVersionKind{Group: "snapshot.storage.k8s.io", Version: "v1", Kind: kind + "List"})
 		if err := w.Admin.List(ctx, list); err != nil {
 			if meta.IsNoMatchError(err) {
-				return nil // nobody defined them
+				return nil // the definitions are not installed
 			}
 			return fmt.Errorf("listing %ss: %w", kind, err)
 		}

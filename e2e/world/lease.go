@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// LeaseHolder is who holds the lease of a controller, "" while nobody does.
+// LeaseHolder is the holder of a controller's lease, "" while there is none.
 func (w *World) LeaseHolder(ctx context.Context, controller string) (string, error) {
 	var lease coordinationv1.Lease
 	if err := w.Admin.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: "drover-" + controller}, &lease); err != nil {

@@ -15,7 +15,7 @@ import (
 // Edit replaces a text of a source file, which must be there exactly once.
 type Edit struct{ File, From, To string }
 
-// Mutate makes an overlay of edited copies. A text that is not found exactly once is an error: the edit must be renewed
+// Mutate creates an overlay of edited copies. A text that is not found exactly once is an error: the edit must be updated
 // together with the code that it changes.
 func Mutate(edits ...Edit) (Overlay, error) {
 	root, err := cluster.SourceRoot()
@@ -31,15 +31,15 @@ func Mutate(edits ...Edit) (Overlay, error) {
 			}
 		}
 		if n := bytes.Count(content, []byte(e.From)); n != 1 {
-			return nil, fmt.Errorf("%s has the text %q %d times, not once: renew the edit", e.File, e.From, n)
+			return nil, fmt.Errorf("%s has the text %q %d times, not once: update the edit", e.File, e.From, n)
 		}
 		out[e.File] = bytes.Replace(content, []byte(e.From), []byte(e.To), 1)
 	}
 	return out, nil
 }
 
-// Test runs the tests of a package of an edited copy, whatever earlier runs said, and tells whether one failed. What does not compile is an
-// error. The arguments are the package and what its tests are given.
+// Test runs the tests of a package with an edited copy, uncached, and reports whether one failed. A compile error is an error. The arguments
+// are the package and the flags of its tests.
 func Test(ctx context.Context, overlay Overlay, arguments ...string) (out string, failed bool, err error) {
 	root, err := ModuleRoot(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func Test(ctx context.Context, overlay Overlay, arguments ...string) (out string
 	}
 	dir, err := os.MkdirTemp("", "drover-edited-")
 	if err != nil {
-		return "", false, fmt.Errorf("making the directory of an edited copy: %w", err)
+		return "", false, fmt.Errorf("creating the directory of an edited copy: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	flag, err := writeOverlay(dir, root, overlay)

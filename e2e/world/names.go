@@ -7,5 +7,5 @@ import (
 
 var counter atomic.Int64
 
-// Unique makes a name that nothing in this program had before.
+// Unique returns a name that is new in this process.
 func Unique(prefix string) string { return fmt.Sprintf("%s-%d", prefix, counter.Add(1)) }

@@ -20,28 +20,28 @@ func (w *World) Inject(ctx context.Context, f Fault) error {
 	return w.ctl(ctx, http.MethodPost, "/v1/faults", f, nil)
 }
 
-// Heal ends every misbehaviour that was injected. Nodes that were cut stay so.
+// Heal ends every injected misbehaviour. Partitioned nodes stay partitioned.
 func (w *World) Heal(ctx context.Context) error {
 	return w.ctl(ctx, http.MethodDelete, "/v1/faults", nil, nil)
 }
 
-// CutNode cuts a node off: nobody reaches it, its kubelet is silent, its instances go on.
+// CutNode partitions a node: no component reaches it, its kubelet sends no heartbeat, its instances still run.
 func (w *World) CutNode(ctx context.Context, node string) error { return w.setNode(ctx, node, "cut") }
 
-// JoinNode brings a node back.
+// JoinNode reconnects a node.
 func (w *World) JoinNode(ctx context.Context, node string) error { return w.setNode(ctx, node, "up") }
 
-// AddNode lets one more machine join the cluster.
+// AddNode adds a machine to the cluster.
 func (w *World) AddNode(ctx context.Context, node string) error {
 	return w.ctl(ctx, http.MethodPost, "/v1/nodes", map[string]any{"names": []string{node}}, nil)
 }
 
-// RemoveNode takes a machine away for good: its Kubernetes node is deleted.
+// RemoveNode removes a machine for good: its Kubernetes node is deleted.
 func (w *World) RemoveNode(ctx context.Context, node string) error {
 	return w.ctl(ctx, http.MethodDelete, "/v1/nodes/"+node, nil, nil)
 }
 
-// KillKubelet silences the node's kubelet; its data plane lives and is reached.
+// KillKubelet stops the node's kubelet; the node's data plane still runs and is reachable.
 func (w *World) KillKubelet(ctx context.Context, node string) error {
 	if err := w.CutNode(ctx, node); err != nil {
 		return err
@@ -49,13 +49,13 @@ func (w *World) KillKubelet(ctx context.Context, node string) error {
 	return w.ctl(ctx, http.MethodDelete, "/v1/faults?"+url.Values{"id": {"node-" + node}}.Encode(), nil, nil)
 }
 
-// Cordon lets the Kubernetes node take no pods, or take them again.
+// Cordon cordons or uncordons the Kubernetes node.
 func (w *World) Cordon(ctx context.Context, node string, cordoned bool) error {
 	return w.patch(ctx, kubernetesNode(node), map[string]any{"spec": map[string]any{"unschedulable": cordoned}})
 }
 
-// EvictManager asks Kubernetes to evict the pod of a node's instance manager, as a drain does; refused says what a disruption budget has
-// against it.
+// EvictManager asks Kubernetes to evict the pod of a node's instance manager, as a drain does; refused is the error of a disruption
+// budget.
 func (w *World) EvictManager(ctx context.Context, node, dataEngine string) (refused string, err error) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: w.InstanceManager(node, dataEngine), Namespace: w.Namespace}}
 	err = w.Admin.SubResource("eviction").Create(ctx, pod,
@@ -78,7 +78,7 @@ func (w *World) RestartManager(ctx context.Context, node, engine string) error {
 	return w.ctl(ctx, http.MethodPost, "/v1/pods/"+node+":"+engine+"/restart", map[string]any{}, nil)
 }
 
-// ReplacePod deletes the instance manager's pod; im-monitor makes another one.
+// ReplacePod deletes the instance manager's pod; im-monitor creates another one.
 func (w *World) ReplacePod(ctx context.Context, node, engine string) error {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: w.InstanceManager(node, engine), Namespace: w.Namespace}}
 	if err := w.Admin.Delete(ctx, pod); err != nil {
@@ -87,7 +87,7 @@ func (w *World) ReplacePod(ctx context.Context, node, engine string) error {
 	return nil
 }
 
-// Nudge makes the instance manager say that something changed: an instance comes and goes.
+// Nudge lets the instance manager emit events: an instance is created and deleted.
 func (w *World) Nudge(ctx context.Context, manager string) error {
 	_, engine := w.place(manager)
 	i := Instance{InstanceManager: manager, Name: "nudge-r-" + randomID(), Type: v1beta2.InstanceTypeReplica, DataEngine: engine,
@@ -120,7 +120,7 @@ func (w *World) Disk(ctx context.Context, node, dataEngine string) (Disk, error)
 	return Disk{UUID: known.DiskUUID, Path: known.DiskPath}, nil
 }
 
-// Blink attaches the volume and detaches it on paper within the same moment, so that its hands come too late.
+// Blink attaches the volume and detaches it in its objects at once, so that the instances are stopped too late.
 func (w *World) Blink(ctx context.Context, v *Volume, node string) error {
 	for _, name := range v.Replicas {
 		if err := w.StartReplica(ctx, name); err != nil {
@@ -149,7 +149,7 @@ func (w *World) Blink(ctx context.Context, v *Volume, node string) error {
 	return w.patchVolume(ctx, v, "", "detached")
 }
 
-// StopEngine stops the volume's engine in earnest.
+// StopEngine stops the volume's engine, both the object and the instance.
 func (w *World) StopEngine(ctx context.Context, v *Volume) error {
 	engine := &v1beta2.Engine{}
 	if err := w.Get(ctx, v.Engine, engine); err != nil {
@@ -158,7 +158,7 @@ func (w *World) StopEngine(ctx context.Context, v *Volume) error {
 	return w.stop(ctx, engine, engine.Status.InstanceManagerName, v.Engine, true, true)
 }
 
-// Listed are the volume's instances that the node lists, in whatever state.
+// Listed are the volume's instances that the node lists, in any state.
 func (w *World) Listed(ctx context.Context, v *Volume, node string) ([]Stale, error) {
 	return w.Stale(ctx, v, node)
 }
@@ -178,7 +178,7 @@ func (w *World) Quiet(ctx context.Context, within time.Duration) error {
 	})
 }
 
-// resetDataPlane heals everything, brings every node back and ends every instance.
+// resetDataPlane ends every misbehaviour, reconnects every node and ends every instance.
 func (w *World) resetDataPlane(ctx context.Context) error {
 	if err := w.Heal(ctx); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (w *World) resetDataPlane(ctx context.Context) error {
 		return err
 	}
 	for _, r := range list {
-		// Engines first would be kinder; here nobody is attached any more.
+		// The order of the ends does not matter: no volume is attached any more.
 		path := fmt.Sprintf("/v1/instances/%s/%s?destroy=true", r.Node, r.Name)
 		if err := w.ctl(ctx, http.MethodDelete, path, nil, nil); err != nil {
 			return err

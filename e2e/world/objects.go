@@ -44,7 +44,7 @@ func (w *World) patch(ctx context.Context, object client.Object, patch map[strin
 	return nil
 }
 
-// SetStatus writes keys under status, as im-monitor's later hands would.
+// SetStatus writes keys under status, as im-monitor's executor would.
 func (w *World) SetStatus(ctx context.Context, object client.Object, status map[string]any) error {
 	return w.setStatus(ctx, object, status)
 }
@@ -60,7 +60,7 @@ func (w *World) setStatus(ctx context.Context, object client.Object, status map[
 	return nil
 }
 
-// Set writes a Setting, creating it if it is not there.
+// Set writes a Setting, and creates it if it does not exist.
 func (w *World) Set(ctx context.Context, name, value string) error {
 	setting := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.Namespace}}
 	err := w.patch(ctx, setting, map[string]any{"value": value})

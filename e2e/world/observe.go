@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// WaitMetric waits until a counter of the controller whose name ends so is above zero under the labels.
+// WaitMetric waits until a counter of the controller with this suffix and these labels is above zero.
 func (w *World) WaitMetric(ctx context.Context, controller, name string, labels map[string]string, within time.Duration) error {
 	return w.Wait(ctx, fmt.Sprintf("metric …%s%v", name, labels), within, func(ctx context.Context) (string, error) {
 		lines, err := w.Metrics(ctx, controller)
@@ -71,9 +71,9 @@ func (w *World) Metrics(ctx context.Context, controller string) ([]string, error
 	return out, nil
 }
 
-// WaitEvent waits until an event says the word in its reason or note.
+// WaitEvent waits until an event has the word in its reason or note.
 func (w *World) WaitEvent(ctx context.Context, word string, within time.Duration) error {
-	return w.Wait(ctx, "an event that says "+word, within, func(ctx context.Context) (string, error) {
+	return w.Wait(ctx, "an event with "+word, within, func(ctx context.Context) (string, error) {
 		var list eventsv1.EventList
 		if err := w.List(ctx, &list); err != nil {
 			return "", err
@@ -85,7 +85,7 @@ func (w *World) WaitEvent(ctx context.Context, word string, within time.Duration
 			}
 			reasons = append(reasons, event.Reason)
 		}
-		return fmt.Sprintf("events say %v", reasons), nil
+		return fmt.Sprintf("events are %v", reasons), nil
 	})
 }
 
@@ -111,12 +111,12 @@ func (w *World) Counter(ctx context.Context, controller, name string) (float64, 
 	return sum, nil
 }
 
-// PatchOften makes a Replica object that nobody reads, patches its status so many times, one after the other, and removes it.
+// PatchOften creates a Replica object that no controller reads, patches its status count times, one after the other, and removes it.
 func (w *World) PatchOften(ctx context.Context, name string, times int) error {
 	replica := &v1beta2.Replica{}
 	replica.Name, replica.Namespace = name, w.Namespace
 	if err := w.Admin.Create(ctx, replica); err != nil {
-		return fmt.Errorf("making an object to measure with: %w", err)
+		return fmt.Errorf("creating an object to measure with: %w", err)
 	}
 	for i := range times {
 		if err := w.SetStatus(ctx, replica, map[string]any{"port": i}); err != nil {

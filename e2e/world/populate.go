@@ -13,11 +13,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// writers is how many requests a population keeps under way.
+// writers is the number of concurrent requests of a population.
 const writers = 16
 
-// Populate starts instances, evenly over all nodes and both data engines, one engine for every three replicas, and makes the running object
-// of each but every n-th: those are recorded as given up, become orphans, and are returned. None is, if every is 0.
+// Populate starts instances, evenly over all nodes and both data engines, one engine for every three replicas, and creates the running
+// object of each but every n-th: those are recorded as abandoned, become orphans, and are returned. None is, if every is 0.
 func (w *World) Populate(ctx context.Context, instances, every int) ([]Stale, error) {
 	list := w.population(instances)
 	var stale []Stale
@@ -55,7 +55,7 @@ func (w *World) population(instances int) []Stale {
 	return list
 }
 
-// Own makes the objects that claim the instances where they run.
+// Own creates the objects that claim the instances on their nodes.
 func (w *World) Own(ctx context.Context, list []Stale) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(writers)
@@ -82,13 +82,13 @@ func (w *World) own(ctx context.Context, s Stale) error {
 		"instanceManagerName": s.InstanceManager, "uuid": s.UUID})
 }
 
-// PutPopulation starts the instances of Populate without making objects.
+// PutPopulation starts the instances of Populate without their objects.
 func (w *World) PutPopulation(ctx context.Context, instances int) ([]Stale, error) {
 	list := w.population(instances)
 	return list, w.PutAll(ctx, list)
 }
 
-// WaitListed waits until im-monitor has written that so many instances are listed, so that nothing is left to write.
+// WaitListed waits until im-monitor has written this number of listed instances, so that nothing is left to write.
 func (w *World) WaitListed(ctx context.Context, instances int, within time.Duration) error {
 	return w.Wait(ctx, "the status of all instance managers", within, func(ctx context.Context) (string, error) {
 		var managers v1beta2.InstanceManagerList
@@ -107,7 +107,7 @@ func (w *World) WaitListed(ctx context.Context, instances int, within time.Durat
 }
 
 // revive lets the pods of a kept population run again: the simulator that ran them is gone, and a real kubelet would
-// have gone on. Their status is taken away before the next simulator sees them, so that it starts them.
+// still run them. Their status is removed before the next simulator reads them, so that it starts them.
 func (w *World) revive(ctx, _ context.Context) error {
 	if w.options.DataFrom == "" {
 		return nil
@@ -124,7 +124,7 @@ func (w *World) revive(ctx, _ context.Context) error {
 				map[string]any{"phase": "Pending", "podIP": nil, "podIPs": nil, "containerStatuses": nil, "conditions": nil})
 		})
 	}
-	w.options.Log("%d pods of the kept population are to run again", len(pods.Items))
+	w.options.Log("restarting %d pods of the kept population", len(pods.Items))
 	return group.Wait()
 }
 

@@ -13,22 +13,22 @@ import (
 	"time"
 )
 
-// Process is one running binary. It dies with this program, whatever this program dies of.
+// Process is one running binary. The kernel kills it when this program ends.
 type Process struct {
 	Name string
 	Log  string
-	// Source is the id of its token, by which the recorder tells it from other processes of its user.
+	// Source is the ID of its token, by which the recorder distinguishes it from other processes of its user.
 	Source string
 
 	binary          string
 	args            []string
 	metrics, health string // addresses
-	hook            string // address where the API server is answered, if the binary does that
+	hook            string // address of its webhook, if the binary has one
 
 	mutex   sync.Mutex
 	command *exec.Cmd
 	done    chan struct{}
-	expect  bool // an end is expected: somebody asked for it
+	expect  bool // an end is expected: Kill or Stop was called
 }
 
 // start runs the binary; what it prints is appended to its log file.
@@ -59,8 +59,8 @@ func (p *Process) start() error {
 	return nil
 }
 
-// lostItsLease reports that the process ended as a leader must that could not renew in time, which a slow machine may do to it. It is started
-// again then, as a kubelet would do. Any other end that nobody asked for stays one.
+// lostItsLease reports whether the process ended because it could not renew its lease in time, which happens on a slow machine. It is then
+// started again, as a kubelet would do. Any other unexpected end is an error.
 func (p *Process) lostItsLease() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -71,7 +71,7 @@ func (p *Process) lostItsLease() bool {
 	return true
 }
 
-// PID is the process's number.
+// PID is the process ID.
 func (p *Process) PID() int {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -89,20 +89,20 @@ func (p *Process) signal(signal syscall.Signal, ends bool) (chan struct{}, error
 	return p.done, err
 }
 
-// Kill ends the process as a crash would, and returns when it is dead.
+// Kill sends SIGKILL, and returns when the process has ended.
 func (p *Process) Kill() {
 	if done, err := p.signal(syscall.SIGKILL, true); err == nil {
 		<-done
 	}
 }
 
-// Stop asks the process to end and waits for it; after ten seconds it is killed, which is an error.
+// Stop sends SIGTERM and waits for the end; after ten seconds the process is killed, which is an error.
 func (p *Process) Stop() error {
 	done, err := p.signal(syscall.SIGTERM, true)
 	if err != nil {
 		return fmt.Errorf("stopping %s: %w", p.Name, err)
 	}
-	// A paused process cannot hear.
+	// A paused process does not handle signals.
 	if _, err := p.signal(syscall.SIGCONT, true); err != nil {
 		return fmt.Errorf("waking %s: %w", p.Name, err)
 	}
@@ -115,8 +115,8 @@ func (p *Process) Stop() error {
 	}
 }
 
-// Pause freezes the process in the middle of whatever it does; Resume lets it go on as if nothing had happened. A
-// process that was paused may end by itself: it has lost its lease.
+// Pause stops the process (SIGSTOP); Resume lets it continue. A process that was paused may end by itself: it has lost
+// its lease.
 func (p *Process) Pause() error {
 	_, err := p.signal(syscall.SIGSTOP, true)
 	return err
@@ -147,7 +147,7 @@ func (p *Process) Done() <-chan struct{} {
 	return p.done
 }
 
-// Died reports that the process ended although nobody asked it to.
+// Died returns an error if the process ended without Kill or Stop.
 func (p *Process) Died() error {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -183,5 +183,5 @@ func (p *Process) RSS() (int64, error) {
 			return kilobytes << 10, nil
 		}
 	}
-	return 0, fmt.Errorf("the kernel does not tell the memory of %s", p.Name)
+	return 0, fmt.Errorf("the kernel does not report the memory of %s", p.Name)
 }

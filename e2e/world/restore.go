@@ -11,13 +11,13 @@ import (
 // restartTime is how long the control plane may take to stop and to start again.
 const restartTime = 2 * time.Minute
 
-// BackUpEtcd keeps a copy of everything that etcd holds now, and returns where it is. Nobody is served for that moment.
+// BackUpEtcd copies etcd's current data, and returns the directory. The control plane is stopped for that time.
 func (w *World) BackUpEtcd(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, restartTime)
 	defer cancel()
 	parent, err := os.MkdirTemp(w.Dir, "backup-")
 	if err != nil {
-		return "", fmt.Errorf("making a directory for the backup: %w", err)
+		return "", fmt.Errorf("creating a directory for the backup: %w", err)
 	}
 	to := filepath.Join(parent, "etcd")
 	return to, w.cluster.Backup(ctx, to)

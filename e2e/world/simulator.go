@@ -12,12 +12,12 @@ import (
 // Control is the URL of the simulator's control endpoint.
 func (w *World) Control() string { return w.control }
 
-// AskSimulator is one request at the simulator's control endpoint, for what has no method of its own here.
+// AskSimulator sends one request to the simulator's control endpoint, for requests without a method of their own here.
 func (w *World) AskSimulator(ctx context.Context, method, path string, body, into any) error {
 	return w.ctl(ctx, method, path, body, into)
 }
 
-// ctl is one request at the simulator's control endpoint.
+// ctl sends one request to the simulator's control endpoint.
 func (w *World) ctl(ctx context.Context, method, path string, body, into any) error {
 	var reader io.Reader
 	if body != nil {
@@ -29,11 +29,11 @@ func (w *World) ctl(ctx context.Context, method, path string, body, into any) er
 	}
 	request, err := http.NewRequestWithContext(ctx, method, w.control+path, reader)
 	if err != nil {
-		return fmt.Errorf("making a request to the simulator: %w", err)
+		return fmt.Errorf("creating a request to the simulator: %w", err)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return fmt.Errorf("asking the simulator: %w", err)
+		return fmt.Errorf("sending a request to the simulator: %w", err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	answer, err := io.ReadAll(response.Body)

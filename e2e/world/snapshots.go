@@ -42,13 +42,13 @@ func (w *World) DeleteSnapshot(ctx context.Context, name string) error {
 
 // WaitSnapshot waits until the Snapshot's condition has the reason.
 func (w *World) WaitSnapshot(ctx context.Context, name, conditionType, reason string, within time.Duration) error {
-	return w.Wait(ctx, "snapshot "+name+" to say "+reason, within, func(ctx context.Context) (string, error) {
+	return w.Wait(ctx, "snapshot "+name+" to report "+reason, within, func(ctx context.Context) (string, error) {
 		s := &v1beta2.Snapshot{}
 		if err := w.Get(ctx, name, s); err != nil {
 			return "", err
 		}
 		if is := conditions.Get(s.Status.Conditions, conditionType); is == nil || is.Reason != reason {
-			return fmt.Sprintf("it reports %+v", s.Status.Conditions), nil
+			return fmt.Sprintf("its conditions are %+v", s.Status.Conditions), nil
 		}
 		return "", nil
 	})
@@ -62,7 +62,7 @@ func (w *World) WaitSnapshotGone(ctx context.Context, name string, within time.D
 		if apierrors.IsNotFound(err) {
 			return "", nil
 		}
-		return fmt.Sprintf("it reports %+v", s.Status.Conditions), err
+		return fmt.Sprintf("its conditions are %+v", s.Status.Conditions), err
 	})
 }
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Sources looks at every file that the binaries, the definitions and the roles come from. go test remembers a package's verdict together
-// with the files that its tests looked at, and cannot know what those binaries were built from; so a test that uses them says it here.
-// Bazel knows: they are inputs of the test.
+// Sources reads the metadata of every file from which the binaries, the definitions and the roles come. go test caches a package's result
+// with the files that its tests opened, and does not know the sources of those binaries; so a test that uses the binaries calls Sources.
+// Bazel does not need it: the binaries are inputs of the test.
 func Sources(ctx context.Context) error {
 	if os.Getenv(bazelTest) != "" {
 		return nil
@@ -22,7 +22,7 @@ func Sources(ctx context.Context) error {
 	}
 	for _, dir := range append([]string{"crds", "shared", "go.mod", "go.sum"}, EveryController()...) {
 		if err := filepath.WalkDir(filepath.Join(root, dir), poll); err != nil {
-			return fmt.Errorf("looking at the sources in %s: %w", dir, err)
+			return fmt.Errorf("reading the sources in %s: %w", dir, err)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ func (s Stale) Orphan() string {
 	return v1beta2.OrphanName(s.Name, s.UUID, s.InstanceManager, s.DataEngine)
 }
 
-// Object is the Orphan as the documents want it.
+// Object is the Orphan as documented.
 func (s Stale) Object(namespace string) *v1beta2.Orphan {
 	orphanType, label := v1beta2.OrphanTypeReplicaInstance, v1beta2.LabelReplica
 	if s.Type == v1beta2.InstanceTypeEngine {
@@ -60,7 +60,7 @@ func (w *World) Stale(ctx context.Context, v *Volume, node string) ([]Stale, err
 	return out, nil
 }
 
-// WaitOrphan waits until the instance's Orphan is there and says that it is orphaned and present.
+// WaitOrphan waits until the instance's Orphan exists with the conditions Orphaned and InstanceState True.
 func (w *World) WaitOrphan(ctx context.Context, s Stale, within time.Duration) (*v1beta2.Orphan, error) {
 	orphan := &v1beta2.Orphan{}
 	err := w.Wait(ctx, "the orphan of "+s.Name+" on "+s.Node, within, func(ctx context.Context) (string, error) {
@@ -87,9 +87,9 @@ func (w *World) WaitCondition(ctx context.Context, orphan, condition string, sta
 		object := &v1beta2.Orphan{}
 		if err := w.Get(ctx, orphan, object); err != nil {
 			if seen && client.IgnoreNotFound(err) == nil {
-				giveUp(err) // it was there and has ended: it will not say so any more
+				giveUp(err) // it existed and has ended: the condition will not come any more
 			}
-			return "the orphan is not there", nil
+			return "the orphan does not exist", nil
 		}
 		seen = true
 		c := conditions.Get(object.Status.Conditions, condition)
@@ -115,7 +115,7 @@ func (w *World) WaitOrphanGone(ctx context.Context, name string, within time.Dur
 	})
 }
 
-// DeleteOrphan deletes as a person would.
+// DeleteOrphan deletes an Orphan as a person would.
 func (w *World) DeleteOrphan(ctx context.Context, name string) error {
 	object := &v1beta2.Orphan{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.Namespace}}
 	if err := w.Admin.Delete(ctx, object); err != nil {
@@ -124,7 +124,7 @@ func (w *World) DeleteOrphan(ctx context.Context, name string) error {
 	return nil
 }
 
-// NoOrphans says which orphans there are.
+// NoOrphans lists the orphans, as a text; empty when there are none.
 func (w *World) NoOrphans(ctx context.Context) (string, error) {
 	orphans, err := w.Orphans(ctx)
 	var names []string
@@ -134,7 +134,7 @@ func (w *World) NoOrphans(ctx context.Context) (string, error) {
 	return strings.Join(names, "; "), err
 }
 
-// OrphansAre says which orphans of instances are missing or too many. Those of data follow them.
+// OrphansAre lists which orphans of instances are missing or unexpected. Orphans of data follow them.
 func (w *World) OrphansAre(ctx context.Context, wanted []Stale) error {
 	orphans, err := w.Orphans(ctx)
 	if err != nil {
@@ -187,8 +187,8 @@ func (w *World) Runs(ctx context.Context, manager, name string) error {
 	return nil
 }
 
-// Whole fails unless every instance that the volume's objects claim is there: running where they run, and for stopped
-// v2 replicas the data.
+// Whole fails unless every instance that the volume's objects claim exists: it runs on its node; of a stopped v2 replica
+// the data exists.
 func (w *World) Whole(ctx context.Context, v *Volume) error {
 	engine := &v1beta2.Engine{}
 	if err := w.Get(ctx, v.Engine, engine); err != nil {
@@ -228,7 +228,7 @@ func (w *World) wholeReplica(ctx context.Context, name string) error {
 	return nil
 }
 
-// FormatConditions writes conditions as one reads them: type=status/reason.
+// FormatConditions formats conditions as type=status/reason.
 func FormatConditions(list []v1beta2.Condition) string {
 	var out []string
 	for _, c := range list {

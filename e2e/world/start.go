@@ -59,7 +59,7 @@ func (w *World) simulate(ctx, _ context.Context) error {
 
 func (w *World) tlsDirectory() string { return filepath.Join(w.Dir, "tls") }
 
-// certificates lets the simulator make an authority and a certificate for both sides.
+// certificates lets the simulator create a certificate authority and a certificate for both sides.
 func (w *World) certificates(ctx context.Context) error {
 	command := exec.CommandContext(ctx, filepath.Join(w.Dir, SimulatorBinary), "certs", w.tlsDirectory())
 	if out, err := command.CombinedOutput(); err != nil {
@@ -125,33 +125,33 @@ func (w *World) WaitManagers(ctx context.Context, within time.Duration) error {
 	})
 }
 
-// diskUsable reports whether the node's v2 disk is loaded and takes replicas. Its Node says that the device is new.
+// diskUsable reports whether the node's v2 disk is loaded and takes replicas. Its Node marks the device as new.
 func diskUsable(n v1beta2.Node) bool {
 	return conditions.IsTrue(n.Status.DiskStatus[diskName].Conditions, v1beta2.DiskSchedulable)
 }
 
-// WaitReady waits until the process says that its caches are filled.
+// WaitReady waits until the process reports that its caches are synced.
 func (w *World) WaitReady(ctx context.Context, process *Process, within time.Duration) error {
 	return w.Wait(ctx, process.Name+" to be ready", within, func(ctx context.Context) (string, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+process.health+"/readyz", nil)
 		if err != nil {
-			return "", fmt.Errorf("asking for readiness: %w", err)
+			return "", fmt.Errorf("requesting /readyz: %w", err)
 		}
 		response, err := http.DefaultClient.Do(request)
 		if err != nil {
-			return "", fmt.Errorf("asking for readiness: %w", err)
+			return "", fmt.Errorf("requesting /readyz: %w", err)
 		}
 		if err := response.Body.Close(); err != nil {
 			return "", err
 		}
 		if response.StatusCode != http.StatusOK {
-			return "it reports " + response.Status, nil
+			return "it answers " + response.Status, nil
 		}
 		return "", nil
 	})
 }
 
-// activity counts what the controllers have written and called so far.
+// activity counts the writes and calls of the controllers so far.
 func (w *World) activity() int {
 	return w.API.Counts().Sum(func(r record.Request) bool { return r.Kind == record.KindWrite }) +
 		w.DataPlane.Counts().Sum(func(m record.Method) bool { return !m.Stream })

@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// BackingImage makes a BackingImage whose copies are ready on the v1 disk of every node, with this content. Its spec names no disk.
+// BackingImage creates a BackingImage whose copies are ready on the v1 disk of every node, with this content. Its spec names no disk.
 func (w *World) BackingImage(ctx context.Context, name string, blocks map[string]string) error {
 	const uuid = "eeee4444"
 	b := &v1beta2.BackingImage{}
@@ -39,7 +39,7 @@ func (w *World) BackingImage(ctx context.Context, name string, blocks map[string
 	return w.setStatus(ctx, b, map[string]any{"uuid": uuid, "diskFileStatusMap": copies})
 }
 
-// Image makes an EngineImage that is deployed on every node, and lets its processes have that CLI API version.
+// Image creates an EngineImage that is deployed on every node, with that CLI API version.
 func (w *World) Image(ctx context.Context, image string, cli int) error {
 	if err := w.ctl(ctx, http.MethodPost, "/v1/engine-images", map[string]any{"image": image, "cli": cli}, nil); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (w *World) Image(ctx context.Context, image string, cli int) error {
 	return w.setStatus(ctx, i, map[string]any{"cliAPIVersion": cli, "nodeDeploymentMap": deployed})
 }
 
-// MadeWith says which backend size the directories of a v1 volume's replicas were made with, by whoever made them.
+// MadeWith checks the backend size, in bytes, with which the directories of a v1 volume's replicas were created.
 func (w *World) MadeWith(ctx context.Context, volume string, size int64) error {
 	replicas, err := w.ReplicasOf(ctx, volume)
 	if err != nil {

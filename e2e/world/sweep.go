@@ -14,7 +14,7 @@ import (
 )
 
 // Sweep empties the World for the next scenario: no volumes, no instances, no orphans, default settings, every node back,
-// every instance manager running, nothing for pods. Instances go first, so that nothing becomes an orphan by the way.
+// every instance manager running, nothing for pods. Instances end first, so that none becomes an orphan meanwhile.
 func (w *World) Sweep(ctx context.Context) error {
 	if err := w.Set(ctx, "orphan-resource-auto-deletion", ""); err != nil {
 		return err
@@ -63,8 +63,8 @@ func (w *World) Sweep(ctx context.Context) error {
 	return w.settled(ctx)
 }
 
-// deleteVolumes deletes every volume as a person would, with everything healed, and waits for the end of what belongs to
-// them.
+// deleteVolumes deletes every volume as a person would, without misbehaviour of the data plane, and waits for the end of their
+// objects.
 func (w *World) deleteVolumes(ctx context.Context) error {
 	if err := w.Heal(ctx); err != nil {
 		return err
@@ -82,18 +82,18 @@ func (w *World) deleteVolumes(ctx context.Context) error {
 		if err := w.List(ctx, &list); err != nil {
 			return "", err
 		}
-		// An engine that a node brought back with it still maps replicas: it is an orphan, which a person deletes.
+		// A stale engine of a returned node still maps replicas: it is an orphan, which a person deletes.
 		if err := w.Admin.DeleteAllOf(ctx, &v1beta2.Orphan{}, client.InNamespace(w.Namespace)); err != nil {
 			return "", fmt.Errorf("deleting all orphans: %w", err)
 		}
 		if !w.options.Snapshots {
-			// im-monitor mirrors what the engines have, and nobody else takes it away.
+			// im-monitor mirrors the engines' snapshots, and no controller deletes the mirrored objects of a detached volume.
 			if err := w.removeAll(ctx, &v1beta2.SnapshotList{}); err != nil {
 				return "", err
 			}
 		}
 		for i := range list.Items {
-			return "volume " + list.Items[i].Name + " is there; " + w.explain(ctx, &list.Items[i]), nil
+			return "volume " + list.Items[i].Name + " still exists; " + w.explain(ctx, &list.Items[i]), nil
 		}
 		return w.leftovers(ctx)
 	})
@@ -108,7 +108,7 @@ func (w *World) removeAll(ctx context.Context, list client.ObjectList) error {
 	})
 }
 
-// settled waits until everything says that it is empty and ready.
+// settled waits until every object reports that it is empty and ready.
 func (w *World) settled(ctx context.Context) error {
 	for _, node := range w.options.Nodes {
 		if err := w.WaitNode(ctx, node, v1beta2.ConditionTrue, time.Minute); err != nil {

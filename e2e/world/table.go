@@ -15,7 +15,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Table is what `kubectl get <resource>` prints: the API server makes the columns, in both cases.
+// Table is what `kubectl get <resource>` prints: the API server computes the columns, in both cases.
 func (w *World) Table(ctx context.Context, resource string) (string, error) {
 	config := rest.CopyConfig(w.Config)
 	config.GroupVersion, config.APIPath = &v1beta2.GroupVersion, "/apis"
@@ -27,7 +27,7 @@ func (w *World) Table(ctx context.Context, resource string) (string, error) {
 	raw, err := caller.Get().Namespace(w.Namespace).Resource(resource).
 		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(ctx)
 	if err != nil {
-		return "", fmt.Errorf("asking for the table of %s: %w", resource, err)
+		return "", fmt.Errorf("requesting the table of %s: %w", resource, err)
 	}
 	table := &metav1.Table{}
 	if err := json.Unmarshal(raw, table); err != nil {

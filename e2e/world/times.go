@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// TimeFactor names the variable of the environment that says by how much the times of a World are shortened: 1 leaves them
-// as they are in a cluster. Without it, usualTimeFactor does.
+// TimeFactor is the environment variable with the factor by which the times of a World are divided: 1 leaves them as in a
+// cluster. The default is usualTimeFactor.
 const TimeFactor = "DROVER_TIME_FACTOR"
 
-// usualTimeFactor is what the tests that everybody runs take. With it the longest time that a scenario waits out, the
+// usualTimeFactor is the factor of the tests by default. With it the longest time that a scenario waits out, the
 // post-election delay, lasts 9 s.
 const usualTimeFactor = 20
 
-// shortened are the flags, by binary, whose times are divided by the one factor, so that their ratios stay: what a data plane
-// takes, and what is waited out because it takes so long. Not among them are leases and the deadlines of calls, progress and
-// reachability, which a slow machine would miss, what makes a crowd of many changes (--snapshot-delete-batch-delay, --flood-window), how
-// long work itself takes, and --safety-list-period, which nothing waits for.
+// shortened are the flags, by binary, whose times are divided by the same factor, so that their ratios stay: durations of the data
+// plane, and delays that exist because of those. Not among them are leases and the deadlines of calls, progress and
+// reachability, which a slow machine would miss, windows that batch many changes (--snapshot-delete-batch-delay, --flood-window), the
+// duration of work itself, and --safety-list-period, on which no test waits.
 var shortened = map[string][]string{
 	IMMonitor: {"absence-gap", "disk-call-timeout", "disk-retry-max", "disk-retry-min", "engine-poll-active-interval",
 		"engine-poll-interval", "engine-loss-pause", "path-loss-timeout", "post-election-delay", "rebuild-hand-over",
@@ -30,17 +30,17 @@ var shortened = map[string][]string{
 	SimulatorBinary: {"disk-create-time", "node-grace", "path-loss-time", "spdk-list-cycle"},
 }
 
-// renamed are the flags that an earlier version called otherwise, by their present name.
+// renamed maps flags to their names in an earlier version.
 var renamed = map[string]string{
 	"engine-poll-active-interval": "engine-look-busy",
 	"engine-poll-interval":        "engine-look-period",
 	"post-election-delay":         "quarantine", // as they were called before
 }
 
-// timeDefault is a line of a binary's help about a flag that is a time: its name and its default.
+// timeDefault matches a line of a binary's help about a duration flag: its name and its default.
 var timeDefault = regexp.MustCompile(`(?m)^ +--([a-z0-9-]+) duration .*\(default ([^)]+)\)$`)
 
-// timeFactor is by how much the times of this World are shortened.
+// timeFactor is the factor by which the times of this World are divided.
 func (w *World) timeFactor() (int, error) {
 	text := os.Getenv(TimeFactor)
 	switch {
@@ -63,7 +63,7 @@ func (w *World) times(ctx context.Context, binary string) ([]string, error) {
 	}
 	help, err := exec.CommandContext(ctx, filepath.Join(w.Dir, binary), "--help").CombinedOutput()
 	if err != nil {
-		return nil, fmt.Errorf("asking %s for its flags: %w\n%s", binary, err, help)
+		return nil, fmt.Errorf("reading the flags of %s: %w\n%s", binary, err, help)
 	}
 	defaults := map[string]string{}
 	for _, match := range timeDefault.FindAllStringSubmatch(string(help), -1) {
@@ -91,8 +91,8 @@ func (w *World) times(ctx context.Context, binary string) ([]string, error) {
 	return out, nil
 }
 
-// Stretched is what a time of a test becomes in this World: how long it waits for something, or watches that nothing happens.
-// Tests give them for the usual factor; where the times are shortened less, they wait longer.
+// Stretched converts a timeout or watch time of a test to this World. Tests give these times for the usual factor; where the times
+// are shortened less, tests wait longer.
 func (w *World) Stretched(d time.Duration) time.Duration {
 	return d * usualTimeFactor / time.Duration(min(w.factor, usualTimeFactor))
 }

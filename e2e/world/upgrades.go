@@ -15,7 +15,7 @@ import (
 // ImageSetting names the image that upgrades freeze.
 const ImageSetting = "default-instance-manager-image"
 
-// Upgrade makes the setting name the image, and orders an upgrade as a person does. change may be nil.
+// Upgrade writes the image into the setting, and creates an upgrade as a person does. change may be nil.
 func (w *World) Upgrade(ctx context.Context, name, image string, change func(*v1beta2.DataEngineUpgradeManagerSpec)) error {
 	if err := w.Set(ctx, ImageSetting, image); err != nil {
 		return err
@@ -26,12 +26,12 @@ func (w *World) Upgrade(ctx context.Context, name, image string, change func(*v1
 		change(&m.Spec)
 	}
 	if err := w.Admin.Create(ctx, m); err != nil {
-		return fmt.Errorf("ordering upgrade %s: %w", name, err)
+		return fmt.Errorf("creating upgrade %s: %w", name, err)
 	}
 	return nil
 }
 
-// WaitUpgrade waits until the whole upgrade is in one of the states, and tells what each node's upgrade says meanwhile.
+// WaitUpgrade waits until the whole upgrade is in one of the states. The error after a timeout has the status of each node's upgrade.
 func (w *World) WaitUpgrade(ctx context.Context, name string, within time.Duration, states ...string) (*v1beta2.DataEngineUpgradeManager,
 	error) {
 	found := &v1beta2.DataEngineUpgradeManager{}
@@ -44,7 +44,7 @@ func (w *World) WaitUpgrade(ctx context.Context, name string, within time.Durati
 	return found, err
 }
 
-// UpgradeSays is what an upgrade and those of its nodes say.
+// describeUpgrade formats the status of an upgrade and of those of its nodes.
 func (w *World) describeUpgrade(ctx context.Context, m *v1beta2.DataEngineUpgradeManager) (string, error) {
 	var nodes v1beta2.NodeDataEngineUpgradeList
 	if err := w.List(ctx, &nodes); err != nil {
@@ -60,7 +60,7 @@ func (w *World) describeUpgrade(ctx context.Context, m *v1beta2.DataEngineUpgrad
 // NodeUpgrade is the name of the upgrade of a node.
 func NodeUpgrade(upgrade, node string) string { return upgrade + "-" + node }
 
-// WaitNodeUpgrade waits until the upgrade of a node satisfies check, which says what is missing.
+// WaitNodeUpgrade waits until check, which returns what is missing, returns "" for the upgrade of a node.
 func (w *World) WaitNodeUpgrade(ctx context.Context, upgrade, node, what string, within time.Duration,
 	check func(*v1beta2.NodeDataEngineUpgrade) string) error {
 	name := NodeUpgrade(upgrade, node)
@@ -91,7 +91,7 @@ func (w *World) ChangeUpgrade(ctx context.Context, name string, fields map[strin
 	return w.patch(ctx, m, map[string]any{"spec": fields})
 }
 
-// sweepUpgrades ends every upgrade, and lets the nodes go back to the image of every World once nothing runs there.
+// sweepUpgrades ends every upgrade, and returns the nodes to the default image once no instance runs there.
 func (w *World) sweepUpgrades(ctx context.Context) error {
 	if err := w.Admin.DeleteAllOf(ctx, &v1beta2.DataEngineUpgradeManager{}, client.InNamespace(w.Namespace)); err != nil {
 		return fmt.Errorf("deleting all upgrades: %w", err)
@@ -108,7 +108,7 @@ func (w *World) sweepUpgrades(ctx context.Context) error {
 		for i := range plans.Items {
 			return w.describeUpgrade(ctx, &plans.Items[i])
 		}
-		return unless(len(nodes.Items) == 0, "%d of nodes are left", len(nodes.Items)), nil
+		return unless(len(nodes.Items) == 0, "%d upgrades of nodes are left", len(nodes.Items)), nil
 	}); err != nil {
 		return err
 	}

@@ -15,18 +15,18 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Volume is a volume that the world made: the names of its objects.
+// Volume is a volume that the World created: the names of its objects.
 type Volume struct {
 	Name, DataEngine, Engine string
 	Replicas                 []string
 }
 
-// VolumeSize is the size of every volume that a World makes.
+// VolumeSize is the size of every volume that a World creates, in bytes.
 const VolumeSize = 1 << 30
 
-// CreateVolume makes the Volume, its Engine on engineNode and one Replica on each of the replica nodes, starts their
-// instances and writes the status that goes with it. An empty engineNode makes a detached volume: v2 replicas then
-// exist as data, as they do after every detachment.
+// CreateVolume creates the Volume, its Engine on engineNode and one Replica on each of the replica nodes, starts their
+// instances and writes their status. An empty engineNode creates a detached volume: v2 replicas then exist as data, as
+// after every detachment.
 func (w *World) CreateVolume(ctx context.Context, name, dataEngine, engineNode string, replicaNodes ...string) (*Volume, error) {
 	v := &Volume{Name: name, DataEngine: dataEngine, Engine: name + "-e-0"}
 	object := &v1beta2.Volume{ObjectMeta: w.meta(name, nil)}
@@ -56,7 +56,7 @@ func (w *World) CreateVolume(ctx context.Context, name, dataEngine, engineNode s
 	return v, w.Detach(ctx, v)
 }
 
-// AddReplica makes one more Replica of the volume on the node and starts it.
+// AddReplica creates one more Replica of the volume on the node and starts it.
 func (w *World) AddReplica(ctx context.Context, v *Volume, node string) (string, error) {
 	parent := &v1beta2.Volume{}
 	if err := w.Get(ctx, v.Name, parent); err != nil {
@@ -136,7 +136,7 @@ func (w *World) StartEngine(ctx context.Context, v *Volume, node string) error {
 	return w.patchVolume(ctx, v, node, "attached")
 }
 
-// Detach stops the volume as a neighbour would: engine, then replicas; v2 replicas stay as data.
+// Detach stops the volume as attach-controller would: engine, then replicas; v2 replicas stay as data.
 func (w *World) Detach(ctx context.Context, v *Volume) error {
 	engine := &v1beta2.Engine{}
 	if err := w.Get(ctx, v.Engine, engine); err != nil {
@@ -157,8 +157,8 @@ func (w *World) Detach(ctx context.Context, v *Volume) error {
 	return w.patchVolume(ctx, v, "", "detached")
 }
 
-// StopObjectOnly writes that the object, an Engine or a Replica, is stopped, and leaves its instance running: what a
-// detachment looks like whose hands came too late.
+// StopObjectOnly sets the object, an Engine or a Replica, to stopped, and leaves its instance running: the state of a
+// detachment in which the instance was not stopped in time.
 func (w *World) StopObjectOnly(ctx context.Context, object client.Object) error {
 	return w.stop(ctx, object, "", object.GetName(), false, false)
 }
@@ -175,7 +175,7 @@ func (w *World) stop(ctx context.Context, object client.Object, manager, name st
 	return w.setStatus(ctx, object, stoppedStatus())
 }
 
-// Disown deletes the object, an Engine, Replica or Volume, and lets it go at once; its instance stays.
+// Disown deletes the object, an Engine, Replica or Volume, without its finalizers; its instance stays.
 func (w *World) Disown(ctx context.Context, object client.Object) error {
 	if err := w.Admin.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting %s: %w", object.GetName(), err)
@@ -202,7 +202,7 @@ func (w *World) patchVolume(ctx context.Context, v *Volume, node, state string) 
 	return w.setStatus(ctx, object, map[string]any{"state": state, "currentNodeID": node, "robustness": "healthy"})
 }
 
-// exactly is the merge patch that turns one map into another: keys that are gone become null.
+// exactly is the merge patch that changes one map into another: removed keys become null.
 func exactly[V any](from map[string]string, to map[string]V) map[string]any {
 	out := map[string]any{}
 	for key := range from {

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// checkPause is between two checks of a wait, idlePause while nothing is changed through the proxies: most of what tests wait for is that a
-// time passes, and each check asks the API server.
+// checkPause is the interval between two checks of a wait, idlePause while nothing is changed through the proxies: tests mostly wait for a
+// time to pass, and each check sends requests to the API server.
 const checkPause, idlePause = 20 * time.Millisecond, 200 * time.Millisecond
 
-// Wait checks until check returns "", or says after the time is over what check said last. What is returned by check is
-// a sentence for people: why it is not yet so.
+// Wait checks until check returns "", or returns an error with the last text after the time is over. The text of check
+// tells people why the state is not reached yet.
 func (w *World) Wait(ctx context.Context, what string, within time.Duration, check func(context.Context) (string, error)) error {
 	var seen int64
 	var next time.Time
@@ -26,13 +26,13 @@ func (w *World) Wait(ctx context.Context, what string, within time.Duration, che
 	})
 }
 
-// WaitSlowly is Wait with a pause between two checks that is the caller's.
+// WaitSlowly is Wait with the caller's interval between two checks.
 func (w *World) WaitSlowly(ctx context.Context, what string, pause, within time.Duration,
 	check func(context.Context) (string, error)) error {
 	return w.wait(ctx, what, pause, within, check, func() bool { return true })
 }
 
-// wait checks after each pause at which a check is due.
+// wait calls check at each due interval.
 func (w *World) wait(ctx context.Context, what string, pause, within time.Duration, check func(context.Context) (string, error),
 	due func() bool) error {
 	within = w.Stretched(within)
@@ -64,7 +64,7 @@ func (w *World) wait(ctx context.Context, what string, pause, within time.Durati
 	}
 }
 
-// Never watches for the given time that check keeps returning "", and fails with what it says as soon as it does not.
+// Never checks for the given time that check returns "", and fails with the first other text.
 func (w *World) Never(ctx context.Context, what string, during time.Duration, check func(context.Context) (string, error)) error {
 	end := time.NewTimer(w.Stretched(during))
 	defer end.Stop()
@@ -88,7 +88,7 @@ func (w *World) Never(ctx context.Context, what string, during time.Duration, ch
 	}
 }
 
-// Died says which process ended by itself.
+// Died names the processes that ended by themselves.
 func (w *World) Died() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

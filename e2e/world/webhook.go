@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// webhookConfigurations are the kinds that tell the API server whom to ask.
+// webhookConfigurations are the kinds that configure which webhooks the API server calls.
 var webhookConfigurations = map[string]bool{"MutatingWebhookConfiguration": true, "ValidatingWebhookConfiguration": true}
 
-// AskAboutSnapshots lets the API server ask this process of snapshot-controller about Snapshots, as the configurations of its
-// deploy directory say, but at its address instead of a Service, which nobody routes here. Calling it again with another
-// process lets it ask that one.
+// AskAboutSnapshots lets the API server call the webhooks of this snapshot-controller process for Snapshots, with the
+// configurations of its deploy directory, but at its address instead of a Service, which has no routing here. Another call
+// with another process replaces the first.
 func (w *World) AskAboutSnapshots(ctx context.Context, process *Process) error {
 	root, err := root(ctx, w.options.Sources[SnapshotController])
 	if err != nil {
@@ -47,7 +47,7 @@ func (w *World) AskAboutSnapshots(ctx context.Context, process *Process) error {
 	}
 }
 
-// askAt replaces the Service of every webhook by an address, and applies the configuration, which keeps whom it trusts.
+// askAt replaces the Service of every webhook by an address, and applies the configuration. The CA bundle is kept.
 func (w *World) askAt(ctx context.Context, configuration *unstructured.Unstructured, address string) error {
 	hooks, _, err := unstructured.NestedSlice(configuration.Object, "webhooks")
 	if err != nil {
@@ -67,7 +67,7 @@ func (w *World) askAt(ctx context.Context, configuration *unstructured.Unstructu
 	return nil
 }
 
-// RemoveWebhooks lets the API server ask nobody about Snapshots any more.
+// RemoveWebhooks deletes the webhook configurations for Snapshots.
 func (w *World) RemoveWebhooks(ctx context.Context) error {
 	for kind := range webhookConfigurations {
 		object := &unstructured.Unstructured{}
@@ -86,7 +86,7 @@ func portOf(address string) string {
 	return port
 }
 
-// Unasked are those requests of the API server to a webhook that failed, in the words of its log. They were let through.
+// Unasked are the failed webhook requests of the API server, as in its log. The API server accepted the requests behind them.
 func (w *World) Unasked() ([]string, error) {
 	content, err := os.ReadFile(filepath.Join(w.cluster.Dir(), "kube-apiserver.log"))
 	if err != nil {

@@ -26,17 +26,17 @@ import (
 // Image is the instance manager's image in every World.
 const Image = "longhornio/longhorn-instance-manager:v1.11.0"
 
-// EngineImage is what engines and replicas of volumes run that name no image.
+// EngineImage is the image of engines and replicas of volumes without an image.
 const EngineImage = "longhornio/longhorn-engine:v1.11.0"
 
-// PortOffset is what the simulator's ports are higher by when the recorder stands before it.
+// PortOffset is added to the simulator's ports when the recorder listens on the original ports.
 const PortOffset = 1000
 
-// Options say what a World is made of.
+// Options configure a World.
 type Options struct {
 	// Nodes are the names of the simulated nodes.
 	Nodes []string
-	// Record puts the recording proxies before the API server and the simulator.
+	// Record starts the recording proxies in front of the API server and the simulator.
 	Record bool
 	// Overlay replaces source files in the controllers' build.
 	Overlay Overlay
@@ -44,16 +44,16 @@ type Options struct {
 	SimulatorArgs []string
 	// Flags are added to the command line of a controller, by its name.
 	Flags map[string][]string
-	// DataFrom is an etcd directory that a cluster left behind, with everything in it.
+	// DataFrom is the etcd directory of an earlier cluster.
 	DataFrom string
 	// DataDir keeps etcd's data there after Close.
 	DataDir string
-	// TLS lets im-monitor and the simulator speak mutual TLS. The recorder cannot stand between them then.
+	// TLS lets im-monitor and the simulator use mutual TLS. It excludes the recorder.
 	TLS bool
 	// Audit lets the API server keep a log of all requests; see Audited.
 	Audit bool
 	// Attach lets attach-controller run, too, and im-monitor start and stop instances. Without it the World itself does what
-	// they would do, so that a scenario can take any object away from its instance.
+	// they would do, so that a scenario can remove the object of any instance.
 	Attach bool
 	// Snapshots lets snapshot-controller run, too; it needs Attach.
 	Snapshots bool
@@ -61,36 +61,36 @@ type Options struct {
 	Upgrades bool
 	// Kubernetes also runs the part of kube-controller-manager that attaches volumes for pods.
 	Kubernetes bool
-	// Lease is how long a lease outlives its leader, for Worlds where leaders die; zero is the binaries' default. With a short
-	// one a busy machine ends leaders, too.
+	// Lease is the duration of leases, for Worlds where leaders die; zero is the binaries' default. With a short one leaders
+	// also lose their leases on a busy machine.
 	Lease time.Duration
 	// Sources are the module roots that controllers come from, binary and manifests, by their names; Definitions is the one of
 	// the custom resource definitions. Those that are not named come from this module.
 	Sources     map[string]string
 	Definitions string
-	// RealTimes leaves the times of simulator and controllers as long as they are in a cluster, whatever the environment says.
+	// RealTimes leaves the times of simulator and controllers as long as they are in a cluster, regardless of the environment.
 	RealTimes bool
 	// NoControllers leaves the controllers to the caller.
 	NoControllers bool
-	// Log is told what is going on; nil for silence.
+	// Log receives progress messages; nil discards them.
 	Log func(format string, args ...any)
 }
 
 // World is one running Drover.
 type World struct {
 	Namespace string
-	// Dir holds binaries, kubeconfigs and logs; it is removed by Close unless something went wrong.
+	// Dir has binaries, kubeconfigs and logs; Close removes it unless something failed.
 	Dir    string
 	Config *rest.Config
 	Admin  client.WithWatch
 
-	// Sequence, API and DataPlane are there when Options.Record was set; Sequence always is.
+	// API and DataPlane are set when Options.Record was set; Sequence always is.
 	Sequence  *record.Sequence
 	API       *record.API
 	DataPlane *record.DataPlane
 
 	options Options
-	factor  int // by how much times are shortened, see times.go
+	factor  int // the factor by which times are divided, see times.go
 	cluster *cluster.Cluster
 	control string // the URL of the simulator's control endpoint
 	cancel  context.CancelFunc
@@ -115,16 +115,16 @@ func (w *World) Controllers() []string {
 	return out
 }
 
-// Start brings up everything and returns when the nodes are ready and every instance manager runs.
+// Start starts everything and returns when the nodes are ready and every instance manager runs.
 func Start(ctx context.Context, options Options) (*World, error) {
 	if options.Log == nil {
 		options.Log = func(string, ...any) {}
 	}
-	// What controller-runtime's client has to say is in the errors that it returns.
+	// The messages of controller-runtime's client are in the errors that it returns.
 	ctrllog.SetLogger(logr.Discard())
 	dir, err := os.MkdirTemp("", "drover-world-")
 	if err != nil {
-		return nil, fmt.Errorf("making the world's directory: %w", err)
+		return nil, fmt.Errorf("creating the World's directory: %w", err)
 	}
 	lifetime, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	w := &World{Namespace: v1beta2.DefaultNamespace, Dir: dir, Sequence: &record.Sequence{}, options: options, cancel: cancel}
@@ -157,7 +157,7 @@ func (w *World) build(ctx, _ context.Context) error {
 	return Build(ctx, w.Dir, w.options.Overlay, here...)
 }
 
-// root is the module root that something comes from: source, or this module's.
+// root is the module root of a source, or this module's.
 func root(ctx context.Context, source string) (string, error) {
 	if source != "" {
 		return source, nil
@@ -177,14 +177,14 @@ func (w *World) record(ctx, lifetime context.Context) error {
 	return w.DataPlane.Follow(lifetime, w.Config, w.Namespace, func(err error) { w.options.Log("recording: %v", err) })
 }
 
-// understood leaves the flags out that a controller from another source does not have.
+// understood removes the flags that a controller from another source does not have.
 func (w *World) understood(ctx context.Context, controller string, flags []string) []string {
 	if w.options.Sources[controller] == "" {
 		return flags
 	}
 	help, err := exec.CommandContext(ctx, filepath.Join(w.Dir, controller), "--help").CombinedOutput()
 	if err != nil {
-		return flags // starting it says why
+		return flags // the start of the binary reports the error
 	}
 	return slices.DeleteFunc(flags, func(flag string) bool {
 		name, _, _ := strings.Cut(flag, "=")
@@ -251,7 +251,7 @@ func (w *World) Process(name string) *Process {
 	return nil
 }
 
-// ShowLogs writes the last lines of every process's log, by its name, under a headline each.
+// ShowLogs writes the last lines of every process's log, each under a headline with its name.
 func (w *World) ShowLogs(to io.Writer, headline string, lines int) {
 	w.mutex.Lock()
 	processes := slices.SortedFunc(slices.Values(w.processes), func(a, b *Process) int { return strings.Compare(a.Name, b.Name) })
@@ -261,7 +261,7 @@ func (w *World) ShowLogs(to io.Writer, headline string, lines int) {
 	}
 }
 
-// Remove stops a process that was started beside the others and forgets it.
+// Remove stops an additional process and removes it from the World.
 func (w *World) Remove(process *Process) error {
 	w.mutex.Lock()
 	w.processes = slices.DeleteFunc(w.processes, func(p *Process) bool { return p == process })
@@ -270,7 +270,7 @@ func (w *World) Remove(process *Process) error {
 }
 
 // Close stops everything, the controllers first. The directory with the logs stays when an error is returned, and the
-// error says where.
+// error names the directory.
 func (w *World) Close() error {
 	var failed error
 	w.mutex.Lock()

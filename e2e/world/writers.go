@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Writer is what a workload that never stops saw of a volume. See the simulator's control endpoint.
+// Writer is the result of a continuous workload on a volume. See the simulator's control endpoint.
 type Writer struct {
 	Volume  string `json:"volume"`
 	Writes  uint64 `json:"writes"`
@@ -17,7 +17,7 @@ type Writer struct {
 	Waited  uint64 `json:"waited"`
 	Lost    uint64 `json:"lost"`
 	Doubled uint64 `json:"doubled"`
-	// Misdirected counts blocks that read as another one.
+	// Misdirected counts blocks with the content of another block.
 	Misdirected uint64 `json:"misdirected"`
 	// MaxPause is the longest time between two acknowledged writes, as a duration's text.
 	MaxPause string   `json:"maxPause"`
@@ -33,7 +33,7 @@ func (w Writer) Pause() time.Duration {
 	return d
 }
 
-// Harm says what the workload has to complain of; empty is nothing.
+// Harm describes the failures of the workload; empty when there are none.
 func (w Writer) Harm() string {
 	if w.Failed+w.Lost+w.Doubled+w.Misdirected == 0 && w.Writes > 0 {
 		return ""
@@ -42,7 +42,7 @@ func (w Writer) Harm() string {
 		w.Lost, w.Doubled, w.Misdirected, w.Errors)
 }
 
-// WriteOn lets a workload write to a volume without end.
+// WriteOn lets a workload write to a volume continuously.
 func (w *World) WriteOn(ctx context.Context, volume string, every time.Duration) error {
 	return w.ctl(ctx, http.MethodPost, "/v1/writers", map[string]any{"volume": volume, "interval": every.String()}, nil)
 }
@@ -61,7 +61,7 @@ func (w *World) WaitWritten(ctx context.Context, volume string, within time.Dura
 	})
 }
 
-// StopWriting ends the workload of a volume and tells what it saw.
+// StopWriting ends the workload of a volume and returns its result.
 func (w *World) StopWriting(ctx context.Context, volume string) (Writer, error) {
 	var out []Writer
 	if err := w.ctl(ctx, http.MethodDelete, "/v1/writers?volume="+url.QueryEscape(volume), nil, &out); err != nil {

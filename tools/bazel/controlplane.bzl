@@ -3,8 +3,8 @@
 They are those of `go test`: found in the cache or built there once from the Go modules below e2e/devcluster.
 """
 
-# What whoever starts a control plane reads: the servers, the module's root, the CRDs and the controllers' roles. It is
-# data of //shared/testkit/cluster, so a test has it by depending on that.
+# Inputs of every test that starts a control plane: the servers, the module's root, the CRDs and the controllers' roles. They
+# are data of //shared/testkit/cluster, so a test has them by depending on that.
 CONTROL_PLANE = [
     "@controlplane//:etcd",
     "@controlplane//:servers",
@@ -17,7 +17,7 @@ CONTROL_PLANE = [
     "//upgrade-controller:deploy",
 ]
 
-# What a test of the whole system runs; data of //e2e/world.
+# The binaries of an end-to-end test; data of //e2e/world.
 BINARIES = [
     "//attach-controller",
     "//im-monitor",
@@ -30,7 +30,7 @@ BINARIES = [
 # Where etcd is among the runfiles; the other servers are beside it.
 ETCD = "$(rlocationpath @controlplane//:etcd)"
 
-# What lies in the directories that `e2e/cluster build` prints, one a line.
+# The files in the directories that `e2e/cluster build` prints, one a line.
 _SERVERS = ["etcd", "kube-apiserver", "kube-controller-manager"]
 _SNAPSHOTTER = ["common-snapshot-controller", "snapshot-crds"]
 
@@ -67,7 +67,7 @@ filegroup(
 )
 """.format(repr(_SERVERS + ["common-snapshot-controller"])))
 
-# Local: looked up anew by each Bazel server, because somebody may have emptied the cache.
+# Local: each Bazel server checks again, because the cache may have been emptied.
 _servers = repository_rule(
     implementation = _servers_impl,
     environ = [

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Shows that each binary can be rolled out alone: builds all in two directories, compares them bit by bit, and then
+# Checks that each binary can be rolled out alone: builds all in two directories, compares them bit by bit, and then
 # changes one controller after the other in the second directory, where only its own binary may change.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

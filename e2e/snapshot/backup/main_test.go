@@ -19,10 +19,10 @@ const (
 	patience = scenarios.Patience
 )
 
-// here is the one World of this test binary; every test leaves it as empty as it found it.
+// here is the one World of this test binary; every test leaves it empty.
 var here *world.World
 
-// whileDetached is the setting that lets recurring jobs have detached volumes attached.
+// whileDetached is the setting that lets recurring jobs attach detached volumes.
 const whileDetached = "allow-recurring-job-while-volume-detached"
 
 func TestMain(m *testing.M) {
@@ -36,7 +36,7 @@ func fixture(t *testing.T) (context.Context, *world.World) {
 	return harness.Empty(t, here, 4*time.Minute), here
 }
 
-// volume makes a volume with two replicas and attaches it.
+// volume creates a volume with two replicas and attaches it.
 func volume(t *testing.T, ctx context.Context, engine string) string {
 	t.Helper()
 	name := world.Unique("vol")
@@ -46,7 +46,7 @@ func volume(t *testing.T, ctx context.Context, engine string) string {
 	return name
 }
 
-// calls tells how often an engine of the volume did something.
+// calls counts the calls of a method at the engines of the volume.
 func calls(t *testing.T, ctx context.Context, volume, method string) int {
 	t.Helper()
 	count, err := here.EngineCalls(ctx, volume, method)

@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// S13: a job that backs up takes a snapshot of its volume and copies it, by the clock; the volume is let go.
+// S13: a job that backs up takes a snapshot of its volume and copies it, by the clock; then the volume is detached.
 func TestS13AJobBacksUp(t *testing.T) {
 	ctx, w := fixture(t)
 	directory := target(t, ctx)
@@ -35,7 +35,7 @@ func TestS13AJobBacksUp(t *testing.T) {
 	require.NoError(t, w.WaitDetached(ctx, vol, patience))
 }
 
-// runOnce makes a job for all volumes whose run is due, and deletes it once that run has ended.
+// runOnce creates a job for all volumes whose run is due, and deletes it once that run has ended.
 func runOnce(t *testing.T, ctx context.Context, spec v1beta2.RecurringJobSpec) (name string) {
 	t.Helper()
 	w := here
@@ -43,13 +43,13 @@ func runOnce(t *testing.T, ctx context.Context, spec v1beta2.RecurringJobSpec) (
 	job.Name, job.Namespace = world.Unique("job"), w.Namespace
 	job.Spec.Cron, job.Spec.Groups = "0 0 1 1 *", []string{v1beta2.RecurringGroupDefault}
 	require.NoError(t, w.Admin.Create(ctx, job))
-	// Its last run was long ago: the one that was missed since is made good at once.
+	// Its last run was long ago: the missed run starts at once.
 	long := fmt.Appendf(nil, `{"status":{"lastRun":%q}}`, time.Now().AddDate(-2, 0, 0).UTC().Format(time.RFC3339))
 	require.NoError(t, w.Admin.Status().Patch(ctx, job.DeepCopy(), client.RawPatch(types.MergePatchType, long)))
 	require.NoError(t, w.Wait(ctx, "a run of job "+job.Name, patience, func(ctx context.Context) (string, error) {
 		is := &v1beta2.RecurringJob{}
 		if err := w.Get(ctx, job.Name, is); err != nil || is.Status.ExecutionCount == 0 {
-			return fmt.Sprintf("it reports %+v", is.Status), err
+			return fmt.Sprintf("its status is %+v", is.Status), err
 		}
 		return "", nil
 	}))

@@ -12,7 +12,7 @@ import (
 // removing is the call that the simulator's journal counts.
 const removing = "SnapshotRemove"
 
-// S14: a snapshot that is deleted while it is copied stays until the copy is whole, and then goes.
+// S14: a snapshot that is deleted while it is copied stays until the copy is complete, and then ends.
 func TestS14ASnapshotThatIsDeletedWhileItIsCopied(t *testing.T) {
 	ctx, w := fixture(t)
 	directory := target(t, ctx)
@@ -42,7 +42,7 @@ func TestS14ASnapshotThatIsDeletedWhileItIsCopied(t *testing.T) {
 	require.Equal(t, name, v.Status.LastBackup)
 }
 
-// S13: a job whose task is to delete removes all but the newest of a detached volume, in one call, and lets it go.
+// S13: a job whose task is to delete removes all but the newest of a detached volume, in one call, and then the volume is detached.
 func TestS13AJobDeletes(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, _ := written(t, ctx, v1beta2.DataEngineV1)

@@ -12,8 +12,8 @@ import (
 // reverting is the call that the simulator's journal counts.
 const reverting = "SnapshotRevert"
 
-// A volume has the content of its snapshot again, by kubectl: it waits until nobody can write, and is done once, however
-// often the volume is attached afterwards.
+// A person reverts a volume to its snapshot with kubectl: the revert waits until no pod can write, and is done once,
+// also when the volume is attached again afterwards.
 func TestAVolumeIsRevertedToItsSnapshot(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
@@ -35,7 +35,7 @@ func TestAVolumeIsRevertedToItsSnapshot(t *testing.T) {
 	require.NoError(t, w.WaitAttached(ctx, vol, near, patience))
 	require.Equal(t, 1, calls(t, ctx, vol, reverting))
 
-	// Another time asks again; the engine has no snapshot of this name.
+	// Another time requests another revert; the engine has no snapshot of this name.
 	require.NoError(t, w.Revert(ctx, vol, "none", time.Now()))
 	require.NoError(t, w.WaitReverted(ctx, vol, v1beta2.ReasonFailed, patience))
 }

@@ -15,11 +15,11 @@ import (
 const (
 	// copying is the call that the simulator's journal counts.
 	copying = "SnapshotBackup"
-	// brisk is how long a copy takes that nobody watches.
+	// brisk is how long a copy takes when the test does not check its progress.
 	brisk = 100 * time.Millisecond
 )
 
-// target makes the default target and returns its directory.
+// target creates the default target and returns its directory.
 func target(t *testing.T, ctx context.Context) string {
 	t.Helper()
 	directory := t.TempDir()
@@ -27,8 +27,8 @@ func target(t *testing.T, ctx context.Context) string {
 	return directory
 }
 
-// written makes a volume whose first block says "first", with a snapshot of that, and lets it be detached. What was
-// written later is not in the snapshot.
+// written creates a volume with "first" in its first block and a snapshot of that, and detaches the volume. Later
+// writes are not in the snapshot.
 func written(t *testing.T, ctx context.Context, engine string) (vol, snap string) {
 	t.Helper()
 	vol, snap = volume(t, ctx, engine), world.Unique("snap")
@@ -45,8 +45,8 @@ func detach(t *testing.T, ctx context.Context, vol string) {
 	require.NoError(t, here.WaitDetached(ctx, vol, patience))
 }
 
-// S14: of a detached volume, which is attached for it; its progress is told; the volume is let go; what comes back is
-// what the snapshot had; and what is deleted afterwards is the object alone.
+// S14: a backup of a detached volume, which is attached for it; the progress is reported; the volume is detached; the
+// restored volume has the content of the snapshot; and a later deletion removes the object alone.
 func TestS14TakenRestoredAndDeleted(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -87,7 +87,7 @@ func TestS14TakenRestoredAndDeleted(t *testing.T) {
 	})
 }
 
-// S14: a copy that fails says why, and is not tried again: another Backup is another try.
+// S14: a failed copy reports why, and is not retried: another Backup is another attempt.
 func TestS14ACopyThatFails(t *testing.T) {
 	ctx, w := fixture(t)
 	directory := target(t, ctx)
@@ -107,7 +107,7 @@ func TestS14ACopyThatFails(t *testing.T) {
 	require.Len(t, files, 1)
 }
 
-// S14: what stands against a backup is said, holds no ticket, and lets it go on when it is mended.
+// S14: a blocked backup reports its blocker, holds no ticket, and continues once the blocker is gone.
 func TestS14WhatABackupWaitsFor(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
@@ -124,7 +124,7 @@ func TestS14WhatABackupWaitsFor(t *testing.T) {
 
 	require.NoError(t, w.BackupTarget(ctx, v1beta2.BackupTargetDefault, "/dev/null"))
 	_, err = w.WaitBackupState(ctx, name, v1beta2.BackupError, patience)
-	require.NoError(t, err, "nobody can write there")
+	require.NoError(t, err, "the target is not writable")
 	again := world.Unique("backup")
 	require.NoError(t, w.MoveTarget(ctx, v1beta2.BackupTargetDefault, "nfs://nowhere/backups"))
 	require.NoError(t, w.Backup(ctx, again, snap))
@@ -132,7 +132,7 @@ func TestS14WhatABackupWaitsFor(t *testing.T) {
 	require.NoError(t, err, "the engine refuses to begin")
 	third := world.Unique("backup")
 	require.NoError(t, w.Backup(ctx, third, snap))
-	require.NoError(t, w.WaitBackupReason(ctx, third, v1beta2.ReasonTargetUnavailable, patience), "and the next one is spared that")
+	require.NoError(t, w.WaitBackupReason(ctx, third, v1beta2.ReasonTargetUnavailable, patience), "the next one does not start")
 	require.NoError(t, w.MoveTarget(ctx, v1beta2.BackupTargetDefault, "file://"+t.TempDir()))
 	_, err = w.WaitBackupState(ctx, third, v1beta2.BackupCompleted, patience)
 	require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestS14WhatABackupWaitsFor(t *testing.T) {
 	require.NoError(t, w.WaitDetached(ctx, vol, patience))
 }
 
-// S14: im-monitor dies when the engine has begun and nobody noted it: its successor finds that, and there is one backup.
+// S14: im-monitor crashes after the engine has begun and before the status is written: its successor finds the copy, and there is one backup.
 func TestS14ACrashBetweenCallAndStatus(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -178,7 +178,7 @@ func TestS14ACrashBetweenCallAndStatus(t *testing.T) {
 	})
 }
 
-// S14: a pod elsewhere comes first; what the engine was copying then is copied again, under its name.
+// S14: a pod elsewhere interrupts a backup; the interrupted copy is done again under the same name.
 func TestS14AWorkloadInterruptsABackup(t *testing.T) {
 	ctx, w := fixture(t)
 	directory := target(t, ctx)
@@ -205,7 +205,7 @@ func TestS14AWorkloadInterruptsABackup(t *testing.T) {
 	require.Len(t, files, 1)
 }
 
-// A Backup of a volume that goes says so, and is deleted without it.
+// A Backup of a deleted volume reports it, and can be deleted without the volume.
 func TestS14AVolumeThatGoes(t *testing.T) {
 	ctx, w := fixture(t)
 	target(t, ctx)

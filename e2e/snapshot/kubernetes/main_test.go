@@ -16,11 +16,11 @@ import (
 const (
 	near     = scenarios.Near
 	patience = scenarios.Patience
-	// taking is what the simulator's journal calls the taking of a snapshot.
+	// taking is the method of the simulator's journal that takes a snapshot.
 	taking = "VolumeSnapshot"
 )
 
-// here is the one World of this test binary; every test leaves it as empty as it found it.
+// here is the one World of this test binary; every test leaves it empty.
 var here *world.World
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		func(ctx context.Context, w *world.World) error { here = w; return furnish(ctx) })
 }
 
-// furnish makes VolumeSnapshots known to the cluster, and classes for them.
+// furnish installs the definitions of VolumeSnapshots, and classes for them.
 func furnish(ctx context.Context) error {
 	if err := here.VolumeSnapshots(ctx); err != nil {
 		return err
@@ -54,7 +54,7 @@ func fixture(t *testing.T) (context.Context, *world.World) {
 	return harness.Empty(t, here, 4*time.Minute), here
 }
 
-// claimed makes a volume with two replicas, attached or not, and a claim that is bound to it.
+// claimed creates a volume with two replicas, attached or not, and a claim that is bound to it.
 func claimed(t *testing.T, ctx context.Context, engine string, attached bool) string {
 	t.Helper()
 	name := world.Unique("pvc")
@@ -69,7 +69,7 @@ func claimed(t *testing.T, ctx context.Context, engine string, attached bool) st
 	return name
 }
 
-// ready waits until Kubernetes says that the snapshot can be used.
+// ready waits until Kubernetes reports that the snapshot can be used.
 func ready(t *testing.T, ctx context.Context, name string) world.VolumeSnapshotStatus {
 	t.Helper()
 	now, err := here.WaitVolumeSnapshot(ctx, name, "to be ready", patience, func(s world.VolumeSnapshotStatus) bool { return s.Ready })
@@ -77,7 +77,7 @@ func ready(t *testing.T, ctx context.Context, name string) world.VolumeSnapshotS
 	return now
 }
 
-// taken tells how often the volume's engine took a snapshot.
+// taken counts the snapshots that the volume's engine took.
 func taken(t *testing.T, ctx context.Context, volume string) int {
 	t.Helper()
 	count, err := here.EngineCalls(ctx, volume, taking)

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// S12: of an attached volume; deleted, everything goes. [SNP-2]
+// S12: a snapshot of an attached volume; its deletion removes everything. [SNP-2]
 func TestS12AVolumeSnapshotOfAnAttachedVolume(t *testing.T) {
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		t.Run(engine, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestS12AVolumeSnapshotOfAnAttachedVolume(t *testing.T) {
 	}
 }
 
-// The volume is attached for it, and let go. What is retained stays.
+// The volume is attached for the snapshot, and then detached. A retained snapshot stays.
 func TestS12AVolumeSnapshotOfADetachedVolumeThatIsRetained(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, false), world.Unique("vs")
@@ -58,7 +58,7 @@ func TestS12AVolumeSnapshotOfADetachedVolumeThatIsRetained(t *testing.T) {
 	require.True(t, s.Status.ReadyToUse && s.DeletionTimestamp == nil)
 }
 
-// What is there already is found, by its handle.
+// An existing snapshot is found by its handle.
 func TestS12APreProvisionedVolumeSnapshot(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, snap, name := claimed(t, ctx, v1beta2.DataEngineV1, true), world.Unique("snap"), world.Unique("vs")
@@ -77,8 +77,8 @@ func TestS12APreProvisionedVolumeSnapshot(t *testing.T) {
 	require.NoError(t, w.WaitSnapshotGone(ctx, snap, patience))
 }
 
-// A person reads on the VolumeSnapshot why it is not ready, and may change his mind.
-func TestS12WhatStandsAgainstASnapshotIsSaidOnTheVolumeSnapshot(t *testing.T) {
+// The VolumeSnapshot reports why it is not ready, and can be deleted before it is.
+func TestS12AVolumeSnapshotReportsWhatBlocksIt(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, name := claimed(t, ctx, v1beta2.DataEngineV1, false), world.Unique("vs")
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("film", "Delete"), vol))
@@ -90,7 +90,7 @@ func TestS12WhatStandsAgainstASnapshotIsSaidOnTheVolumeSnapshot(t *testing.T) {
 	require.Zero(t, taken(t, ctx, vol))
 }
 
-// Deleted while nothing can be taken yet, nothing is left behind. [SNP-3]
+// A VolumeSnapshot that is deleted before a snapshot can be taken leaves no object behind. [SNP-3]
 func TestS12AVolumeSnapshotThatIsDeletedBeforeItWasTaken(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, name := claimed(t, ctx, v1beta2.DataEngineV1, true), world.Unique("vs")
@@ -122,7 +122,7 @@ func TestS12AVolumeSnapshotThatIsDeletedBeforeItWasTaken(t *testing.T) {
 	require.Equal(t, 2, taken(t, ctx, vol))
 }
 
-// The controller is killed while it takes one: one is taken. [ALL-2, SNP-2]
+// The controller is killed while it takes a snapshot: one is taken. [ALL-2, SNP-2]
 func TestS12TheControllerIsKilledMeanwhile(t *testing.T) {
 	ctx, w := fixture(t)
 	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, false), world.Unique("vs")
@@ -144,7 +144,7 @@ func named(volume string) *v1beta2.Volume {
 	return v
 }
 
-// Without a type of its own a class means backups: ready once the backup is whole in its target.
+// A class without a type means backups: ready once the backup is complete in its target.
 func TestS12AVolumeSnapshotThatIsABackup(t *testing.T) {
 	ctx, w := fixture(t)
 	require.NoError(t, w.BackupTarget(ctx, v1beta2.BackupTargetDefault, t.TempDir()))

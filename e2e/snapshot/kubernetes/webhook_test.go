@@ -17,7 +17,7 @@ import (
 
 const rotated = "drover_snapshot_controller_webhook_certificate_steps_total"
 
-// asked lets the API server ask a process until the end of the test, and returns once it does.
+// asked lets the API server call the webhook of a process until the end of the test, and returns once it does.
 func asked(t *testing.T, ctx context.Context, process *world.Process) {
 	t.Helper()
 	t.Cleanup(func() { require.NoError(t, here.RemoveWebhooks(context.Background())) })
@@ -28,11 +28,11 @@ func asked(t *testing.T, ctx context.Context, process *world.Process) {
 // answers waits until a Snapshot of no volume is refused.
 func answers(t *testing.T, ctx context.Context) {
 	t.Helper()
-	require.NoError(t, here.Wait(ctx, "the API server to ask about Snapshots", patience, func(ctx context.Context) (string, error) {
+	require.NoError(t, here.Wait(ctx, "the API server to call the webhook for Snapshots", patience, func(ctx context.Context) (string, error) {
 		if evaluated(here.Snapshot(ctx, "nothing", world.Unique("stray"))) {
 			return "", nil
 		}
-		return "a Snapshot of no volume was let through", nil
+		return "a Snapshot of no volume was accepted", nil
 	}))
 }
 
@@ -40,7 +40,7 @@ func evaluated(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "there is no volume")
 }
 
-// create asks for a snapshot, and returns it as the API server answers.
+// create creates a Snapshot, and returns the API server's answer.
 func create(t *testing.T, ctx context.Context, volume, name string) *v1beta2.Snapshot {
 	t.Helper()
 	s := &v1beta2.Snapshot{
@@ -55,7 +55,7 @@ func label(value any) map[string]any {
 	return map[string]any{"metadata": map[string]any{"labels": map[string]any{v1beta2.LabelVolume: value}}}
 }
 
-// whole tells what a Snapshot lacks of what ties it to its volume.
+// whole returns which of the labels, owners and finalizers that bind a Snapshot to its volume are missing.
 func whole(t *testing.T, ctx context.Context, s *v1beta2.Snapshot) {
 	t.Helper()
 	volume := &v1beta2.Volume{}
@@ -66,7 +66,7 @@ func whole(t *testing.T, ctx context.Context, s *v1beta2.Snapshot) {
 	require.Equal(t, volume.UID, s.OwnerReferences[0].UID)
 }
 
-// S10: a Snapshot is whole from the beginning, and what makes it this one stays.
+// S10: a Snapshot is complete from its creation, and its identity cannot change.
 func TestS10ASnapshotIsCompletedAndKeptAsItIs(t *testing.T) {
 	ctx, w := fixture(t)
 	vol := claimed(t, ctx, v1beta2.DataEngineV1, true)
@@ -84,7 +84,7 @@ func TestS10ASnapshotIsCompletedAndKeptAsItIs(t *testing.T) {
 		require.Error(t, w.Patch(ctx, s, change), sentence)
 	}
 	require.NoError(t, w.Patch(ctx, s, map[string]any{"metadata": map[string]any{"labels": map[string]any{"team": "b"}}}),
-		"other labels are people's")
+		"other labels belong to users")
 }
 
 // A snapshot that a linked clone needs cannot be deleted; afterwards it can.
@@ -117,8 +117,8 @@ func TestS10ASnapshotThatALinkedCloneNeeds(t *testing.T) {
 	require.NoError(t, w.WaitSnapshotGone(ctx, snap, patience))
 }
 
-// With nobody to ask, nothing is blocked: the controller completes it when it is there again.
-func TestS10NobodyAnswers(t *testing.T) {
+// Without a reachable webhook no Snapshot is blocked: the controller completes it once the controller runs again.
+func TestS10TheWebhookIsNotReachable(t *testing.T) {
 	ctx, w := fixture(t)
 	vol := claimed(t, ctx, v1beta2.DataEngineV1, true)
 	process := w.Process(world.SnapshotController)
@@ -133,7 +133,7 @@ func TestS10NobodyAnswers(t *testing.T) {
 	answers(t, ctx)
 }
 
-// A process that does not lead answers as well.
+// The webhook of a standby answers, too.
 func TestS10AStandbyAnswers(t *testing.T) {
 	ctx, w := fixture(t)
 	standby, err := w.StartController(ctx, world.SnapshotController, "-standby")
@@ -142,7 +142,7 @@ func TestS10AStandbyAnswers(t *testing.T) {
 	asked(t, ctx, standby)
 }
 
-// Certificates change, and every request is answered meanwhile: none fails for the sake of a certificate.
+// Certificates are rotated while requests are answered: no request fails because of a certificate.
 func TestS10TheCertificateChanges(t *testing.T) {
 	ctx, w := fixture(t)
 	process := w.Process(world.SnapshotController)
@@ -162,7 +162,7 @@ func TestS10TheCertificateChanges(t *testing.T) {
 		}
 	}
 	require.Greater(t, evaluations, 20)
-	require.NoError(t, w.Wait(ctx, "the metric to tell of the one that is served", patience, func(ctx context.Context) (string, error) {
+	require.NoError(t, w.Wait(ctx, "the metric to have the expiry of the served certificate", patience, func(ctx context.Context) (string, error) {
 		return unlessMore(expiry(t, ctx), first), nil
 	}))
 	after, err := w.Unasked()
@@ -190,7 +190,7 @@ func expiry(t *testing.T, ctx context.Context) float64 {
 	return metric(t, ctx, "drover_snapshot_controller_webhook_certificate_expiry_timestamp_seconds")
 }
 
-// metric is a value of snapshot-controller's; 0: it has none of that name.
+// metric is the value of a metric of snapshot-controller; 0 where it has no metric of that name.
 func metric(t *testing.T, ctx context.Context, name string) float64 {
 	t.Helper()
 	lines, err := here.Metrics(ctx, world.SnapshotController)

@@ -13,11 +13,11 @@ import (
 	"drover.dev/drover/e2e/upgrade/fixture"
 )
 
-// growing is a counter whose growth an alert watches, with the label that it chooses by.
+// growing is a counter whose growth an alert watches, with the label of the alert's selector.
 var growing = regexp.MustCompile(`increase\((drover_[a-z_]+)(?:\{(\w+)=~?"([^"]+)"\})?\[`)
 
-// An alert on a counter's growth does not see the first event of a series that appears with it: all are there from the start.
-func TestEveryCounterThatAnAlertWatchesIsThereBeforeItCounts(t *testing.T) {
+// An alert on a counter's growth misses the first event of a series that starts with it: so all series exist from the start.
+func TestCountersOfAlertsExistFromTheStart(t *testing.T) {
 	s := fixture.Begin(t)
 	text, err := os.ReadFile("../../../docs/alerts/rules.yaml")
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 )
 
 // A volume that a share manager holds for pods on two nodes, and an encrypted one whose replicas have room for its header, are upgraded as
-// any other: their targets leave and come home under their users, and their replicas are rebuilt in their sizes.
+// any other: their targets are relocated and switched back while in use, and their replicas are rebuilt in their sizes.
 func TestAnRWXAndAnEncryptedVolumeAreUpgradedUnderAWorkload(t *testing.T) {
 	s := fixture.Begin(t)
 	const shared, encrypted = "shared", "encrypted"
@@ -38,7 +38,7 @@ func TestAnRWXAndAnEncryptedVolumeAreUpgradedUnderAWorkload(t *testing.T) {
 	require.Contains(t, m.Status.ExcludedNodes, third)
 	for _, volume := range []string{shared, encrypted} {
 		require.NoError(t, s.Get(s.Ctx, volume, object))
-		require.Equal(t, near, object.Status.CurrentNodeID, "%s stays where its users have it", volume)
+		require.Equal(t, near, object.Status.CurrentNodeID, "%s stays attached to the node of its users", volume)
 		require.Empty(t, object.Spec.TargetNodeID, volume)
 		require.NoError(t, s.WaitRobust(s.Ctx, volume, v1beta2.VolumeRobustnessHealthy, fixture.Patience))
 	}

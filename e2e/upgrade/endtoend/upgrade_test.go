@@ -16,7 +16,7 @@ import (
 
 const near, far, third = scenarios.Near, scenarios.Far, scenarios.Third
 
-// U1: the third set-up of the document. U8: what is detached, and what is v1, is left alone.
+// U1: the third documented topology. U8: detached and v1 volumes are not changed.
 func TestThreeNodesAreUpgradedUnderAWorkload(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("vol-1", near)
@@ -37,7 +37,7 @@ func TestThreeNodesAreUpgradedUnderAWorkload(t *testing.T) {
 	s.Gone("v1", "detached")
 }
 
-// specs are what is wanted of a volume's parts.
+// specs are the specs of a volume's objects.
 func specs(s *fixture.Scenario, volume string) []any {
 	s.T.Helper()
 	var out []any
@@ -56,7 +56,7 @@ func specs(s *fixture.Scenario, volume string) []any {
 	return out
 }
 
-// U5: whichever controller dies in whichever step, the volumes go on and the upgrade ends.
+// U5: a controller dies in any step: the volumes continue and the upgrade ends.
 func TestControllersDieInTheMiddle(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("living", near)
@@ -74,8 +74,8 @@ func TestControllersDieInTheMiddle(t *testing.T) {
 	s.Done()
 }
 
-// U6: an upgrade that is deleted while targets are away brings them home.
-func TestADeletedUpgradeBringsEverythingHome(t *testing.T) {
+// U6: an upgrade that is deleted while targets are relocated switches them back.
+func TestADeletedUpgradeSwitchesTargetsBack(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("homing", near)
 	s.StartChecker()
@@ -84,7 +84,7 @@ func TestADeletedUpgradeBringsEverythingHome(t *testing.T) {
 	m := &v1beta2.DataEngineUpgradeManager{}
 	require.NoError(t, s.Get(s.Ctx, "deleted", m))
 	require.NoError(t, s.Admin.Delete(s.Ctx, m))
-	require.NoError(t, s.Wait(s.Ctx, "the upgrade to go", fixture.Patience, func(ctx context.Context) (string, error) {
+	require.NoError(t, s.Wait(s.Ctx, "the upgrade to end", fixture.Patience, func(ctx context.Context) (string, error) {
 		err := s.Get(ctx, "deleted", m)
 		if apierrors.IsNotFound(err) {
 			return "", nil
@@ -97,8 +97,8 @@ func TestADeletedUpgradeBringsEverythingHome(t *testing.T) {
 	s.Done()
 }
 
-// U6: pause holds between two nodes and continues, a changed setting does not change the image of what has begun, and abort
-// ends it with what is done done.
+// U6: pause stops the upgrade between two nodes, and it continues later; a changed setting does not change the image of a started
+// upgrade; abort ends it and keeps the upgraded nodes.
 func TestAPausedUpgradeWaitsAndAnAbortedOneEnds(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("pausing", near)
@@ -109,7 +109,7 @@ func TestAPausedUpgradeWaitsAndAnAbortedOneEnds(t *testing.T) {
 	require.NoError(t, s.ChangeUpgrade(s.Ctx, "paused", map[string]any{"paused": true}))
 	require.NoError(t, s.Set(s.Ctx, world.ImageSetting, fixture.Image("seventh")))
 	m := s.Reaches("paused", v1beta2.UpgradeStatePaused)
-	require.Equal(t, []string{third}, m.Status.UpgradedNodes, "the node that was under way was brought to its end")
+	require.Equal(t, []string{third}, m.Status.UpgradedNodes, "the upgrade of the node in progress was completed")
 	require.Equal(t, fixture.Image("sixth"), m.Status.InstanceManagerImage)
 	require.NoError(t, s.ChangeUpgrade(s.Ctx, "paused", map[string]any{"paused": false}))
 	s.Node("paused", near, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas)

@@ -1,3 +1,3 @@
-// Package trouble tells what becomes of an upgrade when something fails: in each state of a node's upgrade, with a workload
-// that never stops and a guard that watches all the time; and what people see of it.
+// Package failures injects failures into an upgrade: in each state of a node's upgrade, with a workload that never stops and
+// a watch checker that runs all the time. It also checks what people see of it.
 package failures

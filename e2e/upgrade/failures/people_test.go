@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// U7: of two upgrades that are ordered at once one waits, and says for which; it continues by itself.
+// U7: of two upgrades that are created at once one waits, and reports for which; it continues by itself.
 func TestOfTwoUpgradesAtOnceOneWaits(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("two", near)
@@ -41,7 +41,7 @@ func TestOfTwoUpgradesAtOnceOneWaits(t *testing.T) {
 	s.Done()
 }
 
-// shown are the different lines that kubectl printed, by state, from the order on to the end.
+// shown are the different lines that kubectl printed, by state, from the creation to the end.
 func shown(s *fixture.Scenario, upgrade string) (whole, nodes [][]string) {
 	s.T.Helper()
 	collect := func(into *[][]string, table string) {
@@ -77,9 +77,9 @@ func shown(s *fixture.Scenario, upgrade string) (whole, nodes [][]string) {
 	return whole, nodes
 }
 
-// U9: what a person sees in the columns while an upgrade continues: which node, which step, which volume, how far, since when
-// and why it waits. Copies are slow enough to be seen.
-func TestKubectlTellsWhereAnUpgradeIsAndWhyItWaits(t *testing.T) {
+// U9: what the columns show while an upgrade is in progress: node, step, volume, progress, since when and why it waits. Copies
+// are slow enough to be seen.
+func TestKubectlShowsTheProgressOfAnUpgradeAndWhyItWaits(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("seen", near)
 	s.StartChecker()
@@ -96,7 +96,7 @@ func TestKubectlTellsWhereAnUpgradeIsAndWhyItWaits(t *testing.T) {
 	table, err := s.Table(s.Ctx, "nodedataengineupgrades")
 	require.NoError(t, err)
 	header, line := columns(t, table, "watched-"+near)
-	// Two of the three replicas are whole, the third is not begun.
+	// Two of the three replicas are healthy, the rebuild of the third has not begun.
 	for column, want := range map[string]string{
 		"NODE": near, "STATE": "rebuilding-replica", "VOLUME": "seen", "PROGRESS": "0/1 66%", "WHY": v1beta2.ReasonWaitingForRebuild,
 		"STALLED": "False",
@@ -124,7 +124,7 @@ func TestKubectlTellsWhereAnUpgradeIsAndWhyItWaits(t *testing.T) {
 	s.Done()
 }
 
-// rows are the lines of a table that tell of an object.
+// rows are the lines of a table about an object.
 func rows(table, name string) (out []string) {
 	for line := range strings.Lines(table) {
 		if strings.HasPrefix(line, name+" ") {

@@ -12,10 +12,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// U4, UPG-4: a roll back that cannot end. Nothing is lost and nothing has to be cleaned up by hand: the columns say which volume does not
-// come home and since when, the engine's object why; once the cause is gone the node is opened, the error still tells what began it, and a
-// change of the spec resumes the upgrade.
-func TestARollBackThatIsStuckSaysSoAndEndsWhenItsCauseIsGone(t *testing.T) {
+// U4, UPG-4: a rollback that cannot end. No data is lost and no manual cleanup is needed: the columns show which volume is not
+// switched back and since when, the Engine shows why; once the cause is gone the node is uncordoned, the error message still has the
+// cause of the rollback, and a change of the spec resumes the upgrade.
+func TestAStuckRollbackIsReportedAndEndsWhenItsCauseIsGone(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("stuck", near)
 	s.StartChecker()
@@ -26,7 +26,7 @@ func TestARollBackThatIsStuckSaysSoAndEndsWhenItsCauseIsGone(t *testing.T) {
 		spec.Nodes = []string{near}
 		spec.Timeouts = map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateDetachingReplicas: "3s", v1beta2.UpgradeStateRollingBack: "2s"}
 	})
-	require.NoError(t, s.Wait(s.Ctx, "the columns to say that the roll back is stuck", fixture.Patience,
+	require.NoError(t, s.Wait(s.Ctx, "the columns to show that the rollback is stuck", fixture.Patience,
 		func(ctx context.Context) (string, error) {
 			table, err := s.Table(ctx, "nodedataengineupgrades")
 			if err != nil || len(rows(table, world.NodeUpgrade("stuck", near))) == 0 {
@@ -44,7 +44,7 @@ func TestARollBackThatIsStuckSaysSoAndEndsWhenItsCauseIsGone(t *testing.T) {
 	require.NoError(t, s.WaitMetric(s.Ctx, world.UpgradeController, "node_stalled", map[string]string{"node": near}, fixture.Patience))
 	closed := &v1beta2.Node{}
 	require.NoError(t, s.Get(s.Ctx, near, closed))
-	require.True(t, closed.Spec.UpgradeRequested, "it takes nothing new while a volume's target is not home")
+	require.True(t, closed.Spec.UpgradeRequested, "the node stays cordoned while a volume's target is not switched back")
 	require.NoError(t, s.Heal(s.Ctx))
 	m := s.Reaches("stuck", v1beta2.UpgradeStateError)
 	require.Contains(t, m.Status.ErrorMessage, "Gave up in state "+v1beta2.UpgradeStateDetachingReplicas)

@@ -14,12 +14,12 @@ import (
 
 const near, far, third = scenarios.Near, scenarios.Far, scenarios.Third
 
-// failure is something that goes wrong in one state of the near node's upgrade, for longer than that state may take.
+// failure is a failure in one state of the near node's upgrade, for longer than the timeout of that state.
 type failure struct {
 	state string
-	// inject makes it wrong from the beginning.
+	// inject causes the failure before the upgrade begins.
 	inject func(*fixture.Scenario, string) error
-	// message is in the error message, or the reason of what it waits for.
+	// message is part of the error message, or the reason of the wait.
 	message string
 }
 
@@ -27,9 +27,9 @@ func fault(f world.Fault) func(*fixture.Scenario, string) error {
 	return func(s *fixture.Scenario, _ string) error { return s.Inject(s.Ctx, f) }
 }
 
-// U4: whatever fails before the instance manager is replaced is rolled back with its reason, and a change of the spec
-// resumes the upgrade when the cause is gone.
-func TestWhatFailsBeforeTheReplacementIsRolledBackAndResumed(t *testing.T) {
+// U4: a failure before the instance manager is replaced rolls the upgrade back and is reported; a change of the spec resumes
+// the upgrade once the cause is gone.
+func TestAFailureBeforeTheReplacementIsRolledBackAndResumed(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("back", near)
 	s.StartChecker()
@@ -71,20 +71,20 @@ func TestWhatFailsBeforeTheReplacementIsRolledBackAndResumed(t *testing.T) {
 	s.Done()
 }
 
-// U4: after the instance manager is replaced there is only forward: the step says that it takes too long, and why, and goes
-// on when the cause is gone.
-func TestWhatFailsAfterTheReplacementGoesOnlyForward(t *testing.T) {
+// U4: after the instance manager is replaced the upgrade only goes forward: a late step reports that and why, and continues
+// once the cause is gone.
+func TestAFailureAfterTheReplacementIsNotRolledBack(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("forward", near)
 	s.StartChecker()
 	for name, f := range map[string]failure{
-		// The new instance manager's pod runs, and nobody ever reaches it.
+		// The new instance manager's pod runs, but cannot be reached.
 		"nomanager": {state: v1beta2.UpgradeStateUpgradingInstanceManager, message: v1beta2.ReasonWaitingForInstanceManager,
 			inject: func(s *fixture.Scenario, name string) error {
 				return s.Inject(s.Ctx, world.Fault{Kind: "partition", Mode: "cut",
 					Pod: v1beta2.InstanceManagerName(near, fixture.Image(name), v1beta2.DataEngineV2)})
 			}},
-		// The target cannot come home: no engine starts there.
+		// The target cannot be switched back: no engine starts there.
 		"nohome": {state: v1beta2.UpgradeStateSwitchingBack, message: v1beta2.ReasonWaitingForTarget,
 			inject: fault(world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceCreate", Node: near, DataEngine: "v2"})},
 	} {
@@ -113,7 +113,7 @@ func TestWhatFailsAfterTheReplacementGoesOnlyForward(t *testing.T) {
 	s.Done()
 }
 
-// U4: a replica that is never rebuilt. The node is upgraded and takes volumes again; the upgrade ends in error, with the
+// U4: a replica is never rebuilt. The node is upgraded and uncordoned; the upgrade ends in state error, with the
 // reason, and is resumed.
 func TestAReplicaThatIsNeverRebuiltEndsInErrorAndIsResumed(t *testing.T) {
 	s := fixture.Begin(t)
@@ -134,12 +134,12 @@ func TestAReplicaThatIsNeverRebuiltEndsInErrorAndIsResumed(t *testing.T) {
 	s.Done()
 }
 
-// U4: the node that holds the target meanwhile dies. Another one takes over, and the upgrade continues to its end.
+// U4: the temporary node of the target dies. Another one replaces it, and the upgrade continues to its end.
 func TestATemporaryNodeThatDiesIsReplacedByAnother(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("orphaned", near)
 	s.StartChecker()
-	// The upgrade stands while the near node's replica does not leave its engine.
+	// The upgrade waits while the near node's replica does not leave its engine.
 	require.NoError(t, s.Inject(s.Ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "ReplicaRemove"}))
 	s.Ordered("dies", fixture.Image("dies"), near)
 	s.Node("dies", near, v1beta2.UpgradeStateDetachingReplicas)
@@ -167,7 +167,7 @@ func TestATemporaryNodeThatDiesIsReplacedByAnother(t *testing.T) {
 	s.Done()
 }
 
-// temporary is where the volume's target is meanwhile.
+// temporary is the temporary node of the volume's target.
 func temporary(s *fixture.Scenario, upgrade, volume string) string {
 	s.T.Helper()
 	u := &v1beta2.NodeDataEngineUpgrade{}

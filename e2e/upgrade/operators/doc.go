@@ -1,2 +1,2 @@
-// Package night is what people do to an upgrade that is under way, at three in the morning.
+// Package operators tests what operators do to an upgrade that is in progress.
 package operators

@@ -17,8 +17,8 @@ import (
 
 const near, far = scenarios.Near, scenarios.Far
 
-// halfWay begins an upgrade and stops it where the near node's targets are away and its replicas are about to leave: none does until
-// somebody heals the world.
+// halfWay begins an upgrade and stops it where the near node's targets are relocated and its replicas are about to be removed: none is
+// removed until Heal is called.
 func halfWay(s *fixture.Scenario, name string, nodes ...string) {
 	s.T.Helper()
 	require.NoError(s.T, s.Inject(s.Ctx, world.Fault{Kind: "error", Code: "Unavailable", Method: "ReplicaRemove"}))
@@ -26,7 +26,7 @@ func halfWay(s *fixture.Scenario, name string, nodes ...string) {
 	s.Node(name, near, v1beta2.UpgradeStateDetachingReplicas)
 }
 
-// running is the v2 instance manager that runs on a node.
+// running is the running v2 instance manager of a node.
 func running(s *fixture.Scenario, node string) *v1beta2.InstanceManager {
 	s.T.Helper()
 	var list v1beta2.InstanceManagerList
@@ -39,8 +39,8 @@ func running(s *fixture.Scenario, node string) *v1beta2.InstanceManager {
 	return &list.Items[i]
 }
 
-// U6: what the user deletes or moves elsewhere in the middle is left as the user put it, and the rest continues.
-func TestWhatTheUserDeletesOrMovesInTheMiddleStaysSo(t *testing.T) {
+// U6: a user deletes or moves volumes during the upgrade: the upgrade does not revert that, and continues with the others.
+func TestAnUpgradeKeepsWhatTheUserDeletesOrMoves(t *testing.T) {
 	s := fixture.Begin(t)
 	for _, name := range []string{"kept", "deleted", "moved"} {
 		s.Volume(name, near)
@@ -64,9 +64,9 @@ func TestWhatTheUserDeletesOrMovesInTheMiddleStaysSo(t *testing.T) {
 	s.Gone("moved")
 }
 
-// U6: the upgrade of a node that somebody deletes brings its targets home and opens the node; its manager makes a new one, which gets to
-// the end.
-func TestADeletedUpgradeOfANodeIsMadeAnew(t *testing.T) {
+// U6: a person deletes the upgrade of a node: its targets are switched back and the node is uncordoned; its manager creates a new
+// upgrade, which completes.
+func TestADeletedUpgradeOfANodeIsCreatedAgain(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("again", near)
 	s.StartChecker()
@@ -91,9 +91,9 @@ func TestADeletedUpgradeOfANodeIsMadeAnew(t *testing.T) {
 	s.Done()
 }
 
-// U6: the setting is changed back in the middle. What has begun keeps its image on every node, and nothing that runs is ended for the
-// setting's sake.
-func TestTheImageThatWasFrozenStaysWhenTheSettingIsChangedBack(t *testing.T) {
+// U6: the setting is changed back during the upgrade. The upgrade keeps its image on every node, and no running instance manager is
+// ended because of the setting.
+func TestAnUpgradeKeepsItsImageWhenTheSettingIsChangedBack(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("frozen", near)
 	s.StartChecker()
@@ -109,8 +109,8 @@ func TestTheImageThatWasFrozenStaysWhenTheSettingIsChangedBack(t *testing.T) {
 	s.Done()
 }
 
-// U4: the node is cordoned and drained while it is upgraded: the pod of its old instance manager goes, too. Its frontends outlive that, the
-// old one starts once more, and the upgrade continues.
+// U4: the node is cordoned and drained while it is upgraded: the pod of its old instance manager is evicted. Its frontends survive that,
+// the old instance manager starts once more, and the upgrade continues.
 func TestANodeThatIsCordonedAndDrainedInTheMiddleIsUpgraded(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Volume("drained", near)

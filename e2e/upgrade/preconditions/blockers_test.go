@@ -11,10 +11,10 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// blocked is a volume of which something stands against the upgrade of the near node.
+// blocked is a volume that blocks the upgrade of the near node.
 type blocked struct {
 	name string
-	// change is what its user wants of it, act what happens to it once it is attached.
+	// change sets its spec, act is called once it is attached.
 	change func(*v1beta2.VolumeSpec)
 	act    func(*fixture.Scenario, string)
 	kinds  []string
@@ -30,14 +30,14 @@ var blockers = []blocked{
 	{name: "source", act: clone, kinds: []string{"Cloning"}},
 	{name: "restored", act: restore, kinds: nil},
 	{name: "ublk", change: func(spec *v1beta2.VolumeSpec) { spec.Frontend = "ublk" }, kinds: []string{"UblkFrontend"}},
-	// Four copies on three nodes: two of them share one.
+	// Four replicas on three nodes: two of them share one.
 	{name: "doubled", change: func(spec *v1beta2.VolumeSpec) {
 		spec.NumberOfReplicas, spec.ReplicaSoftAntiAffinity = 4, "enabled"
 	}},
 	{name: "skipped", kinds: []string{"SkippedVolumeAttached"}},
 }
 
-// degrade lets a replica fail whose rebuild never ends.
+// degrade fails a replica, whose rebuild never ends.
 func degrade(s *fixture.Scenario, name string) {
 	require.NoError(s.T, s.HoldCopies(s.Ctx, name))
 	r, err := s.ReplicaOn(s.Ctx, name, far)
@@ -69,7 +69,7 @@ func grow(s *fixture.Scenario, name string) {
 	require.NoError(s.T, s.Grow(s.Ctx, name, 2*world.VolumeSize))
 }
 
-// clone lets a copy of the volume begin that never ends.
+// clone starts a clone of the volume that never ends.
 func clone(s *fixture.Scenario, name string) {
 	require.NoError(s.T, s.HoldCopies(s.Ctx, "clone"))
 	require.NoError(s.T, s.Order(s.Ctx, "clone", v1beta2.DataEngineV2, 2,
@@ -82,7 +82,7 @@ func clone(s *fixture.Scenario, name string) {
 	}))
 }
 
-// restore lets a volume be made from a backup of this one, without end.
+// restore starts a restore from a backup of this volume that never ends.
 func restore(s *fixture.Scenario, name string) {
 	require.NoError(s.T, s.Write(s.Ctx, name, 1, "first"))
 	url, err := s.SaveBackup(s.Ctx, name, "backup", s.T.TempDir())
@@ -93,8 +93,8 @@ func restore(s *fixture.Scenario, name string) {
 		fixture.Patience))
 }
 
-// U3: whatever stands against the upgrade is said at once, of every node, and nothing has been touched then.
-func TestEverythingThatStandsAgainstAnUpgradeIsSaidAtOnce(t *testing.T) {
+// U3: all blockers of the upgrade are reported at once, for every node, and no object was changed.
+func TestAllBlockersOfAnUpgradeAreReportedAtOnce(t *testing.T) {
 	s := fixture.Begin(t)
 	var names, parts []string
 	for _, b := range blockers {
@@ -126,7 +126,7 @@ func TestEverythingThatStandsAgainstAnUpgradeIsSaidAtOnce(t *testing.T) {
 	require.NoError(t, s.Sweep(s.Ctx))
 }
 
-// U3: with the other nodes down there is nowhere to go, and that is said together with what it does to the volumes.
+// U3: with the other nodes down no target can be relocated; that is reported together with the blockers of the volumes.
 func TestWithoutAnotherNodeAnUpgradeIsRefused(t *testing.T) {
 	s := fixture.Begin(t)
 	s.Attached("alone", near, 3, nil)

@@ -1,3 +1,3 @@
-// Package setups tells with which volumes on which nodes an upgrade succeeds, and what refuses one before anything is
-// touched: the set-ups of the document, and every blocker that a cluster can be brought to.
+// Package preconditions tests with which volumes on which nodes an upgrade succeeds, and what blocks one before anything is
+// changed: the documented topologies, and every blocker that a test can create.
 package preconditions

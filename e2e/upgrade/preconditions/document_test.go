@@ -13,7 +13,7 @@ import (
 
 const near, far, third = scenarios.Near, scenarios.Far, scenarios.Third
 
-// placed is a volume of a set-up: where it is attached, and where its replicas are.
+// placed is a volume of a topology: the node to which it is attached, and the nodes of its replicas.
 type placed struct {
 	attached string
 	replicas []string
@@ -21,7 +21,7 @@ type placed struct {
 
 var everywhere = []string{near, far, third}
 
-// arranged makes the volumes of a set-up, and writes to those that the document expects to be upgraded.
+// arranged creates the volumes of a topology, and writes to those whose upgrade the document expects to succeed.
 func arranged(s *fixture.Scenario, prefix string, volumes []placed, written bool) []string {
 	s.T.Helper()
 	var names []string
@@ -39,8 +39,8 @@ func arranged(s *fixture.Scenario, prefix string, volumes []placed, written bool
 	return names
 }
 
-// U2: the set-ups of the document that fail: vol-1 has a single replica, beside its engine or elsewhere.
-func TestTheSetUpsOfTheDocumentThatFail(t *testing.T) {
+// U2: the documented topologies that fail: vol-1 has a single replica, on the node of its engine or another.
+func TestTheDocumentedTopologiesThatFail(t *testing.T) {
 	for name, volumes := range map[string][]placed{
 		"fails-1": {{near, []string{near}}, {near, everywhere}, {near, everywhere}},
 		"fails-2": {{near, []string{far}}, {near, everywhere}, {near, everywhere}},
@@ -61,8 +61,8 @@ func TestTheSetUpsOfTheDocumentThatFail(t *testing.T) {
 	}
 }
 
-// U1: the set-ups of the document that succeed, every node of the cluster. The third one is told in package whole.
-func TestTheSetUpsOfTheDocumentThatSucceed(t *testing.T) {
+// U1: the documented topologies that succeed, on every node of the cluster. Package endtoend tests the third one.
+func TestTheDocumentedTopologiesThatSucceed(t *testing.T) {
 	for name, volumes := range map[string][]placed{
 		"succeeds-1": {{near, everywhere}, {near, everywhere}, {near, everywhere}},
 		"succeeds-2": {{near, []string{far, third}}, {near, []string{far, third}}, {near, []string{far, third}}},

@@ -11,10 +11,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// pause lies between two looks at the data plane.
+// pause is the interval between two polls of the data plane.
 const pause = 15 * time.Millisecond
 
-// Checker watches from Start to Stop.
+// Checker checks the invariants from Start to Stop.
 type Checker struct {
 	world   *world.World
 	volumes map[string]bool
@@ -30,14 +30,14 @@ type Checker struct {
 	facts    facts
 }
 
-// facts are the newest versions that were seen.
+// facts are the newest observed versions.
 type facts struct {
 	nodes    map[string]*v1beta2.Node
 	upgrades map[string]*v1beta2.NodeDataEngineUpgrade
 	replicas map[string]*v1beta2.Replica
 }
 
-// Start begins to watch over volumes that are attached and healthy, and over every node.
+// Start starts to check volumes that are attached and healthy, and every node.
 func Start(ctx context.Context, w *world.World, volumes ...string) (*Checker, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	g := &Checker{world: w, cancel: cancel, volumes: map[string]bool{}, excused: map[string]bool{}, reported: map[string]bool{},
@@ -55,39 +55,39 @@ func Start(ctx context.Context, w *world.World, volumes ...string) (*Checker, er
 	return g, nil
 }
 
-// Excuse lets a volume be without a target until it has one again: the test is about to take away the node that holds it.
+// Excuse allows a volume without a target until it has one again: the test is about to stop the node of the target.
 func (g *Checker) Excuse(volume string) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	g.excused[volume] = true
 }
 
-// Release ends the watch over a volume that its user detaches.
+// Release ends the checks of a volume that its user detaches.
 func (g *Checker) Release(volume string) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	delete(g.volumes, volume)
 }
 
-// Stop ends the watch and returns everything that was violated. A guard that saw nothing has guarded nothing, which is an
-// error, too.
+// Stop stops the checker and returns all violations. A checker without any poll or version has checked nothing, which is
+// an error, too.
 func (g *Checker) Stop() error {
 	g.cancel()
 	g.group.Wait()
 	if g.polls == 0 || g.versions == 0 {
-		g.found = append(g.found, fmt.Errorf("the guard saw nothing: %d looks, %d versions", g.polls, g.versions))
+		g.found = append(g.found, fmt.Errorf("the watch checker saw nothing: %d polls, %d versions", g.polls, g.versions))
 	}
 	return errors.Join(g.found...)
 }
 
-// Seen is how often the data plane was looked at, and how many versions of objects were.
+// Seen returns the number of polls of the data plane, and of versions of objects.
 func (g *Checker) Seen() (polls, versions int) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	return g.polls, g.versions
 }
 
-// violated notes what was found, each once; the lock is held.
+// violated records a violation, each once; the caller holds the lock.
 func (g *Checker) violated(key, format string, args ...any) {
 	if g.reported[key] {
 		return

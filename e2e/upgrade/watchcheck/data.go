@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// poll holds what the data plane has against UPG-1 and UPG-3, again and again.
+// poll checks the state of the data plane against UPG-1 and UPG-3, repeatedly.
 func (g *Checker) poll(ctx context.Context) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -35,8 +35,8 @@ func (g *Checker) evaluator(held map[string]world.Data) {
 			used[device.Engine] = true
 		}
 		for _, engine := range data.Engines {
-			// One that the frontend has left still lists its replicas until it ends, while the next one writes to some of them; nobody
-			// reads it.
+			// An engine that the frontend has left lists its replicas until it ends, while the next engine writes to some of them; no
+			// frontend reads it.
 			if engine.Mixed && used[engine.Name] {
 				g.violated("mixed "+name, "UPG-1: engine %s of %s reads replicas that differ", engine.Name, name)
 			}
@@ -64,7 +64,7 @@ func reads(modes map[string]string) bool {
 	return false
 }
 
-// whole reports whether a replica, wherever it is, has everything that was acknowledged.
+// whole reports whether any replica has everything that was acknowledged.
 func whole(data world.Data) bool {
 	for _, r := range data.Replicas {
 		if !r.Stale && !r.Partial {

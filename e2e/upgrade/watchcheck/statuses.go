@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// watch follows every version of what the invariants are about. Watches begin with what is there.
+// watch follows every version of the objects of the invariants. Watches begin with the existing objects.
 func (g *Checker) watch(ctx context.Context) error {
 	for _, list := range []client.ObjectList{&v1beta2.NodeList{}, &v1beta2.NodeDataEngineUpgradeList{}, &v1beta2.ReplicaList{}} {
 		events, err := g.world.Admin.Watch(ctx, list, client.InNamespace(g.world.Namespace))
@@ -68,13 +68,13 @@ func put[T any](into map[string]T, name string, object T, gone bool) {
 	}
 }
 
-// begun reports whether an upgrade may have touched its node and is not at its end.
+// begun reports whether an upgrade may have changed its node and has not ended.
 func begun(u *v1beta2.NodeDataEngineUpgrade) bool {
 	return !slices.Contains([]string{"", v1beta2.UpgradeStateUndefined, v1beta2.UpgradeStateCompleted, v1beta2.UpgradeStateError},
 		u.Status.State)
 }
 
-// closed: UPG-2.
+// closed checks UPG-2.
 func (g *Checker) closed() {
 	var names []string
 	for name, node := range g.facts.nodes {
@@ -83,11 +83,11 @@ func (g *Checker) closed() {
 		}
 	}
 	if slices.Sort(names); len(names) > 1 {
-		g.violated("closed"+strings.Join(names, " "), "UPG-2: nodes %v are closed at once", names)
+		g.violated("closed"+strings.Join(names, " "), "UPG-2: nodes %v are cordoned at once", names)
 	}
 }
 
-// underWay: UPG-2.
+// underWay checks UPG-2.
 func (g *Checker) underWay() {
 	var names []string
 	for name, u := range g.facts.upgrades {
@@ -96,11 +96,11 @@ func (g *Checker) underWay() {
 		}
 	}
 	if slices.Sort(names); len(names) > 1 {
-		g.violated("under way"+strings.Join(names, " "), "UPG-2: %v are under way at once", names)
+		g.violated("under way"+strings.Join(names, " "), "UPG-2: %v are in progress at once", names)
 	}
 }
 
-// healthy: UPG-1, on paper.
+// healthy checks UPG-1 on the objects.
 func (g *Checker) healthy(volume string) {
 	if !g.volumes[volume] {
 		return
@@ -115,24 +115,24 @@ func (g *Checker) healthy(volume string) {
 			count++
 		}
 	}
-	// The first versions of a watch come one after the other: what is not known yet is no violation.
+	// The first versions of a watch arrive one after the other: an object that is not known yet is no violation.
 	if count == 0 && of > 1 {
-		g.violated("healthy "+volume, "UPG-1: none of the %d replicas of %s is healthy on paper", of, volume)
+		g.violated("healthy "+volume, "UPG-1: none of the %d Replica objects of %s is healthy", of, volume)
 	}
 }
 
-// wayOut: UPG-4, read past every cache at the moment at which the upgrade of a node said that it is at its end.
+// wayOut checks UPG-4 with uncached reads at the moment at which the upgrade of a node reported its end.
 func (g *Checker) wayOut(ctx context.Context, u *v1beta2.NodeDataEngineUpgrade) {
 	var wrong []string
 	node := &v1beta2.Node{}
 	if err := g.world.Get(ctx, u.Spec.NodeID, node); err == nil && node.Spec.UpgradeRequested && !g.another(u) {
-		wrong = append(wrong, "node "+node.Name+" is still closed")
+		wrong = append(wrong, "node "+node.Name+" is still cordoned")
 	}
 	for name, x := range u.Status.Volumes {
 		v := &v1beta2.Volume{}
 		if err := g.world.Get(ctx, name, v); err == nil && x.TemporaryNodeID != "" && v.Spec.TargetNodeID == x.TemporaryNodeID &&
 			!g.another(u) {
-			wrong = append(wrong, fmt.Sprintf("the target of volume %s is still wished on %s", name, v.Spec.TargetNodeID))
+			wrong = append(wrong, fmt.Sprintf("the target of volume %s is still requested on %s", name, v.Spec.TargetNodeID))
 		}
 	}
 	if len(wrong) == 0 || ctx.Err() != nil {

@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// failedOver is a volume whose target is on the far node, which is cut off and down, and is wished on the third one, with a fault in force.
+// failedOver is a volume whose target is on the far node, which is partitioned and down, and is requested on the third one, with a fault.
 func failedOver(t *testing.T, volume string, fault world.Fault) *executor {
 	t.Helper()
 	h := attached(t, volume)
@@ -29,7 +29,7 @@ func failedOver(t *testing.T, volume string, fault world.Fault) *executor {
 	return h
 }
 
-// frontend waits until the volume's only frontend is so.
+// frontend waits until the volume's only frontend matches.
 func (h *executor) frontend(what string, check func(*v1beta2.EngineFrontend) bool) {
 	h.t.Helper()
 	h.waits("the frontend "+what, func() (string, error) {
@@ -42,7 +42,7 @@ func (h *executor) frontend(what string, check func(*v1beta2.EngineFrontend) boo
 		}
 		state := "there is none"
 		for _, f := range list.Items {
-			state = fmt.Sprintf("it is %s and leads to %s, told to lead to %s; spec %+v", f.Status.CurrentState, f.Status.ActivePath,
+			state = fmt.Sprintf("it is %s and leads to %s, requested is %s; spec %+v", f.Status.CurrentState, f.Status.ActivePath,
 				f.Spec.EngineName, f.Spec)
 		}
 		return state, nil
@@ -66,13 +66,13 @@ func (h *executor) engineOn(node string) (name string) {
 	return name
 }
 
-// U4, UPG-1: the node of a target that is given up is back in the very moment in which the frontend leaves it for the next one: after that
-// was decided, and before it is done. What the old target would acknowledge meanwhile only its own replica would have. The move is held up
-// until the old target is seen to serve again, and nobody is there to take it back.
-func TestWhatATargetAcknowledgesAfterItWasGivenUpIsNotLost(t *testing.T) {
+// U4, UPG-1: a target fails over, and its node is back at the moment in which the frontend switches to the next target: after the
+// decision, and before the switch. Writes that the old target acknowledged meanwhile would be only in its own replica. The test delays
+// the move until the old target serves again, and no controller runs that could reverse it.
+func TestNoWriteOfTheOldTargetIsLostInAFailOver(t *testing.T) {
 	h := failedOver(t, "givenup", world.Fault{Kind: "error", Code: "Unavailable", Method: switchOver, Node: scenarios.Near, DataEngine: "v2"})
 	next := h.engineOn(scenarios.Third)
-	h.frontend("to be told to leave", func(f *v1beta2.EngineFrontend) bool { return f.Spec.EngineName == next })
+	h.frontend("to be requested to switch", func(f *v1beta2.EngineFrontend) bool { return f.Spec.EngineName == next })
 	controller := h.Process("attach-controller")
 	controller.Kill()
 	require.NoError(t, h.JoinNode(h.ctx, scenarios.Far))
@@ -84,15 +84,15 @@ func TestWhatATargetAcknowledgesAfterItWasGivenUpIsNotLost(t *testing.T) {
 		return f.Status.SwitchoverPhase == "" && len(paths) > 0 && paths[len(paths)-1].EngineName == next
 	})
 	require.NoError(t, controller.Restart())
-	h.frontend("to let I/O go on", func(f *v1beta2.EngineFrontend) bool { return f.Status.CurrentState == v1beta2.InstanceStateRunning })
+	h.frontend("to resume I/O", func(f *v1beta2.EngineFrontend) bool { return f.Status.CurrentState == v1beta2.InstanceStateRunning })
 	h.moves("")
 	require.NoError(t, h.WaitRobust(h.ctx, h.volume, v1beta2.VolumeRobustnessHealthy, patience))
 	h.end()
 }
 
-// U4: the node is back before anybody can prove that the frontend is cut off from it: nothing was concluded, and the target moves on in
-// order. A person reads why nothing happens.
-func TestATargetThatIsBackBeforeItsFrontendIsCutOffIsTheVolumesAgain(t *testing.T) {
+// U4: the node is back before the frontend is proven to be fenced from it: no replica was marked failed, and the target moves with a
+// normal switchover. The condition reports why the volume waits.
+func TestATargetThatIsBackBeforeItsFrontendIsFencedServesAgain(t *testing.T) {
 	h := failedOver(t, "backintime", world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceSuspend", Node: scenarios.Near,
 		DataEngine: "v2"})
 	require.NoError(t, h.WaitVolume(h.ctx, h.volume, "to report that all I/O is suspended", patience, func(v *v1beta2.Volume) string {
@@ -106,13 +106,13 @@ func TestATargetThatIsBackBeforeItsFrontendIsCutOffIsTheVolumesAgain(t *testing.
 	replicas, err := h.ReplicasOf(h.ctx, h.volume)
 	require.NoError(t, err)
 	for _, r := range replicas {
-		require.Empty(t, r.Spec.FailedAt, "nothing is concluded before the cut")
+		require.Empty(t, r.Spec.FailedAt, "no replica is marked failed before the fence")
 	}
 	require.NoError(t, h.JoinNode(h.ctx, scenarios.Far))
 	require.NoError(t, h.WaitNode(h.ctx, scenarios.Far, v1beta2.ConditionTrue, patience))
 	require.NoError(t, h.Heal(h.ctx))
 	h.moves(scenarios.Third)
-	h.frontend("to let I/O go on", func(f *v1beta2.EngineFrontend) bool { return f.Status.CurrentState == v1beta2.InstanceStateRunning })
+	h.frontend("to resume I/O", func(f *v1beta2.EngineFrontend) bool { return f.Status.CurrentState == v1beta2.InstanceStateRunning })
 	h.moves("")
 	require.NoError(t, h.WaitRobust(h.ctx, h.volume, v1beta2.VolumeRobustnessHealthy, patience))
 	h.end()

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// The cast.
+// The nodes and volumes.
 const (
 	cut, spare, helper = "node-1", "node-2", "node-3"
 	shop, archive      = "shop", "archive"
@@ -26,7 +26,7 @@ type demo struct {
 	scenario *scenario
 	world    *world.World
 
-	// moved are the volumes that leave the node which is cut off, stale what they leave behind there.
+	// moved are the volumes that leave the partitioned node, stale are their instances that still run there.
 	moved  []string
 	stale  []world.Stale
 	byHand world.Stale
@@ -45,7 +45,7 @@ func (d *demo) run(ctx context.Context) error {
 
 func (d *demo) orphans(ctx context.Context) error {
 	s, w := d.scenario, d.world
-	s.section("The stale instances are found and explained")
+	s.section("The stale instances are found, and their orphans give the reason")
 	var found []world.Stale
 	for _, stale := range d.stale {
 		if err := s.step(ctx, "orphan of "+stale.Name, func(ctx context.Context) (string, error) {
@@ -53,7 +53,7 @@ func (d *demo) orphans(ctx context.Context) error {
 			if err == nil && why != "" {
 				found = append(found, stale)
 			}
-			return cmp.Or(why, "none: it is gone already"), err
+			return cmp.Or(why, "no orphan: the instance is gone already"), err
 		}); err != nil {
 			return err
 		}
@@ -64,8 +64,8 @@ func (d *demo) orphans(ctx context.Context) error {
 	if err := d.tables(ctx, "orphans", "lho"); err != nil {
 		return err
 	}
-	return s.step(ctx, "exactly these are orphans", func(ctx context.Context) (string, error) {
-		// The replica that is taken back is one, too, while it still runs from before; that ends with it.
+	return s.step(ctx, "no other instance is an orphan", func(ctx context.Context) (string, error) {
+		// The reused replica is an orphan, too, while its old process runs; the orphan ends with the process.
 		return "", w.Wait(ctx, "no other orphan", patience, func(ctx context.Context) (string, error) {
 			if err := w.OrphansAre(ctx, d.stale); err != nil {
 				return err.Error(), nil
@@ -75,7 +75,7 @@ func (d *demo) orphans(ctx context.Context) error {
 	})
 }
 
-// orphanOrEnd waits for the orphan of a stale instance and tells why it is one; empty where the instance is gone.
+// orphanOrEnd waits for the orphan of a stale instance and returns its reason; empty where the instance is gone.
 func (d *demo) orphanOrEnd(ctx context.Context, stale world.Stale) (why string, err error) {
 	w := d.world
 	err = w.Wait(ctx, "the orphan or the end of "+stale.Name, patience, func(ctx context.Context) (string, error) {
@@ -95,23 +95,23 @@ func (d *demo) orphanOrEnd(ctx context.Context, stale world.Stale) (why string, 
 
 func (d *demo) deletion(ctx context.Context) error {
 	s, w := d.scenario, d.world
-	s.section("One is deleted by hand")
+	s.section("A person deletes one orphan")
 	d.byHand, d.stale = d.stale[0], d.stale[1:]
-	if err := s.step(ctx, "kubectl delete lho, the one of "+d.byHand.Name, func(ctx context.Context) (string, error) {
+	if err := s.step(ctx, "kubectl delete lho: the orphan of "+d.byHand.Name, func(ctx context.Context) (string, error) {
 		return "", w.DeleteOrphan(ctx, d.byHand.Orphan())
 	}); err != nil {
 		return err
 	}
-	if err := s.step(ctx, "it is carried out, seen and ended", func(ctx context.Context) (string, error) {
+	if err := s.step(ctx, "the instance is deleted, and the orphan ends", func(ctx context.Context) (string, error) {
 		if err := w.WaitOrphanGone(ctx, d.byHand.Orphan(), patience); err != nil {
 			return "", err
 		}
-		return "absence was proven before the object went", w.Gone(ctx, d.byHand)
+		return "the instance's absence was proven before the object was removed", w.Gone(ctx, d.byHand)
 	}); err != nil {
 		return err
 	}
 	return s.step(ctx, d.byHand.Name+" on "+helper+" still runs", func(ctx context.Context) (string, error) {
-		return "the same name on another node is another instance",
+		return "an instance of the same name on another node is kept",
 			w.Runs(ctx, w.InstanceManager(helper, d.byHand.DataEngine), d.byHand.Name)
 	})
 }
@@ -123,7 +123,7 @@ func (d *demo) forgery(ctx context.Context) error {
 	forged := target
 	forged.UUID = "00000000-dead-4bad-8bad-000000000000"
 	name := forged.Orphan()
-	if err := s.step(ctx, "someone makes an orphan for "+target.Name+" with a UUID of their own, and deletes it",
+	if err := s.step(ctx, "a person creates an orphan for "+target.Name+" with a wrong UUID, and deletes it",
 		func(ctx context.Context) (string, error) {
 			if err := w.Admin.Create(ctx, forged.Object(w.Namespace)); err != nil {
 				return "", fmt.Errorf("creating the forged orphan: %w", err)
@@ -132,7 +132,7 @@ func (d *demo) forgery(ctx context.Context) error {
 		}); err != nil {
 		return err
 	}
-	return s.step(ctx, "it ends without a call", func(ctx context.Context) (string, error) {
+	return s.step(ctx, "the orphan ends without a call to the data plane", func(ctx context.Context) (string, error) {
 		if err := w.WaitOrphanGone(ctx, name, patience); err != nil {
 			return "", err
 		}
@@ -140,14 +140,14 @@ func (d *demo) forgery(ctx context.Context) error {
 		if err == nil && listed[target.Name].UUID != target.UUID {
 			err = fmt.Errorf("%s is not listed with UUID %s any more: %+v", target.Name, target.UUID, listed[target.Name])
 		}
-		return target.Name + " was not touched", err
+		return target.Name + " still runs", err
 	})
 }
 
 func (d *demo) automation(ctx context.Context) error {
 	s, w := d.scenario, d.world
-	s.section("Auto deletion takes the rest")
-	if err := s.step(ctx, fmt.Sprintf("auto deletion is switched on, with a grace of %s", grace),
+	s.section("Auto deletion removes the other orphans")
+	if err := s.step(ctx, fmt.Sprintf("auto deletion is switched on, with a grace period of %s", grace),
 		func(ctx context.Context) (string, error) {
 			if err := w.Set(ctx, "orphan-resource-auto-deletion-grace-period", fmt.Sprint(int(grace.Seconds()))); err != nil {
 				return "", err
@@ -171,9 +171,9 @@ func (d *demo) automation(ctx context.Context) error {
 
 func (d *demo) untouched(ctx context.Context) error {
 	s := d.scenario
-	s.section("What is claimed was never touched")
+	s.section("Claimed instances and data were never changed")
 	for _, name := range append([]string{archive}, d.moved...) {
-		if err := s.step(ctx, "every instance and all data of "+name+" is there", func(ctx context.Context) (string, error) {
+		if err := s.step(ctx, "every instance and all data of "+name+" still exist", func(ctx context.Context) (string, error) {
 			return "", d.whole(ctx, name)
 		}); err != nil {
 			return err
@@ -181,14 +181,14 @@ func (d *demo) untouched(ctx context.Context) error {
 	}
 	if err := s.step(ctx, "no engine ever used replicas that differ, no volume ever had two writers",
 		func(ctx context.Context) (string, error) {
-			return "the simulator's journal says so", d.journal(ctx)
+			return "checked in the simulator's journal", d.journal(ctx)
 		}); err != nil {
 		return err
 	}
 	return d.tables(ctx, "volumes", "lhv")
 }
 
-// whole checks what the volume's objects claim against the data plane.
+// whole compares the instances and data that the volume's objects claim with the data plane.
 func (d *demo) whole(ctx context.Context, name string) error {
 	replicas, err := d.world.ReplicasOf(ctx, name)
 	if err != nil {
@@ -202,7 +202,7 @@ func (d *demo) whole(ctx context.Context, name string) error {
 	return d.world.Whole(ctx, v)
 }
 
-// journal holds every deletion against the UUID that was asked for, and knows what must never have happened.
+// journal compares the UUID of every deletion with the requested one, and checks that no data was harmed.
 func (d *demo) journal(ctx context.Context) error {
 	deletions, err := d.world.Deletions(ctx)
 	if err != nil {
@@ -210,7 +210,7 @@ func (d *demo) journal(ctx context.Context) error {
 	}
 	for _, deletion := range deletions {
 		if deletion.Executed && deletion.UUIDAsked != "" && deletion.UUIDAsked != deletion.UUIDFound {
-			return fmt.Errorf("a deletion of %s asked for UUID %q and met %q", deletion.Name, deletion.UUIDAsked, deletion.UUIDFound)
+			return fmt.Errorf("a deletion of %s requested UUID %q and hit UUID %q", deletion.Name, deletion.UUIDAsked, deletion.UUIDFound)
 		}
 		if deletion.DataDestroyed {
 			return fmt.Errorf("data was destroyed with %s", deletion.Name)
@@ -229,7 +229,7 @@ func (d *demo) tables(ctx context.Context, resource, short string) error {
 	return nil
 }
 
-// keep stays up until Ctrl-C.
+// keep leaves everything running until Ctrl-C.
 func (d *demo) keep(ctx context.Context) error {
 	w := d.world
 	kubeconfig, err := w.AdminKubeconfig()
@@ -237,7 +237,7 @@ func (d *demo) keep(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf(`
-Everything stays up until Ctrl-C. In another terminal:
+Everything runs until Ctrl-C. In another terminal:
 
   export KUBECONFIG=%s
   kubectl -n %[2]s get lhva,lhv,lhe,lhr,lho,lhim
