@@ -118,7 +118,7 @@ func TestA8AVolumeWithoutAUsableReplicaReportsItAndStaysDetached(t *testing.T) {
 		ctx, w := fixture(t)
 		set(t, ctx, w, autoSalvage, "false", autoSalvageDefault)
 		name := inUse(t, ctx, w, engine, 2, nil)
-		require.NoError(t, w.Wait(ctx, name+" to say that nothing can be used", patience, allMarkedFailed(w, name)))
+		require.NoError(t, w.Wait(ctx, name+" to report that no replica can be used", patience, allMarkedFailed(w, name)))
 		require.NoError(t, w.Never(ctx, "another try", watching, func(ctx context.Context) (string, error) {
 			volume := &v1beta2.Volume{}
 			if err := w.Get(ctx, name, volume); err != nil {
@@ -133,7 +133,7 @@ func TestA8AVolumeWithoutAUsableReplicaReportsItAndStaysDetached(t *testing.T) {
 	})
 }
 
-// allMarkedFailed marks every replica as failed by hand until the volume reports that none can be used: a poll between the mark and the end of
+// allMarkedFailed marks every replica as failed until the volume reports that none can be used: a poll between the mark and the end of
 // the engine finds that the engine serves from them, and removes the marks.
 func allMarkedFailed(w *world.World, name string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {

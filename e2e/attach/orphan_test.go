@@ -49,7 +49,7 @@ func deletedOnce(t *testing.T, ctx context.Context, w *world.World, stale []worl
 	}
 }
 
-// O6 and O9 on volumes that attach-controller attached: a node dies under one, the pod moves, the node brings back what it ran.
+// O6 and O9 on volumes that attach-controller attached: a node dies under one, the pod moves, the node returns with its old instances.
 func TestO9WhatANodeBringsBackIsAnOrphanThatAPersonDeletes(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)

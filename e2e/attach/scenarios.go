@@ -70,7 +70,7 @@ func comesAndGoes() scenarios.Scenario {
 func interrupts() scenarios.Scenario {
 	ticket := func(s *scenarios.Scene) string { return v1beta2.TicketID(v1beta2.AttacherSnapshot, s.Volume+"-s") }
 	return scenarios.Scenario{
-		ID: "A4", Sentence: "a pod's ticket elsewhere interrupts a snapshot's, and both are served in the end",
+		ID: "A4", Sentence: "a pod's ticket elsewhere interrupts a snapshot's, and both are served eventually",
 		Setup: func(ctx context.Context, s *scenarios.Scene) error {
 			if err := order(2, nil)(ctx, s); err != nil {
 				return err
@@ -113,10 +113,10 @@ func served(ctx context.Context, s *scenarios.Scene, ticket string) error {
 		})
 }
 
-// A7: a node goes down under an attached volume, the pod moves, the node comes back.
+// A7: a node goes down under an attached volume, the pod moves, the node returns.
 func nodeDies() scenarios.Scenario {
 	return scenarios.Scenario{
-		ID: "A7", Sentence: "a node dies under an attached volume, the pod moves, the node comes back", Setup: attached,
+		ID: "A7", Sentence: "a node dies under an attached volume, the pod moves, the node returns", Setup: attached,
 		Act: func(ctx context.Context, s *scenarios.Scene) error {
 			if err := s.CutNode(ctx, near); err != nil {
 				return err

@@ -47,7 +47,7 @@ func TestA2TheOrderOfTicketsDecides(t *testing.T) {
 	require.NoError(t, w.WaitTicket(ctx, name, "csi-a", true, "", patience))
 	require.NoError(t, w.WaitTicket(ctx, name, "csi-b", false, "", patience))
 	require.NoError(t, w.DropTicket(ctx, name, "csi-a"))
-	require.NoError(t, w.WaitTicket(ctx, name, "csi-b", true, "", patience), "what waited is served in the end")
+	require.NoError(t, w.WaitTicket(ctx, name, "csi-b", true, "", patience), "the waiting ticket is served eventually")
 }
 
 func TestA3ATicketThatCannotBeServedReportsWhyAndBlocksNoOtherTicket(t *testing.T) {

@@ -55,7 +55,7 @@ func answerOf(t *testing.T, ctx context.Context, volume, id string) string {
 	return c.Message
 }
 
-// A7: a node goes down while it holds the volume; the pod moves; the node comes back.
+// A7: a node goes down while it holds the volume; the pod moves; the node returns.
 func TestA7ANodeGoesDownUnderAnAttachedVolume(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)

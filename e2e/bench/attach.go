@@ -21,7 +21,7 @@ const (
 )
 
 // attach measures how soon a ticket is served, what a cycle of attaching and detaching costs, and what a thousand attached
-// volumes cost while nothing happens and while a node without a volume goes down and comes back.
+// volumes cost while nothing happens and while a node without a volume goes down and returns.
 func attach(ctx context.Context, r *report) (err error) {
 	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts + 1), Record: true, Attach: true, Log: r.logf,
 		Flags: measuredAttach(),

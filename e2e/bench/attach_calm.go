@@ -37,7 +37,7 @@ func (b *attachBench) silence(ctx context.Context) error {
 	return nil
 }
 
-// flap lets a node without any volume go down and come back, and counts the reconciles that follow.
+// flap lets a node without any volume go down and return, and counts the reconciles that follow.
 func (b *attachBench) flap(ctx context.Context) error {
 	w := b.world
 	previous := fmt.Sprintf("node-%d", hosts+1)

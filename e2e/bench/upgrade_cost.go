@@ -84,7 +84,7 @@ func (b *upgradeBench) counted() (kinds map[string]int, refused int) {
 	return kinds, refused
 }
 
-// growth upgrades a node with ten times as many volumes each time, up to what was asked for.
+// growth upgrades a node with ten times as many volumes each time, up to manyUpgraded.
 func (b *upgradeBench) growth(ctx context.Context) error {
 	name := func(i int) string { return fmt.Sprintf("grow-%d", i) }
 	had, before := 0, 0.0

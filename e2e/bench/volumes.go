@@ -17,18 +17,18 @@ import (
 type volumes struct {
 	mutex   sync.Mutex
 	known   map[string]*v1beta2.Volume
-	waiting map[string]*wish
+	waiting map[string]*expectation
 }
 
-// wish is the awaited state of one volume.
-type wish struct {
+// expectation is the awaited state of one volume.
+type expectation struct {
 	want func(*v1beta2.Volume) bool
 	at   chan time.Time
 }
 
 // watchVolumes starts to record volumes, through its own informer.
 func watchVolumes(ctx context.Context, w *world.World) (*volumes, error) {
-	v := &volumes{known: map[string]*v1beta2.Volume{}, waiting: map[string]*wish{}}
+	v := &volumes{known: map[string]*v1beta2.Volume{}, waiting: map[string]*expectation{}}
 	store, err := ctrlcache.New(w.Config, ctrlcache.Options{Scheme: w.Admin.Scheme(),
 		DefaultNamespaces: map[string]ctrlcache.Config{w.Namespace: {}}})
 	if err != nil {
@@ -64,7 +64,7 @@ func (v *volumes) note(volume *v1beta2.Volume) {
 
 // expect registers the awaited state before its cause; the returned function waits for the state and returns the time.
 func (v *volumes) expect(name string, want func(*v1beta2.Volume) bool) func(context.Context) (time.Time, error) {
-	one := &wish{want: want, at: make(chan time.Time, 1)}
+	one := &expectation{want: want, at: make(chan time.Time, 1)}
 	v.mutex.Lock()
 	defer v.mutex.Unlock()
 	if known := v.known[name]; known != nil && want(known) {

@@ -82,7 +82,7 @@ func (d *demo) competition(ctx context.Context) error {
 		if err := w.WaitTicket(ctx, shop, snapshot, true, "", patience); err != nil {
 			return "", err
 		}
-		return "each ticket is served in the end", w.DropTicket(ctx, shop, snapshot)
+		return "each ticket is served eventually", w.DropTicket(ctx, shop, snapshot)
 	})
 }
 
@@ -134,8 +134,8 @@ const outage = 4 * time.Second
 // healing reconnects the node: the volumes get their second replica again.
 func (d *demo) healing(ctx context.Context) error {
 	s, w := d.scenario, d.world
-	s.section("The node comes back")
-	if err := s.step(ctx, cut+" comes back", func(ctx context.Context) (string, error) {
+	s.section("The node returns")
+	if err := s.step(ctx, cut+" is reachable again", func(ctx context.Context) (string, error) {
 		// A pending call to end an old engine would arrive now, and no stale engine would be left to show.
 		select {
 		case <-time.After(outage):

@@ -17,7 +17,7 @@ func misbehaviours() []misbehaviour {
 	near := scenarios.Near
 	return []misbehaviour{
 		fault("partitioned", world.Fault{Kind: "partition", Mode: "cut", Node: near}),
-		fault("silent", world.Fault{Kind: "partition", Mode: "blackhole", Node: near}),
+		fault("no answers", world.Fault{Kind: "partition", Mode: "blackhole", Node: near}),
 		fault("slow", world.Fault{Kind: "latency", Delay: "300ms"}),
 		fault("unavailable now and then", world.Fault{Kind: "error", Code: "Unavailable", Times: 3}),
 		fault("deletions without an answer", world.Fault{Kind: "error", Code: "Unavailable", Method: "InstanceDelete", After: true,

@@ -43,7 +43,7 @@ func nodeRules() []rule {
 			"	if p.confirmed() {\n		x.Replica = on[0].Name", "	if true {\n		x.Replica = on[0].Name"),
 		off("listing removed", "a listing is removed where the replica has become the last copy", tests, volumesFile,
 			`if used && lastCopy {`, `if false {`),
-		off("own requests only", "a target whose node somebody else requested is left alone", tests, backFile,
+		off("own requests only", "a target that another client requested on a node is not changed", tests, backFile,
 			`case here && p.status.Volumes[name].TemporaryNodeID == "":`, `case false:`),
 		off("never relocated", "a volume that this upgrade did not relocate does not keep the node cordoned", tests, backFile,
 			`case here && p.status.Volumes[name].TemporaryNodeID == "":`, `case here && p.status.Volumes[name].TemporaryNodeID == "" && v.Object.Spec.TargetNodeID != "":`),

@@ -118,7 +118,7 @@ func (b *builder) evaluateStatuses() {
 		next := o.withConditions(written.Conditions, false)
 		ends := next.withdrawn != o.withdrawn || (next.instanceState == stateTerminated && o.instanceState != stateTerminated)
 		if next == o || (ends && b.fault != endWrittenDuringCall && b.from.monitors[b.from.leader].phase >= checked) {
-			// An end is written under the lock that the hands hold over a call: else the name would be free for a new
+			// An end is written under the lock that the executor holds during a call: else the name would be free for a new
 			// leader while the call may still be executed.
 			continue
 		}

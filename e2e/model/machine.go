@@ -12,7 +12,7 @@ import (
 type scope struct {
 	name string
 	v2   bool
-	// caches lets reads be stale; twoUUIDs lets the name come back with a new instance; elections lets leaders change;
+	// caches lets reads be stale; twoUUIDs lets a new instance use the name again; elections lets leaders change;
 	// mapping brings the forgotten engine.
 	caches, twoUUIDs, mapping bool
 	budget                    budget

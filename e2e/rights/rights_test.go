@@ -36,7 +36,7 @@ const autoDeletion, oldAutoDeletion = "orphan-resource-auto-deletion", "orphan-a
 var rare = map[testkit.Permission]string{
 	{Group: "events.k8s.io", Resource: "events", Verb: "patch"}: "an event that repeats for minutes is counted up in place",
 	{Group: "longhorn.io", Resource: "settings",
-		Verb: "create"}: "asked for by an apply of a name that is not there, which the audit log calls a patch",
+		Verb: "create"}: "needed for an apply of a name that does not exist, which the audit log records as a patch",
 }
 
 func TestTheRolesAllowExactlyWhatTheControllersUse(t *testing.T) {

@@ -68,7 +68,7 @@ func TestO11UnreachableWaitsAndCompletes(t *testing.T) {
 func TestO11ADownNodeEndsItsOrphansWithoutACall(t *testing.T) {
 	ctx, s := fixture(t)
 	stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
-	// The kubelet is dead, the data plane runs: orphans must not be created and deleted in turns.
+	// The kubelet is dead, the data plane runs: orphans must not be created and deleted alternately.
 	require.NoError(t, s.KillKubelet(ctx, Near))
 	require.NoError(t, s.WaitNode(ctx, Near, v1beta2.ConditionFalse, Patience))
 	for _, instance := range stale {

@@ -12,7 +12,7 @@ import (
 
 // O16: with any failure of the instance manager, no claimed instance is deleted and no orphan is lost. [unknown is not empty]
 func TestO16FailuresOfAnInstanceManagerKeepOrphansAndClaimedInstances(t *testing.T) {
-	for _, trouble := range []struct {
+	for _, failure := range []struct {
 		sentence string
 		fault    world.Fault
 	}{
@@ -24,13 +24,13 @@ func TestO16FailuresOfAnInstanceManagerKeepOrphansAndClaimedInstances(t *testing
 		{"its events are late", world.Fault{Kind: "events", Mode: "delay", Delay: "1s", Node: Near}},
 		{"its lists fail", world.Fault{Kind: "error", Method: "InstanceList", Code: "Internal", Node: Near}},
 	} {
-		t.Run(trouble.sentence, func(t *testing.T) {
+		t.Run(failure.sentence, func(t *testing.T) {
 			ctx, s := fixture(t)
 			require.NoError(t, s.SetAutoDeletion(ctx, "", "0"))
 			stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
 			kept, err := s.CreateVolume(ctx, world.Unique("kept"), v1beta2.DataEngineV2, Near, Near, Far)
 			require.NoError(t, err)
-			require.NoError(t, s.Inject(ctx, trouble.fault))
+			require.NoError(t, s.Inject(ctx, failure.fault))
 			require.NoError(t, s.Never(ctx, "a withdrawal", staleTime, s.lostOrphan(stale)))
 			require.NoError(t, s.Heal(ctx))
 			for _, instance := range stale {
@@ -102,7 +102,7 @@ func TestO17cAnInstanceThatComesAndGoesAroundAWithdrawalIsNeverTouched(t *testin
 		fresh, err := s.StartInstance(ctx, world.Instance{InstanceManager: engine.InstanceManager, Name: engine.Name, Type: engine.Type,
 			DataEngine: engine.DataEngine, Volume: v.Name})
 		require.NoError(t, err)
-		require.NoError(t, s.SetNodeInObject(ctx, engine, Near), "it comes back claimed")
+		require.NoError(t, s.SetNodeInObject(ctx, engine, Near), "the instance is claimed again")
 		require.NoError(t, s.WaitOrphanGone(ctx, engine.Orphan(), Patience))
 		engine.UUID = fresh.UUID
 		require.NoError(t, s.Runs(ctx, engine.InstanceManager, engine.Name))

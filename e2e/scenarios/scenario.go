@@ -170,7 +170,7 @@ func (s Scenario) Run(ctx context.Context, w *world.World, before func(*Scene) e
 	}
 	if before != nil {
 		if err := before(scene); err != nil {
-			return scene, fmt.Errorf("%s, trouble: %w", s.ID, err)
+			return scene, fmt.Errorf("%s, before: %w", s.ID, err)
 		}
 	}
 	if err := s.Act(ctx, scene); err != nil {

@@ -46,7 +46,7 @@ What every signed-in account may do, such as reading the API server's version, i
 // by it.
 type meaningKey struct{ kind, name, binary string }
 
-// meanings say what a thief does with the rights to write one kind. They continue the text "so a thief".
+// meanings describe what a thief does with the rights to write one kind. They continue the text "so a thief".
 var meanings = map[meaningKey]string{
 	{kind: "events.events.k8s.io"}:                              "invents events, and changes existing ones",
 	{kind: "events.events.k8s.io", binary: "attach-controller"}: "invents events in all namespaces, and changes existing ones in its own",
@@ -74,7 +74,7 @@ var meanings = map[meaningKey]string{
 	{kind: "instancemanagers.longhorn.io", binary: "im-monitor"}: "ends instance managers, and with them the volumes that they serve",
 	{kind: "nodes.longhorn.io", binary: "im-monitor"}: "takes nodes and disks out of service, and lets im-monitor format a " +
 		"device that has no recorded disk",
-	{kind: "backingimages.longhorn.io"}: "changes where a backing image lies, so that volumes made from it do " +
+	{kind: "backingimages.longhorn.io"}: "changes the recorded location of a backing image, so that volumes made from it do " +
 		"not start",
 	{kind: "orphans.longhorn.io", binary: "im-monitor"}:        "invents orphans, which orphan-controller may approve",
 	{kind: "snapshots.longhorn.io", binary: "im-monitor"}:      "lets snapshots be taken of every volume, until their limit",
@@ -133,7 +133,7 @@ var meanings = map[meaningKey]string{
 	{kind: "backups.longhorn.io", binary: "snapshot-controller"}:          "**deletes backups**, and takes some",
 	{kind: "snapshots.longhorn.io", binary: "snapshot-controller"}:        "**deletes snapshots**, and takes some",
 	{kind: "backups.longhorn.io/status", binary: "snapshot-controller"}:   "approves backups, and reports that they are complete",
-	{kind: "snapshots.longhorn.io/status", binary: "snapshot-controller"}: "approves that a deleted snapshot's data is merged away",
+	{kind: "snapshots.longhorn.io/status", binary: "snapshot-controller"}: "approves that a deleted snapshot's data is merged",
 	{kind: "recurringjobs.longhorn.io/status"}:                            "lets a recurring job believe that it has run",
 	{kind: "volumes.longhorn.io/status", binary: "snapshot-controller"}: "reports which backup is a volume's last; any other change is " +
 		"refused (`drover-snapshot-controller-fields`)",
@@ -143,15 +143,15 @@ var meanings = map[meaningKey]string{
 	{kind: "pods", binary: "upgrade-controller"}: "runs the command `true` of any image on any node, " +
 		"without token, volume, root or anything of the host; any other pod, and the deletion of any other, is refused " +
 		"(`drover-upgrade-controller-pods`)",
-	{kind: "dataengineupgrademanagers.longhorn.io"}: "changes what an upgrade is asked for, or lets one go " +
-		"that is not at its end",
-	{kind: "dataengineupgrademanagers.longhorn.io/status"}: "lets an upgrade seem to be at its end",
+	{kind: "dataengineupgrademanagers.longhorn.io"}: "changes the spec of an upgrade, or removes one " +
+		"that has not ended",
+	{kind: "dataengineupgrademanagers.longhorn.io/status"}: "lets an upgrade seem to have ended",
 	{kind: "nodedataengineupgrades.longhorn.io",
 		binary: "upgrade-controller"}: "**lets im-monitor run an image of his choice as a privileged pod on any node**, where the " +
 		"ConfigMap `drover-instance-manager-images` does not bound it (`instance-manager-image.longhorn.io`)",
 	{kind: "nodedataengineupgrades.longhorn.io/status"}: "lets an instance manager be replaced before its " +
 		"volumes left it, so that they fail",
-	{kind: "engines.longhorn.io", binary: "upgrade-controller"}: "lets engines be asked for their state; any other " +
+	{kind: "engines.longhorn.io", binary: "upgrade-controller"}: "requests polls of engines; any other " +
 		"change is refused (`drover-upgrade-controller-fields`)",
 	{kind: "nodes.longhorn.io", binary: "upgrade-controller"}: "cordons nodes for new instances; any other change is " +
 		"refused (`drover-upgrade-controller-fields`)",

@@ -163,10 +163,10 @@ func (w *World) Listed(ctx context.Context, v *Volume, node string) ([]Stale, er
 	return w.Stale(ctx, v, node)
 }
 
-// Quiet waits until the controllers have neither written nor called anything for a second.
+// Quiet waits until the controllers have made no write and no call for a second.
 func (w *World) Quiet(ctx context.Context, within time.Duration) error {
 	last, since := -1, time.Now()
-	return w.Wait(ctx, "silence", within, func(context.Context) (string, error) {
+	return w.Wait(ctx, "a second without a write or call", within, func(context.Context) (string, error) {
 		now := w.activity()
 		if now != last {
 			last, since = now, time.Now()

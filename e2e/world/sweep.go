@@ -135,7 +135,7 @@ func (w *World) settled(ctx context.Context) error {
 	})
 }
 
-// emptyManager waits until im-monitor has seen that nothing runs there: only then does the next scenario begin.
+// emptyManager waits until im-monitor reports that no instance runs there: the next scenario needs that.
 func (w *World) emptyManager(ctx context.Context, node, engine string) error {
 	return w.Wait(ctx, "an empty instance manager "+engine+" on "+node, time.Minute, func(ctx context.Context) (string, error) {
 		object := &v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{}}

@@ -129,7 +129,7 @@ func TestS14WhatABackupWaitsFor(t *testing.T) {
 	require.NoError(t, w.MoveTarget(ctx, v1beta2.BackupTargetDefault, "nfs://nowhere/backups"))
 	require.NoError(t, w.Backup(ctx, again, snap))
 	_, err = w.WaitBackupState(ctx, again, v1beta2.BackupError, patience)
-	require.NoError(t, err, "the engine refuses to begin")
+	require.NoError(t, err, "the engine refuses the backup")
 	third := world.Unique("backup")
 	require.NoError(t, w.Backup(ctx, third, snap))
 	require.NoError(t, w.WaitBackupReason(ctx, third, v1beta2.ReasonTargetUnavailable, patience), "the next one does not start")

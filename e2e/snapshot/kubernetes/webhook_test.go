@@ -78,7 +78,7 @@ func TestS10ASnapshotIsCompletedAndKeptAsItIs(t *testing.T) {
 	for sentence, change := range map[string]map[string]any{
 		"another label of the volume": label("other"), "none": label(nil),
 		"another volume":    {"spec": map[string]any{"volume": "other"}},
-		"another wish":      {"spec": map[string]any{"createSnapshot": false}},
+		"another spec":      {"spec": map[string]any{"createSnapshot": false}},
 		"labels afterwards": {"spec": map[string]any{"labels": map[string]any{"a": "b"}}},
 	} {
 		require.Error(t, w.Patch(ctx, s, change), sentence)
@@ -125,7 +125,7 @@ func TestS10TheWebhookIsNotReachable(t *testing.T) {
 	asked(t, ctx, process)
 	require.NoError(t, process.Stop())
 	s := create(t, ctx, vol, world.Unique("snap"))
-	require.Empty(t, s.Finalizers, "somebody completed it")
+	require.Empty(t, s.Finalizers, "the Snapshot was completed without the controller")
 	require.NoError(t, process.Restart())
 	require.NoError(t, w.WaitSnapshot(ctx, s.Name, v1beta2.SnapshotReady, v1beta2.ReasonReady, patience))
 	require.NoError(t, w.Get(ctx, s.Name, s))
