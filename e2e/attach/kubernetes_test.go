@@ -76,7 +76,8 @@ func TestA13APodMovesOffANodeThatIsOutOfService(t *testing.T) {
 		require.NoError(t, w.WaitAttached(ctx, name, far, patience))
 		require.NoError(t, w.JoinNode(ctx, near))
 		require.NoError(t, w.WaitNode(ctx, near, v1beta2.ConditionTrue, patience))
-		require.NoError(t, w.OutOfService(ctx, near, false), "the person who declared the node out of service removes the taint when it is up again")
+		require.NoError(t, w.OutOfService(ctx, near, false),
+			"the person who declared the node out of service removes the taint when it is up again")
 		require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
 		require.NoError(t, w.Wait(ctx, "the end of the old engine", patience, oneEngine(w, name)))
 	})

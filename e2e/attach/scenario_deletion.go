@@ -18,7 +18,8 @@ import (
 // before it removes the finalizers; exactly the recorded instances are deleted by policy once the node is back. [ORP-5]
 func deletedWhileRelocated() scenarios.Scenario {
 	return scenarios.Scenario{
-		ID: "A16", Sentence: "a volume is deleted while its node is down: its instances are deleted by policy once the node is back", Setup: attached,
+		ID: "A16", Sentence: "a volume is deleted while its node is down: its instances are deleted by policy once the node is back",
+		Setup: attached,
 		Act: func(ctx context.Context, s *scenarios.Scene) (err error) {
 			replica, err := s.ReplicaOn(ctx, s.Volume, near)
 			if err != nil {
@@ -45,7 +46,8 @@ func deletedWhileRelocated() scenarios.Scenario {
 			if err := s.DeleteVolume(ctx, s.Volume); err != nil {
 				return err
 			}
-			if err := s.Wait(ctx, "the end of the Engine, and the record of the instances that it leaves", patience, recorded(s, v.Engine)); err != nil {
+			if err := s.Wait(ctx, "the end of the Engine, and the record of the instances that it leaves", patience,
+				recorded(s, v.Engine)); err != nil {
 				return err
 			}
 			if err := s.SetAutoDeletion(ctx, "instance", "0"); err != nil {

@@ -37,7 +37,8 @@ func TestASizeThatNoDiskHasRoomForBlocksNoOtherVolume(t *testing.T) {
 		ctx, w := fixture(t)
 		name := inUse(t, ctx, w, engine, 2, nil)
 		require.NoError(t, resize(ctx, w, name, 999999999999999999))
-		require.NoError(t, w.WaitVolume(ctx, name, "to report that there is no room", patience, scheduledReason(v1beta2.ReasonInsufficientSpace)))
+		require.NoError(t, w.WaitVolume(ctx, name, "to report that there is no room", patience,
+			scheduledReason(v1beta2.ReasonInsufficientSpace)))
 		other := inUse(t, ctx, w, engine, 3, nil) // every replica has a place
 		require.NoError(t, resize(ctx, w, name, 2*world.VolumeSize))
 		require.NoError(t, w.WaitGrown(ctx, name, 2*world.VolumeSize, patience))

@@ -14,7 +14,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// A volume that starts from a backing image reads that image's blocks where no block was written, on every node and after every rebuild. [A2]
+// A volume that starts from a backing image reads that image's blocks where no block was written, on every node and after every rebuild.
+// [A2]
 func TestAV1VolumeReadsItsBackingImage(t *testing.T) {
 	ctx, w := fixture(t)
 	require.NoError(t, w.Order(ctx, "backed", v1beta2.DataEngineV1, 2, func(s *v1beta2.VolumeSpec) { s.BackingImage = "bi-1" }))

@@ -30,15 +30,16 @@ func (d *demo) volumes(ctx context.Context) error {
 		}
 	}
 	d.moved = []string{"db", "cache"}
-	return s.step(ctx, "v2 volume archive was attached once by a ticket of the user, and is detached", func(ctx context.Context) (string, error) {
-		if err := w.Order(ctx, archive, v1beta2.DataEngineV2, 2, nil); err != nil {
-			return "", err
-		}
-		if err := w.Attach(ctx, archive, spare, patience); err != nil {
-			return "", err
-		}
-		return "SPDK lists its replicas as stopped: they are user data, not orphans", w.LetGo(ctx, archive, patience)
-	})
+	return s.step(ctx, "v2 volume archive was attached once by a ticket of the user, and is detached",
+		func(ctx context.Context) (string, error) {
+			if err := w.Order(ctx, archive, v1beta2.DataEngineV2, 2, nil); err != nil {
+				return "", err
+			}
+			if err := w.Attach(ctx, archive, spare, patience); err != nil {
+				return "", err
+			}
+			return "SPDK lists its replicas as stopped: they are user data, not orphans", w.LetGo(ctx, archive, patience)
+		})
 }
 
 // pod is the ticket that the Kubernetes attach writes for a pod on a node.

@@ -183,7 +183,7 @@ func (d *demo) halfWay(ctx context.Context) error {
 	if err := d.tables(ctx, "nodedataengineupgrades", "lhnu"); err != nil {
 		return err
 	}
-	return s.step(ctx, "the cause is removed, and kubectl patch lhum halfway resumes the upgrade", func(ctx context.Context) (string, error) {
+	return s.step(ctx, "the cause is removed, and kubectl patch lhum halfway resumes it", func(ctx context.Context) (string, error) {
 		if err := w.Heal(ctx); err != nil {
 			return "", err
 		}

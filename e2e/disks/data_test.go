@@ -83,12 +83,13 @@ func TestPolicyDeletesUnclaimedDataOnlyOnceItsInstanceIsAbandoned(t *testing.T) 
 	deletes(t, ctx)
 	require.NoError(t, w.WaitCondition(ctx, name, v1beta2.OrphanCleanupApproved, v1beta2.ConditionFalse, v1beta2.ReasonNotAbandoned,
 		patience))
-	require.NoError(t, w.Never(ctx, "a deletion of data whose instance is not recorded as abandoned", watching, func(ctx context.Context) (string, error) {
-		if !holds(t, ctx, "/dev/disk-1", left.Name) {
-			return "it is gone", nil
-		}
-		return "", nil
-	}))
+	require.NoError(t, w.Never(ctx, "a deletion of data whose instance is not recorded as abandoned", watching,
+		func(ctx context.Context) (string, error) {
+			if !holds(t, ctx, "/dev/disk-1", left.Name) {
+				return "it is gone", nil
+			}
+			return "", nil
+		}))
 	record := v1beta2.AbandonedInstance{UUID: ran.UUID, DataEngine: v1beta2.DataEngineV2}
 	require.NoError(t, status.MergeStatus(ctx, w.Admin, w.NodeObject(node), map[string]any{
 		"abandonedInstances": map[string]v1beta2.AbandonedInstance{left.Name: record}}))

@@ -40,18 +40,19 @@ func restore(ctx context.Context, w *world.World, backup string) error {
 	if err := w.SetAutoDeletion(ctx, "instance;replica-data", restoredGrace); err != nil {
 		return err
 	}
-	return w.Never(ctx, "a deletion by policy of an instance that is not recorded as abandoned", restoredFor, func(ctx context.Context) (string, error) {
-		orphans, err := w.Orphans(ctx)
-		if err != nil {
-			return "", err
-		}
-		for i := range orphans {
-			if violation, err := unjustified(ctx, w, &orphans[i]); violation != "" || err != nil {
-				return violation, err
+	return w.Never(ctx, "a deletion by policy of an instance that is not recorded as abandoned", restoredFor,
+		func(ctx context.Context) (string, error) {
+			orphans, err := w.Orphans(ctx)
+			if err != nil {
+				return "", err
 			}
-		}
-		return "", nil
-	})
+			for i := range orphans {
+				if violation, err := unjustified(ctx, w, &orphans[i]); violation != "" || err != nil {
+					return violation, err
+				}
+			}
+			return "", nil
+		})
 }
 
 // unjustified reports that policy approved the deletion of an instance without an object and without a record.

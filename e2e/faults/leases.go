@@ -33,8 +33,8 @@ var kind = coordinationv1.SchemeGroupVersion.WithKind("Lease")
 
 // checkLeases replays what happened to the controllers' leases, and finds
 //   - each lease that was released by another process than its holder, or taken before it had expired;
-//   - each write of a process that was accepted although another process had taken the lease before the request began, but for one: that was
-//     under way when the process was stopped.
+//   - each write of a process that was accepted although another process had taken the lease before the request began, except one: it was
+//     in flight when the process was stopped.
 func checkLeases(leases, writes []record.Write) []finding {
 	var out []finding
 	taken := map[string][]hold{}

@@ -11,8 +11,8 @@
 //	faults --scenario O9        one scenario's crash points
 //	faults --actor im-monitor   only the points at which this controller crashes
 //	faults --shard 2/4          the second of four parts of the chosen cases
-//	faults --sweep 8            a controller crashes at each eighth of its steps in one run; eight runs and both sides cover every step
-//	faults --pauses 100         instead, pause leaders with a signal for 20 to 60 s, with two processes of each controller: a former leader must not write
+//	faults --sweep 8            a controller crashes at each eighth step of one run; the runs together cover every step
+//	faults --pauses 100         instead, pause leaders with a signal for 20 to 60 s; a former leader must not write
 //	faults --rules=all          instead, disable one rule of live upgrades after the other; a test must fail
 //	faults --mutants=only       only the mutants
 package main
@@ -55,7 +55,8 @@ func main() {
 	flag.Var(&o.shard, "shard", "only the k-th of n parts of the cases, as k/n")
 	flag.IntVar(&o.sweep, "sweep", 0, "also crash each controller at every n-th of its steps in one run; 0 runs no sweep")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other failures")
-	flag.Func("rules", "instead, disable one rule of live upgrades after the other; a test must fail: all packages, or first for the rule's own package",
+	flag.Func("rules",
+		"instead, disable one rule of live upgrades after the other; a test must fail: all packages, or first for the rule's own package",
 		enumflag.Words(&o.rules, "all", "first"))
 	flag.IntVar(&o.pauses, "pauses", 0, "instead, run this number of scenarios, each with a leader paused by a signal for 20 to 60 "+
 		"s, with two processes of each controller")

@@ -19,7 +19,8 @@ func (s *shard) Set(text string) error {
 	return nil
 }
 
-// deal returns the shard's part of a list. Groups of n entries go to the parts round-robin, so that each part has entries from the whole list.
+// deal returns the shard's part of a list. Groups of n entries go to the parts round-robin, so that each part has entries from the whole
+// list.
 func deal[T any](s shard, list []T, together int) []T {
 	if s.parts == 0 {
 		return list

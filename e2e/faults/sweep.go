@@ -49,7 +49,8 @@ func sweep(scenario scenarios.Scenario, actor string, first, stride int, side re
 				func(step record.Step) record.Verdict {
 					mutex.Lock()
 					defer mutex.Unlock()
-					// Steps in flight at the last crash count, too. At the end the actor runs without crashes, to show that all its work ends.
+					// Steps in flight at the last crash count, too. At the end the actor runs without crashes, to show that all its work
+					// ends.
 					if step.Own < before+stride || time.Since(began) > sweeping {
 						return record.Pass
 					}

@@ -37,7 +37,8 @@ func TestEveryInterleavingKeepsTheInvariants(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			m := newMachine(s, noFault)
 			r := explore(m, m.initial(), limit, "")
-			t.Logf("%s: %d states, %d steps, %d distinct evaluations, %d distinct decisions, %s", s.name, r.states, r.steps, len(m.verdicts),
+			t.Logf("%s: %d states, %d steps, %d distinct evaluations, %d distinct decisions, %s", s.name, r.states, r.steps,
+				len(m.verdicts),
 				len(m.decided), r.took)
 			require.False(t, r.truncated)
 			for invariant, trace := range r.traces {

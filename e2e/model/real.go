@@ -55,7 +55,8 @@ func index(list []string, reason string) uint8 {
 	return uint8(i)
 }
 
-// conditions returns the conditions of an orphan as the product reads them; a False Orphaned is not distinguished, since Withdrawn reports it.
+// conditions returns the conditions of an orphan as the product reads them; a False Orphaned is not distinguished, since Withdrawn
+// reports it.
 func (o orphan) conditions() []v1beta2.Condition {
 	var out []v1beta2.Condition
 	add := func(kind string, list []string, at uint8, status v1beta2.ConditionStatus) {

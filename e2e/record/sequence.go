@@ -118,8 +118,8 @@ func (s *Sequence) begin(actor, what string) (Step, bool) {
 	return step, act != nil && act(step) == Drop
 }
 
-// Ended counts the effects that were answered, those that were not numbered among them. While the number is constant, nothing is changed through the
-// proxies.
+// Ended counts the effects that were answered, those that were not numbered among them. While the number is constant, nothing is changed
+// through the proxies.
 func (s *Sequence) Ended() int64 { return s.ended.Load() }
 
 // end reports whether the step's answer is to be dropped.

@@ -103,9 +103,9 @@ func heldFor(t *testing.T, ctx context.Context, volume string, instances int, re
 	}))
 }
 
-// TestNothingCreatedSinceTheBackupIsDestroyed is the scenario of an etcd that was restored: (a) attached volumes, (b) detached v2 volumes, (c)
-// volumes whose replicas were replaced since, attached all the while, or detached in between: a volume of (c) is not attached with an empty replica
-// in place of the written data.
+// TestNothingCreatedSinceTheBackupIsDestroyed is the scenario of an etcd that was restored: (a) attached volumes, (b) detached v2
+// volumes, (c) volumes whose replicas were replaced since, attached all the while, or detached in between: a volume of (c) is not
+// attached with an empty replica in place of the written data.
 func TestNothingCreatedSinceTheBackupIsDestroyed(t *testing.T) {
 	ctx := harness.Open(t, here, 15*time.Minute)
 	require.NoError(t, here.SetAutoDeletion(ctx, "instance;replica-data", fmt.Sprint(int(grace.Seconds()))))
@@ -194,8 +194,8 @@ func objectsOf(ctx context.Context, volumes []string) (string, error) {
 	return strings.Join(found, ", "), nil
 }
 
-// startsNothingEmpty waits until the volume's replicas, which were healthy at the time of the backup and whose data is gone, report that they
-// are not created again.
+// startsNothingEmpty waits until the volume's replicas, which were healthy at the time of the backup and whose data is gone, report that
+// they are not created again.
 func startsNothingEmpty(t *testing.T, ctx context.Context, volume string) {
 	t.Helper()
 	require.NoError(t, here.Wait(ctx, "the replicas of "+volume+" to report that their data is missing", patience,

@@ -144,7 +144,8 @@ func (s *Scene) permitted(d world.Deletion) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("ORP-1: %s (%s) on %s was deleted although it is claimed or no deletion was requested", d.Name, d.UUIDFound, d.InstanceManager)
+	return fmt.Errorf("ORP-1: %s (%s) on %s was deleted although it is claimed or no deletion was requested", d.Name, d.UUIDFound,
+		d.InstanceManager)
 }
 
 // EffectiveDeletions counts the deletions of each instance that had an effect.

@@ -120,7 +120,8 @@ func (r row) meaning(binary string, used map[meaningKey]bool) (string, error) {
 		means, found = meanings[key]
 	}
 	if !found {
-		return "", fmt.Errorf("%s may %s %s %s: write in meanings.go what a thief does with that", binary, strings.Join(writes, ", "), r.kind,
+		return "", fmt.Errorf("%s may %s %s %s: write in meanings.go what a thief does with that", binary, strings.Join(writes, ", "),
+			r.kind,
 			r.name)
 	}
 	used[key] = true

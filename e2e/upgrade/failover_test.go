@@ -70,7 +70,8 @@ func (h *executor) engineOn(node string) (name string) {
 // decision, and before the switch. Writes that the old target acknowledged meanwhile would be only in its own replica. The test delays
 // the move until the old target serves again, and no controller runs that could reverse it.
 func TestNoWriteOfTheOldTargetIsLostInAFailOver(t *testing.T) {
-	h := failedOver(t, "givenup", world.Fault{Kind: "error", Code: "Unavailable", Method: switchOver, Node: scenarios.Near, DataEngine: "v2"})
+	h := failedOver(t, "givenup", world.Fault{Kind: "error", Code: "Unavailable", Method: switchOver, Node: scenarios.Near,
+		DataEngine: "v2"})
 	next := h.engineOn(scenarios.Third)
 	h.frontend("to be requested to switch", func(f *v1beta2.EngineFrontend) bool { return f.Spec.EngineName == next })
 	controller := h.Process("attach-controller")

@@ -99,7 +99,8 @@ func allAtOriginalNode(ctx context.Context, s *scenarios.Scene) error {
 		return err
 	}
 	if v.Spec.TargetNodeID != "" || v.Status.CurrentTargetNodeID != "" {
-		return fmt.Errorf("UPG-4: the target of %s is requested on %q and is on %q", v.Name, v.Spec.TargetNodeID, v.Status.CurrentTargetNodeID)
+		return fmt.Errorf("UPG-4: the target of %s is requested on %q and is on %q", v.Name, v.Spec.TargetNodeID,
+			v.Status.CurrentTargetNodeID)
 	}
 	return nil
 }

@@ -103,7 +103,8 @@ func (w *World) EvictDisk(ctx context.Context, node, dataEngine string, requeste
 	if dataEngine == v1beta2.DataEngineV1 {
 		name = "default-disk"
 	}
-	return w.patch(ctx, w.NodeObject(node), map[string]any{"spec": map[string]any{"disks": map[string]any{name: map[string]any{"evictionRequested": requested}}}})
+	return w.patch(ctx, w.NodeObject(node),
+		map[string]any{"spec": map[string]any{"disks": map[string]any{name: map[string]any{"evictionRequested": requested}}}})
 }
 
 // Grow requests a larger volume.

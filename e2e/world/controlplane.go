@@ -22,7 +22,8 @@ import (
 
 func (w *World) controlPlane(ctx, _ context.Context) error {
 	w.options.Log("starting etcd and kube-apiserver")
-	c, err := cluster.Start(ctx, cluster.Options{Progress: lineWriter(w.options.Log), DataFrom: w.options.DataFrom, DataDir: w.options.DataDir,
+	c, err := cluster.Start(ctx, cluster.Options{Progress: lineWriter(w.options.Log), DataFrom: w.options.DataFrom,
+		DataDir:           w.options.DataDir,
 		Audit:             w.options.Audit,
 		ControllerManager: w.options.Kubernetes, ControllerManagerFlags: managerFlags})
 	if err != nil {

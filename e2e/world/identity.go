@@ -104,8 +104,8 @@ func (w *World) token(ctx context.Context, account string) (string, error) {
 	return request.Status.Token, nil
 }
 
-// kubeconfig writes the file with which one process of the account reaches the API server, through the recorder if there is one. Each process
-// has its own token.
+// kubeconfig writes the file with which one process of the account reaches the API server, through the recorder if there is one. Each
+// process has its own token.
 func (w *World) kubeconfig(ctx context.Context, account, instance string) (path, tokenID string, err error) {
 	token, err := w.token(ctx, account)
 	if err != nil {

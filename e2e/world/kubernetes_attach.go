@@ -152,7 +152,8 @@ func (w *World) OutOfService(ctx context.Context, node string, dead bool) error 
 	return w.patch(ctx, kubernetesNode(node), map[string]any{"spec": map[string]any{"taints": taints}})
 }
 
-// sweepKubernetes removes the objects that a scenario created for Kubernetes: pods and claims, PersistentVolumes and their VolumeAttachments.
+// sweepKubernetes removes the objects that a scenario created for Kubernetes: pods and claims, PersistentVolumes and their
+// VolumeAttachments.
 func (w *World) sweepKubernetes(ctx context.Context) error {
 	for _, node := range w.options.Nodes {
 		if err := w.MountOn(ctx, node); err != nil {

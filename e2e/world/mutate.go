@@ -38,8 +38,8 @@ func Mutate(edits ...Edit) (Overlay, error) {
 	return out, nil
 }
 
-// Test runs the tests of a package with an edited copy, uncached, and reports whether one failed. A compile error is an error. The arguments
-// are the package and the flags of its tests.
+// Test runs the tests of a package with an edited copy, uncached, and reports whether one failed. A compile error is an error. The
+// arguments are the package and the flags of its tests.
 func Test(ctx context.Context, overlay Overlay, arguments ...string) (out string, failed bool, err error) {
 	root, err := ModuleRoot(ctx)
 	if err != nil {

@@ -52,7 +52,8 @@ func (w *World) describeUpgrade(ctx context.Context, m *v1beta2.DataEngineUpgrad
 	}
 	lines := []string{fmt.Sprintf("it is %s: %s %s", m.Status.State, m.Status.ErrorMessage, FormatConditions(m.Status.Conditions))}
 	for _, u := range nodes.Items {
-		lines = append(lines, fmt.Sprintf("%s is %s: %s %v", u.Name, u.Status.State, FormatConditions(u.Status.Conditions), u.Status.Volumes))
+		lines = append(lines, fmt.Sprintf("%s is %s: %s %v", u.Name, u.Status.State, FormatConditions(u.Status.Conditions),
+			u.Status.Volumes))
 	}
 	return strings.Join(lines, "\n"), nil
 }

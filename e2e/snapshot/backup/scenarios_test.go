@@ -143,7 +143,8 @@ func TestS14WhatABackupWaitsFor(t *testing.T) {
 	require.NoError(t, w.WaitDetached(ctx, vol, patience))
 }
 
-// S14: im-monitor crashes after the engine has begun and before the status is written: its successor finds the copy, and there is one backup.
+// S14: im-monitor crashes after the engine has begun and before the status is written: its successor finds the copy, and there is one
+// backup.
 func TestS14ACrashBetweenCallAndStatus(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)

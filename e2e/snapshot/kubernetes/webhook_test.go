@@ -28,7 +28,7 @@ func asked(t *testing.T, ctx context.Context, process *world.Process) {
 // answers waits until a Snapshot of no volume is refused.
 func answers(t *testing.T, ctx context.Context) {
 	t.Helper()
-	require.NoError(t, here.Wait(ctx, "the API server to call the webhook for Snapshots", patience, func(ctx context.Context) (string, error) {
+	require.NoError(t, here.Wait(ctx, "the API server to call the webhook", patience, func(ctx context.Context) (string, error) {
 		if evaluated(here.Snapshot(ctx, "nothing", world.Unique("stray"))) {
 			return "", nil
 		}
@@ -162,9 +162,10 @@ func TestS10TheCertificateChanges(t *testing.T) {
 		}
 	}
 	require.Greater(t, evaluations, 20)
-	require.NoError(t, w.Wait(ctx, "the metric to have the expiry of the served certificate", patience, func(ctx context.Context) (string, error) {
-		return unlessMore(expiry(t, ctx), first), nil
-	}))
+	require.NoError(t, w.Wait(ctx, "the metric to have the expiry of the served certificate", patience,
+		func(ctx context.Context) (string, error) {
+			return unlessMore(expiry(t, ctx), first), nil
+		}))
 	after, err := w.Unasked()
 	require.NoError(t, err)
 	for _, line := range after[len(before):] {

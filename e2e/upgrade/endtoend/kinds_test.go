@@ -26,7 +26,8 @@ func TestAnRWXAndAnEncryptedVolumeAreUpgradedUnderAWorkload(t *testing.T) {
 	require.NoError(t, s.Order(s.Ctx, encrypted, v1beta2.DataEngineV2, 3, func(spec *v1beta2.VolumeSpec) { spec.Encrypted = true }))
 	object := &v1beta2.Volume{}
 	require.NoError(t, s.Get(s.Ctx, encrypted, object))
-	require.NoError(t, s.Patch(s.Ctx, object, map[string]any{"metadata": map[string]any{"labels": map[string]string{v1beta2.LabelV2LUKSRoom: "true"}}}))
+	require.NoError(t, s.Patch(s.Ctx, object,
+		map[string]any{"metadata": map[string]any{"labels": map[string]string{v1beta2.LabelV2LUKSRoom: "true"}}}))
 	require.NoError(t, s.Attach(s.Ctx, encrypted, near, fixture.Patience))
 	require.NoError(t, s.WaitRobust(s.Ctx, encrypted, v1beta2.VolumeRobustnessHealthy, fixture.Patience))
 	s.Written(encrypted)
