@@ -1,5 +1,5 @@
 // The orphan-controller decides what becomes of Orphan objects: whether the cleanup of an orphaned runtime instance is
-// approved, whether policy deletes the orphan, and when its finalizer goes. It never speaks to the data plane.
+// approved, whether policy deletes the orphan, and when its finalizer is removed. It never calls the data plane.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 		Version: version,
 		Short:   "Decides what becomes of orphaned runtime instances",
 		Long: "orphan-controller approves the cleanup of orphaned runtime instances, deletes orphans by policy (auto deletion, eviction), " +
-			"and drops the finalizer of those whose end is proven. What it approves, im-monitor carries out.",
+			"and drops the finalizer of those whose end is proven. im-monitor executes what it approves.",
 		Flags:     func(flags *pflag.FlagSet) { addFlags(flags, &limits) },
 		Contracts: []string{"1"},
 		Cache:     controller.Cached(),
@@ -36,15 +36,15 @@ func main() {
 
 func addFlags(flags *pflag.FlagSet, limits *orphan.Limits) {
 	flags.BoolVar(&limits.DryRun, "dry-run-auto-deletion", limits.DryRun,
-		"delete nothing by policy (auto deletion, eviction); say in a condition, an event and a metric what would be deleted")
+		"delete nothing by policy (auto deletion, eviction); report in a condition, an event and a metric what would be deleted")
 	flags.IntVar(&limits.InFlightPerNode, "policy-deletions-per-node", limits.InFlightPerNode,
-		"how many deletions by policy may be under way at once on a node")
+		"limit of concurrent deletions by policy on a node")
 	flags.IntVar(&limits.FloodCount, "flood-count", limits.FloodCount,
-		"auto deletion is held back when at least so many instances of a node lost their CRs at once")
+		"auto deletion is held back when at least this number of instances of a node lost their CRs within --flood-window")
 	flags.IntVar(&limits.FloodPercent, "flood-percent", limits.FloodPercent,
-		"and when they are more than so many percent of the node's instances")
-	flags.DurationVar(&limits.FloodWindow, "flood-window", limits.FloodWindow, "what counts as at once")
+		"and when they are more than this percentage of the node's instances")
+	flags.DurationVar(&limits.FloodWindow, "flood-window", limits.FloodWindow, "the time within which lost CRs are counted as one flood")
 	flags.DurationVar(&limits.EvaluationWait, "evaluation-wait", limits.EvaluationWait,
-		"how long an orphan that was deleted before im-monitor evaluated it waits for that")
+		"how long an orphan that was deleted before its evaluation waits for im-monitor to evaluate it")
 	runkit.RenamedFlag(flags, "judgement-wait", "evaluation-wait")
 }

@@ -1,4 +1,4 @@
-// Package model opens the policy of orphans to the repository's model test of the approve/execute protocol
+// Package model exports the policy of orphans to the repository's model test of the approve/execute protocol
 // (e2e/model), the only package that may import it. It adds nothing: the test runs the functions of the product.
 package model
 
@@ -28,8 +28,8 @@ const (
 	Unreadable = orphan.Unreadable
 )
 
-// Decide says what becomes of an orphan.
+// Decide returns what becomes of an orphan.
 func Decide(w World) Verdict { return orphan.Decide(w) }
 
-// DefaultLimits are the numbers of the design.
+// DefaultLimits are the default limits of the policies.
 func DefaultLimits() Limits { return orphan.DefaultLimits() }

@@ -14,7 +14,7 @@ import (
 // Owner is the field manager of everything that this binary writes.
 const Owner = "orphan-controller"
 
-// apply does the one write of a verdict, to the version that was judged. An orphan that is gone meanwhile is fine.
+// apply does the one write of a verdict, bound to the version that was evaluated. An orphan that no longer exists is no error.
 func apply(ctx context.Context, c client.Client, o *v1beta2.Orphan, v orphan.Verdict) error {
 	var err error
 	switch v.Step {

@@ -9,7 +9,7 @@ import (
 )
 
 // approvals remembers the policy deletions that this process has just approved and that its cache does not show yet,
-// so that a slow cache does not let more be under way on a node than the limit. Losing it costs nothing but that.
+// so that a slow cache does not raise the number under way on a node above the limit. Losing approvals has no other effect.
 type approvals struct {
 	clock  clock.PassiveClock
 	mutex  sync.Mutex

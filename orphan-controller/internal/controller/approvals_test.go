@@ -19,7 +19,7 @@ func TestApprovalsCountWhatTheCacheDoesNotShowYet(t *testing.T) {
 	a.add("node-1", "a")
 	a.add("node-1", "b")
 	require.Equal(t, 2, a.count("node-1", "c", nil))
-	require.Equal(t, 1, a.count("node-1", "a", nil), "nobody waits for itself")
+	require.Equal(t, 1, a.count("node-1", "a", nil), "an orphan does not wait for itself")
 	require.Equal(t, 0, a.count("node-2", "c", nil), "other nodes do not count")
 	require.Equal(t, 2, a.count("node-1", "c", shown("a")), "what is shown is counted once")
 	require.Equal(t, 1, a.count("node-1", "c", nil), "what was shown and is gone has finished")
@@ -32,15 +32,15 @@ func TestApprovalsCountWhatTheCacheDoesNotShowYet(t *testing.T) {
 	require.Empty(t, a.byNode)
 }
 
-func TestAFailedAttemptGivesItsPlaceToTheNext(t *testing.T) {
+func TestAFailedAttemptDoesNotCountAsUnderWay(t *testing.T) {
 	o := &v1beta2.Orphan{}
-	say := func(conditionType string) {
+	set := func(conditionType string) {
 		o.Status.Conditions = append(o.Status.Conditions, v1beta2.Condition{Type: conditionType, Status: v1beta2.ConditionTrue})
 	}
-	say(v1beta2.OrphanDeletionReason)
+	set(v1beta2.OrphanDeletionReason)
 	require.False(t, inFlight(o), "nothing is approved yet")
-	say(v1beta2.OrphanCleanupApproved)
+	set(v1beta2.OrphanCleanupApproved)
 	require.True(t, inFlight(o))
-	say(v1beta2.OrphanCleanupFailed)
-	require.False(t, inFlight(o), "what waits, perhaps for ever, must not keep the other deletions of the node waiting")
+	set(v1beta2.OrphanCleanupFailed)
+	require.False(t, inFlight(o), "an orphan that may wait for ever must not block the other deletions of the node")
 }

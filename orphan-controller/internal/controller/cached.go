@@ -18,11 +18,11 @@ import (
 // maps are the largest thing in the namespace, and nothing else of them is needed.
 const instanceCount = "orphan-controller.longhorn.io/instances"
 
-// replicaMark is another one: a fingerprint of its replicas, so that it shows when orphans that hang on another copy must be looked at
+// replicaMark is another one: a fingerprint of its replicas. A change of it enqueues the orphans that depend on another copy
 // again.
 const replicaMark = "orphan-controller.longhorn.io/replicas"
 
-// Cached says what is kept of each kind. Nothing that is read from the cache is ever written back as a whole.
+// Cached returns what is kept of each kind. Nothing that is read from the cache is ever written back as a whole.
 func Cached() map[client.Object]cache.ByObject {
 	by := func(transform func(any) any) cache.ByObject {
 		return cache.ByObject{Transform: func(obj any) (any, error) { return transform(obj), nil }}
@@ -96,7 +96,7 @@ func markOf(im *v1beta2.InstanceManager) string {
 	return strconv.FormatUint(sum, 16)
 }
 
-// countInstances counts the instances that are judged; frontends are not.
+// countInstances counts the instances that are evaluated; frontends are not.
 func countInstances(im *v1beta2.InstanceManager) int {
 	if kept, ok := im.Annotations[instanceCount]; ok {
 		count, err := strconv.Atoi(kept)

@@ -12,10 +12,10 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// crashScenario is a story whose end must be the same wherever the controller dies.
+// crashScenario must reach the same end state wherever the controller crashes.
 type crashScenario struct {
 	prepare func(*world)
-	// drive plays the neighbours until the end is reached; the controller may die at any time in it.
+	// drive acts as the peer controllers until the end is reached; the controller may crash at any time meanwhile.
 	drive func(*world)
 	check func(*testing.T, *world)
 }
@@ -41,7 +41,7 @@ var crashScenarios = map[string]crashScenario{
 			o := w.only()
 			w.personDeletes(o)
 			w.reaches(o, v1beta2.ReasonClaimed, true)
-			w.says(o, present(v1beta2.ReasonNoOwnerCR, withdrawnAs(v1beta2.ReasonClaimed))...)
+			w.report(o, present(v1beta2.ReasonNoOwnerCR, withdrawnAs(v1beta2.ReasonClaimed))...)
 			w.gone(o)
 		},
 	},
@@ -66,7 +66,7 @@ var crashScenarios = map[string]crashScenario{
 			o := w.only()
 			deleted := w.reaches(o, v1beta2.ReasonApproved, true)
 			require.Equal(w.t, v1beta2.ReasonAutoDeletion, conditions.Reason(deleted.Status.Conditions, v1beta2.OrphanDeletionReason),
-				"a policy's deletion is never taken for a person's")
+				"a deletion by policy is never handled as a person's")
 			w.executed(o)
 			w.gone(o)
 		},
@@ -86,14 +86,14 @@ var crashScenarios = map[string]crashScenario{
 	},
 	"O17b withdrawn": {
 		prepare: func(w *world) {
-			w.says(w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR), present(v1beta2.ReasonNoOwnerCR, withdrawnAs(v1beta2.ReasonRenamed))...)
+			w.report(w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR), present(v1beta2.ReasonNoOwnerCR, withdrawnAs(v1beta2.ReasonRenamed))...)
 		},
-		drive: func(w *world) { w.until("it never went", func() bool { return len(w.all()) == 0 }) },
+		drive: func(w *world) { w.until("the orphan was not removed", func() bool { return len(w.all()) == 0 }) },
 	},
 }
 
-// ALL-2: whichever write of the controller is its last, before it is sent or after it was answered, the next process
-// comes to the same end.
+// ALL-2: whichever write of the controller is its last, before the request or after the answer, the next process
+// reaches the same end state.
 func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 	for name, scenario := range crashScenarios {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +112,7 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 	}
 }
 
-// runCrash plays the scenario, restarting the controller when it is cut, and returns how many writes the first process sent.
+// runCrash runs the scenario, restarting the controller when it is cut, and returns how many writes the first process sent.
 func runCrash(t *testing.T, scenario crashScenario, point cut.Point) int {
 	w := newWorld(t)
 	scenario.prepare(w)

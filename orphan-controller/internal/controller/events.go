@@ -44,7 +44,7 @@ func approvedEvent(v orphan.Verdict) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "CleanupApproved", Action: actionCleanup, Note: v.Message}
 }
 
-// heldEvent is a warning where somebody should look; waiting for a time or a turn is normal.
+// heldEvent is a warning where a person must act. Waiting for a time or for the rate limit is normal.
 func heldEvent(v orphan.Verdict) events.Event {
 	kind := corev1.EventTypeNormal
 	switch v.Outcome {
@@ -78,7 +78,7 @@ func endedEvent(v orphan.Verdict) events.Event {
 func cleanedEvent(o *v1beta2.Orphan) events.Event {
 	return events.Event{
 		Type: corev1.EventTypeNormal, Reason: "Cleaned", Action: actionCleanup,
-		Note: fmt.Sprintf("The end of %s is proven; the orphan goes.", describe(o)),
+		Note: fmt.Sprintf("The end of %s is proven; the orphan is removed.", describe(o)),
 	}
 }
 
@@ -86,7 +86,7 @@ func settingInvalidEvent(name string, err error) events.Event {
 	return events.Event{
 		Type: corev1.EventTypeWarning, Reason: "SettingInvalid", Action: actionRead,
 		Note: fmt.Sprintf("%s is not understood: %v. The last good value stays in force; after a restart of orphan-controller auto "+
-			"deletion is off.", name, err),
+			"deletion is off. Correct the setting's value.", name, err),
 	}
 }
 

@@ -43,7 +43,7 @@ func usesUnnamed(engines []v1beta2.Engine, instance string) string {
 	return ""
 }
 
-// readHealth finds out which copies are there.
+// readHealth finds out which copies exist.
 func (o observer) readHealth(ctx context.Context, reader source, engines []v1beta2.Engine, of []orphan.Copy) (err error) {
 	for i := range of {
 		c := &of[i]
@@ -55,8 +55,8 @@ func (o observer) readHealth(ctx context.Context, reader source, engines []v1bet
 	return nil
 }
 
-// listed reports whether an instance manager of the replica's node lists exactly its instance. The cache keeps no lists: what it shows as
-// running is taken for listed there, and looked up before anything is deleted.
+// listed reports whether an instance manager of the replica's node lists exactly its instance. The cache keeps no lists:
+// an instance that the cache shows as running counts as listed, and the uncached read before a deletion checks it.
 func (o observer) listed(ctx context.Context, reader source, r *v1beta2.Replica) (bool, error) {
 	if !reader.live || r.Status.UUID == "" || r.Spec.NodeID == "" {
 		return !reader.live && r.Status.CurrentState == v1beta2.InstanceStateRunning, nil

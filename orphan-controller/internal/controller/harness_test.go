@@ -38,14 +38,14 @@ const (
 )
 
 // world is a namespace of a real API server with orphan-controller in it, as its own ServiceAccount with its generated
-// roles. im-monitor's part is played by the test.
+// roles. The test acts as im-monitor.
 type world struct {
 	t         *testing.T
 	namespace string
 	admin     client.Client
 	identity  *rest.Config
 	limits    orphan.Limits
-	// hides says what the controller's cache has not seen yet.
+	// hides are the objects that the controller's cache does not show yet.
 	hides func(client.Object) bool
 
 	mutex   sync.Mutex
@@ -156,7 +156,7 @@ func (w *world) autoDeletion(value string, grace string) {
 	w.setting(setting.AutoDeletion, value)
 }
 
-// orphan makes an orphan as im-monitor does, judged by the rule; "" leaves it without judgement.
+// orphan creates an orphan as im-monitor does, with the result of the rule; "" leaves it without evaluation.
 func (w *world) orphan(instance, rule string) *v1beta2.Orphan {
 	w.t.Helper()
 	orphanType := v1beta2.OrphanTypeEngineInstance
@@ -171,13 +171,13 @@ func (w *world) orphan(instance, rule string) *v1beta2.Orphan {
 	}}
 	w.create(o)
 	if rule != "" {
-		w.says(o, present(rule)...)
+		w.report(o, present(rule)...)
 	}
 	w.givenUp(instance, map[string]any{"uuid": "uuid-1", "dataEngine": "v2"})
 	return o
 }
 
-// givenUp writes attach-controller's record of an instance on node-1; nil takes it back.
+// givenUp writes attach-controller's record of an instance on node-1; nil removes it.
 func (w *world) givenUp(instance string, record map[string]any) {
 	w.t.Helper()
 	entries := map[string]any{instance: nil}
@@ -192,7 +192,7 @@ func (w *world) givenUp(instance string, record map[string]any) {
 // present are im-monitor's conditions of an instance that is there.
 func present(rule string, more ...v1beta2.Condition) []v1beta2.Condition {
 	return append([]v1beta2.Condition{
-		{Type: v1beta2.OrphanOrphaned, Status: v1beta2.ConditionTrue, Reason: rule, Message: "Judged so."},
+		{Type: v1beta2.OrphanOrphaned, Status: v1beta2.ConditionTrue, Reason: rule, Message: "Evaluated by the test."},
 		{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionTrue, Reason: v1beta2.InstanceStateRunning, Message: "There."},
 	}, more...)
 }
@@ -201,8 +201,8 @@ func withdrawnAs(reason string) v1beta2.Condition {
 	return v1beta2.Condition{Type: v1beta2.OrphanWithdrawn, Status: v1beta2.ConditionTrue, Reason: reason, Message: "Taken back."}
 }
 
-// says writes im-monitor's full set of conditions.
-func (w *world) says(o *v1beta2.Orphan, list ...v1beta2.Condition) {
+// report writes im-monitor's full set of conditions.
+func (w *world) report(o *v1beta2.Orphan, list ...v1beta2.Condition) {
 	w.t.Helper()
 	w.setStatus(o, map[string]any{"conditions": status.ConditionsField(list)})
 }
@@ -210,7 +210,7 @@ func (w *world) says(o *v1beta2.Orphan, list ...v1beta2.Condition) {
 // executed is im-monitor's evidence that the instance's end is proven.
 func (w *world) executed(o *v1beta2.Orphan) {
 	w.t.Helper()
-	w.says(o, v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionFalse, Reason: v1beta2.InstanceStateTerminated,
+	w.report(o, v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionFalse, Reason: v1beta2.InstanceStateTerminated,
 		Message: "Absent."})
 }
 
@@ -231,7 +231,7 @@ func (w *world) now(o *v1beta2.Orphan) *v1beta2.Orphan {
 	return found
 }
 
-// finalizers makes these the orphan's.
+// finalizers sets the orphan's finalizers.
 func (w *world) finalizers(o *v1beta2.Orphan, names ...string) {
 	w.t.Helper()
 	found := w.now(o)
@@ -245,7 +245,7 @@ func (w *world) until(message string, condition func() bool) {
 	require.Eventually(w.t, condition, patience, poll, message)
 }
 
-// reaches waits until CleanupApproved says so, and the deletion is under way or not.
+// reaches waits until CleanupApproved has this status and reason, and the deletion is under way or not.
 func (w *world) reaches(o *v1beta2.Orphan, reason string, deleting bool) *v1beta2.Orphan {
 	w.t.Helper()
 	var found *v1beta2.Orphan
@@ -258,20 +258,20 @@ func (w *world) reaches(o *v1beta2.Orphan, reason string, deleting bool) *v1beta
 
 func (w *world) gone(o *v1beta2.Orphan) {
 	w.t.Helper()
-	w.until("the orphan never went", func() bool { return w.now(o) == nil })
+	w.until("the orphan was not removed", func() bool { return w.now(o) == nil })
 }
 
 func approval(o *v1beta2.Orphan) string {
 	return conditions.Reason(o.Status.Conditions, v1beta2.OrphanCleanupApproved)
 }
 
-// stays reports whether nothing of the controller comes for a while.
+// stays checks that the controller does not write for a while.
 func (w *world) stays(o *v1beta2.Orphan, why string) {
 	w.t.Helper()
 	before := w.now(o)
 	require.NotNil(w.t, before)
 	key := client.ObjectKeyFromObject(o)
-	// The last look may still be under way when Never returns, and even when the test has ended: it must not fail it.
+	// The last check may still be under way when Never returns, and even when the test has ended: it must not fail the test.
 	require.Never(w.t, func() bool {
 		found := &v1beta2.Orphan{}
 		err := w.admin.Get(context.Background(), key, found)
@@ -279,7 +279,7 @@ func (w *world) stays(o *v1beta2.Orphan, why string) {
 	}, 400*time.Millisecond, 50*time.Millisecond, why)
 }
 
-// hider is a cache that has not seen some objects yet.
+// hider is a cache that does not show some objects yet.
 type hider struct {
 	client.Client
 	hides func(client.Object) bool

@@ -14,8 +14,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// The indexes. Each turns an event into the orphans that it is about, or a question of the core into its answer,
-// without a look at anything else.
+// The indexes. Each maps an event to the orphans that it is about, or a question of the core to its answer,
+// without reading anything else.
 const (
 	// Orphans by what they name.
 	byNode            = "node"
@@ -102,7 +102,7 @@ func burstKey(node string, created time.Time, window time.Duration, offset int64
 	return node + "/" + strconv.FormatInt(created.UnixNano()/int64(window)+offset, 10)
 }
 
-// inFlight leaves out what waits after a failed attempt: it may wait for ever, and the next shall have its turn.
+// inFlight excludes an orphan that waits after a failed attempt: it may wait for ever, and must not block the others.
 func inFlight(o *v1beta2.Orphan) bool {
 	list := o.Status.Conditions
 	return conditions.IsTrue(list, v1beta2.OrphanDeletionReason) && conditions.IsTrue(list, v1beta2.OrphanCleanupApproved) &&

@@ -32,11 +32,11 @@ func newMetrics(registry prometheus.Registerer) *metrics {
 		}, []string{"data_engine"}),
 		settingInvalid: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "drover_orphan_controller_setting_invalid",
-			Help: "1 while the setting's value is not understood.",
+			Help: "1 while the setting's value is invalid.",
 		}, []string{"setting"}),
 	}
 	registry.MustRegister(m.verdicts, m.deletions, m.wouldDelete, m.settingInvalid)
-	// An alert does not see the first event of a counter that appears with it.
+	// Create every counter at 0: an alert does not see the first increment of a counter that appears with it.
 	for _, reason := range []string{v1beta2.ReasonFlood, v1beta2.ReasonLastCopy, v1beta2.ReasonNotAbandoned, v1beta2.ReasonMappedByEngine} {
 		m.verdicts.WithLabelValues(string(orphan.StepConditions), reason)
 	}

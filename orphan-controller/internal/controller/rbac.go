@@ -1,7 +1,7 @@
 package controller
 
 // Beside what package runkit needs. Of Settings it writes the two that the migration is about, and no other: one of the others is the image
-// of privileged pods. The new one is made by an apply, because only then the API server compares the name of what is created.
+// of privileged pods. The new one is created by an apply, because only then the API server checks the name of what is created.
 //
 // +kubebuilder:rbac:groups=longhorn.io,resources=orphans,verbs=get;list;watch;patch;delete,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=orphans/status,verbs=patch,namespace=longhorn-system

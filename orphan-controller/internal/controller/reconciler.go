@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/shared/events"
 )
 
-// reconciler decides on one orphan and does the verdict's one write; the event of that write brings the next.
+// reconciler decides on one orphan and does the verdict's one write. The watch event of that write enqueues the orphan again.
 type reconciler struct {
 	observer observer
 	client   client.Client
@@ -32,7 +32,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if verdict.Step == orphan.StepNone {
-		return r.sleep(verdict), nil
+		return r.requeue(verdict), nil
 	}
 	o := world.Orphan
 	forget := r.remember(o, verdict)
@@ -45,10 +45,10 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	log.FromContext(ctx).Info("verdict applied", "name", o.Name, "step", verdict.Step, "reason", verdict.Outcome,
 		"node", o.Spec.NodeID, "instance", orphan.NameOf(o),
 		"uuid", o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], "message", verdict.Message)
-	return r.sleep(verdict), nil
+	return r.requeue(verdict), nil
 }
 
-// decide returns a nil world where the orphan is gone.
+// decide returns a nil world if the orphan does not exist.
 func (r *reconciler) decide(ctx context.Context, name string) (*orphan.World, orphan.Verdict, error) {
 	world, err := r.observer.observe(ctx, name, false)
 	if world == nil || err != nil {
@@ -64,7 +64,7 @@ func (r *reconciler) decide(ctx context.Context, name string) (*orphan.World, or
 	return world, orphan.Decide(*world), nil
 }
 
-// remember counts an approval of policy as under way before any cache shows it; the result takes that back.
+// remember counts an approval by policy as under way before the cache shows it. The returned function undoes that.
 func (r *reconciler) remember(o *v1beta2.Orphan, v orphan.Verdict) func() {
 	if v.Step != orphan.StepConditions || conditions.Get(v.Conditions, v1beta2.OrphanDeletionReason) == nil ||
 		!conditions.IsTrue(v.Conditions, v1beta2.OrphanCleanupApproved) {
@@ -74,8 +74,8 @@ func (r *reconciler) remember(o *v1beta2.Orphan, v orphan.Verdict) func() {
 	return func() { r.observer.approvals.remove(o.Spec.NodeID, o.UID) }
 }
 
-// sleep wakes exactly at the verdict's time.
-func (r *reconciler) sleep(v orphan.Verdict) ctrl.Result {
+// requeue schedules the next reconcile exactly at the verdict's RequeueAt.
+func (r *reconciler) requeue(v orphan.Verdict) ctrl.Result {
 	if v.RequeueAt.IsZero() {
 		return ctrl.Result{}
 	}

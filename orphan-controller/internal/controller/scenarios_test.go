@@ -33,15 +33,15 @@ func TestAPersonsDeletionIsApprovedAndEndsWithTheProof(t *testing.T) {
 	w.executed(o)
 	w.gone(o)
 	require.Len(t, ofOrphans(p.Client.Writes()), 2, "one approval, one finalizer: %v", p.Client.Writes())
-	w.until("no event tells the end", func() bool { return w.said("Cleaned") && w.said("CleanupApproved") })
+	w.until("no event reports the end", func() bool { return w.hasEvent("Cleaned") && w.hasEvent("CleanupApproved") })
 }
 
-// ofOrphans are the writes to Orphans: what Settings say of themselves comes at its own time.
+// ofOrphans are the writes to Orphans. Writes to the status of Settings come at any time.
 func ofOrphans(writes []string) []string {
 	return slices.DeleteFunc(writes, func(write string) bool { return !strings.Contains(write, " Orphan") })
 }
 
-func (w *world) said(reason string) bool {
+func (w *world) hasEvent(reason string) bool {
 	w.t.Helper()
 	var list eventsv1.EventList
 	require.NoError(w.t, w.admin.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
@@ -63,7 +63,7 @@ func TestAClaimRefusesTheCleanupUntilItIsWithdrawn(t *testing.T) {
 	w.personDeletes(o)
 	refused := w.reaches(o, v1beta2.ReasonClaimed, true)
 	require.True(t, conditions.IsFalse(refused.Status.Conditions, v1beta2.OrphanCleanupApproved))
-	w.says(o, present(v1beta2.ReasonNoOwnerCR, withdrawnAs(v1beta2.ReasonClaimed))...)
+	w.report(o, present(v1beta2.ReasonNoOwnerCR, withdrawnAs(v1beta2.ReasonClaimed))...)
 	w.gone(o)
 }
 
@@ -81,7 +81,7 @@ func TestAClaimTakesAnApprovalBack(t *testing.T) {
 	w.reaches(o, v1beta2.ReasonApproved, true)
 }
 
-// O11, O12: the node's end is positive evidence, an instance manager that does not answer is not.
+// O11, O12: a deleted node is positive evidence, an instance manager that does not answer is not.
 func TestADownNodeEndsItsOrphansAndAnUnreachableManagerDoesNot(t *testing.T) {
 	w := newWorld(t)
 	standing, deleted := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR), w.orphan("vol-2-e-0", v1beta2.ReasonNoOwnerCR)
@@ -89,7 +89,7 @@ func TestADownNodeEndsItsOrphansAndAnUnreachableManagerDoesNot(t *testing.T) {
 	w.personDeletes(deleted)
 	w.reaches(deleted, v1beta2.ReasonApproved, true)
 	w.nodeCondition("node-1", v1beta2.ConditionFalse, v1beta2.ReasonInstanceManagerUnreachable)
-	w.stays(deleted, "unreachable for the moment is not gone")
+	w.stays(deleted, "an unreachable instance manager still exists")
 	w.nodeCondition("node-1", v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady)
 	w.gone(deleted)
 	w.gone(standing)
@@ -173,7 +173,7 @@ func TestAutoDeletionTurnedOffDuringTheGracePeriodIsCancelled(t *testing.T) {
 }
 
 // O13: a last copy is held, also when it becomes one while its deletion is being carried out.
-func TestALastCopyIsHeldAndLetGo(t *testing.T) {
+func TestALastCopyIsHeldAndReleased(t *testing.T) {
 	w := newWorld(t)
 	w.autoDeletion("instance", "0")
 	w.create(&v1beta2.Volume{ObjectMeta: w.meta("vol-1")})
@@ -188,12 +188,12 @@ func TestALastCopyIsHeldAndLetGo(t *testing.T) {
 	w.start()
 	w.reaches(o, v1beta2.ReasonLastCopy, false)
 	w.setStatus(other, map[string]any{"currentState": "running", "uuid": "uuid-2"})
-	w.stays(o, "what is stored proves no copy")
+	w.stays(o, "the stored status proves no copy")
 	im := &v1beta2.InstanceManager{ObjectMeta: w.meta("im-2"),
 		Spec: v1beta2.InstanceManagerSpec{NodeID: "node-2", DataEngine: "v2", Type: "aio"}}
 	w.create(im)
 	w.setStatus(im, map[string]any{"instanceReplicas": map[string]any{other.Name: map[string]any{"status": map[string]any{"uuid": "uuid-of-before", "state": "running"}}}})
-	w.stays(o, "nor does another instance of the name")
+	w.stays(o, "another instance of the name proves no copy")
 	w.setStatus(im, map[string]any{"instanceReplicas": map[string]any{other.Name: map[string]any{"status": map[string]any{"uuid": "uuid-2",
 		"state": "running"}}}})
 	w.reaches(o, v1beta2.ReasonApproved, true)
@@ -204,12 +204,12 @@ func TestALastCopyIsHeldAndLetGo(t *testing.T) {
 	w.reaches(o, v1beta2.ReasonApproved, true)
 }
 
-// ORP-5: that an instance has no object is no reason, whether or not its volume has one; the record that it was given up is, or its own
-// object, which came back and is elsewhere.
-func TestOfInstancesWithoutAnObjectOnlyWhatWasGivenUpIsDeleted(t *testing.T) {
+// ORP-5: a missing object is no reason to delete, whether or not the volume has one. A reason is the record that the instance was
+// abandoned, or its own object, which exists again and names another node.
+func TestAnInstanceWithoutAnObjectIsDeletedOnlyIfItWasAbandoned(t *testing.T) {
 	for sentence, let := range map[string]func(*world){
-		"it was given up": func(w *world) { w.givenUp("vol-1-e-0", map[string]any{"uuid": "uuid-1", "dataEngine": "v2"}) },
-		"its own engine is elsewhere": func(w *world) {
+		"the instance was abandoned": func(w *world) { w.givenUp("vol-1-e-0", map[string]any{"uuid": "uuid-1", "dataEngine": "v2"}) },
+		"its own engine is on another node": func(w *world) {
 			w.create(&v1beta2.Engine{ObjectMeta: w.meta("vol-1-e-0"), Spec: v1beta2.EngineSpec{VolumeName: "vol-1", NodeID: "node-2"}})
 		},
 	} {
@@ -223,15 +223,15 @@ func TestOfInstancesWithoutAnObjectOnlyWhatWasGivenUpIsDeleted(t *testing.T) {
 			w.start()
 			w.reaches(o, v1beta2.ReasonNotAbandoned, false)
 			w.givenUp("vol-1-e-0", map[string]any{"uuid": "uuid-of-before", "dataEngine": "v2"})
-			w.stays(o, "another instance of the name was given up")
+			w.stays(o, "another instance of the name was abandoned")
 			let(w)
 			w.reaches(o, v1beta2.ReasonApproved, true)
 		})
 	}
 }
 
-// A cache may be late; policy asks the API server before it approves, and again before it deletes.
-func TestPolicyBelievesTheAPIServerAndNotItsCache(t *testing.T) {
+// The cache may lag; policy reads the API server before it approves, and again before it deletes.
+func TestPolicyDecidesOnUncachedReads(t *testing.T) {
 	for name, c := range map[string]struct {
 		hides  func(client.Object) bool
 		reason string
@@ -271,14 +271,14 @@ func TestAPersistentVolumeAloneKeepsALastCopy(t *testing.T) {
 	o := w.orphan(volume+"-r-aabbccdd", v1beta2.ReasonNoOwnerCR)
 	w.start()
 	w.reaches(o, v1beta2.ReasonLastCopy, false)
-	// Without a volume controller nothing takes the protection's finalizer away.
+	// Without a volume controller nothing removes the protection finalizer.
 	require.NoError(t, w.admin.Patch(t.Context(), pv,
 		client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))))
 	w.personDeletes(pv)
 	w.reaches(o, v1beta2.ReasonApproved, true)
 }
 
-// O13: a flood is held until somebody acknowledges it by turning auto deletion off and on again.
+// O13: a flood is held until a person acknowledges it by turning auto deletion off and on again.
 func TestAFloodIsHeldUntilItIsAcknowledged(t *testing.T) {
 	w := newWorld(t)
 	w.instanceManager("im-2", 20)
@@ -302,11 +302,11 @@ func TestAFloodIsHeldUntilItIsAcknowledged(t *testing.T) {
 	require.Equal(t, 12.0, p.metric(t, "drover_orphan_controller_deletions_total"))
 }
 
-// executeAll plays im-monitor until all orphans are gone, and returns how many were approved at once at most.
+// executeAll acts as im-monitor until all orphans are gone, and returns the maximum of approvals at the same time.
 func (w *world) executeAll(list []*v1beta2.Orphan) int {
 	w.t.Helper()
 	most := 0
-	w.until("not all of them went", func() bool {
+	w.until("not all orphans were removed", func() bool {
 		var found v1beta2.OrphanList
 		require.NoError(w.t, w.admin.List(w.t.Context(), &found, client.InNamespace(w.namespace)))
 		var underWay []*v1beta2.Orphan
@@ -327,7 +327,7 @@ func (w *world) executeAll(list []*v1beta2.Orphan) int {
 	return most
 }
 
-func TestOnlySoManyPolicyDeletionsAreUnderWayOnANode(t *testing.T) {
+func TestPolicyDeletionsOfANodeAreLimited(t *testing.T) {
 	w := newWorld(t)
 	w.limits.InFlightPerNode = 2
 	var list []*v1beta2.Orphan
@@ -339,30 +339,30 @@ func TestOnlySoManyPolicyDeletionsAreUnderWayOnANode(t *testing.T) {
 	require.LessOrEqual(t, w.executeAll(list), 2)
 }
 
-func TestADryRunSaysWhatItWouldDeleteAndDeletesNothing(t *testing.T) {
+func TestADryRunReportsWhatItWouldDeleteAndDeletesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.limits.DryRun = true
 	w.autoDeletion("instance", "0")
 	o := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
 	p := w.start()
 	w.reaches(o, v1beta2.ReasonDryRun, false)
-	w.until("no event", func() bool { return w.said("WouldDelete") })
+	w.until("no event", func() bool { return w.hasEvent("WouldDelete") })
 	require.Equal(t, 1.0, p.metric(t, "drover_orphan_controller_would_delete_total"))
 	w.stays(o, "nothing is deleted in a dry run")
 }
 
-// O17b: whoever withdrew it, and whether or not it was deleted: the CR goes, and nothing is ever approved.
+// O17b: whatever the reason of the withdrawal, deleted or not: the CR is removed, and nothing is ever approved.
 func TestAWithdrawnOrphanGoesWithoutApproval(t *testing.T) {
 	w := newWorld(t)
 	for i, reason := range []string{v1beta2.ReasonInstanceGone, v1beta2.ReasonUUIDMismatch, v1beta2.ReasonClaimed, v1beta2.ReasonRenamed} {
 		o := w.orphan("vol-"+string(rune('a'+i))+"-e-0", v1beta2.ReasonNoOwnerCR)
-		w.says(o, present(v1beta2.ReasonNoOwnerCR, withdrawnAs(reason))...)
+		w.report(o, present(v1beta2.ReasonNoOwnerCR, withdrawnAs(reason))...)
 		if i%2 == 0 {
 			w.personDeletes(o)
 		}
 	}
 	p := w.start()
-	w.until("they never went", func() bool {
+	w.until("the orphans were not removed", func() bool {
 		var list v1beta2.OrphanList
 		require.NoError(t, w.admin.List(t.Context(), &list, client.InNamespace(w.namespace)))
 		return len(list.Items) == 0
@@ -372,8 +372,8 @@ func TestAWithdrawnOrphanGoesWithoutApproval(t *testing.T) {
 	}
 }
 
-// O17c: a policy's deletion that was held back is held back after a restart, too.
-func TestAHeldPolicyDeletionIsNotTakenForAPersonsAfterARestart(t *testing.T) {
+// O17c: a deletion by policy that was held back is held back after a restart, too.
+func TestAHeldPolicyDeletionStaysAPolicyDeletionAfterARestart(t *testing.T) {
 	w := newWorld(t)
 	w.autoDeletion("instance", "0")
 	o := w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
@@ -390,24 +390,24 @@ func TestAHeldPolicyDeletionIsNotTakenForAPersonsAfterARestart(t *testing.T) {
 	w.gone(o)
 }
 
-func TestAnOrphanThatNobodyJudgedEndsAfterAWhile(t *testing.T) {
+func TestAnOrphanWithoutEvaluationEndsAfterTheWait(t *testing.T) {
 	w := newWorld(t)
 	o := w.orphan("vol-1-e-0", "")
-	w.finalizers(o, v1beta2.Finalizer, "drover.test/held") // so that its end can be looked at
+	w.finalizers(o, v1beta2.Finalizer, "drover.test/held") // so that the test can read it at its end
 	w.start()
 	w.personDeletes(o)
 	w.reaches(o, v1beta2.ReasonNotJudged, true)
-	w.until("its finalizer never went", func() bool { return !slices.Contains(w.now(o).Finalizers, v1beta2.Finalizer) })
+	w.until("its finalizer was not removed", func() bool { return !slices.Contains(w.now(o).Finalizers, v1beta2.Finalizer) })
 	w.finalizers(o)
 	w.gone(o)
 }
 
 // ALL-1.
-func TestAQuietClusterIsLeftAlone(t *testing.T) {
+func TestAQuietClusterGetsNoWrites(t *testing.T) {
 	w := newWorld(t)
 	w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR)
 	o := w.orphan("vol-1-r-aabbccdd", v1beta2.ReasonOwnedByOtherInstanceManager)
 	p := w.start()
-	w.stays(o, "nobody asked for anything")
+	w.stays(o, "nothing was requested")
 	require.Empty(t, p.Client.Writes())
 }

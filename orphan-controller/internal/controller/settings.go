@@ -23,7 +23,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// settingReconciler says which settings of orphans are not understood, and lets the old switch become the new setting.
+// settingReconciler reports which settings of orphans are invalid, and migrates the old switch to the new setting.
 type settingReconciler struct {
 	cached    client.Reader
 	client    client.Client
@@ -57,8 +57,8 @@ func (s *settingReconciler) Reconcile(ctx context.Context, request ctrl.Request)
 	return ctrl.Result{}, s.migrate(ctx)
 }
 
-// check says whether a setting's value is understood: by a metric, and, but for the old switch, which is told by its migration, in its
-// status.
+// check reports whether a setting's value is valid: in a metric, and in the setting's status. The migration reports the status of the
+// old switch.
 func (s *settingReconciler) check(ctx context.Context, name string, found *v1beta2.Setting) error {
 	var bad error
 	if found != nil {
@@ -76,19 +76,19 @@ func (s *settingReconciler) check(ctx context.Context, name string, found *v1bet
 	return nil
 }
 
-// report says in a setting's status whether its value is in force, and by an event, once, why it is not.
+// report writes to a setting's status whether its value is in force. One event gives the reason why it is not.
 func (s *settingReconciler) report(ctx context.Context, found *v1beta2.Setting, bad error, event func(why error) events.Event) error {
 	changed, err := settingcontroller.Report(ctx, s.client, found, Owner, bad, s.clock.Now())
 	if err != nil || !changed || bad == nil {
 		return client.IgnoreNotFound(err)
 	}
 	events.Emit(s.recorder, found, event(bad))
-	log.FromContext(ctx).Info("the value of a setting is not understood", "name", found.Name, "reason", bad.Error())
+	log.FromContext(ctx).Info("the value of a setting is invalid", "name", found.Name, "reason", bad.Error())
 	return nil
 }
 
 // migrate merges the old switch into the new setting and then deletes it, each bound to the version that was read.
-// A crash between the two leaves a new setting that already says it, and an old one that still has to go.
+// A crash between the two leaves a new setting that is complete, and an old one that still must be deleted.
 func (s *settingReconciler) migrate(ctx context.Context) error {
 	old, err := lookup.Get(ctx, s.cached, s.namespace, setting.OldAutoDeletion, &v1beta2.Setting{})
 	if old == nil || err != nil {
@@ -119,8 +119,8 @@ func (s *settingReconciler) migrate(ctx context.Context) error {
 	return nil
 }
 
-// write stores the new setting's value; nil: it does not exist yet. It is created by an apply, whose name the Role can bound; another value
-// that somebody stored meanwhile is a conflict.
+// write stores the new setting's value; nil: it does not exist yet. An apply creates it, because the Role can bound the name of an apply.
+// Another value that was stored meanwhile is a conflict.
 func (s *settingReconciler) write(ctx context.Context, present *v1beta2.Setting, value string) error {
 	if present == nil {
 		created := &unstructured.Unstructured{Object: map[string]any{"value": value}}

@@ -47,8 +47,8 @@ func (w *world) why(name string) string {
 	return conditions.Reason(s.Status.Conditions, v1beta2.SettingApplied)
 }
 
-// O14: the running process keeps its last good value; after a restart auto deletion is off; somebody can see why.
-func TestASettingInvalidKeepsTheLastGoodOneAndARestartTurnsAutoDeletionOff(t *testing.T) {
+// O14: the running process keeps its last valid value; after a restart auto deletion is off; the status gives the reason.
+func TestAnInvalidSettingKeepsTheLastValueAndARestartTurnsAutoDeletionOff(t *testing.T) {
 	for name, c := range map[string]struct{ setting, bad string }{
 		"an unknown item":    {setting.AutoDeletion, "instance;engines"},
 		"a trailing one":     {setting.AutoDeletion, "instance;"},
@@ -65,8 +65,8 @@ func TestASettingInvalidKeepsTheLastGoodOneAndARestartTurnsAutoDeletionOff(t *te
 			w.reaches(first, v1beta2.ReasonApproved, true)
 			w.setting(c.setting, c.bad)
 			w.until("no metric", func() bool { return p.metric(t, "drover_orphan_controller_setting_invalid") == 1 })
-			w.until("no event", func() bool { return w.said("SettingInvalid") })
-			w.until("its status says nothing", func() bool { return w.why(c.setting) == v1beta2.ReasonInvalidValue })
+			w.until("no event", func() bool { return w.hasEvent("SettingInvalid") })
+			w.until("its status gives no reason", func() bool { return w.why(c.setting) == v1beta2.ReasonInvalidValue })
 			second := w.orphan("vol-2-e-0", v1beta2.ReasonNoOwnerCR)
 			w.reaches(second, v1beta2.ReasonApproved, true)
 
@@ -129,15 +129,15 @@ func TestTheMigrationNeverOverwritesWhatItCannotRead(t *testing.T) {
 	w.setting(setting.OldAutoDeletion, "true")
 	w.setting(setting.AutoDeletion, "instance;engines")
 	w.start()
-	w.until("no event", func() bool { return w.said("MigrationWaits") })
-	w.until("its status says nothing", func() bool { return w.why(setting.OldAutoDeletion) == v1beta2.ReasonInvalidValue })
+	w.until("no event", func() bool { return w.hasEvent("MigrationWaits") })
+	w.until("its status gives no reason", func() bool { return w.why(setting.OldAutoDeletion) == v1beta2.ReasonInvalidValue })
 	require.Equal(t, "true", *w.value(setting.OldAutoDeletion))
 	w.setting(setting.AutoDeletion, "instance")
-	w.until("it never went on", func() bool { return w.value(setting.OldAutoDeletion) == nil })
+	w.until("the migration did not continue", func() bool { return w.value(setting.OldAutoDeletion) == nil })
 	require.Equal(t, "replica-data;instance", *w.value(setting.AutoDeletion))
 }
 
-// O15: only the CR of an orphaned directory goes.
+// O15: only the CR of an orphaned directory is removed.
 func TestReplicaDataOrphansLoseOnlyTheirCR(t *testing.T) {
 	w := newWorld(t)
 	o := &v1beta2.Orphan{ObjectMeta: w.meta("orphan-data")}
@@ -151,5 +151,5 @@ func TestReplicaDataOrphansLoseOnlyTheirCR(t *testing.T) {
 	w.stays(o, "instance is not replica-data")
 	w.setting(setting.AutoDeletion, "instance;replica-data")
 	w.gone(o)
-	w.until("no event", func() bool { return w.said("EndedWithoutCleanup") })
+	w.until("no event", func() bool { return w.hasEvent("EndedWithoutCleanup") })
 }

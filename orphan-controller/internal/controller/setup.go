@@ -14,8 +14,8 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
-// Setup registers the two controllers, of orphans and of their settings, on the runtime's manager. Metrics go to the
-// registry.
+// Setup registers the two reconcilers, of orphans and of their settings, with the runtime's manager. It registers the metrics with
+// the registry.
 func Setup(ctx context.Context, rt *runkit.Runtime, limits orphan.Limits, registry prometheus.Registerer) error {
 	if err := limits.Validate(); err != nil {
 		return err
@@ -31,8 +31,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, limits orphan.Limits, regist
 		},
 		client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock,
 	}
-	w := watches{reader: rt.Client, namespace: rt.Namespace, slots: limits.InFlightPerNode}
-	// One worker: deletions in flight are counted, and two at once could each see the last free place.
+	w := watches{reader: rt.Client, namespace: rt.Namespace, concurrent: limits.InFlightPerNode}
+	// One worker: deletions in flight are counted, and two workers could both take the last free one.
 	b := ctrl.NewControllerManagedBy(rt.Manager).For(&v1beta2.Orphan{}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1})
 	if err := w.add(b).Complete(r); err != nil {

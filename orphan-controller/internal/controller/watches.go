@@ -26,11 +26,11 @@ import (
 type watches struct {
 	reader    client.Reader
 	namespace string
-	// slots is how many orphans of a node may follow at once when others finish.
-	slots int
+	// concurrent is how many orphans of a node are enqueued at once when others finish.
+	concurrent int
 }
 
-// floodDelay gathers the leaving of many siblings of a flood into one look at each that stays.
+// floodDelay batches the leaving of many siblings of a flood into one reconcile of each that stays.
 const floodDelay = time.Second
 
 func (w watches) add(b *builder.Builder) *builder.Builder {
@@ -45,7 +45,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Setting{}, w.to(w.ofSetting))
 }
 
-// changed lets an update pass where something of what the cache keeps has changed.
+// changed lets an update pass if something that the cache keeps has changed.
 func changed() builder.WatchesOption {
 	return builder.WithPredicates(predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.DeepCopyObject().(client.Object), e.ObjectNew.DeepCopyObject().(client.Object)
@@ -69,7 +69,7 @@ func (w watches) ofNode(ctx context.Context, node client.Object) []types.Namespa
 	return append(w.find(ctx, byNode, node.GetName()), w.find(ctx, byCopies, copiesMatter)...)
 }
 
-// ofInstanceManager are its orphans once it comes or goes; while it is there, those that hang on whether it lists a copy.
+// ofInstanceManager are its orphans when it is created or deleted; in between, those that depend on whether it lists a copy.
 func (w watches) ofInstanceManager(ctx context.Context, im client.Object) []types.NamespacedName {
 	return append(w.find(ctx, byInstanceManager, im.GetName()), w.find(ctx, byCopies, copiesMatter)...)
 }
@@ -125,8 +125,8 @@ func names(list []v1beta2.Orphan) []types.NamespacedName {
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// orphanChanged looks for others of the node that waited for this one: it is no longer under way, or it has given up
-// its turn, or it does not count for a flood any more.
+// orphanChanged enqueues others of the node that waited for this orphan: it is no longer under way, it no longer waits
+// for the rate limit, or it does not count for a flood any more.
 func (w watches) orphanChanged(ctx context.Context, e event.UpdateEvent, q queue) {
 	before, ok := e.ObjectOld.(*v1beta2.Orphan)
 	after, alsoOK := e.ObjectNew.(*v1beta2.Orphan)
@@ -150,7 +150,7 @@ func (w watches) orphanGone(ctx context.Context, e event.DeleteEvent, q queue) {
 	}
 }
 
-// enqueueWaiting lets the oldest that wait for their turn look again, as many as could be under way at once.
+// enqueueWaiting enqueues the oldest orphans that wait for the rate limit, as many as may be under way at once.
 func (w watches) enqueueWaiting(ctx context.Context, node string, q queue) {
 	var next []v1beta2.Orphan
 	for _, o := range w.list(ctx, client.MatchingFields{byWaiting: node}) {
@@ -161,7 +161,7 @@ func (w watches) enqueueWaiting(ctx context.Context, node string, q queue) {
 	slices.SortFunc(next, func(a, b v1beta2.Orphan) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 	})
-	for _, name := range names(next[:min(len(next), w.slots)]) {
+	for _, name := range names(next[:min(len(next), w.concurrent)]) {
 		q.Add(reconcile.Request{NamespacedName: name})
 	}
 }

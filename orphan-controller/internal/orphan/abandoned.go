@@ -6,10 +6,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// notAbandoned holds policy back from an instance that has no object of its name, unless attach-controller recorded that it gave up exactly
-// this instance [ORP-5]. That no object is there proves nothing: after etcd was restored to an earlier state, what was made since has none
-// and serves, whether its volume has one or not. Nor does it matter whether an engine runs: a detached volume is as dear as an attached
-// one.
+// notAbandoned holds policy back from an instance that has no object of its name, unless attach-controller recorded that it abandoned
+// exactly this instance [ORP-5]. A missing object proves nothing: after etcd was restored to an earlier state, an instance that was created
+// since has none and serves, whether its volume has one or not. It does not matter whether an engine runs: a detached volume is as valuable
+// as an attached one.
 func notAbandoned(w World) *ruleResult {
 	if w.Engine != nil || w.Replica != nil || recorded(w) || isData(w) && known(w) {
 		return nil
@@ -20,8 +20,8 @@ func notAbandoned(w World) *ruleResult {
 	}
 	return hold(v1beta2.ReasonNotAbandoned, missing+
 		", and attach-controller did not record that it gave this instance up: the objects may be missing, as after "+
-		"restoring an earlier state of etcd. Nothing is deleted by policy. Restore the objects; or delete the orphan by hand if nobody "+
-		"needs the instance.")
+		"restoring an earlier state of etcd. Nothing is deleted by policy. Restore the objects; or delete the orphan by hand if the instance "+
+		"is not needed.")
 }
 
 // known reports whether the volume exists. That is enough for data on a disk, which has no UUID to be recorded by: the rules of the last copy
@@ -29,7 +29,7 @@ func notAbandoned(w World) *ruleResult {
 // may have created it. A name that does not show its volume is of none.
 func known(w World) bool { return w.Volume != nil || w.PersistentVolume }
 
-// recorded reports whether exactly this instance was given up.
+// recorded reports whether exactly this instance is recorded as abandoned.
 func recorded(w World) bool {
 	if w.Node == nil || !isInstance(w) {
 		return false

@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// approveDeletion approves what exactly the spec names. A person is warned, and obeyed [UPG-1].
+// approveDeletion approves the deletion of exactly what the spec names. For a person's deletion the message warns only [UPG-1].
 func approveDeletion(w World) *ruleResult {
 	message := approvalMessage(w)
 	if !deletedByPolicy(w) {
@@ -28,7 +28,7 @@ func approved(w World, message string) *ruleResult {
 	return &ruleResult{
 		outcome: v1beta2.ReasonApproved, message: message, own: ownApproval,
 		approval: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved, event: EventApproved,
-		// A person waits for nobody; a policy looks once more.
+		// A person's deletion does not wait; a policy's is decided again on uncached reads.
 		confirm: deletedByPolicy(w),
 	}
 }

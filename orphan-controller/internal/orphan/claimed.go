@@ -6,8 +6,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// claimed refuses the cleanup of an instance that a CR wants [ORP-1]. It also takes back what was approved before. The
-// orphan stays until im-monitor withdraws it, or the claim falls.
+// claimed refuses the cleanup of an instance that a CR wants [ORP-1]. It also withdraws an earlier approval. The
+// orphan stays until im-monitor withdraws it, or the claim ends.
 func claimed(w World) *ruleResult {
 	if !Claims(w) {
 		return nil

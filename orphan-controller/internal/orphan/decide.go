@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// rule looks at one thing. It returns nil where it has nothing to say.
+// rule checks one thing. It returns nil if it does not apply.
 type rule func(World) *ruleResult
 
 // ruleResult is what a rule wants: which conditions, and what to do once they are stored.
@@ -23,7 +23,7 @@ type ruleResult struct {
 	requeueAt        time.Time
 }
 
-// own says what becomes of this controller's conditions.
+// own is what happens to this controller's conditions.
 type own int
 
 const (
@@ -32,7 +32,7 @@ const (
 	ownApproval            // CleanupApproved, and DeletionReason
 )
 
-// finish says what follows once the conditions are stored.
+// finish is what follows once the conditions are stored.
 type finish int
 
 const (
@@ -40,20 +40,20 @@ const (
 	finishEnd            // standing: delete; deleting: drop the finalizer
 )
 
-// always are the rules that hold whether or not the orphan is being deleted. The first that speaks wins.
+// always are the rules that hold whether or not the orphan is being deleted. The first that applies wins.
 var always = []rule{
 	released,            // deleting without our finalizer: others hold it
 	withdrawn,           // nothing to execute, final
 	terminated,          // deleting, and the instance's end is proven
-	concluded,           // deleting, and an end without execution was already said: it stays said
+	concluded,           // deleting, and an end without execution is stored: it stays stored
 	nodeGone,            // its node is down or deleted
 	replicaData,         // an orphaned directory has no data path
 	instanceManagerGone, // what runs in no instance manager cannot be deleted through one
-	notEvaluated,        // im-monitor has not said that it is orphaned, or why
-	notCleanable,        // im-monitor does not say that the data can be destroyed where it is
+	notEvaluated,        // im-monitor has not evaluated it
+	notCleanable,        // im-monitor does not report that the data can be destroyed where it is
 }
 
-// whileDeleting are the rules of an instance that is judged orphaned and whose orphan is being deleted.
+// whileDeleting are the rules of an instance that was found orphaned and whose orphan is being deleted.
 var whileDeleting = []rule{
 	claimed,         // a CR wants the instance: refused, whoever deleted the orphan
 	premiseFallen,   // deleted by policy that is not wanted any more
@@ -63,22 +63,22 @@ var whileDeleting = []rule{
 	approveDeletion, // a person's deletion, or a policy that still holds
 }
 
-// whileStanding are the rules of an instance that is judged orphaned and that nobody deleted yet.
+// whileStanding are the rules of an instance that was found orphaned and whose orphan is not deleted yet.
 var whileStanding = []rule{
 	notWanted,      // no policy wants it gone
 	claimed,        // a CR wants the instance: im-monitor will withdraw it
 	foreignData,    // it came with its disk: only a person deletes it
-	notAbandoned,   // no object of its volume exists, and nobody gave it up: the objects may be missing
+	notAbandoned,   // no object of its volume exists, and it is not recorded as abandoned: the objects may be missing
 	usedUnnamed,    // an engine uses a replica that has no object: it may be this one
 	gracePeriod,    // too young for automatic deletion
 	policyLastCopy, // no other healthy copy
 	flood,          // so many lost their CRs at once that the CRs may be missing
-	dryRun,         // said, not done
+	dryRun,         // reported, not done
 	rateLimited,    // others of the node first
 	deleteByPolicy, // the reason first, then the deletion
 }
 
-// Decide says what becomes of the orphan. It is total, deterministic and idempotent: once its step is done, deciding
+// Decide returns the verdict on the orphan. It is total, deterministic and idempotent: once its step is done, deciding
 // on the result asks for the next step or for none, never for the same one again.
 func Decide(w World) Verdict {
 	rules := [][]rule{always, whileStanding}
@@ -87,15 +87,15 @@ func Decide(w World) Verdict {
 	}
 	for _, list := range rules {
 		for _, r := range list {
-			if said := r(w); said != nil {
-				return conclude(w, *said)
+			if result := r(w); result != nil {
+				return conclude(w, *result)
 			}
 		}
 	}
 	return conclude(w, ruleResult{outcome: OutcomeStanding})
 }
 
-// conclude turns a ruleResult into the next single write.
+// conclude converts a ruleResult to the next single write.
 func conclude(w World, r ruleResult) Verdict {
 	stored := ownConditions(w)
 	v := Verdict{
@@ -104,7 +104,7 @@ func conclude(w World, r ruleResult) Verdict {
 	switch {
 	case !conditions.Equal(stored, v.Conditions):
 		v.Step, v.Confirm = StepConditions, r.confirm
-		if said(stored, v.Conditions) {
+		if news(stored, v.Conditions) {
 			v.Event = r.event
 		}
 	case r.finish == finishNothing:
@@ -142,15 +142,15 @@ func wanted(w World, r ruleResult) []v1beta2.Condition {
 	approval := v1beta2.Condition{Type: v1beta2.OrphanCleanupApproved, Status: r.approval, Reason: r.reason, Message: r.message}
 	if old := conditions.Get(stored, approval.Type); old != nil && old.Status == v1beta2.ConditionTrue && old.Status == approval.Status &&
 		old.Reason == approval.Reason {
-		// What is approved is in the spec. The sentence stays as it was given, so that nothing is written while it is
-		// carried out.
+		// What is approved is in the spec. The message stays as it was given, so that nothing is written during the
+		// execution.
 		approval.Message = old.Message
 	}
 	return conditions.Owned(conditions.Set(list, approval, w.Now), ownTypes...)
 }
 
-// said reports whether storing the conditions says something new, not only the same in other words.
-func said(stored, wanted []v1beta2.Condition) bool {
+// news reports whether storing the conditions changes the approval's status or reason, not only its message.
+func news(stored, wanted []v1beta2.Condition) bool {
 	before, after := conditions.Get(stored, v1beta2.OrphanCleanupApproved), conditions.Get(wanted, v1beta2.OrphanCleanupApproved)
 	if after == nil {
 		return false

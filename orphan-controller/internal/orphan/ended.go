@@ -10,11 +10,11 @@ import (
 )
 
 // ends are the reasons with which this controller ends an orphan without execution. NotJudged is not among them: an
-// orphan that waits for a judgement may still get one.
+// orphan that waits for an evaluation may still get one.
 var ends = []string{v1beta2.ReasonNodeGone, v1beta2.ReasonInstanceManagerGone, v1beta2.ReasonNoDataPath}
 
-// concluded keeps an end that was said. Without it, an orphan that was deleted because its node was down would be
-// taken for a person's deletion once the node comes back, and be executed.
+// concluded keeps an end that was stored. Without this rule, an orphan that was deleted because its node was down would be
+// handled as a person's deletion once the node comes back, and be executed.
 func concluded(w World) *ruleResult {
 	c := conditions.Get(w.Orphan.Status.Conditions, v1beta2.OrphanCleanupApproved)
 	if !deleting(w) || c == nil || c.Status != v1beta2.ConditionFalse || !slices.Contains(ends, c.Reason) {
@@ -23,7 +23,7 @@ func concluded(w World) *ruleResult {
 	return &ruleResult{outcome: c.Reason, message: c.Message, finish: finishEnd}
 }
 
-// end says why there is nothing to execute; the deletion and the finalizer follow once that is stored.
+// end gives the reason why there is nothing to execute; the deletion and the finalizer follow once the reason is stored.
 func end(reason, message string) *ruleResult {
 	return &ruleResult{
 		outcome: reason, message: message, own: ownApproval, approval: v1beta2.ConditionFalse, reason: reason,
@@ -31,8 +31,8 @@ func end(reason, message string) *ruleResult {
 	}
 }
 
-// nodeGone ends the orphans of a node that is down, deleted or unknown. Nobody else can reach what runs there; when
-// the node comes back, im-monitor judges anew.
+// nodeGone ends the orphans of a node that is down, deleted or unknown. No other node can reach what runs there; when
+// the node comes back, im-monitor evaluates again.
 func nodeGone(w World) *ruleResult {
 	if !NodeDown(w.Node) {
 		return nil
@@ -78,14 +78,14 @@ func instanceManagerGone(w World) *ruleResult {
 }
 
 // isData reports whether the orphan is the data of a v2 replica on a block disk, which im-monitor can destroy. Directories of v1 replicas
-// have no data path: nobody here sees the file systems of hosts.
+// have no data path: no controller reads the file systems of hosts.
 func isData(w World) bool {
 	return w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeReplicaData &&
 		parameter(w, v1beta2.OrphanParameterDiskType) == v1beta2.DiskTypeBlock
 }
 
-// notCleanable leaves an orphan of data alone until im-monitor says that the data can be destroyed. Where it says that it cannot, it also
-// withdraws the orphan.
+// notCleanable leaves an orphan of data alone until im-monitor reports that the data can be destroyed. If im-monitor reports that they
+// cannot, it also withdraws the orphan.
 func notCleanable(w World) *ruleResult {
 	if !isData(w) || conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanDataCleanable) {
 		return nil
@@ -93,18 +93,18 @@ func notCleanable(w World) *ruleResult {
 	if !deleting(w) {
 		return leaveAlone(w)
 	}
-	return hold(v1beta2.ReasonNotJudged, "im-monitor does not say that the data can be destroyed where it is (DataCleanable); nothing "+
-		"is executed. See that im-monitor runs.")
+	return hold(v1beta2.ReasonNotJudged, "im-monitor does not report that the data can be destroyed on its disk (DataCleanable); nothing "+
+		"is executed. Check that im-monitor runs.")
 }
 
-// foreignData holds policy back from what was on its disk before the disk came to this cluster: it may be the data of another one.
+// foreignData holds policy back from data that was on its disk before the disk joined this cluster: it may belong to another cluster.
 func foreignData(w World) *ruleResult {
 	if evaluation(w) != v1beta2.ReasonForeignData || deleting(w) && !deletedByPolicy(w) {
 		return nil
 	}
 	return hold(v1beta2.ReasonAcknowledged, fmt.Sprintf(
 		"The data of %s was on its disk when that disk came to this cluster, so no policy deletes it. Delete the orphan by hand if "+
-			"nobody needs the data.", nameOf(w)))
+			"the data is not needed.", nameOf(w)))
 }
 
 func isInstance(w World) bool {

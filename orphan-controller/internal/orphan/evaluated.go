@@ -8,18 +8,18 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// notEvaluated waits for im-monitor's judgement. im-monitor creates an orphan and judges it in two writes; one that was
-// deleted in between still gets its judgement, and one that somebody else made, and deleted, ends after a while.
+// notEvaluated waits for im-monitor's evaluation. im-monitor creates an orphan and evaluates it in two writes; one that was
+// deleted in between still gets its evaluation. One that a person created and deleted ends after the evaluation wait.
 func notEvaluated(w World) *ruleResult {
 	rule := evaluation(w)
 	switch {
 	case !isInstance(w) && !isData(w):
 		return waitForPeer(w, fmt.Sprintf("Orphans of type %q are not known to this version of orphan-controller; nothing is executed. "+
 			"Update orphan-controller.", w.Orphan.Spec.OrphanType))
-	case slices.Contains(judgements, rule):
+	case slices.Contains(evaluations, rule):
 		return nil
 	case rule != "":
-		return waitForPeer(w, fmt.Sprintf("im-monitor judged the instance orphaned by the rule %s, which this version of "+
+		return waitForPeer(w, fmt.Sprintf("im-monitor found the instance orphaned by the rule %s, which this version of "+
 			"orphan-controller does not know; nothing is executed. Update orphan-controller.", rule))
 	case !deleting(w):
 		return leaveAlone(w)
@@ -27,7 +27,7 @@ func notEvaluated(w World) *ruleResult {
 	due := w.Orphan.DeletionTimestamp.Add(w.Limits.EvaluationWait)
 	r := &ruleResult{
 		outcome: v1beta2.ReasonNotJudged, own: ownApproval, approval: v1beta2.ConditionFalse, reason: v1beta2.ReasonNotJudged,
-		message: fmt.Sprintf("im-monitor has never judged this orphan, so nothing is executed. Unless it does so by %s, the orphan ends.",
+		message: fmt.Sprintf("im-monitor has never evaluated this orphan, so nothing is executed. Unless it does so by %s, the orphan ends.",
 			due.UTC().Format(time.RFC3339)),
 		event: EventHeld, requeueAt: due,
 	}
@@ -37,5 +37,5 @@ func notEvaluated(w World) *ruleResult {
 	return r
 }
 
-// leaveAlone is the ruleResult on an orphan that nobody wants gone: whatever this controller said about it falls.
+// leaveAlone is the ruleResult on an orphan that neither a person nor a policy deletes: this controller's conditions are removed.
 func leaveAlone(World) *ruleResult { return &ruleResult{outcome: OutcomeStanding, own: ownCleared} }

@@ -34,7 +34,7 @@ func replicaOf(w World) string { return parameter(w, v1beta2.OrphanParameterData
 func parameter(w World, key string) string { return w.Orphan.Spec.Parameters[key] }
 
 // deletedByPolicy reports whether the reason of a deletion by policy is stored. An orphan that is being deleted without
-// one was deleted by a person, or by a neighbour.
+// one was deleted by a person, or by a peer controller.
 func deletedByPolicy(w World) bool {
 	return conditions.Get(w.Orphan.Status.Conditions, v1beta2.OrphanDeletionReason) != nil
 }
@@ -50,7 +50,7 @@ func heldFor(w World, reason string) bool {
 	return c != nil && c.Status == v1beta2.ConditionFalse && c.Reason == reason
 }
 
-// evaluation returns the rule by which im-monitor judged the instance orphaned; "" while it has not.
+// evaluation returns the rule by which im-monitor found the instance orphaned; "" while it has not.
 func evaluation(w World) string {
 	if !conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanOrphaned) {
 		return ""
@@ -58,19 +58,19 @@ func evaluation(w World) string {
 	return conditions.Reason(w.Orphan.Status.Conditions, v1beta2.OrphanOrphaned)
 }
 
-// judgements are the rules of im-monitor that this version knows.
-var judgements = []string{
+// evaluations are the rules of im-monitor that this version knows.
+var evaluations = []string{
 	v1beta2.ReasonNoOwnerCR, v1beta2.ReasonOwnedByOtherInstanceManager, v1beta2.ReasonStoppedButPresent, v1beta2.ReasonDataOnly,
 	v1beta2.ReasonForeignData,
 }
 
-// disowned reports whether the rule says that no CR of the instance's name exists.
+// disowned reports whether the rule means that no CR of the instance's name exists.
 func disowned(rule string) bool {
 	return rule == v1beta2.ReasonNoOwnerCR || rule == v1beta2.ReasonDataOnly || rule == v1beta2.ReasonForeignData
 }
 
-// NodeDown reports whether a Longhorn node is down or deleted for good, as far as its CR says. Any other not-ready reason
-// says nothing about the node itself.
+// NodeDown reports whether a Longhorn node is down or deleted for good by its CR. Any other not-ready reason
+// proves nothing about the node itself.
 func NodeDown(node *v1beta2.Node) bool {
 	if node == nil || node.DeletionTimestamp != nil {
 		return true
@@ -82,7 +82,7 @@ func NodeDown(node *v1beta2.Node) bool {
 
 var engineName = regexp.MustCompile(`^(.+)-e-[0-9a-z]+$`)
 
-// VolumeOfOrphan is the volume of an orphan's engine or replica, by the form of its name; "" where that tells none.
+// VolumeOfOrphan is the volume of an orphan's engine or replica, by the form of its name; "" if the name contains none.
 func VolumeOfOrphan(o *v1beta2.Orphan) string {
 	if o.Spec.OrphanType != v1beta2.OrphanTypeEngineInstance {
 		return VolumeOf(NameOf(o))
@@ -103,7 +103,7 @@ func VolumeOf(instance string) string {
 	return ""
 }
 
-// Claims reports whether the CR of the instance's name wants exactly this runtime: it shall run, and it does so, or is
+// Claims reports whether the CR of the instance's name wants exactly this runtime: its desired state is running, and it runs, or is
 // going to, in this instance manager.
 func Claims(w World) bool {
 	switch w.Orphan.Spec.OrphanType {

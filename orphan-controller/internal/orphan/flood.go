@@ -8,9 +8,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// flood holds auto deletion back when so many instances of a node lost their CRs at once that rather the CRs are
-// missing, as after restoring an old backup of the cluster. It counts only what has no CR at all: a node that comes
-// back after its volumes moved is no flood. What was acknowledged is not counted again.
+// flood holds auto deletion back when so many instances of a node lost their CRs at once that the CRs are probably
+// missing, as after restoring an old backup of the cluster. It counts only instances that have no CR at all: a node that
+// comes back after its volumes moved is no flood. Acknowledged orphans are not counted again.
 func flood(w World) *ruleResult {
 	if policyOf(w) != v1beta2.ReasonAutoDeletion || approvedNow(w) || acknowledged(w) || !disowned(evaluation(w)) {
 		return nil
@@ -26,7 +26,7 @@ func flood(w World) *ruleResult {
 	return hold(v1beta2.ReasonFlood, fmt.Sprintf(
 		"At least %d %s, and more than %d %% as many as node %s has instances, lost their %s within %s: the CRs may be missing rather "+
 			"than the %s stale. "+
-			"Check that; then remove the item %s from the setting orphan-resource-auto-deletion and add it again to let the deletion go on.",
+			"Check that; then remove the item %s from the setting orphan-resource-auto-deletion and add it again to let the deletion continue.",
 		w.Limits.FloodCount, what, w.Limits.FloodPercent, w.Orphan.Spec.NodeID, lost, w.Limits.FloodWindow, what, item(w)))
 }
 

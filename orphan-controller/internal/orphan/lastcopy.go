@@ -18,8 +18,8 @@ func policyLastCopy(w World) *ruleResult {
 	return nil
 }
 
-// lastCopy reports whether the orphan may be the last copy of a volume that somebody still wants, and why. It is so
-// unless another copy is known to be healthy, nobody knows the volume, or the data stays in any case.
+// lastCopy reports whether the orphan may be the last copy of a volume that still exists, and why. It may be one
+// unless another copy is known to be healthy, no object names the volume, or the data stays in any case.
 func lastCopy(w World) (bool, string) {
 	if w.Orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaInstance && !isData(w) || dataStays(w) {
 		return false, ""
@@ -27,7 +27,7 @@ func lastCopy(w World) (bool, string) {
 	instance := nameOf(w)
 	volume := VolumeOf(instance)
 	if volume == "" {
-		return true, fmt.Sprintf("The name of instance %s does not tell its volume, so it may be the last copy of one.", instance)
+		return true, fmt.Sprintf("The name of instance %s does not contain its volume, so it may be the last copy of one.", instance)
 	}
 	if w.Volume == nil && !w.PersistentVolume {
 		return false, ""
@@ -45,12 +45,12 @@ func lastCopy(w World) (bool, string) {
 }
 
 // dataStays reports whether the instance's Replica CR certainly claims its data: im-monitor then ends the runtime and
-// leaves the data, whatever is approved. A CR that names another node may be judged not to claim it.
+// leaves the data, whatever is approved. A CR that names another node may be evaluated as not claiming it.
 func dataStays(w World) bool {
 	return w.Replica != nil && (w.Replica.Spec.NodeID == "" || w.Replica.Spec.NodeID == w.Orphan.Spec.NodeID)
 }
 
 // healthy reports whether a replica is known to be a whole copy that stays, and is there: a list shows exactly its instance, or an engine
-// uses it. What is stored about it alone proves nothing: the objects may be those of an earlier day, and the instance replaced since. A
-// copy of a detached volume has no UUID to be known by.
+// uses it. What is stored about it alone proves nothing: the objects may be of an earlier day, and the instance may have been replaced
+// since. A copy of a detached volume has no UUID to identify it.
 func healthy(c Copy) bool { return copies.Whole(c.Replica, c.Node) && (c.Listed || c.InUse) }

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// In each world two rules could speak; the table says which is heard.
+// In each world two rules apply; the table names the one that wins.
 func TestTheOrderOfRules(t *testing.T) {
 	const running = v1beta2.InstanceStateRunning
 	gone := with(v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
@@ -27,21 +27,21 @@ func TestTheOrderOfRules(t *testing.T) {
 			OutcomeWithdrawn},
 		"withdrawn before the node's end":  {quiet(withdrawnFor(v1beta2.ReasonClaimed), nodeAbsent), OutcomeWithdrawn},
 		"terminated before the node's end": {quiet(deletedByPerson, gone, nodeAbsent), OutcomeTerminated},
-		"terminated before a said end":     {quiet(deletedByPerson, gone, heldBackFor(v1beta2.ReasonNodeGone)), OutcomeTerminated},
-		"a said end before another": {quiet(deletedByPerson, heldBackFor(v1beta2.ReasonInstanceManagerGone), nodeAbsent),
+		"terminated before a stored end":   {quiet(deletedByPerson, gone, heldBackFor(v1beta2.ReasonNodeGone)), OutcomeTerminated},
+		"a stored end before another": {quiet(deletedByPerson, heldBackFor(v1beta2.ReasonInstanceManagerGone), nodeAbsent),
 			v1beta2.ReasonInstanceManagerGone},
 		"the node's end before the data's": {quiet(deletedByPerson, nodeAbsent, ofType(v1beta2.OrphanTypeReplicaData)),
 			v1beta2.ReasonNodeGone},
 		"the node's end before the manager's": {quiet(nodeAbsent, instanceManagerAbsent), v1beta2.ReasonNodeGone},
-		"the manager's end before the judgement": {quiet(deletedByPerson, instanceManagerAbsent, without(v1beta2.OrphanOrphaned)),
+		"the manager's end before the evaluation": {quiet(deletedByPerson, instanceManagerAbsent, without(v1beta2.OrphanOrphaned)),
 			v1beta2.ReasonInstanceManagerGone},
-		"the judgement before the claim": {quiet(deletedByPerson, claimedHere, without(v1beta2.OrphanOrphaned)),
+		"the evaluation before the claim": {quiet(deletedByPerson, claimedHere, without(v1beta2.OrphanOrphaned)),
 			v1beta2.ReasonNotJudged},
 		"the claim before a fallen premise":     {quiet(deletedByPerson, approvedByPolicy, claimedHere), v1beta2.ReasonClaimed},
 		"a fallen premise before the last copy": {quiet(deletedByPerson, approvedByPolicy, volumeExists), v1beta2.ReasonAcknowledged},
 		"a dry run before the last copy, deleting": {quiet(deletedByPerson, approvedByPolicy, volumeExists, autoDeletionOn, dryRunOn),
 			v1beta2.ReasonDryRun},
-		"nobody's wish before the claim":        {quiet(claimedHere), OutcomeStanding},
+		"no deletion before the claim":          {quiet(claimedHere), OutcomeStanding},
 		"the claim before the grace period":     {quiet(autoDeletionOn, claimedHere, aged(0)), v1beta2.ReasonClaimed},
 		"the grace period before the last copy": {quiet(autoDeletionOn, aged(0), volumeExists), v1beta2.ReasonGracePeriod},
 		"the last copy before the flood":        {quiet(autoDeletionOn, flooded, volumeExists), v1beta2.ReasonLastCopy},
@@ -66,7 +66,7 @@ func TestLimitsThatMakeNoSenseAreNamed(t *testing.T) {
 	}
 }
 
-func TestTheVolumeIsToldByTheNameOfAReplica(t *testing.T) {
+func TestTheNameOfAReplicaContainsItsVolume(t *testing.T) {
 	for instance, volume := range map[string]string{
 		"vol-1-r-aabbccdd": "vol-1", "a-r-1-r-00000002": "a-r-1", "vol-1-e-0": "", "vol-1-r-": "", "-r-aabbccdd": "", "": "",
 	} {

@@ -8,8 +8,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// policyOf returns the reason for which policy wants the orphan gone, "" where none does. Eviction comes first: it is
-// asked for this node, and has no grace period.
+// policyOf returns the reason for which policy deletes the orphan, "" if none does. Eviction comes first: it is
+// requested for this node, and has no grace period.
 func policyOf(w World) string {
 	switch {
 	case w.Node != nil && w.Node.Spec.EvictionRequested && !isData(w):
@@ -20,7 +20,7 @@ func policyOf(w World) string {
 	return ""
 }
 
-// autoDeletion is what the setting says about orphans of this kind, item the word for them in it.
+// autoDeletion is the setting's value for orphans of this kind; item is its word for them.
 func autoDeletion(w World) AutoDeletion {
 	if isData(w) {
 		return w.Settings.ReplicaData
@@ -35,9 +35,8 @@ func item(w World) string {
 	return "instance"
 }
 
-// notWanted leaves an orphan alone that no policy wants gone. One that was held back becomes acknowledged when auto
-// deletion is turned off: somebody has looked at it. A setting that cannot be read was not turned off by anybody, so
-// nothing is said anew.
+// notWanted leaves an orphan alone that no policy deletes. One that was held back becomes acknowledged when a person
+// turns auto deletion off. An unreadable setting was not turned off by a person, so no condition changes.
 func notWanted(w World) *ruleResult {
 	if policyOf(w) != "" {
 		return nil
@@ -56,8 +55,8 @@ func notWanted(w World) *ruleResult {
 	return leaveAlone(w)
 }
 
-// premiseFallen takes the approval of a policy deletion back while no policy wants it. The reason of the deletion
-// stays; nobody can undo a deletion, but the instance is left alone until the policy holds again, a CR claims it, or
+// premiseFallen withdraws the approval of a policy deletion while no policy wants it. The reason of the deletion
+// stays: a deletion cannot be undone, but the instance is left alone until the policy holds again, a CR claims it, or
 // it ends by itself.
 func premiseFallen(w World) *ruleResult {
 	switch {
@@ -73,7 +72,7 @@ func premiseFallen(w World) *ruleResult {
 	}
 	return hold(v1beta2.ReasonAcknowledged, fmt.Sprintf(
 		"The orphan was deleted by policy (%s), which no longer holds: its instance is left alone. Add the item %s to the setting "+
-			"orphan-resource-auto-deletion to let it go on.",
+			"orphan-resource-auto-deletion to let it continue.",
 		conditions.Reason(w.Orphan.Status.Conditions, v1beta2.OrphanDeletionReason), item(w)))
 }
 
@@ -86,7 +85,7 @@ func gracePeriod(w World) *ruleResult {
 	return holdMarked(w, v1beta2.ReasonGracePeriod, fmt.Sprintf("Auto deletion follows at %s.", due.UTC().Format(time.RFC3339)), due)
 }
 
-// dryRun says what policy would delete.
+// dryRun reports what policy would delete.
 func dryRun(w World) *ruleResult {
 	if !w.Limits.DryRun {
 		return nil
@@ -98,7 +97,7 @@ func dryRun(w World) *ruleResult {
 	return r
 }
 
-// rateLimited lets only so many policy deletions of a node be under way at once. One that was approved is under way.
+// rateLimited bounds the policy deletions of a node that are under way at once. An approved one is under way.
 func rateLimited(w World) *ruleResult {
 	if approvedNow(w) || w.InFlight < w.Limits.InFlightPerNode {
 		return nil
@@ -110,7 +109,7 @@ func rateLimited(w World) *ruleResult {
 // hold withholds the approval for a reason until something changes.
 func hold(reason, message string) *ruleResult { return holdUntil(reason, message, time.Time{}) }
 
-// holdUntil is a hold at whose end it is looked at again.
+// holdUntil is a hold that requeues the orphan at its end.
 func holdUntil(reason, message string, requeueAt time.Time) *ruleResult {
 	return &ruleResult{
 		outcome: reason, message: message, own: ownApproval, approval: v1beta2.ConditionFalse, reason: reason,
@@ -118,7 +117,7 @@ func holdUntil(reason, message string, requeueAt time.Time) *ruleResult {
 	}
 }
 
-// holdMarked is a hold that only takes time. It keeps the mark of an acknowledged orphan, which would else be counted
+// holdMarked is a hold that only takes time. It keeps the mark of an acknowledged orphan, which would otherwise be counted
 // as part of the same flood again.
 func holdMarked(w World, reason, message string, requeueAt time.Time) *ruleResult {
 	r := holdUntil(reason, message, requeueAt)

@@ -54,15 +54,15 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 	if v.Step == StepConditions && approvedWanted {
 		require.False(t, Claims(w), "ORP-1: what is claimed is not approved")
 		require.False(t, conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanWithdrawn), "what is withdrawn is not approved")
-		require.NotEmpty(t, evaluation(w), "what nobody judged is not approved")
+		require.NotEmpty(t, evaluation(w), "an orphan without evaluation is not approved")
 		require.True(t, isInstance(w) || isData(w) && conditions.IsTrue(w.Orphan.Status.Conditions, v1beta2.OrphanDataCleanable))
 		byPolicy := conditions.Get(v.Conditions, v1beta2.OrphanDeletionReason) != nil
 		require.True(t, byPolicy || deleting(w), "a standing orphan is approved only together with the reason of policy")
 		if byPolicy {
 			last, _ := lastCopy(w)
 			require.False(t, last, "UPG-1: policy approves no last copy")
-			require.True(t, v.Confirm, "policy looks once more before it approves")
-			require.NotEqual(t, v1beta2.ReasonForeignData, evaluation(w), "what came with its disk is no policy's")
+			require.True(t, v.Confirm, "policy decides on uncached reads before it approves")
+			require.NotEqual(t, v1beta2.ReasonForeignData, evaluation(w), "policy does not delete data that came with its disk")
 			require.False(t, w.Limits.DryRun)
 		}
 	}
@@ -77,11 +77,11 @@ func checkVerdict(t require.TestingT, w World, v Verdict) {
 		checkEnd(t, w)
 	}
 	if !v.RequeueAt.IsZero() {
-		require.True(t, v.RequeueAt.After(w.Now), "it sleeps into the future only")
+		require.True(t, v.RequeueAt.After(w.Now), "it requeues only in the future")
 	}
 }
 
-// checkEnd: ORP-4, every orphan ends with its instance gone, its judgement withdrawn, or a reason of its own that is
+// checkEnd: ORP-4, every orphan ends with its instance gone, its evaluation withdrawn, or a reason of its own that is
 // stored.
 func checkEnd(t require.TestingT, w World) {
 	list := w.Orphan.Status.Conditions
@@ -121,7 +121,7 @@ func TestDecideDoesNotDependOnTheOrderOfLists(t *testing.T) {
 	})
 }
 
-func TestDecideComesToRest(t *testing.T) {
+func TestDecideReachesAFixedPoint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
 		// At most: conditions, deletion, conditions for the deleted one, finalizer.
@@ -138,7 +138,7 @@ func TestDecideComesToRest(t *testing.T) {
 			}
 			w = next
 		}
-		t.Fatalf("still not at rest: %+v", Decide(w))
+		t.Fatalf("no fixed point: %+v", Decide(w))
 	})
 }
 
@@ -183,7 +183,7 @@ func anyWorld(t *rapid.T) World {
 	w.Limits.DryRun = rapid.IntRange(0, 9).Draw(t, "dry run") == 0
 	anyOwners(t, &w)
 	for range rapid.IntRange(0, 12).Draw(t, "siblings") {
-		siblings(1, anyOf(t, "rule", judgements...), anyOf(t, "approval", "", v1beta2.ReasonAcknowledged, v1beta2.ReasonApproved),
+		siblings(1, anyOf(t, "rule", evaluations...), anyOf(t, "approval", "", v1beta2.ReasonAcknowledged, v1beta2.ReasonApproved),
 			time.Duration(rapid.IntRange(-90, 90).Draw(t, "after"))*time.Second)(&w)
 	}
 	w.NodeInstances = rapid.IntRange(0, 60).Draw(t, "instances")
@@ -229,14 +229,14 @@ func anyNode(t *rapid.T, name string) *v1beta2.Node {
 	return n
 }
 
-// anyConditions draws each condition absent, or with a status and a reason out of its list, or out of nobody's.
+// anyConditions draws each condition absent, or with a status and a reason out of its list, or out of no list.
 func anyConditions(t *rapid.T) []v1beta2.Condition {
 	var list []v1beta2.Condition
 	for _, c := range []struct {
 		name    string
 		reasons []string
 	}{
-		{v1beta2.OrphanOrphaned, append([]string{"Strange"}, judgements...)},
+		{v1beta2.OrphanOrphaned, append([]string{"Strange"}, evaluations...)},
 		{v1beta2.OrphanInstanceState, []string{v1beta2.InstanceStateRunning, v1beta2.InstanceStateTerminated, "strange"}},
 		{v1beta2.OrphanWithdrawn, append([]string{"Strange"}, withdrawals...)},
 		{v1beta2.OrphanDeletionReason, []string{v1beta2.ReasonAutoDeletion, v1beta2.ReasonEviction}},

@@ -72,7 +72,7 @@ func approvedPolicy(reason string) want {
 	return w
 }
 
-// O9, O13: who wants an orphan gone, and how that is told apart.
+// O9, O13: who deletes an orphan, and how a person's deletion and a policy's are distinguished.
 func TestDeletion(t *testing.T) {
 	deleted := want{
 		step: StepDelete, outcome: v1beta2.ReasonApproved, approved: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved,
@@ -83,11 +83,11 @@ func TestDeletion(t *testing.T) {
 	table{
 		"with auto deletion off an orphan stands, and nothing is written": {quiet(), standing},
 		"a person's deletion is approved without any wait":                {quiet(deletedByPerson, aged(0)), approvedPerson},
-		"a person's deletion does not need auto deletion, nor a last look": {quiet(deletedByPerson, autoDeletionOn),
+		"a person's deletion does not need auto deletion, nor uncached reads": {quiet(deletedByPerson, autoDeletionOn),
 			approvedPerson},
 		"a person may delete what policy held back": {quiet(deletedByPerson,
 			heldBackFor(v1beta2.ReasonFlood), autoDeletionOn), approvedPerson},
-		"a person may delete a last copy, and is obeyed [UPG-1]": {quiet(deletedByPerson, volumeExists), approvedPerson},
+		"a person may delete a last copy [UPG-1]": {quiet(deletedByPerson, volumeExists), approvedPerson},
 		"policy stores its reason together with the approval, before it deletes": {quiet(autoDeletionOn),
 			approvedPolicy(v1beta2.ReasonAutoDeletion)},
 		"policy deletes once reason and approval are stored": {quiet(autoDeletionOn, approvedByPolicy), deleted},
@@ -101,7 +101,7 @@ func TestDeletion(t *testing.T) {
 		"data only is covered by the item instance": {quiet(autoDeletionOn,
 			evaluatedBy(v1beta2.ReasonDataOnly)), approvedPolicy(v1beta2.ReasonAutoDeletion)},
 		"the item replica-data alone leaves instances alone": {quiet(replicaDataOn), standing},
-		"auto deletion turned off before the deletion was sent: reason and all go": {quiet(approvedByPolicy),
+		"auto deletion turned off before the deletion was sent: the conditions are removed": {quiet(approvedByPolicy),
 			want{step: StepConditions, outcome: OutcomeStanding}},
 	}.run(t)
 }
@@ -119,7 +119,7 @@ func TestWithdrawn(t *testing.T) {
 		"a reason of a newer im-monitor means wait": {quiet(withdrawnFor("Teleported"), autoDeletionOn), want{outcome: OutcomeUnknown}},
 		"Withdrawn=False is no withdrawal": {
 			quiet(with(v1beta2.OrphanWithdrawn, v1beta2.ConditionFalse, v1beta2.ReasonClaimed)), standing},
-		"an orphan that only others hold is theirs": {quiet(deletedByPerson, released1, withdrawnFor(v1beta2.ReasonClaimed)),
+		"an orphan with foreign finalizers only waits for them": {quiet(deletedByPerson, released1, withdrawnFor(v1beta2.ReasonClaimed)),
 			want{outcome: OutcomeReleased}},
 	}
 	for _, reason := range withdrawals {
@@ -159,7 +159,7 @@ func TestEvidence(t *testing.T) {
 func TestNodeAndInstanceManagerGone(t *testing.T) {
 	nodeDeleting := func(w *World) { at := metav1.NewTime(noon); w.Node.DeletionTimestamp = &at }
 	nodeSilent := func(w *World) { w.Node.Status.Conditions = nil }
-	said := heldBackFor(v1beta2.ReasonNodeGone)
+	ended := heldBackFor(v1beta2.ReasonNodeGone)
 	drop := want{step: StepDropFinalizer, approved: v1beta2.ConditionFalse, event: EventEnded}
 	table{
 		"a deleted node":               {quiet(nodeAbsent), want{}.ended(v1beta2.ReasonNodeGone)},
@@ -180,13 +180,13 @@ func TestNodeAndInstanceManagerGone(t *testing.T) {
 		"a node of which nothing is known yet is not down": {quiet(nodeSilent), standing},
 		"an instance manager that is gone": {quiet(instanceManagerAbsent),
 			want{}.ended(v1beta2.ReasonInstanceManagerGone)},
-		"what was said is done: a standing orphan is deleted": {after(quiet(nodeAbsent), Decide(quiet(nodeAbsent))),
+		"a stored end is done: a standing orphan is deleted": {after(quiet(nodeAbsent), Decide(quiet(nodeAbsent))),
 			want{step: StepDelete, outcome: v1beta2.ReasonNodeGone, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonNodeGone,
 				event: EventEnded, confirm: true}},
-		"a node that came back before the deletion gets its orphan back": {quiet(said),
+		"a node that came back before the deletion gets its orphan back": {quiet(ended),
 			want{step: StepConditions, outcome: OutcomeStanding}},
-		"a node that came back after the deletion: never taken for a person's": {
-			quiet(said, deletedByPerson), drop.because(v1beta2.ReasonNodeGone)},
+		"a node that came back after the deletion: never handled as a person's": {
+			quiet(ended, deletedByPerson), drop.because(v1beta2.ReasonNodeGone)},
 		"an instance manager that came back after the deletion": {
 			quiet(heldBackFor(v1beta2.ReasonInstanceManagerGone), deletedByPerson), drop.because(v1beta2.ReasonInstanceManagerGone)},
 	}.run(t)
@@ -194,17 +194,17 @@ func TestNodeAndInstanceManagerGone(t *testing.T) {
 
 func (w want) because(reason string) want { w.outcome, w.reason = reason, reason; return w }
 
-func TestNotJudged(t *testing.T) {
+func TestNotEvaluated(t *testing.T) {
 	due := noon.Add(20 * time.Second)
 	waits := want{requeueAt: due}.held(v1beta2.ReasonNotJudged)
 	longAgo := func(w *World) { at := metav1.NewTime(noon.Add(-time.Hour)); w.Orphan.DeletionTimestamp = &at }
 	expired := quiet(without(v1beta2.OrphanOrphaned), longAgo)
 	table{
-		"an orphan without judgement stands, whatever the setting": {quiet(without(v1beta2.OrphanOrphaned), autoDeletionOn), standing},
-		"one that was deleted waits for the judgement and says so": {quiet(without(v1beta2.OrphanOrphaned), deletedByPerson), waits},
-		"one that gets its judgement while it waits is approved": {quiet(deletedByPerson, heldBackFor(v1beta2.ReasonNotJudged)),
+		"an orphan without evaluation stands, whatever the setting":    {quiet(without(v1beta2.OrphanOrphaned), autoDeletionOn), standing},
+		"one that was deleted waits for the evaluation and reports it": {quiet(without(v1beta2.OrphanOrphaned), deletedByPerson), waits},
+		"one that gets its evaluation while it waits is approved": {quiet(deletedByPerson, heldBackFor(v1beta2.ReasonNotJudged)),
 			approvedPerson},
-		"Orphaned=False is no judgement": {quiet(with(v1beta2.OrphanOrphaned, v1beta2.ConditionFalse,
+		"Orphaned=False is no evaluation": {quiet(with(v1beta2.OrphanOrphaned, v1beta2.ConditionFalse,
 			v1beta2.ReasonNoOwnerCR), deletedByPerson), waits},
 		"one that never got any ends": {after(expired, Decide(expired)),
 			want{step: StepDropFinalizer, outcome: v1beta2.ReasonNotJudged, approved: v1beta2.ConditionFalse,
@@ -215,7 +215,7 @@ func TestNotJudged(t *testing.T) {
 			want{}.held(v1beta2.ReasonNotJudged).as(OutcomeUnknown)},
 		"an unknown type is left alone": {quiet(ofType("snapshot-instance"), autoDeletionOn),
 			want{outcome: OutcomeUnknown}},
-		"an unknown type that is deleted waits, and says for what": {quiet(ofType("snapshot-instance"), longAgo),
+		"an unknown type that is deleted waits, and names what for": {quiet(ofType("snapshot-instance"), longAgo),
 			want{}.held(v1beta2.ReasonNotJudged).as(OutcomeUnknown)},
 	}.run(t)
 }
@@ -235,8 +235,8 @@ func TestClaimed(t *testing.T) {
 			with(v1beta2.OrphanCleanupApproved, v1beta2.ConditionTrue, v1beta2.ReasonApproved)), refused},
 		"a claim takes a policy's approval back; the reason stays": {quiet(deletedByPerson, autoDeletionOn, approvedByPolicy,
 			claim(running, "im-1", "node-1")), want{policy: v1beta2.ReasonAutoDeletion}.held(v1beta2.ReasonClaimed)},
-		"a claim stops a policy before it deletes":                  {quiet(autoDeletionOn, claim(running, "im-1", "node-1")), refused},
-		"a claim on an orphan that nobody wants gone needs no word": {quiet(claim(running, "im-1", "node-1")), standing},
+		"a claim stops a policy before it deletes":                    {quiet(autoDeletionOn, claim(running, "im-1", "node-1")), refused},
+		"a claim on an orphan that is not deleted needs no condition": {quiet(claim(running, "im-1", "node-1")), standing},
 		"a CR that runs in another instance manager does not claim": {quiet(deletedByPerson, claim(running, "im-2", "node-1")),
 			approvedPerson},
 		"a CR that is to start on another node does not claim": {quiet(deletedByPerson, claim(running, "", "node-2")), approvedPerson},
@@ -244,7 +244,7 @@ func TestClaimed(t *testing.T) {
 		"an engine's claim": {quiet(deletedByPerson, ofType(v1beta2.OrphanTypeEngineInstance),
 			engine), refused},
 		"an engine of the name does not claim a replica's instance": {quiet(deletedByPerson, engine), approvedPerson},
-		"a claim that fell lets the deletion go on": {quiet(deletedByPerson, heldBackFor(v1beta2.ReasonClaimed)),
+		"a claim that fell lets the deletion continue": {quiet(deletedByPerson, heldBackFor(v1beta2.ReasonClaimed)),
 			approvedPerson},
 	}.run(t)
 }
@@ -253,7 +253,7 @@ func TestGracePeriod(t *testing.T) {
 	due := noon.Add(time.Minute)
 	waits := want{requeueAt: due}.held(v1beta2.ReasonGracePeriod)
 	table{
-		"auto deletion waits, and wakes exactly at the end": {quiet(autoDeletionOn, aged(4*time.Minute)), waits},
+		"auto deletion waits, and requeues exactly at the end": {quiet(autoDeletionOn, aged(4*time.Minute)), waits},
 		"at the end it deletes": {quiet(autoDeletionOn, aged(5*time.Minute)),
 			approvedPolicy(v1beta2.ReasonAutoDeletion)},
 		"a grace period of zero does not wait": {quiet(autoDeletionOn, aged(0),
@@ -272,8 +272,8 @@ func TestGracePeriod(t *testing.T) {
 	}.run(t)
 }
 
-// ORP-5: of instances without an object, policy takes only what was given up.
-func TestOfInstancesWithoutAnObjectOnlyWhatWasGivenUpIsTaken(t *testing.T) {
+// ORP-5: of instances without an object, policy deletes only abandoned ones.
+func TestPolicyDeletesAnInstanceWithoutAnObjectOnlyIfItWasAbandoned(t *testing.T) {
 	hold := want{}.held(v1beta2.ReasonNotAbandoned)
 	auto := approvedPolicy(v1beta2.ReasonAutoDeletion)
 	engine := func(w *World) {
@@ -284,25 +284,25 @@ func TestOfInstancesWithoutAnObjectOnlyWhatWasGivenUpIsTaken(t *testing.T) {
 		return quiet(append([]change{autoDeletionOn, replicaDataOn, neverGivenUp}, changes...)...)
 	}
 	table{
-		"nothing is recorded":                         {on(), hold},
-		"an engine that runs":                         {on(engine), hold},
-		"an engine that was given up":                 {on(engine, givenUp("uuid-1", "v2")), auto},
-		"data without a runtime":                      {on(evaluatedBy(v1beta2.ReasonDataOnly)), hold},
-		"data on a disk, whose instance was given up": {on(onBlockDisk, givenUp("uuid-1", "v2")), hold},
+		"nothing is recorded":                          {on(), hold},
+		"an engine that runs":                          {on(engine), hold},
+		"an engine that was abandoned":                 {on(engine, givenUp("uuid-1", "v2")), auto},
+		"data without a runtime":                       {on(evaluatedBy(v1beta2.ReasonDataOnly)), hold},
+		"data on a disk, whose instance was abandoned": {on(onBlockDisk, givenUp("uuid-1", "v2")), hold},
 		"data on a disk, of a volume with a PersistentVolume, which wants a whole copy": {on(onBlockDisk, persistentVolumeExists),
 			want{}.held(v1beta2.ReasonLastCopy)},
-		"exactly this instance was given up":                {on(givenUp("uuid-1", "v2")), auto},
-		"one of this name with another UUID was given up":   {on(givenUp("uuid-0", "v2")), hold},
-		"one of this name of v1 was given up":               {on(givenUp("uuid-1", "v1")), hold},
+		"exactly this instance was abandoned":               {on(givenUp("uuid-1", "v2")), auto},
+		"one of this name with another UUID was abandoned":  {on(givenUp("uuid-0", "v2")), hold},
+		"one of this name of v1 was abandoned":              {on(givenUp("uuid-1", "v1")), hold},
 		"a record without a UUID is of no instance":         {on(givenUp("", "v2")), hold},
-		"that the volume exists gives no instance of it up": {on(volumeExists, another()), hold},
+		"an existing volume does not abandon an instance":   {on(volumeExists, another()), hold},
 		"an engine without an object, of a volume with one": {on(engine, volumeExists), hold},
 		"its own object stopped, and it still runs":         {on(volumeExists, claim(v1beta2.InstanceStateStopped, "", "node-1")), auto},
-		"its own object is elsewhere": {on(volumeExists, another(),
+		"its own object names another node": {on(volumeExists, another(),
 			claim(v1beta2.InstanceStateRunning, "im-2", "node-2")), auto},
-		"data on a disk, of a volume with a whole copy":     {on(onBlockDisk, volumeExists, another()), auto},
-		"eviction takes it no more than auto deletion does": {quiet(evicting, neverGivenUp), hold},
-		"a person is obeyed":                                {on(deletedByPerson), approvedPerson},
+		"data on a disk, of a volume with a whole copy": {on(onBlockDisk, volumeExists, another()), auto},
+		"eviction holds it as auto deletion does":       {quiet(evicting, neverGivenUp), hold},
+		"a person's deletion is approved":               {on(deletedByPerson), approvedPerson},
 		"an engine uses a replica that no object names": {on(givenUp("uuid-1", "v2"), volumeExists, another(),
 			func(w *World) { w.UsesUnnamed = "vol-1-e-0" }), want{}.held(v1beta2.ReasonMappedByEngine)},
 	}.run(t)
@@ -315,11 +315,11 @@ func TestLastCopy(t *testing.T) {
 	on := func(changes ...change) World { return quiet(append([]change{autoDeletionOn}, changes...)...) }
 	failed := func(c *Copy) { c.Replica.Spec.FailedAt = "2026-08-01T11:00:00Z" }
 	table{
-		"no volume and no persistent volume: nobody wants the copy": {on(), auto},
-		"a volume without another replica":                          {on(volumeExists), hold},
-		"a persistent volume alone is enough":                       {on(persistentVolumeExists), hold},
-		"another healthy replica runs":                              {on(volumeExists, another()), auto},
-		"the other one has failed":                                  {on(volumeExists, another(failed)), hold},
+		"no volume and no persistent volume: the copy is not needed": {on(), auto},
+		"a volume without another replica":                           {on(volumeExists), hold},
+		"a persistent volume alone is enough":                        {on(persistentVolumeExists), hold},
+		"another healthy replica runs":                               {on(volumeExists, another()), auto},
+		"the other one has failed":                                   {on(volumeExists, another(failed)), hold},
 		"the other one was never whole": {on(volumeExists,
 			another(func(c *Copy) { c.Replica.Spec.HealthyAt = "" })), hold},
 		"the other one is being deleted": {on(volumeExists,
@@ -333,7 +333,7 @@ func TestLastCopy(t *testing.T) {
 		"the other one's node is gone": {on(volumeExists, another(func(c *Copy) { c.Node = nil })), hold},
 		"the other one is not listed with its UUID, whatever is stored": {on(volumeExists, another(func(c *Copy) { c.Listed = false })),
 			hold},
-		"a detached volume has no instance to know the other one by": {on(volumeDetached, another(func(c *Copy) { c.Listed = false })),
+		"a detached volume has no instance that proves the other copy": {on(volumeDetached, another(func(c *Copy) { c.Listed = false })),
 			hold},
 		"an engine uses the other one": {on(volumeExists,
 			another(func(c *Copy) { c.Listed, c.InUse = false, true })), auto},
@@ -347,8 +347,8 @@ func TestLastCopy(t *testing.T) {
 			auto},
 		"a Replica CR on another node may not claim this data": {on(volumeExists,
 			claim(v1beta2.InstanceStateRunning, "im-2", "node-2")), hold},
-		"a name that does not tell the volume may be any volume's": {on(instanceNamed("whatever")), hold},
-		"an engine is no copy": {on(volumeExists, ofType(v1beta2.OrphanTypeEngineInstance)), auto},
+		"a name without a volume may be any volume's": {on(instanceNamed("whatever")), hold},
+		"an engine is no copy":                        {on(volumeExists, ofType(v1beta2.OrphanTypeEngineInstance)), auto},
 		"a v1 replica is held like a v2 one": {on(volumeExists,
 			func(w *World) { w.Orphan.Spec.DataEngine = v1beta2.DataEngineV1 }), hold},
 		"eviction obeys the same rule":            {quiet(evicting, volumeExists), hold},
@@ -372,11 +372,11 @@ func TestFlood(t *testing.T) {
 		return quiet(append([]change{autoDeletionOn, func(w *World) { w.NodeInstances = instances }}, changes...)...)
 	}
 	table{
-		"ten of forty-nine at once are a flood":           {of(49, siblings(9, noOwner, "", 0)), hold},
-		"ten of fifty are exactly 20 % and no flood":      {of(50, siblings(9, noOwner, "", 0)), auto},
-		"nine are never a flood":                          {of(9, siblings(8, noOwner, "", 0)), auto},
-		"of a node whose instances nobody knows, ten are": {of(0, siblings(9, noOwner, "", 0)), hold},
-		"data only counts":                                {of(20, siblings(9, dataOnly, "", 0), evaluatedBy(dataOnly)), hold},
+		"ten of forty-nine at once are a flood":                  {of(49, siblings(9, noOwner, "", 0)), hold},
+		"ten of fifty are exactly 20 % and no flood":             {of(50, siblings(9, noOwner, "", 0)), auto},
+		"nine are never a flood":                                 {of(9, siblings(8, noOwner, "", 0)), auto},
+		"of a node with an unknown number of instances, ten are": {of(0, siblings(9, noOwner, "", 0)), hold},
+		"data only counts":                                       {of(20, siblings(9, dataOnly, "", 0), evaluatedBy(dataOnly)), hold},
 		"a node that comes back after its volumes moved is none": {of(20,
 			siblings(9, v1beta2.ReasonOwnedByOtherInstanceManager, "", 0)), auto},
 		"nor are stopped CRs whose instances stayed": {of(20, siblings(9, v1beta2.ReasonStoppedButPresent, "", 0)), auto},
@@ -400,12 +400,12 @@ func TestFlood(t *testing.T) {
 				policy: v1beta2.ReasonAutoDeletion, confirm: true}.stored()},
 		"eviction was asked for and is not held by a flood": {quiet(evicting, func(w *World) { w.NodeInstances = 20 },
 			siblings(9, noOwner, "", 0)), approvedPolicy(v1beta2.ReasonEviction)},
-		"a last copy is called that": {of(20, siblings(9, noOwner, "", 0), volumeExists),
+		"a last copy is held as one": {of(20, siblings(9, noOwner, "", 0), volumeExists),
 			want{}.held(v1beta2.ReasonLastCopy)},
 	}.run(t)
 }
 
-// stored is the policy's approval whose sentence is the fixture's: only the deletion follows.
+// stored is the policy's approval with the fixture's message: only the deletion follows.
 func (w want) stored() want {
 	w.step, w.event = StepDelete, EventDeleted
 	return w
@@ -424,25 +424,25 @@ func TestAcknowledged(t *testing.T) {
 		"what was held as a last copy becomes acknowledged": {quiet(heldBackFor(v1beta2.ReasonLastCopy), volumeExists),
 			marked},
 		"what was acknowledged stays so": {quiet(heldBackFor(v1beta2.ReasonAcknowledged)), silent},
-		"what waited for its turn is cancelled": {quiet(heldBackFor(v1beta2.ReasonRateLimited)),
+		"a deletion that waited for the rate limit is cancelled": {quiet(heldBackFor(v1beta2.ReasonRateLimited)),
 			want{step: StepConditions, outcome: OutcomeStanding}},
 		"turned on again, what was acknowledged is deleted": {quiet(autoDeletionOn,
 			heldBackFor(v1beta2.ReasonAcknowledged)), approvedPolicy(v1beta2.ReasonAutoDeletion)},
 		"a last copy is held again": {quiet(autoDeletionOn, heldBackFor(v1beta2.ReasonAcknowledged),
 			volumeExists), want{}.held(v1beta2.ReasonLastCopy)},
 		"turned off while deleting: approval back, reason stays": {quiet(approvedByPolicy, deletedByPerson), fallen},
-		"an eviction that was called off": {quiet(approvedByPolicy,
+		"an eviction that was cancelled": {quiet(approvedByPolicy,
 			with(v1beta2.OrphanDeletionReason, v1beta2.ConditionTrue, v1beta2.ReasonEviction), deletedByPerson),
 			func() want { w := fallen; w.policy = v1beta2.ReasonEviction; return w }()},
-		"an eviction that was called off while auto deletion is on goes on": {quiet(autoDeletionOn, approvedByPolicy,
+		"an eviction that was cancelled while auto deletion is on continues": {quiet(autoDeletionOn, approvedByPolicy,
 			heldBackFor(v1beta2.ReasonAcknowledged), deletedByPerson), approvedPolicy(v1beta2.ReasonAutoDeletion)},
-		"a setting that nobody can read acknowledges nothing": {quiet(autoDeletionUnreadable,
+		"an unreadable setting acknowledges nothing": {quiet(autoDeletionUnreadable,
 			heldBackFor(v1beta2.ReasonFlood)), want{outcome: OutcomeStanding, approved: v1beta2.ConditionFalse,
 			reason: v1beta2.ReasonFlood}},
-		"a setting that nobody can read deletes nothing": {quiet(autoDeletionUnreadable), standing},
-		"a setting that nobody can read stops what was not sent": {quiet(autoDeletionUnreadable, approvedByPolicy),
+		"an unreadable setting deletes nothing": {quiet(autoDeletionUnreadable), standing},
+		"an unreadable setting stops what was not sent": {quiet(autoDeletionUnreadable, approvedByPolicy),
 			want{step: StepConditions, outcome: OutcomeStanding}},
-		"a setting that nobody can read holds what is under way": {quiet(autoDeletionUnreadable, approvedByPolicy,
+		"an unreadable setting holds what is under way": {quiet(autoDeletionUnreadable, approvedByPolicy,
 			deletedByPerson), fallen},
 		"a person's deletion needs no setting": {quiet(autoDeletionUnreadable, deletedByPerson),
 			approvedPerson},
@@ -454,9 +454,9 @@ func TestAcknowledged(t *testing.T) {
 func TestRateLimit(t *testing.T) {
 	table{
 		"ten under way on the node: the next waits": {quiet(autoDeletionOn, inFlight(10)), want{}.held(v1beta2.ReasonRateLimited)},
-		"nine under way leave a place":              {quiet(autoDeletionOn, inFlight(9)), approvedPolicy(v1beta2.ReasonAutoDeletion)},
-		"eviction waits for its turn, too":          {quiet(evicting, inFlight(10)), want{}.held(v1beta2.ReasonRateLimited)},
-		"one that has its place keeps it": {quiet(autoDeletionOn, inFlight(10), approvedByPolicy),
+		"nine under way leave one free":             {quiet(autoDeletionOn, inFlight(9)), approvedPolicy(v1beta2.ReasonAutoDeletion)},
+		"eviction waits for the rate limit, too":    {quiet(evicting, inFlight(10)), want{}.held(v1beta2.ReasonRateLimited)},
+		"an approved one stays approved": {quiet(autoDeletionOn, inFlight(10), approvedByPolicy),
 			want{outcome: v1beta2.ReasonApproved, approved: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved,
 				policy: v1beta2.ReasonAutoDeletion, confirm: true}.stored()},
 		"a person does not wait": {quiet(deletedByPerson, inFlight(10)), approvedPerson},
@@ -467,20 +467,20 @@ func TestRateLimit(t *testing.T) {
 }
 
 func TestDryRun(t *testing.T) {
-	says := want{}.held(v1beta2.ReasonDryRun)
-	says.event = EventWouldDelete
+	reported := want{}.held(v1beta2.ReasonDryRun)
+	reported.event = EventWouldDelete
 	table{
-		"what would be deleted is said":           {quiet(dryRunOn, autoDeletionOn), says},
-		"what eviction would delete is said, too": {quiet(dryRunOn, evicting), says},
+		"what would be deleted is reported":           {quiet(dryRunOn, autoDeletionOn), reported},
+		"what eviction would delete is reported, too": {quiet(dryRunOn, evicting), reported},
 		"during the grace period nothing would be": {quiet(dryRunOn, autoDeletionOn, aged(0)),
 			want{requeueAt: noon.Add(5 * time.Minute)}.held(v1beta2.ReasonGracePeriod)},
 		"a last copy would not be": {quiet(dryRunOn, autoDeletionOn, volumeExists),
 			want{}.held(v1beta2.ReasonLastCopy)},
-		"an approval of before the dry run is taken back": {quiet(dryRunOn, autoDeletionOn, approvedByPolicy), says},
+		"an approval of before the dry run is taken back": {quiet(dryRunOn, autoDeletionOn, approvedByPolicy), reported},
 		"so is one that is being carried out": {quiet(dryRunOn, autoDeletionOn, approvedByPolicy, deletedByPerson),
-			func() want { w := says; w.policy = v1beta2.ReasonAutoDeletion; return w }()},
+			func() want { w := reported; w.policy = v1beta2.ReasonAutoDeletion; return w }()},
 		"a person's deletion is no policy":              {quiet(dryRunOn, deletedByPerson), approvedPerson},
-		"a replica directory's orphan would be deleted": {quiet(dryRunOn, replicaDataOn, ofType(v1beta2.OrphanTypeReplicaData)), says},
+		"a replica directory's orphan would be deleted": {quiet(dryRunOn, replicaDataOn, ofType(v1beta2.OrphanTypeReplicaData)), reported},
 	}.run(t)
 }
 
@@ -491,7 +491,7 @@ func TestDataOnABlockDisk(t *testing.T) {
 	auto := want{outcome: v1beta2.ReasonApproved, step: StepConditions, approved: v1beta2.ConditionTrue, reason: v1beta2.ReasonApproved,
 		policy: v1beta2.ReasonAutoDeletion, event: EventApproved, confirm: true}
 	table{
-		"it stands while nobody wants it gone":      {data(), standing},
+		"it stands while it is not deleted":         {data(), standing},
 		"the item instance is not about it":         {data(autoDeletionOn), standing},
 		"a person's deletion is approved":           {data(deletedByPerson), approvedPerson},
 		"the item replica-data is":                  {data(replicaDataOn, volumeExists, another()), auto},
@@ -509,17 +509,17 @@ func TestDataOnABlockDisk(t *testing.T) {
 			want{}.held(v1beta2.ReasonNotJudged)},
 		"nor is anything by policy": {data(replicaDataOn,
 			with(v1beta2.OrphanDataCleanable, v1beta2.ConditionFalse, v1beta2.ReasonDiskInvalid)), standing},
-		"what came with its disk is no policy's": {data(replicaDataOn, foreign), want{}.held(v1beta2.ReasonAcknowledged)},
-		"neither as an instance":                 {quiet(autoDeletionOn, foreign), want{}.held(v1beta2.ReasonAcknowledged)},
-		"nor for an eviction":                    {quiet(evicting, foreign), want{}.held(v1beta2.ReasonAcknowledged)},
-		"but a person's":                         {data(deletedByPerson, foreign), approvedPerson},
+		"policy does not delete data that came with its disk": {data(replicaDataOn, foreign), want{}.held(v1beta2.ReasonAcknowledged)},
+		"neither as an instance":                              {quiet(autoDeletionOn, foreign), want{}.held(v1beta2.ReasonAcknowledged)},
+		"nor for an eviction":                                 {quiet(evicting, foreign), want{}.held(v1beta2.ReasonAcknowledged)},
+		"but a person's":                                      {data(deletedByPerson, foreign), approvedPerson},
 		"that cannot be cleaned up any more ends without a call": {data(withdrawnFor(v1beta2.ReasonNotCleanable), deletedByPerson),
 			want{step: StepDropFinalizer, outcome: OutcomeWithdrawn, event: EventWithdrawn}},
 		"its node is gone": {data(nodeAbsent), want{}.ended(v1beta2.ReasonNodeGone)},
 	}.run(t)
 }
 
-func TestAFloodSaysOfWhatItIs(t *testing.T) {
+func TestAFloodNamesWhatItCounts(t *testing.T) {
 	data := Decide(quiet(onBlockDisk, replicaDataOn, volumeExists, another(), siblings(30, v1beta2.ReasonDataOnly, "", 0), ofData)).Message
 	require.Contains(t, data, "10 replicas' data on disks")
 	require.Contains(t, data, "their Replica CRs")
@@ -545,17 +545,17 @@ func TestReplicaData(t *testing.T) {
 	ends := want{}.ended(v1beta2.ReasonNoDataPath)
 	auto := ends
 	auto.policy = v1beta2.ReasonAutoDeletion
-	said := after(data(replicaDataOn), Decide(data(replicaDataOn)))
+	reported := after(data(replicaDataOn), Decide(data(replicaDataOn)))
 	table{
 		"it stands while the item replica-data is missing": {data(autoDeletionOn), standing},
 		"a person's deletion ends it without a call":       {data(deletedByPerson), ends},
 		"auto deletion waits for the grace period": {data(replicaDataOn, aged(4*time.Minute)),
 			want{requeueAt: noon.Add(time.Minute)}.held(v1beta2.ReasonGracePeriod)},
-		"auto deletion says first that the data stays": {data(replicaDataOn), auto},
-		"then the CR is deleted": {said,
+		"auto deletion first reports that the data stays": {data(replicaDataOn), auto},
+		"then the CR is deleted": {reported,
 			want{step: StepDelete, outcome: v1beta2.ReasonNoDataPath, approved: v1beta2.ConditionFalse, reason: v1beta2.ReasonNoDataPath,
 				policy: v1beta2.ReasonAutoDeletion, event: EventEnded, confirm: true}},
-		"turned off in between it stands again": {func() World { w := said; w.Settings.ReplicaData = Off; return w }(),
+		"turned off in between it stands again": {func() World { w := reported; w.Settings.ReplicaData = Off; return w }(),
 			want{step: StepConditions, outcome: OutcomeStanding}},
 		"eviction of its node leaves it: the data is there": {data(evicting), standing},
 		"its node is gone": {data(nodeAbsent), want{}.ended(v1beta2.ReasonNodeGone)},

@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Step is the one write of a verdict. Each carries the UID and resourceVersion of the orphan that was judged.
+// Step is the one write of a verdict. Each carries the UID and resourceVersion of the orphan that was evaluated.
 type Step string
 
 // The steps.
@@ -23,7 +23,7 @@ const (
 
 // Outcome is the verdict in one word: a reason of CleanupApproved, or one of these.
 const (
-	// OutcomeStanding surfaces while nobody wants the orphan gone.
+	// OutcomeStanding surfaces while neither a person nor a policy deletes the orphan.
 	OutcomeStanding = "Standing"
 	// OutcomeWithdrawn surfaces when im-monitor took the orphan back.
 	OutcomeWithdrawn = "Withdrawn"
@@ -31,14 +31,14 @@ const (
 	OutcomeTerminated = "Terminated"
 	// OutcomeReleased surfaces when the orphan is being deleted and our finalizer is gone.
 	OutcomeReleased = "Released"
-	// OutcomeUnknown surfaces when a neighbour said something that this version does not know: wait.
+	// OutcomeUnknown surfaces when a peer controller wrote a reason that this version does not know: wait.
 	OutcomeUnknown = "Unknown"
 )
 
-// EventKind names the event that a step deserves once it is done.
+// EventKind names the event that is emitted once a step is done.
 type EventKind string
 
-// The announcements.
+// The kinds of events.
 const (
 	EventNone EventKind = ""
 	// EventApproved: the cleanup was approved.
@@ -57,12 +57,12 @@ const (
 	EventCleaned EventKind = "cleaned"
 )
 
-// Verdict is what shall become of the orphan.
+// Verdict is the decision about the orphan.
 type Verdict struct {
 	Step Step
 	// Conditions is the full set of conditions of this controller, ordered by type.
 	Conditions []v1beta2.Condition
-	// Confirm asks to decide again on reads that bypass the cache, and to take that verdict's step instead.
+	// Confirm requires another decision on uncached reads; the step of that verdict is taken instead.
 	Confirm bool
 	// RequeueAt is when to decide again although nothing changed; zero: not before something changes.
 	RequeueAt time.Time

@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// World is everything that one decision about one orphan looks at. The order of lists does not matter.
+// World is the whole input of one decision about one orphan. The order of lists does not matter.
 type World struct {
 	Now time.Time
 	// Orphan is the orphan as it was read; never nil.
@@ -49,7 +49,7 @@ type Copy struct {
 	Listed, InUse bool
 }
 
-// Sibling is what counts of another orphan for a flood.
+// Sibling is what the flood rule reads of another orphan.
 type Sibling struct {
 	UID     types.UID
 	Created time.Time
@@ -60,7 +60,7 @@ type Sibling struct {
 	Data bool
 }
 
-// AutoDeletion is what the setting says about deleting automatically.
+// AutoDeletion is the setting's value for one kind of orphan.
 type AutoDeletion string
 
 // The values of AutoDeletion.
@@ -69,7 +69,7 @@ const (
 	Off AutoDeletion = "off"
 	// On: the setting has the item.
 	On AutoDeletion = "on"
-	// Unreadable: nothing is deleted automatically, but nobody turned it off.
+	// Unreadable: nothing is deleted automatically, but no person turned it off.
 	Unreadable AutoDeletion = "unreadable"
 )
 
@@ -79,7 +79,7 @@ type Settings struct {
 	GracePeriod           time.Duration
 }
 
-// Limits are the numbers of the policies.
+// Limits are the limits of the policies.
 type Limits struct {
 	// FloodCount orphans that are also more than FloodPercent of a node's instances, created within FloodWindow, are a flood.
 	FloodCount   int
@@ -87,13 +87,13 @@ type Limits struct {
 	FloodWindow  time.Duration
 	// InFlightPerNode bounds the deletions by policy that are under way at once on a node.
 	InFlightPerNode int
-	// EvaluationWait is how long a deleted orphan that im-monitor never judged waits for a judgement.
+	// EvaluationWait is how long a deleted orphan that im-monitor never evaluated waits for an evaluation.
 	EvaluationWait time.Duration
-	// DryRun says what policy would delete and deletes nothing by policy.
+	// DryRun reports what policy would delete and deletes nothing by policy.
 	DryRun bool
 }
 
-// DefaultLimits are the numbers of the design.
+// DefaultLimits are the default limits.
 func DefaultLimits() Limits {
 	return Limits{FloodCount: 10, FloodPercent: 20, FloodWindow: time.Minute, InFlightPerNode: 10, EvaluationWait: 30 * time.Second}
 }

@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// The tests build a world out of one that is quiet (a replica's instance of volume vol-1 on node-1, judged orphaned an
+// The tests build a world out of one that is quiet (a replica's instance of volume vol-1 on node-1, found orphaned an
 // hour ago and recorded as given up, auto deletion off) and changes with names.
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
@@ -52,7 +52,7 @@ func quiet(changes ...change) World {
 	return w
 }
 
-// givenUp is attach-controller's record that it gave up the instance of the orphan's name.
+// givenUp is attach-controller's record that it abandoned the instance of the orphan's name.
 func givenUp(uuid, dataEngine string) change {
 	return func(w *World) {
 		w.Node.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{NameOf(w.Orphan): {UUID: uuid, DataEngine: dataEngine}}

@@ -3,5 +3,5 @@
 // client, and nothing of what the values are used for.
 //
 // A value that cannot be read never stops anything that runs: the last good value stays in force. After a restart
-// there is no last good value, and automatic deletion is off until somebody repairs the setting.
+// there is no last good value, and automatic deletion is off until the setting is corrected.
 package setting

@@ -2,12 +2,12 @@ package setting
 
 import "sync"
 
-// Values is what the settings say.
+// Values are the values of the settings.
 type Values struct {
 	Items        Items
 	GracePeriods GracePeriods
 	// Known is false while a value that cannot be read has no good predecessor in this process. Automatic deletion is
-	// off then, but nobody turned it off.
+	// off then, but no person turned it off.
 	Known bool
 }
 
@@ -35,7 +35,7 @@ func (m *Memory) Read(autoDeletion, gracePeriod *string) Values {
 	return Values{Items: *m.items, GracePeriods: *m.grace, Known: true}
 }
 
-// Check says why a setting's value cannot be read, or nil. Settings that are not about orphans are always fine.
+// Check returns why a setting's value cannot be read, or nil. Settings that are not about orphans are always fine.
 func Check(name, value string) error {
 	var err error
 	switch name {

@@ -52,7 +52,7 @@ func (i Items) String() string {
 }
 
 // ParseItems reads the value of AutoDeletion: items separated by semicolons, blanks around them allowed. The error
-// says what to write instead.
+// names what to write instead.
 func ParseItems(value string) (Items, error) {
 	if len(value) > maxValueLength {
 		return Items{}, fmt.Errorf("the value has %d characters, at most %d are read: list each of %s and %s once", len(value),
@@ -135,8 +135,8 @@ func perDataEngine(value string) (engineValues, error) {
 }
 
 // Merge returns the value that AutoDeletion must have so that OldAutoDeletion can go: the items of the present value
-// (nil: the setting does not exist), and replica-data where the old switch was on. changed is false where the present
-// value already says it, in whatever order; it then stays as it was written.
+// (nil: the setting does not exist), and replica-data if the old switch was on. changed is false if the present
+// value already contains them, in any order; the value then stays as it was written.
 func Merge(old string, present *string) (value string, changed bool, err error) {
 	on, err := parseOld(old)
 	if err != nil {
@@ -156,7 +156,7 @@ func Merge(old string, present *string) (value string, changed bool, err error) 
 	return items.String(), true, nil
 }
 
-// parseOld reads the old switch; of one for each data engine, either turns it on.
+// parseOld reads the old switch; of one for each data engine, true in either turns it on.
 func parseOld(value string) (bool, error) {
 	each, err := perDataEngine(value)
 	if err != nil {

@@ -17,9 +17,9 @@ func TestParseItems(t *testing.T) {
 		want  Items
 		err   string
 	}{
-		"empty turns everything off": {value: ""},
-		"blanks alone are empty":     {value: "  "},
-		"one item":                   {value: "instance", want: Items{Instance: true}},
+		"empty disables everything": {value: ""},
+		"blanks alone are empty":    {value: "  "},
+		"one item":                  {value: "instance", want: Items{Instance: true}},
 		"blanks around items and any order are allowed": {value: " replica-data ; instance ",
 			want: Items{ReplicaData: true, Instance: true}},
 		"an item written twice is still one":    {value: "instance;instance", want: Items{Instance: true}},
@@ -36,7 +36,7 @@ func TestParseItems(t *testing.T) {
 			got, err := ParseItems(c.value)
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
-				require.Zero(t, got, "a refused value turns nothing on")
+				require.Zero(t, got, "a refused value enables nothing")
 				return
 			}
 			require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestMerge(t *testing.T) {
 		"true without a new setting becomes replica-data": {old: "true", want: "replica-data", changed: true},
 		"true is merged in front of instance": {old: "true", present: value("instance"),
 			want: "replica-data;instance", changed: true},
-		"true is already said": {old: "true", present: value("instance;replica-data"),
+		"true is already in the new setting": {old: "true", present: value("instance;replica-data"),
 			want: "instance;replica-data"},
 		"false leaves the new setting alone": {old: "false", present: value("instance"), want: "instance"},
 		"false does not take replica-data away": {old: "false", present: value("replica-data"),
@@ -115,7 +115,7 @@ func TestMerge(t *testing.T) {
 			require.Equal(t, c.changed, changed)
 			again, changedAgain, err := Merge(c.old, &got)
 			require.NoError(t, err)
-			require.Equal(t, got, again, "run twice it says the same")
+			require.Equal(t, got, again, "run twice it returns the same")
 			require.False(t, changedAgain)
 		})
 	}
