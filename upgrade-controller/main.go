@@ -1,5 +1,5 @@
-// The upgrade-controller replaces the v2 data engine under running volumes, node by node: it checks what stands against
-// it, plans the order, moves targets away and back, and says what it waits for. It never speaks to the data plane.
+// The upgrade-controller replaces the v2 data engine under running volumes, node by node: it checks what blocks
+// it, plans the order, relocates targets and switches them back, and reports what it waits for. It never calls the data plane.
 package main
 
 import (

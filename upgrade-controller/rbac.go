@@ -1,5 +1,5 @@
 package main
 
-// The lease is made by deploy/lease.yaml, so that this binary can neither make leases nor touch another's:
+// deploy/lease.yaml creates the lease, so that this binary can neither create leases nor change another's:
 //
 // +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=drover-upgrade-controller,verbs=get;update,namespace=longhorn-system

@@ -32,7 +32,7 @@ func nodeRules() []rule {
 	tests := []string{nodeCore, upgradeModel, upgradeReconciler}
 	return []rule{
 		off("temporary node written ahead", "a target is moved only to the node that the status names", tests, volumesFile,
-			`return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target shall go to node "+chosen+".")`, `planned = chosen`),
+			`return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target must go to node "+chosen+".")`, `planned = chosen`),
 		off("old engine gone first", "a volume counts as relocated only once no engine of it is left on the node", tests, volumesFile,
 			`if !v.At(planned) || v.EngineOn(p.nodeID()) || v.Settling() {`, `if v.Object.Status.CurrentTargetNodeID != planned {`),
 		off("last copy", "a replica is listed only while a healthy one is left elsewhere", tests, volumesFile,
@@ -68,7 +68,7 @@ func nodeRules() []rule {
 		off("released switched back", "a target request is removed from a volume that was detached", tests, volumesFile,
 			"	if exists {\n		p.send(v, \"\")\n	}\n	p.mark(name, v1beta2.VolumeUpgradeReleased", "	p.mark(name, v1beta2.VolumeUpgradeReleased"),
 		off("cordoned first", "the node takes no new instance before volumes are listed", tests, beginFile,
-			"	if !p.closed() {\n		p.giveUpWhenLate()\n		return false\n	}\n", "	p.closed()\n"),
+			"	if !p.cordoned() {\n		p.rollBackWhenLate()\n		return false\n	}\n", "	p.cordoned()\n"),
 		off("polled first", "every engine is polled before its volume is evaluated", tests, beginFile,
 			`if !p.polled() || p.blocked()`, `if p.blocked()`),
 		off("blockers again", "blockers of the node are checked again once it is cordoned", tests, beginFile,
@@ -98,7 +98,7 @@ func nodeRules() []rule {
 		off("uncordoned at the end", "an upgrade ends once its node is uncordoned", tests, backFile,
 			`case open && whole:`, `case whole:`),
 		off("switched back before uncordoned", "a rollback uncordons the node once every target is switched back", tests, backFile,
-			`if p.each((*pass).home) && p.opened() {`, `if p.opened() {`),
+			`if p.each((*pass).switchBack) && p.uncordoned() {`, `if p.uncordoned() {`),
 		off("forward after all", "a rollback that finds the instance manager replaced continues the upgrade", tests, backFile,
 			`if p.status.OldInstanceManager != nil && p.node.Manager(p.status.OldInstanceManager) == nil && p.node.Runs(p.target()) {`, `if false {`),
 		off("finalizer at the end", "a deleted upgrade ends once nothing is left behind", tests, backFile,
@@ -127,7 +127,7 @@ func orderRules() []rule {
 		off("manager stays", "a deleted upgrade ends once no node of it is in progress", tests, planFile,
 			`p.verdict.DropFinalizer = !left`, `_ = left; p.verdict.DropFinalizer = true`),
 		off("upgrade queue", "an upgrade waits for the earlier one", tests, planFile,
-			"	if first := before(p.Manager, p.Others); first != nil {\n		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf(\"DataEngineUpgradeManager %s came", "	if first := before(p.Manager, nil); first != nil {\n		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf(\"DataEngineUpgradeManager %s came"),
+			"	if first := before(p.Manager, p.Others); first != nil {\n		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf(\"DataEngineUpgradeManager %s is earlier", "	if first := before(p.Manager, nil); first != nil {\n		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf(\"DataEngineUpgradeManager %s is earlier"),
 	}
 }
 

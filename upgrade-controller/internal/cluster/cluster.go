@@ -1,6 +1,6 @@
-// Package cluster is what an upgrade sees of nodes and volumes, and the questions that it asks them: which volumes does
-// a node carry, which of their replicas are healthy, where could a target stay meanwhile. It decides nothing, imports no
-// client, and modifies none of the objects, which are the cache's.
+// Package cluster is the upgrade's view of nodes and volumes, with queries on it: which volumes a node carries, which of
+// their replicas are healthy, which node could hold a target meanwhile. The package decides nothing, uses no client,
+// and does not modify the objects, which belong to the cache.
 package cluster
 
 import (
@@ -13,11 +13,11 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Cluster is every node, and every v2 volume that is not detached; or those of them that one node's upgrade is about.
+// Cluster is every node and every v2 volume that is not detached, or the subset that one node's upgrade needs.
 type Cluster struct {
 	Nodes   map[string]Node
 	Volumes map[string]Volume
-	// Load counts the targets on each node where Volumes are not all; nil: they are.
+	// Load counts the targets on each node if Volumes is a subset; nil: Volumes is complete.
 	Load map[string]int
 }
 
@@ -39,7 +39,7 @@ type Volume struct {
 	Clones, Removals, Backups []string
 }
 
-// Removing reports whether a snapshot's data is being removed: it was deleted, and nothing stands against that.
+// Removing reports whether a snapshot's data is being removed: it was deleted, and nothing blocks that.
 func Removing(s *v1beta2.Snapshot) bool {
 	return s.DeletionTimestamp != nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved) &&
 		!conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotWithdrawn)
@@ -86,10 +86,10 @@ func (c Cluster) Engines(node string) int {
 // Taking reports whether the node takes targets of others: it can, and no person keeps it free.
 func (n Node) Taking() bool { return n.able() && n.KeptFree() == "" }
 
-// able reports whether the node could take targets of others: it serves, and is not closed for an upgrade of its own.
+// able reports whether the node could take targets of others: it serves, and is not cordoned for an upgrade of its own.
 func (n Node) able() bool { return n.Serves() && !n.Object.Spec.UpgradeRequested }
 
-// KeptFree says how a person keeps the node free, in words for a message; empty where nobody does.
+// KeptFree is how a person keeps the node free, as text for a message; empty if no person does.
 func (n Node) KeptFree() string {
 	switch {
 	case !n.Exists():
@@ -114,10 +114,10 @@ func (c Cluster) KeptFree(beside string) string {
 	return strings.Join(out, ", ")
 }
 
-// Temporary returns the node that shall hold the volume's target while its node is upgraded, "" where none can. One with
+// Temporary returns the node that must hold the volume's target while its node is upgraded, "" if none can. One with
 // a healthy replica goes before others, then one that has the image already, then the one with fewest engines, those that
 // are about to come counted, then the name decides. A node that a person keeps free (no scheduling, or an eviction) is left
-// out; it is the last choice for a target that lost its place (lost), which has nowhere to be else.
+// out; it is the last choice for a target that lost its node (lost) and runs nowhere else.
 func (c Cluster) Temporary(v Volume, upgraded, image string, coming map[string]int, lost bool) string {
 	var candidates []string
 	for name, node := range c.Nodes {
@@ -168,8 +168,8 @@ func (c Cluster) HealthyBeside(v Volume, node string) int {
 	return count
 }
 
-// Unseen names the instance managers of nodes in service of which nobody sees at the moment what they do, and the volumes in use of which
-// nobody sees whether a part that shall run does: what stands against an upgrade is not known then either. Sorted.
+// Unseen names the instance managers of nodes in service whose instances are not known at the moment, and the volumes in use
+// with a part that must run and is not known to. The blockers of an upgrade are not known then either. Sorted.
 func (c Cluster) Unseen() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.Nodes)) {
@@ -196,8 +196,8 @@ func (c Cluster) Unseen() []string {
 	return out
 }
 
-// unevaluated reports whether nobody has said how well the volume is, as right after its parts are seen again; a node that is down says
-// enough.
+// unevaluated reports whether the volume's robustness is not evaluated yet, as right after its parts are read again; a node that is
+// down is evidence enough.
 func (c Cluster) unevaluated(v Volume) bool {
 	return v.Object.Status.Robustness == v1beta2.VolumeRobustnessUnknown && !c.Nodes[v.Holder()].Down() &&
 		!slices.ContainsFunc(v.Engines, func(e *v1beta2.Engine) bool { return c.Nodes[e.Spec.NodeID].Down() })
@@ -209,7 +209,7 @@ func (c Cluster) unseen(node, desired, current string) bool {
 
 func (c Cluster) healthyOn(v Volume, node string) bool { return slices.Contains(c.Healthy(v), node) }
 
-// healthy: the running engine reads and writes the replica, nobody wants it gone, and its node serves.
+// healthy: the running engine reads and writes the replica, the replica is not deleted or failed, and its node serves.
 func (c Cluster) healthy(v Volume, r *v1beta2.Replica) bool {
 	engine := v.Active()
 	return engine != nil && engine.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW && mapped(engine, r.Name) &&

@@ -13,8 +13,8 @@ import (
 // blockDisk is the type of the disks that a v2 server forgets when it ends.
 const blockDisk = "block"
 
-// DiskNotReady says which v2 disk of the node is not ready, and why; empty where all are that have a recorded UUID. A load that was seen
-// ready before since is of an earlier server; the zero time asks for none.
+// DiskNotReady names the v2 disk of the node that is not ready, and why; empty if all with a recorded UUID are ready. A load that was
+// ready before since belongs to an earlier server; the zero time accepts any.
 func (n Node) DiskNotReady(since time.Time) string {
 	if n.Object == nil {
 		return ""

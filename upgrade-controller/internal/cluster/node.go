@@ -5,7 +5,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Exists reports whether there is such a Node, and that it is kept.
+// Exists reports whether the Node exists and is not being deleted.
 func (n Node) Exists() bool { return n.Object != nil && n.Object.DeletionTimestamp == nil }
 
 // Down is positive evidence that the node is out of service.
@@ -31,7 +31,7 @@ func (n Node) Runs(image string) bool {
 		!conditions.IsFalse(m.Status.Conditions, v1beta2.InstanceManagerReachable)
 }
 
-// Old returns the instance manager of another image that has to go, the running one first; nil where none is left.
+// Old returns the instance manager of another image that must be replaced, the running one first; nil if none is left.
 func (n Node) Old(image string) *v1beta2.InstanceManager {
 	var found *v1beta2.InstanceManager
 	for _, m := range n.Managers {
@@ -65,7 +65,7 @@ func (n Node) Manager(ref *v1beta2.InstanceManagerReference) *v1beta2.InstanceMa
 	return nil
 }
 
-// Untouched reports whether the instance manager still runs and that nobody has begun to replace it.
+// Untouched reports whether the instance manager still runs and its replacement has not begun.
 func Untouched(m *v1beta2.InstanceManager) bool { return m != nil && running(m) }
 
 func running(m *v1beta2.InstanceManager) bool {

@@ -9,7 +9,7 @@ import (
 // Attached reports whether the volume is in use, and settled.
 func (v Volume) Attached() bool { return v.Object.Status.State == v1beta2.VolumeStateAttached }
 
-// Settling reports whether the volume is on its way into use or out of it.
+// Settling reports whether the volume is being attached or detached.
 func (v Volume) Settling() bool {
 	state := v.Object.Status.State
 	return state == v1beta2.VolumeStateAttaching || state == v1beta2.VolumeStateDetaching
@@ -42,7 +42,7 @@ func (v Volume) TargetOn(node string) bool {
 	return active != nil && active.Spec.NodeID == node
 }
 
-// EngineOn reports whether any engine of the volume is on the node, or shall be, or may still be.
+// EngineOn reports whether any engine of the volume is on the node, or must be, or may still be.
 func (v Volume) EngineOn(node string) bool {
 	for _, e := range v.Engines {
 		if e.Spec.NodeID == node && alive(e.Spec.DesireState, e.Status.CurrentState) {
@@ -78,7 +78,7 @@ func (v Volume) Replica(name string) *v1beta2.Replica {
 	return nil
 }
 
-// Mapped reports whether an engine of the volume uses the replica, or that the last look at one saw it there.
+// Mapped reports whether an engine of the volume uses the replica, or used it as of the last poll.
 func (v Volume) Mapped(replica string) bool {
 	for _, e := range v.Engines {
 		if !alive(e.Spec.DesireState, e.Status.CurrentState) {
@@ -95,7 +95,7 @@ func (v Volume) Mapped(replica string) bool {
 func (v Volume) Whole() bool { return v.Object.Status.Robustness == v1beta2.VolumeRobustnessHealthy }
 
 // At reports whether the volume's target is on the node for good: the frontend was switched to it, and no other engine is left, but for one
-// that was told to end and whose node nobody sees: that one ends when its node is back.
+// that is to stop and whose node is unreachable: it stops when its node is back.
 func (v Volume) At(node string) bool {
 	current := v.Object.Status.CurrentTargetNodeID
 	if current == "" {
@@ -114,23 +114,23 @@ func (v Volume) At(node string) bool {
 	return true
 }
 
-// AtOriginalNode reports whether the volume's target is where the volume is attached, and that nobody wants it elsewhere.
+// AtOriginalNode reports whether the volume's target is where the volume is attached, and spec.targetNodeID is empty.
 func (v Volume) AtOriginalNode() bool { return v.Object.Spec.TargetNodeID == "" && v.At(v.Holder()) }
 
-// Left tells of a volume that is attached elsewhere that it has nothing to do with the node any more: no engine is there, nobody wants
-// its target away from where it is attached, and its frontend leads there. Whether it serves there is not the node's business.
+// Left reports about a volume that is attached to another node whether it has left this node: no engine is here, spec.targetNodeID is
+// empty, and its frontend leads to the node of the attachment. Whether it serves there does not concern this node.
 func (v Volume) Left(node string) bool {
 	current := v.Object.Status.CurrentTargetNodeID
 	return v.Object.Spec.TargetNodeID == "" && (current == "" || current == v.Holder()) && !v.EngineOn(node)
 }
 
-// PolledSince reports whether the engine was looked at no earlier than that.
+// PolledSince reports whether the engine was polled no earlier than that.
 func (v Volume) PolledSince(since time.Time) bool {
 	e := v.Active()
 	return e != nil && !parse(e.Status.LookedAt).Before(since)
 }
 
-// PollRequested reports whether a look was asked for no earlier than that.
+// PollRequested reports whether a poll was requested no earlier than that.
 func (v Volume) PollRequested(since time.Time) bool {
 	e := v.Active()
 	return e != nil && !parse(e.Spec.LookRequestedAt).Before(since)
@@ -149,7 +149,7 @@ func (v Volume) Rebuilt(r *v1beta2.Replica) int {
 	return min(max(status.Progress, 0), 99)
 }
 
-// RebuiltInAll is how much of the replicas that the volume wants is there, in per cent.
+// RebuiltInAll is the rebuild progress of all replicas that the volume wants, in per cent.
 func (v Volume) RebuiltInAll() int {
 	sum := 0
 	for _, r := range v.Replicas {
@@ -168,7 +168,7 @@ func alive(desired, current string) bool {
 	return desired == v1beta2.InstanceStateRunning || current != "" && current != v1beta2.InstanceStateStopped
 }
 
-// parse reads a time of any precision; what is none is the zero time, which is before everything.
+// parse parses a time of any precision; an invalid one gives the zero time, which is before everything.
 func parse(value string) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, value)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
-// World is what was read about one node. The objects are the cache's: nothing modifies them.
+// World is what was read about one node. The objects belong to the cache and are not modified.
 type World struct {
 	Node string
 	// Upgrades are all upgrades of nodes; Cluster has the node, and every volume that is attached there.
@@ -19,18 +19,18 @@ type World struct {
 	Fresh bool
 }
 
-// Verdict is what shall be made true.
+// Verdict is what to write.
 type Verdict struct {
-	// Confirm asks for the same decision on uncached reads; nothing else of the verdict counts then.
+	// Confirm requires the same decision on uncached reads; the rest of the verdict is ignored then.
 	Confirm bool
-	// SwitchBack are the volumes that are attached to the node and whose targets are wished elsewhere: nobody wishes that any more.
+	// SwitchBack are the volumes that are attached to the node and whose spec.targetNodeID names another one: it must be cleared.
 	SwitchBack []cluster.Volume
-	// Open reports whether nothing is left and the node can be opened.
+	// Open reports whether nothing is left and the node can be uncordoned.
 	Open bool
 }
 
-// Decide says what to do about a node. A node that is not closed, that is gone, or that an upgrade has, is left alone. Targets come home
-// once the node can hold them; until then they stay where they serve.
+// Decide returns what to do about a node. A node that is not cordoned, that is gone, or that has an upgrade, is left alone. Targets are
+// switched back once the node can hold them; until then they stay where they serve.
 func Decide(w World) Verdict {
 	node := w.Cluster.Nodes[w.Node]
 	if !node.Exists() || !node.Object.Spec.UpgradeRequested || Upgraded(w.Node, w.Upgrades) {
@@ -46,7 +46,7 @@ func Decide(w World) Verdict {
 	return Verdict{SwitchBack: away, Open: len(away) == 0}
 }
 
-// Upgraded reports whether an upgrade of the node has begun and not ended. One that has not begun waits until the node is open.
+// Upgraded reports whether an upgrade of the node has begun and not ended. One that has not begun waits until the node is uncordoned.
 func Upgraded(node string, upgrades []*v1beta2.NodeDataEngineUpgrade) bool {
 	return slices.ContainsFunc(upgrades, func(u *v1beta2.NodeDataEngineUpgrade) bool {
 		return u.Spec.NodeID == node && nodeupgrade.Begun(u.Status.State)

@@ -10,15 +10,15 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/model"
 )
 
-// closed is a world in which node-1 is closed and a volume that is attached there has its target on node-2; nobody upgrades it.
-func closed(change func(*model.World)) leftover.World {
+// cordoned is a world in which node-1 is cordoned and a volume that is attached there has its target on node-2; no upgrade exists.
+func cordoned(change func(*model.World)) leftover.World {
 	m := model.New()
 	for _, node := range []string{"node-1", "node-2", "node-3"} {
 		m.AddNode(node)
 	}
 	m.AddVolume("away", "node-1", "node-1", "node-2")
 	m.AddVolume("elsewhere", "node-3", "node-1", "node-2")
-	m.AddVolume("at-home", "node-1", "node-1", "node-2")
+	m.AddVolume("at-original", "node-1", "node-1", "node-2")
 	m.Volumes["away"].Spec.TargetNodeID = "node-2"
 	m.Volumes["elsewhere"].Spec.TargetNodeID = "node-2"
 	m.Nodes["node-1"].Spec.UpgradeRequested = true
@@ -41,24 +41,24 @@ func upgrade(node, state string) func(*model.World) {
 }
 
 func TestWhatAVanishedUpgradeLeftIsBroughtHomeAndOpened(t *testing.T) {
-	home := func(change func(*model.World)) (names []string) {
-		for _, v := range leftover.Decide(closed(change)).SwitchBack {
+	switchedBack := func(change func(*model.World)) (names []string) {
+		for _, v := range leftover.Decide(cordoned(change)).SwitchBack {
 			names = append(names, v.Object.Name)
 		}
 		return names
 	}
-	require.Equal(t, []string{"away"}, home(nil), "only what is attached to the node was sent away by its upgrade")
-	require.False(t, leftover.Decide(closed(nil)).Open, "the node stays closed until then")
+	require.Equal(t, []string{"away"}, switchedBack(nil), "the upgrade relocated only what is attached to the node")
+	require.False(t, leftover.Decide(cordoned(nil)).Open, "the node stays closed until then")
 	require.Equal(t, leftover.Verdict{Open: true},
-		leftover.Decide(closed(func(m *model.World) { m.Volumes["away"].Spec.TargetNodeID = "" })))
-	require.Equal(t, []string{"away"}, home(upgrade("node-2", v1beta2.UpgradeStateSwitchingOver)),
+		leftover.Decide(cordoned(func(m *model.World) { m.Volumes["away"].Spec.TargetNodeID = "" })))
+	require.Equal(t, []string{"away"}, switchedBack(upgrade("node-2", v1beta2.UpgradeStateSwitchingOver)),
 		"another node's upgrade does not have it")
-	require.Equal(t, []string{"away"}, home(upgrade("node-1", v1beta2.UpgradeStateUndefined)), "one that has not begun waits for this")
-	require.Equal(t, []string{"away"}, home(upgrade("node-1", v1beta2.UpgradeStateError)), "nor one that has ended")
+	require.Equal(t, []string{"away"}, switchedBack(upgrade("node-1", v1beta2.UpgradeStateUndefined)), "one that has not begun waits for this")
+	require.Equal(t, []string{"away"}, switchedBack(upgrade("node-1", v1beta2.UpgradeStateError)), "nor one that has ended")
 
-	stale := closed(nil)
+	stale := cordoned(nil)
 	stale.Fresh = false
-	require.Equal(t, leftover.Verdict{Confirm: true}, leftover.Decide(stale), "that nobody has the node is read uncached")
+	require.Equal(t, leftover.Verdict{Confirm: true}, leftover.Decide(stale), "no upgrade of the node is confirmed by uncached reads")
 }
 
 func TestANodeIsLeftAloneThatIsOpenOrGoneOrHasAnUpgradeOrCannotHoldItsTargets(t *testing.T) {
@@ -75,6 +75,6 @@ func TestANodeIsLeftAloneThatIsOpenOrGoneOrHasAnUpgradeOrCannotHoldItsTargets(t 
 			}
 		},
 	} {
-		require.Equal(t, leftover.Verdict{}, leftover.Decide(closed(change)), name)
+		require.Equal(t, leftover.Verdict{}, leftover.Decide(cordoned(change)), name)
 	}
 }

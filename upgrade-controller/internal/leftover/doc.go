@@ -1,6 +1,6 @@
-// Package leftover decides what becomes of a node that is closed for an upgrade while no upgrade has it: the object was taken away by
-// force, its finalizer with it. A node is closed before anything of it is touched and opened after everything came home, so that the closed
-// node itself says that something may be left: targets that are away from home, and the closing.
+// Package leftover decides about a node that is cordoned for an upgrade although no upgrade of it exists: a person removed the object's
+// finalizer by force. A node is cordoned before anything of it is changed and uncordoned after every target was switched back, so that the
+// cordon itself shows that something may be left: relocated targets, and the cordon.
 //
 // It reads nothing and writes nothing; package upgradecontroller does.
 package leftover

@@ -41,7 +41,7 @@ func (w *World) takeOut(volume string) {
 	}
 }
 
-// rebuild brings one replica back, where its node takes any.
+// rebuild adds one replica again, if its node takes any.
 func (w *World) rebuild(volume string) {
 	active := w.Active(volume)
 	if active == nil || w.Usable(volume, "") == 0 {
@@ -57,7 +57,7 @@ func (w *World) rebuild(volume string) {
 	}
 }
 
-// retarget brings the volume's engine to where it is wanted: a second engine, the switch once that runs, the end of the
+// retarget moves the volume's engine to the wanted node: a second engine, the switch once that runs, the end of the
 // first. Each call is one of these.
 func (w *World) retarget(v *v1beta2.Volume) {
 	wanted := v.Spec.TargetNodeID
@@ -88,7 +88,7 @@ func (w *World) retarget(v *v1beta2.Volume) {
 	}
 }
 
-// reopen makes an engine where none serves: its node died.
+// reopen creates an engine if none serves: its node died.
 func (w *World) reopen(v *v1beta2.Volume, node string) {
 	e := &v1beta2.Engine{ObjectMeta: w.Meta(w.engineName(v.Name))}
 	e.Spec = v1beta2.EngineSpec{VolumeName: v.Name, NodeID: node, DataEngine: v1beta2.DataEngineV2, VolumeSize: v.Spec.Size,
@@ -103,7 +103,7 @@ func (w *World) reopen(v *v1beta2.Volume, node string) {
 	}
 }
 
-// takesEngine: a node that is being upgraded takes no engine but one that comes home.
+// takesEngine: a node that is being upgraded takes no engine but one that is switched back.
 func (w *World) takesEngine(node string) bool {
 	if !w.serves(node) {
 		return false
@@ -120,7 +120,7 @@ func (w *World) takesEngine(node string) bool {
 	return false
 }
 
-// evaluator says how well the volume is.
+// evaluator sets the volume's robustness.
 func (w *World) evaluator(v *v1beta2.Volume) {
 	switch usable := w.Usable(v.Name, ""); {
 	case usable == 0:

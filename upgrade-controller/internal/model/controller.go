@@ -14,14 +14,14 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
 
-// Controller is upgrade-controller in memory: its decisions, made true one write after the other.
+// Controller is upgrade-controller in memory: its decisions are applied one write after the other.
 type Controller struct {
 	World *World
 	Now   time.Time
-	// Random and Kill let it die between two writes, so often; nil never.
+	// Random and Kill make it crash between two writes with this probability; nil: never.
 	Random *rand.Rand
 	Kill   float64
-	// Wrong is a transition that must not be: set once, empty where there was none.
+	// Wrong is a forbidden transition: set once, empty if there was none.
 	Wrong string
 }
 
@@ -100,7 +100,7 @@ func (c *Controller) node(u *v1beta2.NodeDataEngineUpgrade) {
 	}
 }
 
-// forward: once the old instance manager is not as it was, an upgrade is not given up any more.
+// forward: once the old instance manager is not as it was, an upgrade is not rolled back any more.
 func (c *Controller) forward(before, after v1beta2.NodeDataEngineUpgradeStatus) {
 	if before.State != v1beta2.UpgradeStateUpgradingInstanceManager || after.State != v1beta2.UpgradeStateRollingBack {
 		return
@@ -110,15 +110,15 @@ func (c *Controller) forward(before, after v1beta2.NodeDataEngineUpgradeStatus) 
 	}
 }
 
-// same holds two decisions against each other: on everything, and on what the shell reads.
+// same compares two decisions: on everything, and on what the reconciler reads.
 func (c *Controller) same(all, read any, wrong string) {
 	if !reflect.DeepEqual(all, read) {
 		c.Wrong = wrong
 	}
 }
 
-// around is the cluster as the shell reads it for the upgrade of a node: the volumes that use the node or are named, and how
-// many targets each node has only where that is asked.
+// around is the cluster as the reconciler reads it for the upgrade of a node: the volumes that use the node or are named, and how
+// many targets each node has only if that is needed.
 func (w *World) around(u *v1beta2.NodeDataEngineUpgrade) cluster.Cluster {
 	out := w.Cluster()
 	load := map[string]int{}
@@ -156,7 +156,7 @@ func (c *Controller) effect(e nodeupgrade.Effect) {
 	}
 }
 
-// Violation tells what is wrong with the world now, "" where nothing is. Volumes in excused lost their target to a fault.
+// Violation names the invariant that the world violates, "" if none. Volumes in excused lost their target to a fault.
 func (w *World) Violation(excused map[string]bool) string {
 	closed := of(w.Nodes, func(n *v1beta2.Node) bool { return n.Spec.UpgradeRequested })
 	under := of(w.Upgrades, func(u *v1beta2.NodeDataEngineUpgrade) bool {

@@ -44,8 +44,8 @@ func (w *World) runEngine(e *v1beta2.Engine, serves bool) {
 	e.Status.LookedAt = e.Spec.LookRequestedAt
 }
 
-// replace takes the next step with the node's instance managers: the old one's pod goes, then the old one, then the new
-// one starts. What was begun is ended one way or the other, whatever the upgrade decided meanwhile.
+// replace takes the next step with the node's instance managers: the old one's pod is deleted, then the old one, then the new
+// one starts. A replacement that has begun is completed, whatever the upgrade decided meanwhile.
 func (w *World) replace(node string) {
 	for _, u := range w.Upgrades {
 		if u.Spec.NodeID == node && u.Status.State == v1beta2.UpgradeStateUpgradingInstanceManager && !w.used(node) {

@@ -44,7 +44,7 @@ func (g *game) oldRuns() bool {
 func TestATemporaryNodeThatDiesIsReplacedWhereverTheUpgradeIs(t *testing.T) {
 	for state, prepare := range map[string]func(*game){
 		v1beta2.UpgradeStateUpgradingInstanceManager: func(*game) {},
-		// The new instance manager runs, and fails before the target is home.
+		// The new instance manager runs, and fails before the target is switched back.
 		v1beta2.UpgradeStateSwitchingBack: func(g *game) {
 			m := g.World.Managers[v1beta2.InstanceManagerName("node-1", NewImage, v1beta2.DataEngineV2)]
 			m.Status.CurrentState = v1beta2.InstanceManagerStateError

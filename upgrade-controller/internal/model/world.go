@@ -17,7 +17,7 @@ const (
 	NewImage = "registry/instance-manager:v2"
 )
 
-// World is every object, by name. Whoever plays in it modifies the objects in place.
+// World is every object, by name. The simulated controllers modify the objects in place.
 type World struct {
 	Nodes     map[string]*v1beta2.Node
 	Managers  map[string]*v1beta2.InstanceManager
@@ -88,7 +88,7 @@ func (w *World) AddVolume(name, attached string, replicas ...string) {
 	}
 }
 
-// AttachVolume attaches a volume at once, over those of its replicas that can be used; it tells whether there was one.
+// AttachVolume attaches a volume at once, over those of its replicas that can be used; it reports whether there was one.
 func (w *World) AttachVolume(name, node string) bool {
 	v := w.Volumes[name]
 	engine := &v1beta2.Engine{ObjectMeta: w.Meta(w.engineName(name))}

@@ -23,7 +23,7 @@ import (
 
 var (
 	worlds = flag.Int("worlds", 1500, "how many random worlds are played")
-	seed   = flag.Int64("seed", 0, "plays this world only, and tells it")
+	seed   = flag.Int64("seed", 0, "runs this world only, and logs it")
 )
 
 var nodeNames = []string{"node-1", "node-2", "node-3"}
@@ -150,14 +150,14 @@ func (g *game) reported() {
 		return
 	}
 	for _, u := range of(g.World.Upgrades, all[v1beta2.NodeDataEngineUpgrade]) {
-		said := conditions.Get(u.Status.Conditions, v1beta2.UpgradeProgressing)
-		if said != nil {
-			g.report("%s %s %s: %s", g.Now.Format(time.TimeOnly), u.Name, u.Status.State, said.Message)
+		progressing := conditions.Get(u.Status.Conditions, v1beta2.UpgradeProgressing)
+		if progressing != nil {
+			g.report("%s %s %s: %s", g.Now.Format(time.TimeOnly), u.Name, u.Status.State, progressing.Message)
 		}
 	}
 }
 
-// fault is something that nobody in the cluster decided.
+// fault is an injected failure.
 func (g *game) fault() {
 	switch g.random.Intn(7) {
 	case 0, 1:
@@ -287,7 +287,7 @@ func (g *game) idle() bool {
 	return len(of(g.World.Upgrades, func(u *v1beta2.NodeDataEngineUpgrade) bool { return !nodeupgrade.Ended(u.Status.State) })) == 0
 }
 
-// unexplained tells what was left behind without a reason (UPG-4), or got stuck.
+// unexplained states what was left behind without a reason (UPG-4), or got stuck.
 func (g *game) unexplained() string {
 	stalled := map[string]bool{}
 	for _, u := range g.World.Upgrades {
@@ -326,7 +326,7 @@ func (g *game) unexplained() string {
 	return ""
 }
 
-// forgotten is a volume that nobody serves although its user's node is up and a node that takes engines has a replica of it.
+// forgotten is a volume without a serving engine although its user's node is up and a node that takes engines has a replica of it.
 func (g *game) forgotten() string {
 	for _, v := range of(g.World.Volumes, all[v1beta2.Volume]) {
 		holder := v.Status.CurrentNodeID
@@ -378,7 +378,7 @@ func TestRandomWorldsKeepTheInvariants(t *testing.T) {
 	}
 }
 
-// An ordinary world ends with every node upgraded and every volume healthy, and says so.
+// An ordinary world ends with every node upgraded and every volume healthy, and reports it.
 func TestAWorldWithoutFaultsIsUpgraded(t *testing.T) {
 	g := newGame(1, t.Logf)
 	g.World = New()

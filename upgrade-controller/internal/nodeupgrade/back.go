@@ -6,24 +6,24 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// switchingBack brings every target home; there is no way but forward. Of a node that is gone, those that are attached there wait.
+// switchingBack switches every target back; a roll back is no longer possible. If the node is gone, volumes attached there wait.
 func (p *pass) switchingBack() {
 	if p.node.Exists() {
-		p.closed()
+		p.cordoned()
 	}
-	if p.each((*pass).home) {
+	if p.each((*pass).switchBack) {
 		p.to(v1beta2.UpgradeStateRebuildingReplica)
 		p.status.ProgressedAt = ""
 	}
 }
 
-// home brings the volume's target back to where the volume is attached, once that node can hold it; until then it stays
-// at its temporary node, or another one.
-func (p *pass) home(name string) bool {
+// switchBack switches the volume's target to the node where the volume is attached, once that node can hold it. Until then the target stays
+// on its temporary node, or another one.
+func (p *pass) switchBack(name string) bool {
 	v := p.Cluster.Volumes[name]
 	switch here := v.Holder() == p.nodeID(); {
 	case here && p.status.Volumes[name].TemporaryNodeID == "":
-		return p.neverSent(name)
+		return p.notRelocated(name)
 	case here && !p.node.Serves() && v.Object.Spec.TargetNodeID != "":
 		if p.moved(name) {
 			p.waits(name, v1beta2.VolumeUpgradeAway, v1beta2.ReasonWaitingForInstanceManager, p.cannotHold())
@@ -32,7 +32,7 @@ func (p *pass) home(name string) bool {
 	case here:
 		p.send(v, "")
 		if !v.AtOriginalNode() || v.Settling() {
-			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target goes home to node "+v.Holder()+
+			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target is switched back to node "+v.Holder()+
 				".")
 		}
 	default:
@@ -46,18 +46,18 @@ func (p *pass) home(name string) bool {
 	return true
 }
 
-// neverSent lets a target be that this upgrade sent nowhere. Whether it serves is not waited for: a volume that is about to be attached
-// waits for the node to be opened.
-func (p *pass) neverSent(name string) bool {
+// notRelocated leaves a target alone that this upgrade did not relocate. It does not wait until the target serves: a volume that is about
+// to be attached waits for the node to be uncordoned.
+func (p *pass) notRelocated(name string) bool {
 	message := ""
 	if p.Cluster.Volumes[name].Object.Spec.TargetNodeID != "" {
-		message = "Its target stays where somebody else wishes it."
+		message = "Its target stays on the node that spec.targetNodeID names, which this upgrade did not set."
 	}
 	p.mark(name, v1beta2.VolumeUpgradeHome, message)
 	return true
 }
 
-// cannotHold says why the node cannot hold targets.
+// cannotHold explains why the node cannot hold targets.
 func (p *pass) cannotHold() string {
 	if p.node.Exists() {
 		return "node " + p.nodeID() + " cannot hold its target yet."
@@ -65,10 +65,10 @@ func (p *pass) cannotHold() string {
 	return "node " + p.nodeID() + ", where it is attached, is gone: bring the node back, or detach the volume."
 }
 
-// rebuildingReplica opens the node and waits until every volume is healthy again. It is given up only after a time in
-// which no rebuild went on.
+// rebuildingReplica uncordons the node and waits until every volume is healthy again. It fails only after a time in
+// which no rebuild made progress.
 func (p *pass) rebuildingReplica() {
-	open := p.opened()
+	open := p.uncordoned()
 	whole := p.each((*pass).whole)
 	switch {
 	case open && whole:
@@ -87,7 +87,8 @@ func (p *pass) whole(name string) bool {
 		p.mark(name, v1beta2.VolumeUpgradeDone, "")
 		return true
 	}
-	// Ten per cent are told at once, less only when nothing else was for a while: a large volume is not given up, and costs no more writes.
+	// A step of ten per cent is written at once, a smaller one only after a while: a large volume does not time out, and costs no more
+	// writes.
 	rebuilt := v.RebuiltInAll()
 	if rebuilt >= x.Progress+10 || rebuilt > x.Progress && p.Now.Sub(p.progressedAt()) > Timeout(p.Manager, p.observed)/10 {
 		x.Progress, p.status.ProgressedAt = rebuilt, stamp(p.Now)
@@ -97,15 +98,15 @@ func (p *pass) whole(name string) bool {
 		fmt.Sprintf("its robustness is %q, its replicas are rebuilt to %d %% in all.", v.Object.Status.Robustness, x.Progress))
 }
 
-// rollingBack brings every target home and opens the node. An instance manager that was replaced after all is gone on
-// with.
+// rollingBack switches every target back and uncordons the node. If the instance manager was replaced after all, the upgrade continues
+// forward.
 func (p *pass) rollingBack() {
 	if p.status.OldInstanceManager != nil && p.node.Manager(p.status.OldInstanceManager) == nil && p.node.Runs(p.target()) {
 		p.to(v1beta2.UpgradeStateSwitchingBack)
 		p.status.ErrorMessage = ""
 		return
 	}
-	if p.each((*pass).home) && p.opened() {
+	if p.each((*pass).switchBack) && p.uncordoned() {
 		p.fail(p.status.ErrorMessage)
 	}
 }
@@ -115,10 +116,10 @@ func (p *pass) complete() {
 	p.status.ErrorMessage, p.status.CompletedAt = "", stamp(p.Now)
 }
 
-// ended leaves nothing behind: the node open, and no snapshot that nobody wants to keep. One that never had a volume opens nothing: who
-// closed the node may have left targets away, which come home first (package leftover).
+// ended leaves nothing behind: it uncordons the node and deletes snapshots that are not to be kept. An upgrade that never had a volume
+// uncordons nothing: the upgrade that cordoned the node may have left targets relocated, which are switched back first (package leftover).
 func (p *pass) ended() {
-	clean := len(p.status.Volumes) == 0 || p.opened()
+	clean := len(p.status.Volumes) == 0 || p.uncordoned()
 	if p.Manager == nil || !p.Manager.Spec.KeepSnapshots {
 		for _, name := range p.volumes() {
 			snapshot := p.Snapshots[p.status.Volumes[name].Snapshot]

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/preflight"
 )
 
-// undefined touches nothing: it waits for its turn, and for whatever stands against the upgrade to go away.
+// undefined changes nothing: it waits until earlier upgrades have ended, and until nothing blocks the upgrade.
 func (p *pass) undefined() {
 	if p.status.StartedAt == "" {
 		p.status.OwnerID, p.status.StartedAt = Owner, stamp(p.Now)
@@ -17,18 +17,18 @@ func (p *pass) undefined() {
 	if p.status.StateSince == "" {
 		p.status.StateSince = stamp(p.Now)
 	}
-	if why := p.givenUp(); why != "" {
+	if why := p.endReason(); why != "" {
 		p.fail(why)
 		return
 	}
 	if p.Upgrade.Spec.DataEngine != v1beta2.DataEngineV2 {
-		p.wait(v1beta2.ReasonNotUnderstood, fmt.Sprintf("Data engine %q is not known to this version of upgrade-controller. Bring it up "+
-			"to date.", p.Upgrade.Spec.DataEngine))
+		p.wait(v1beta2.ReasonNotUnderstood, fmt.Sprintf("Data engine %q is not known to this version of upgrade-controller. Update "+
+			"upgrade-controller.", p.Upgrade.Spec.DataEngine))
 		return
 	}
 	if other := p.other(); other != "" {
 		p.status.StateSince = "" // its time does not run
-		p.wait(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("NodeDataEngineUpgrade %s came first: let it end, or delete it.", other))
+		p.wait(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("NodeDataEngineUpgrade %s is earlier: wait until it ends, or delete it.", other))
 		return
 	}
 	if p.Manager.Spec.Paused {
@@ -37,8 +37,8 @@ func (p *pass) undefined() {
 		return
 	}
 	if p.node.Exists() && p.node.Object.Spec.UpgradeRequested {
-		p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is still closed by an earlier upgrade whose object is gone: its targets "+
-			"come home and it is opened first.", p.nodeID()))
+		p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is still cordoned by an earlier upgrade whose object is gone: its targets "+
+			"are switched back and it is uncordoned first.", p.nodeID()))
 		return
 	}
 	if p.node.Exists() && p.node.Upgraded(p.target()) {
@@ -58,7 +58,7 @@ func (p *pass) undefined() {
 	}
 }
 
-// other is an upgrade of a node that is under way, or whose turn is before this one's.
+// other is an upgrade of a node that is under way, or that is queued before this one.
 func (p *pass) other() string {
 	for _, o := range p.Others {
 		sooner := !Ended(o.Status.State) && (o.CreationTimestamp.Time.Before(p.Upgrade.CreationTimestamp.Time) ||
@@ -70,14 +70,14 @@ func (p *pass) other() string {
 	return ""
 }
 
-// blocked reports whether something stands against the upgrade.
+// blocked reports whether something blocks the upgrade.
 func (p *pass) blocked() bool {
 	found := preflight.Blockers(preflight.World{
 		Node: p.nodeID(), Cluster: p.Cluster, Target: p.target(), Skip: p.Manager.Spec.SkipVolumes, Own: p.ownSnapshots(),
 	})
 	if len(found) == 0 {
 		p.preflight = &v1beta2.Condition{Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonPassed,
-			Message: fmt.Sprintf("Nothing stands against the upgrade of node %s.", p.nodeID())}
+			Message: fmt.Sprintf("Nothing blocks the upgrade of node %s.", p.nodeID())}
 		return false
 	}
 	p.preflight = &v1beta2.Condition{Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonUpgradeBlocked,
@@ -97,14 +97,14 @@ func (p *pass) ownSnapshots() map[string]string {
 	return out
 }
 
-// initializing closes the node, looks at every volume anew, asks the blockers again and takes the snapshots.
+// initializing cordons the node, polls the engine of every volume again, checks the blockers again and takes the snapshots.
 func (p *pass) initializing() {
 	if !p.keeps() {
 		return
 	}
 	p.adopt()
 	if !p.polled() || p.blocked() || !p.each((*pass).snapshotted) {
-		p.giveUpWhenLate()
+		p.rollBackWhenLate()
 		return
 	}
 	if p.confirmed() {
@@ -112,32 +112,33 @@ func (p *pass) initializing() {
 	}
 }
 
-// keeps reports whether the node is this upgrade's: it shall not end, and the node is closed, or is given up when that takes too long.
+// keeps reports whether the node belongs to this upgrade: the upgrade must not end, and the node is cordoned. It rolls back if that takes
+// too long.
 func (p *pass) keeps() bool {
-	if why := p.givenUp(); why != "" {
+	if why := p.endReason(); why != "" {
 		p.rollBack(why)
 		return false
 	}
-	if !p.closed() {
-		p.giveUpWhenLate()
+	if !p.cordoned() {
+		p.rollBackWhenLate()
 		return false
 	}
 	return true
 }
 
-// giveUpWhenLate rolls back a step that takes too long.
-func (p *pass) giveUpWhenLate() {
+// rollBackWhenLate rolls back a step that takes too long.
+func (p *pass) rollBackWhenLate() {
 	if p.late() {
 		p.rollBack(fmt.Sprintf("Gave up in state %s after %s. %s %s", p.observed, Timeout(p.Manager, p.observed), p.message, p.next()))
 	}
 }
 
-// next says how the upgrade goes on after a failure.
+// next is the message's next step after a failure.
 func (p *pass) next() string {
 	return fmt.Sprintf("Repair that, then change the spec of DataEngineUpgradeManager %s.", p.Upgrade.Spec.DataEngineUpgradeManager)
 }
 
-// polled asks for a look at every volume in use that is no older than the state, and tells that there was one.
+// polled requests a poll of the engine of every volume in use, and reports whether each was polled since the state began.
 func (p *pass) polled() bool {
 	all := true
 	for _, name := range p.volumes() {
@@ -156,10 +157,11 @@ func (p *pass) lookedAt(volume string) bool {
 	if engine := v.Active(); engine != nil && !v.PollRequested(p.since()) {
 		p.effect(Effect{Kind: RequestPoll, Name: engine.Name, Volume: volume, At: later(p.Now, p.since())})
 	}
-	return p.waits(volume, p.status.Volumes[volume].State, v1beta2.ReasonWaitingForLook, "im-monitor has to look at its engine first.")
+	return p.waits(volume, p.status.Volumes[volume].State, v1beta2.ReasonWaitingForLook, "im-monitor must poll its engine first.")
 }
 
-// later keeps a request from being older than the state that asks, whose time another clock may have told: it would be asked for ever.
+// later keeps a request from being older than the state that asks. Another clock may have set the state's time, and the request would never
+// be satisfied.
 func later(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b

@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// conclude writes the conditions, and when to wake.
+// conclude writes the conditions and RequeueAt.
 func (p *pass) conclude() {
 	p.status.ObservedGeneration = p.Upgrade.Generation
 	if p.further() {
@@ -29,7 +29,7 @@ func (p *pass) conclude() {
 	set(v1beta2.UpgradeProgressing, progressing.Status, progressing.Reason, progressing.Message)
 	if stalled := p.status.State == p.observed && p.late() && p.message != ""; stalled {
 		set(v1beta2.UpgradeStalled, v1beta2.ConditionTrue, v1beta2.ReasonTimedOut,
-			fmt.Sprintf("Nothing has gone on in state %s for %s. %s", p.observed, Timeout(p.Manager, p.observed), progressing.Message))
+			fmt.Sprintf("State %s has made no progress for %s. %s", p.observed, Timeout(p.Manager, p.observed), progressing.Message))
 	} else {
 		set(v1beta2.UpgradeStalled, v1beta2.ConditionFalse, v1beta2.ReasonInTime, "No step takes longer than its timeout.")
 	}
@@ -39,7 +39,7 @@ func (p *pass) conclude() {
 	case v1beta2.UpgradeStateError:
 		set(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, p.failure(), p.status.ErrorMessage)
 	default:
-		set(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, v1beta2.ReasonUnfinished, "The upgrade of the node goes on.")
+		set(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, v1beta2.ReasonUnfinished, "The upgrade of the node continues.")
 	}
 	p.status.Conditions = list
 	p.requeueAt()
@@ -67,7 +67,7 @@ func (p *pass) failure() string {
 	switch {
 	case p.observed == v1beta2.UpgradeStateError && said != "" && said != v1beta2.ReasonUnfinished:
 		return said
-	case p.givenUp() != "":
+	case p.endReason() != "":
 		return v1beta2.ReasonAborted
 	case p.preflight != nil && p.preflight.Status == v1beta2.ConditionFalse:
 		return v1beta2.ReasonUpgradeBlocked
@@ -75,13 +75,13 @@ func (p *pass) failure() string {
 	return v1beta2.ReasonNodeFailed
 }
 
-// holds are the reasons for which the upgrade does not go on by itself.
+// holds are the reasons for which the upgrade does not continue by itself.
 var holds = map[string]bool{
 	v1beta2.ReasonWaitingForUpgrade: true, v1beta2.ReasonNotUnderstood: true, v1beta2.ReasonPaused: true,
 	v1beta2.ReasonUpgradeBlocked: true,
 }
 
-// progressing says what the upgrade waits for; a state that it has just entered waits for its first step.
+// progressing returns what the upgrade waits for; a state that it has just entered waits for its first step.
 func (p *pass) progressing() v1beta2.Condition {
 	out := v1beta2.Condition{Status: v1beta2.ConditionTrue, Reason: p.reason, Message: p.message}
 	switch {
@@ -100,7 +100,7 @@ func (p *pass) progressing() v1beta2.Condition {
 	return out
 }
 
-// firstWaits is what a state begins with.
+// firstWaits is the first thing that each state waits for.
 var firstWaits = map[string]string{
 	v1beta2.UpgradeStateUndefined:                v1beta2.ReasonTakingNode,
 	v1beta2.UpgradeStateInitializing:             v1beta2.ReasonTakingNode,
@@ -112,7 +112,7 @@ var firstWaits = map[string]string{
 	v1beta2.UpgradeStateRollingBack:              v1beta2.ReasonWaitingForTarget,
 }
 
-// requeueAt is when the state takes too long. A state that was just entered is decided on anew, because its write is seen.
+// requeueAt is when the state times out. A state that was just entered is decided on again by the watch event of its write.
 func (p *pass) requeueAt() {
 	if p.status.State != p.observed {
 		return

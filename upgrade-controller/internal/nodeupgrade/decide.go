@@ -12,21 +12,21 @@ import (
 // Owner is the controller that drives upgrades.
 const Owner = "upgrade-controller"
 
-// pass is one decision under way: the wanted status grows in it.
+// pass is one decision: it builds the wanted status.
 type pass struct {
 	World
-	// observed is the state that was read, node what was read of the upgraded node.
+	// observed is the state that was read; node is the upgraded node as it was read.
 	observed string
 	node     cluster.Node
 	verdict  Verdict
 	status   *v1beta2.NodeDataEngineUpgradeStatus
-	// reason and message say what the upgrade waits for; others is how many volumes wait beside the first.
+	// reason and message state what the upgrade waits for; others is how many volumes wait beside the first.
 	reason, message string
 	others          int
-	// volume is the first volume that waits; done of all volumes have answered well.
+	// volume is the first volume that waits; done of all volumes have done the step.
 	volume    string
 	done, all int
-	// preflight is what the blockers say, nil where they were not asked.
+	// preflight is the result of the blockers, nil if they were not checked.
 	preflight *v1beta2.Condition
 }
 
@@ -70,7 +70,7 @@ func (p *pass) target() string { return p.Upgrade.Spec.InstanceManagerImage }
 
 func (p *pass) nodeID() string { return p.Upgrade.Spec.NodeID }
 
-// confirmed asks for uncached reads before a step that cannot be taken back.
+// confirmed requires uncached reads before a step that cannot be undone.
 func (p *pass) confirmed() bool {
 	if !p.Fresh {
 		p.verdict.Confirm = true
@@ -84,7 +84,7 @@ func (p *pass) to(state string) {
 	p.volume, p.done, p.all, p.status.Furthest = "", 0, 0, 0
 }
 
-// rollBack gives up what was begun, before the instance manager is replaced.
+// rollBack ends the upgrade before the instance manager is replaced.
 func (p *pass) rollBack(why string) {
 	p.to(v1beta2.UpgradeStateRollingBack)
 	p.status.ErrorMessage = why
@@ -95,7 +95,7 @@ func (p *pass) fail(why string) {
 	p.status.ErrorMessage, p.status.CompletedAt = why, stamp(p.Now)
 }
 
-// wait says what the upgrade waits for; the first that waits is told, the others are counted.
+// wait records what the upgrade waits for: the first is reported, the others are counted.
 func (p *pass) wait(reason, message string) {
 	if p.reason != "" {
 		p.others++
@@ -104,7 +104,7 @@ func (p *pass) wait(reason, message string) {
 	p.reason, p.message = reason, message
 }
 
-// waits lets a volume wait.
+// waits records what a volume waits for.
 func (p *pass) waits(volume, state, reason, message string) bool {
 	p.mark(volume, state, message)
 	if p.reason == "" {
@@ -125,8 +125,8 @@ func (p *pass) effect(e Effect) { p.verdict.Effects = append(p.verdict.Effects, 
 // volumes are the names in the status, sorted.
 func (p *pass) volumes() []string { return slices.Sorted(maps.Keys(p.status.Volumes)) }
 
-// givenUp tells why the upgrade shall end, "" where it shall go on.
-func (p *pass) givenUp() string {
+// endReason is why the upgrade must end, "" if it must continue.
+func (p *pass) endReason() string {
 	switch {
 	case p.Upgrade.DeletionTimestamp != nil:
 		return "This NodeDataEngineUpgrade was deleted."
@@ -138,25 +138,25 @@ func (p *pass) givenUp() string {
 	return ""
 }
 
-// closed closes the node for new volumes, and tells that it is.
-func (p *pass) closed() bool {
+// cordoned cordons the node for new volumes, and reports whether it is cordoned.
+func (p *pass) cordoned() bool {
 	if p.node.Exists() && p.node.Object.Spec.UpgradeRequested {
 		return true
 	}
 	if !p.node.Exists() {
-		p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is gone, or is being deleted: bring it back, or set spec.abort of "+
+		p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is gone, or is being deleted: restore it, or set spec.abort of "+
 			"DataEngineUpgradeManager %s.",
 			p.nodeID(), p.Upgrade.Spec.DataEngineUpgradeManager))
 		return false
 	}
 	p.effect(Effect{Kind: CloseNode, Name: p.nodeID()})
-	p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is being closed for new volumes.", p.nodeID()))
+	p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is being cordoned for new volumes.", p.nodeID()))
 	return false
 }
 
-// opened opens the node again, and tells that it is. A node that is gone is open, and one that is closed for another
-// upgrade by now is not this one's.
-func (p *pass) opened() bool {
+// uncordoned uncordons the node, and reports whether it is uncordoned. A node that is gone counts as uncordoned. A node that is cordoned
+// for another upgrade by now is left alone.
+func (p *pass) uncordoned() bool {
 	if p.node.Object == nil || !p.node.Object.Spec.UpgradeRequested {
 		return true
 	}
@@ -169,6 +169,6 @@ func (p *pass) opened() bool {
 		return false
 	}
 	p.effect(Effect{Kind: OpenNode, Name: p.nodeID()})
-	p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is being opened for volumes again.", p.nodeID()))
+	p.wait(v1beta2.ReasonTakingNode, fmt.Sprintf("Node %s is being uncordoned.", p.nodeID()))
 	return false
 }

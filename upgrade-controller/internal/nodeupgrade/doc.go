@@ -9,12 +9,12 @@
 //	    ▲                                                                                  ▼
 //	    └───────────────── no progress ─────────────────────────────────────────── rebuilding-replica ─► completed
 //
-// The state says what the neighbours may do: attach-controller takes out the replicas that status.volumes lists while it
+// The state permits what the peer controllers do: attach-controller takes out the replicas that status.volumes lists while it
 // is detaching-replicas, upgrading-instance-manager or switching-back, im-monitor replaces the instance manager of
-// status.oldInstanceManager while it is upgrading-instance-manager. What has been reached is never concluded from the
-// state, but from the objects: each step asks of each volume everything that earlier steps asked, too, so that a volume
-// that comes late, or a temporary node that dies, is dealt with where the upgrade then is.
+// status.oldInstanceManager while it is upgrading-instance-manager. Progress is never concluded from the state, but
+// from the objects: each step checks of each volume everything that earlier steps checked, too, so that a volume that
+// appears late, or a temporary node that dies, is handled in whatever step the upgrade is.
 //
-// Everything is written ahead: the temporary node stands in the status before a target moves there, the name of a
-// snapshot before it is taken, the state before the node is closed. The package knows no client and no clock.
+// Every step is stored before it is taken: the temporary node is in the status before a target moves there, the name of a
+// snapshot before it is taken, the state before the node is cordoned. The package uses no client and no clock.
 package nodeupgrade

@@ -7,14 +7,14 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/cluster"
 )
 
-// switchingOver brings every target off the node.
+// switchingOver relocates every target from the node.
 func (p *pass) switchingOver() {
 	if !p.keeps() {
 		return
 	}
 	p.adopt()
 	if !p.each((*pass).snapshotted, (*pass).moved) {
-		p.giveUpWhenLate()
+		p.rollBackWhenLate()
 		return
 	}
 	if p.confirmed() {
@@ -29,7 +29,7 @@ func (p *pass) detachingReplicas() {
 	}
 	p.adopt()
 	if !p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut) {
-		p.giveUpWhenLate()
+		p.rollBackWhenLate()
 		return
 	}
 	if !p.confirmed() {
@@ -47,7 +47,7 @@ func reference(m *v1beta2.InstanceManager) *v1beta2.InstanceManagerReference {
 }
 
 // upgradingInstanceManager waits until the instance manager of the new image answers. While the old one is untouched the
-// upgrade can still be given up; after that it only goes on, and says what it waits for, unless the node is gone with all that
+// upgrade can still be rolled back. After that it only continues, and reports what it waits for, unless the node is gone with all that
 // ran there.
 func (p *pass) upgradingInstanceManager() {
 	if p.node.Object == nil {
@@ -58,7 +58,7 @@ func (p *pass) upgradingInstanceManager() {
 	}
 	if p.node.Runs(p.target()) && p.node.Manager(p.status.OldInstanceManager) == nil {
 		if why := p.node.DiskNotReady(p.since()); why != "" {
-			p.closed()
+			p.cordoned()
 			p.each((*pass).moved)
 			p.wait(v1beta2.ReasonWaitingForDisk,
 				fmt.Sprintf("Node %s: %s. The new instance manager has no replica before its disk is loaded; see the Node's status.",
@@ -68,7 +68,7 @@ func (p *pass) upgradingInstanceManager() {
 		p.to(v1beta2.UpgradeStateSwitchingBack)
 		return
 	}
-	p.closed()
+	p.cordoned()
 	untouched := cluster.Untouched(p.node.Manager(p.status.OldInstanceManager))
 	if untouched {
 		p.adopt()
@@ -82,14 +82,14 @@ func (p *pass) upgradingInstanceManager() {
 	if !untouched {
 		return
 	}
-	if why := p.givenUp(); why != "" && p.confirmed() {
+	if why := p.endReason(); why != "" && p.confirmed() {
 		p.rollBack(why)
 	} else if p.late() && p.confirmed() {
-		p.giveUpWhenLate()
+		p.rollBackWhenLate()
 	}
 }
 
-// follow names an instance manager that runs in the old one's place, as after somebody deleted that.
+// follow names an instance manager that replaced the old one, for example after a person deleted that one.
 func (p *pass) follow() {
 	if old := p.node.Old(p.target()); cluster.Untouched(old) {
 		p.status.OldInstanceManager = reference(old)

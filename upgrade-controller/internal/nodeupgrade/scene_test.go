@@ -86,7 +86,7 @@ func (s *scene) reached(state string) {
 	}
 }
 
-// set changes what the status says of the volume.
+// set changes what the status reports about the volume.
 func (s *scene) set(change func(*v1beta2.VolumeUpgradeStatus)) {
 	x := s.u.Status.Volumes["vol"]
 	change(&x)
@@ -144,7 +144,7 @@ func (s *scene) down(node string) {
 		Reason: v1beta2.ReasonKubernetesNodeNotReady}
 }
 
-// polled answers a look that was asked for now.
+// polled answers a poll that was requested now.
 func (s *scene) polled() { s.Engines["vol-e-0"].Status.LookedAt = now.Format(time.RFC3339Nano) }
 
 func (s *scene) late() { s.u.Status.StateSince = now.Add(-time.Hour).Format(time.RFC3339Nano) }

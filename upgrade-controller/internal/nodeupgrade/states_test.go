@@ -71,10 +71,10 @@ func sends(node string) nodeupgrade.Effect {
 
 func TestUndefinedTouchesNothing(t *testing.T) {
 	run(t, map[string]row{
-		"its turn has come":   {from: undefined, to: initializing},
-		"aborted":             {from: undefined, change: (*scene).abort, to: failed, reason: v1beta2.ReasonAborted},
-		"deleted":             {from: undefined, change: (*scene).delete, to: failed, reason: v1beta2.ReasonAborted},
-		"its manager is gone": {from: undefined, change: func(s *scene) { s.m = nil }, to: failed, reason: v1beta2.ReasonAborted},
+		"no other upgrade is earlier": {from: undefined, to: initializing},
+		"aborted":                     {from: undefined, change: (*scene).abort, to: failed, reason: v1beta2.ReasonAborted},
+		"deleted":                     {from: undefined, change: (*scene).delete, to: failed, reason: v1beta2.ReasonAborted},
+		"its manager is gone":         {from: undefined, change: func(s *scene) { s.m = nil }, to: failed, reason: v1beta2.ReasonAborted},
 		"paused": {from: undefined, change: func(s *scene) { s.m.Spec.Paused = true }, to: undefined,
 			reason: v1beta2.ReasonPaused},
 		"an unknown data engine": {from: undefined, change: func(s *scene) { s.u.Spec.DataEngine = "v3" }, to: undefined,
@@ -116,7 +116,7 @@ func TestInitializing(t *testing.T) {
 		"the node is closed first": {from: initializing, change: func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false },
 			to:     initializing,
 			reason: v1beta2.ReasonTakingNode, effects: effects(closes)},
-		"then every engine is looked at": {from: initializing, to: initializing, reason: v1beta2.ReasonWaitingForLook,
+		"then every engine is checked": {from: initializing, to: initializing, reason: v1beta2.ReasonWaitingForLook,
 			effects: effects(asks)},
 		"which is asked for once": {from: initializing, change: func(s *scene) {
 			s.Engines["vol-e-0"].Spec.LookRequestedAt = now.Format(time.RFC3339Nano)
@@ -219,7 +219,7 @@ func TestDetachingReplicas(t *testing.T) {
 		}
 	}
 	run(t, map[string]row{
-		"a look that is newer comes first": {from: detaching, to: detaching, reason: v1beta2.ReasonWaitingForLook, effects: effects(asks)},
+		"a newer poll comes first": {from: detaching, to: detaching, reason: v1beta2.ReasonWaitingForLook, effects: effects(asks)},
 		"then the replica is listed": {from: detaching, change: (*scene).polled, to: detaching,
 			reason: v1beta2.ReasonDetachingReplica},
 		"the last copy is not": {from: detaching, change: func(s *scene) { s.polled(); lonely(s) }, to: detaching,
@@ -332,10 +332,10 @@ func TestAnotherInstanceManagerInTheOldOnesPlaceIsFollowed(t *testing.T) {
 
 func TestSwitchingBack(t *testing.T) {
 	run(t, map[string]row{
-		"the target is sent home": {from: back, to: back, reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends(""))},
+		"the target is switched back": {from: back, to: back, reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends(""))},
 		"the node cannot hold it yet": {from: back, change: func(s *scene) { s.down("node-1") }, to: back,
 			reason: v1beta2.ReasonWaitingForInstanceManager},
-		"it is home": {from: back, change: func(s *scene) {
+		"it was switched back": {from: back, change: func(s *scene) {
 			s.Volumes["vol"].Spec.TargetNodeID, s.Volumes["vol"].Status.CurrentTargetNodeID = "", ""
 			s.Engines["vol-e-0"].Spec.NodeID = "node-1"
 		}, to: rebuilding},
@@ -346,7 +346,7 @@ func TestSwitchingBack(t *testing.T) {
 			s.Engines[elsewhere.Name] = elsewhere
 			s.Engines["vol-e-0"].Spec.NodeID = "node-1"
 		}, to: back, reason: v1beta2.ReasonWaitingForTarget},
-		"it never gets home": {from: back, change: (*scene).late, to: back, reason: v1beta2.ReasonWaitingForTarget,
+		"it cannot be switched back": {from: back, change: (*scene).late, to: back, reason: v1beta2.ReasonWaitingForTarget,
 			effects: effects(sends("")), stalled: true},
 		"there is no way back": {from: back, change: func(s *scene) { s.abort(); s.delete() }, to: back, effects: effects(sends(""))},
 		"its user detached it": {from: back, change: func(s *scene) { s.DetachVolume("vol") }, to: rebuilding, effects: effects(sends(""))},
@@ -368,7 +368,7 @@ func TestRebuildingReplica(t *testing.T) {
 			s.Volumes["vol"].Status.Robustness = v1beta2.VolumeRobustnessHealthy
 		}, to: rebuilding, effects: effects(opens)},
 		"it never gets so": {from: rebuilding, change: func(s *scene) { open(s); s.late() }, to: failed, reason: v1beta2.ReasonNodeFailed},
-		"it goes on, however slowly": {from: rebuilding, change: func(s *scene) {
+		"it continues, however slowly": {from: rebuilding, change: func(s *scene) {
 			open(s)
 			s.late()
 			s.u.Status.ProgressedAt = now.Add(-time.Minute).Format(time.RFC3339Nano)
@@ -421,7 +421,7 @@ func TestTimeRunsFromTheLastVolumeThatDidItsStep(t *testing.T) {
 		s.late()
 	})
 	v := s.decide()
-	require.Equal(t, over, v.Status.State, "vol is away since it was looked at last")
+	require.Equal(t, over, v.Status.State, "vol is away since it was checked last")
 	require.Equal(t, "1/2", v.Status.Progress)
 	require.Equal(t, now.Format(time.RFC3339Nano), v.Status.ProgressedAt)
 	s.u.Status.Furthest, s.u.Status.ProgressedAt = 1, ""
@@ -430,7 +430,7 @@ func TestTimeRunsFromTheLastVolumeThatDidItsStep(t *testing.T) {
 
 func TestRollingBack(t *testing.T) {
 	run(t, map[string]row{
-		"the target is sent home": {from: rolling, to: rolling, reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends(""))},
+		"the target is switched back": {from: rolling, to: rolling, reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends(""))},
 		"not while nothing runs there": {from: rolling,
 			change: func(s *scene) { s.manager(model.OldImage).Status.CurrentState = v1beta2.InstanceManagerStateError }, to: rolling,
 			reason: v1beta2.ReasonWaitingForInstanceManager},

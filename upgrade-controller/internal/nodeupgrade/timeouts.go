@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// defaults are how long each state may take where spec.timeouts does not say.
+// defaults are the timeouts of the states that spec.timeouts does not name.
 var defaults = map[string]time.Duration{
 	v1beta2.UpgradeStateInitializing:             10 * time.Minute,
 	v1beta2.UpgradeStateSwitchingOver:            10 * time.Minute,
@@ -17,7 +17,7 @@ var defaults = map[string]time.Duration{
 	v1beta2.UpgradeStateRollingBack:              10 * time.Minute,
 }
 
-// Timeout is how long a state may take without progress. What has not begun has the time of initializing.
+// Timeout is how long a state may take without progress. An upgrade that has not begun has the timeout of initializing.
 func Timeout(manager *v1beta2.DataEngineUpgradeManager, state string) time.Duration {
 	if state == "" || state == v1beta2.UpgradeStateUndefined {
 		state = v1beta2.UpgradeStateInitializing
@@ -30,8 +30,8 @@ func Timeout(manager *v1beta2.DataEngineUpgradeManager, state string) time.Durat
 	return defaults[state]
 }
 
-// deadline is when the present state has taken too long without progress: without one more volume that has done its step, and
-// while replicas are rebuilt without a rebuild that goes on. Zero means never.
+// deadline is when the present state times out without progress: without one more volume that has done its step, and
+// while replicas are rebuilt, without a rebuild that progresses. Zero means never.
 func (p *pass) deadline() time.Time {
 	if Ended(p.observed) || p.since().IsZero() {
 		return time.Time{}
@@ -50,8 +50,8 @@ func (p *pass) progressedAt() time.Time {
 	return p.since()
 }
 
-// further reports whether more volumes have done the present step than ever before in this state; that nothing is left to do for them is no
-// progress of what they wait for.
+// further reports whether more volumes have done the present step than ever before in this state; volumes for which nothing is
+// left to do are no progress.
 func (p *pass) further() bool {
 	return p.status.State == p.observed && p.progress() != "" && p.done > p.status.Furthest
 }
@@ -72,7 +72,7 @@ func (p *pass) late() bool {
 
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }
 
-// parse reads a time; what is none is the zero time.
+// parse parses a time; an invalid one gives the zero time.
 func parse(value string) time.Time {
 	at, err := time.Parse(time.RFC3339Nano, value)
 	if err != nil {

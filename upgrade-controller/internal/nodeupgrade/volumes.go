@@ -28,8 +28,8 @@ func (p *pass) adopt() {
 	}
 }
 
-// each asks the questions of every listed volume that is in use, one after the other as long as they are answered well,
-// and counts the volumes of which all were.
+// each applies the steps to every listed volume that is in use, one after the other until a step has to wait,
+// and counts the volumes of which all steps are done.
 func (p *pass) each(questions ...func(*pass, string) bool) bool {
 	p.done, p.all = 0, 0
 	for _, name := range p.volumes() {
@@ -44,7 +44,7 @@ func (p *pass) each(questions ...func(*pass, string) bool) bool {
 	return p.done == p.all
 }
 
-// released reports whether the volume is not in use any more, because its user wanted it so; its target is wished nowhere then.
+// released reports whether the volume is not in use any more because its user detached it; spec.targetNodeID is then cleared.
 func (p *pass) released(name string) bool {
 	v, exists := p.Cluster.Volumes[name]
 	if exists && (v.Attached() || v.Settling()) {
@@ -57,7 +57,7 @@ func (p *pass) released(name string) bool {
 	return true
 }
 
-// send wishes the volume's target to a node, "" means home.
+// send sets the volume's spec.targetNodeID; "" switches the target back.
 func (p *pass) send(v cluster.Volume, node string) {
 	if v.Object.Spec.TargetNodeID != node {
 		p.effect(Effect{Kind: SetTarget, Name: v.Object.Name, Volume: v.Object.Name, Node: node})
@@ -73,7 +73,7 @@ func (p *pass) snapshotted(name string) bool {
 	if x.Snapshot == "" {
 		x.Snapshot = snapshotName(p.Upgrade, name)
 		p.status.Volumes[name] = x
-		return p.waits(name, x.State, v1beta2.ReasonWaitingForSnapshot, "its snapshot "+x.Snapshot+" is being asked for.")
+		return p.waits(name, x.State, v1beta2.ReasonWaitingForSnapshot, "its snapshot "+x.Snapshot+" is being created.")
 	}
 	snapshot := p.Snapshots[x.Snapshot]
 	switch {
@@ -96,9 +96,9 @@ func snapshotName(u *v1beta2.NodeDataEngineUpgrade, volume string) string {
 	return "upgrade-" + hex.EncodeToString(sum[:8])
 }
 
-// moved brings the volume's target off the node: to a temporary node while the volume is attached here, home while it is
-// attached elsewhere. A temporary node that does not serve any more is replaced by another, if need be by
-// one that a person keeps free: the target runs nowhere meanwhile.
+// moved relocates the volume's target from the node: to a temporary node while the volume is attached here, back to its own node while the
+// volume is attached elsewhere. A temporary node that does not serve any more is replaced by another one, if necessary by
+// one that a person keeps free, since the target runs nowhere meanwhile.
 func (p *pass) moved(name string) bool {
 	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
 	if v.Holder() != p.nodeID() {
@@ -121,7 +121,7 @@ func (p *pass) moved(name string) bool {
 		}
 		x.TemporaryNodeID = chosen
 		p.status.Volumes[name] = x
-		return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target shall go to node "+chosen+".")
+		return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target must go to node "+chosen+".")
 	}
 	p.send(v, planned)
 	if !v.At(planned) || v.EngineOn(p.nodeID()) || v.Settling() {
@@ -131,7 +131,7 @@ func (p *pass) moved(name string) bool {
 	return true
 }
 
-// coming counts the targets that this upgrade has sent to each node, or is about to, and that are not there yet.
+// coming counts the targets that this upgrade has relocated to each node, or is about to, and that do not run there yet.
 func (p *pass) coming() map[string]int {
 	out := map[string]int{}
 	for name, x := range p.status.Volumes {
@@ -159,7 +159,7 @@ func Chooses(u *v1beta2.NodeDataEngineUpgrade, c cluster.Cluster) bool {
 	return false
 }
 
-// away marks the volume, unless it is further already.
+// away marks the volume as relocated, unless it is further already.
 func (p *pass) away(name string) {
 	switch p.status.Volumes[name].State {
 	case v1beta2.VolumeUpgradeDetached:
@@ -168,8 +168,8 @@ func (p *pass) away(name string) {
 	}
 }
 
-// takenOut lists the volume's replica on the node once a look shows that a healthy one is left elsewhere, and tells that
-// the replica has left. A listing is taken back when that does not hold any more and the replica is still used.
+// takenOut lists the volume's replica on the node once a poll shows that a healthy one is left on another node, and reports whether
+// the replica has left. A listing is removed if no healthy one is left any more and the replica is still used.
 func (p *pass) takenOut(name string) bool {
 	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
 	lastCopy := p.Cluster.HealthyBeside(v, p.nodeID()) == 0
@@ -216,5 +216,5 @@ func (p *pass) list(name string, lastCopy bool) bool {
 		x.Replica = on[0].Name
 		p.status.Volumes[name] = x
 	}
-	return p.waits(name, x.State, v1beta2.ReasonDetachingReplica, "replica "+on[0].Name+" shall leave its engine and stop.")
+	return p.waits(name, x.State, v1beta2.ReasonDetachingReplica, "replica "+on[0].Name+" must leave its engine and stop.")
 }

@@ -15,26 +15,26 @@ func attaching(s *scene) {
 	s.Engines["vol-e-0"].Status.CurrentState = v1beta2.InstanceStateStopped
 }
 
-// unseen is the volume attached to another node whose instance manager nobody hears: only its replica is on this one.
+// unseen is the volume attached to another node whose instance manager is unreachable: only its replica is on this one.
 func unseen(s *scene) {
 	s.Volumes["vol"].Spec.NodeID, s.Volumes["vol"].Status.CurrentNodeID = "node-3", "node-3"
 	s.Volumes["vol"].Spec.TargetNodeID, s.Volumes["vol"].Status.CurrentTargetNodeID = "", ""
 	s.Engines["vol-e-0"].Spec.NodeID, s.Engines["vol-e-0"].Status.CurrentState = "node-3", v1beta2.InstanceStateUnknown
 }
 
-func neverSent(s *scene) {
+func notRelocated(s *scene) {
 	s.set(func(x *v1beta2.VolumeUpgradeStatus) { x.TemporaryNodeID = "" })
 	s.Volumes["vol"].Spec.TargetNodeID, s.Volumes["vol"].Status.CurrentTargetNodeID = "", ""
 }
 
 func TestWhatWasNeverSentAwayKeepsNoNodeClosed(t *testing.T) {
 	run(t, map[string]row{
-		"a volume that waits for the node to be opened": {from: rolling, change: func(s *scene) { neverSent(s); attaching(s) }, to: rolling,
+		"a volume that waits for the node to be uncordoned": {from: rolling, change: func(s *scene) { notRelocated(s); attaching(s) }, to: rolling,
 			effects: effects(opens)},
-		"forward, too": {from: back, change: func(s *scene) { neverSent(s); attaching(s) }, to: rebuilding},
-		"a replica of a volume whose own node is not heard": {from: rolling, change: func(s *scene) { neverSent(s); unseen(s) },
+		"forward, too": {from: back, change: func(s *scene) { notRelocated(s); attaching(s) }, to: rebuilding},
+		"a replica of a volume whose own node is unreachable": {from: rolling, change: func(s *scene) { notRelocated(s); unseen(s) },
 			to: rolling, effects: effects(opens)},
-		"nor one that was sent away and is held there now": {from: back, change: unseen, to: rebuilding},
+		"nor one that was relocated and is attached there now": {from: back, change: unseen, to: rebuilding},
 		"an engine that is still here does": {from: rolling,
 			change: func(s *scene) { unseen(s); s.Engines["vol-e-0"].Spec.NodeID = "node-1" }, to: rolling,
 			reason: v1beta2.ReasonWaitingForTarget},
@@ -52,7 +52,7 @@ func TestANodeThatGoesAwayEndsItsUpgrade(t *testing.T) {
 	}
 	lateAndGone := func(s *scene) { gone(s); s.late() }
 	run(t, map[string]row{
-		"it is said, and what to do":             {from: over, change: gone, to: over, reason: v1beta2.ReasonTakingNode},
+		"it is reported, and what to do":         {from: over, change: gone, to: over, reason: v1beta2.ReasonTakingNode},
 		"before a target moved":                  {from: initializing, change: lateAndGone, to: rolling},
 		"while targets move":                     {from: over, change: lateAndGone, to: rolling},
 		"while replicas leave":                   {from: detaching, change: lateAndGone, to: rolling},
@@ -72,8 +72,8 @@ func TestANodeThatGoesAwayEndsItsUpgrade(t *testing.T) {
 func TestAClosedNodeIsBroughtToRightsBeforeAnotherUpgradeTakesIt(t *testing.T) {
 	closed := func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = true }
 	run(t, map[string]row{
-		"begun by nobody who is there":  {from: undefined, change: closed, to: undefined, reason: v1beta2.ReasonTakingNode},
-		"and given up it opens nothing": {from: failed, change: func(s *scene) { s.u.Status.Volumes = nil }, to: failed},
+		"cordoned by an upgrade that does not exist": {from: undefined, change: closed, to: undefined, reason: v1beta2.ReasonTakingNode},
+		"and given up it opens nothing":              {from: failed, change: func(s *scene) { s.u.Status.Volumes = nil }, to: failed},
 		"also with nothing left to do": {from: undefined, change: func(s *scene) { closed(s); s.replace() }, to: undefined,
 			reason: v1beta2.ReasonTakingNode},
 	})
@@ -86,7 +86,7 @@ func TestAnUpgradeWithoutAFinalizerGetsOneFirst(t *testing.T) {
 		require.True(t, v.AddFinalizer, state)
 		require.Empty(t, v.Effects, state)
 		s.delete()
-		require.False(t, s.decide().AddFinalizer, "nobody may add one to what is being deleted")
+		require.False(t, s.decide().AddFinalizer, "a finalizer cannot be added to an object that is being deleted")
 	}
 	require.False(t, at(completed, func(s *scene) { s.u.Finalizers = nil }).decide().AddFinalizer)
 }

@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/cluster"
 )
 
-// World is everything that was read about the upgrade of one node. The objects are the cache's: nothing modifies them.
+// World is everything that was read about the upgrade of one node. The objects belong to the cache and are not modified.
 type World struct {
 	Now     time.Time
 	Upgrade *v1beta2.NodeDataEngineUpgrade
@@ -23,16 +23,17 @@ type World struct {
 	Fresh bool
 }
 
-// Verdict is what shall be made true: the effects in their order, then the status.
+// Verdict is what to write: the effects in their order, then the status.
 type Verdict struct {
-	// Confirm asks for the same decision on uncached reads; nothing else of the verdict counts then.
+	// Confirm requires the same decision on uncached reads; the rest of the verdict is ignored then.
 	Confirm bool
 	Effects []Effect
 	// Status is the whole wanted status.
 	Status v1beta2.NodeDataEngineUpgradeStatus
-	// AddFinalizer lets nobody take the upgrade away before its node is at an end: one that a person made, or a backup brought, has none.
+	// AddFinalizer keeps the object until the upgrade of its node has ended. An object that a person or a restored backup created has no
+	// finalizer.
 	AddFinalizer bool
-	// DropFinalizer lets the upgrade go.
+	// DropFinalizer releases the object.
 	DropFinalizer bool
 	// RequeueAt is when to decide again at the latest; zero means when something changes.
 	RequeueAt time.Time
@@ -63,18 +64,18 @@ type Effect struct {
 	Name string
 	// Volume is the volume that it is about, where there is one.
 	Volume string
-	// Node is the node of SetTarget; empty means home.
+	// Node is the node of SetTarget; empty means the node where the volume is attached.
 	Node string
 	// At is the time of RequestPoll.
 	At time.Time
 }
 
-// Ended reports whether a state is the last one.
+// Ended reports whether a state is final.
 func Ended(state string) bool {
 	return state == v1beta2.UpgradeStateCompleted || state == v1beta2.UpgradeStateError
 }
 
-// Begun reports whether an upgrade may have touched something and is not at its end.
+// Begun reports whether an upgrade may have changed something and has not ended.
 func Begun(state string) bool {
 	return state != "" && state != v1beta2.UpgradeStateUndefined && !Ended(state)
 }

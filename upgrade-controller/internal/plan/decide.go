@@ -16,7 +16,7 @@ const (
 	Continue = "Continue"
 )
 
-// pass is one decision under way: the wanted status grows in it.
+// pass is one decision: it builds the wanted status.
 type pass struct {
 	World
 	observed string
@@ -24,13 +24,13 @@ type pass struct {
 	status   *v1beta2.DataEngineUpgradeManagerStatus
 	// own are this manager's upgrades of nodes, by node.
 	own map[string]*v1beta2.NodeDataEngineUpgrade
-	// said are the conditions of this pass, by type.
-	said map[string]v1beta2.Condition
+	// set are the conditions that this pass sets, by type.
+	set map[string]v1beta2.Condition
 }
 
 // Decide returns what to do next. A state that this version does not know is left alone.
 func Decide(w World) Verdict {
-	p := &pass{World: w, observed: w.Manager.Status.State, said: map[string]v1beta2.Condition{}}
+	p := &pass{World: w, observed: w.Manager.Status.State, set: map[string]v1beta2.Condition{}}
 	p.verdict.Status = *w.Manager.Status.DeepCopy()
 	p.status = &p.verdict.Status
 	if p.observed == "" {
@@ -72,7 +72,7 @@ var steps = map[string]func(*pass){
 	v1beta2.UpgradeStateError:        (*pass).failed,
 }
 
-// ReadsCluster reports whether a decision about the manager looks at nodes and volumes: for the blockers, and to choose the next
+// ReadsCluster reports whether a decision about the manager reads nodes and volumes: for the blockers, and to choose the next
 // node. While a node is under way, it does not.
 func ReadsCluster(m *v1beta2.DataEngineUpgradeManager) bool {
 	switch m.Status.State {
@@ -93,7 +93,7 @@ func (p *pass) fail(reason, why string) {
 	p.say(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, reason, why)
 }
 
-// confirmed asks for uncached reads before a step that cannot be taken back.
+// confirmed requires uncached reads before a step that cannot be undone.
 func (p *pass) confirmed() bool {
 	if !p.Fresh {
 		p.verdict.Confirm = true
@@ -101,7 +101,7 @@ func (p *pass) confirmed() bool {
 	return p.Fresh
 }
 
-// hold says what the upgrade waits for while it does not go on by itself; move while it does.
+// hold records what the upgrade waits for while a person must act; move records it while the upgrade continues by itself.
 func (p *pass) hold(reason, message string) {
 	p.say(v1beta2.UpgradeProgressing, v1beta2.ConditionFalse, reason, message)
 }
@@ -110,7 +110,7 @@ func (p *pass) move(reason, message string) {
 	p.say(v1beta2.UpgradeProgressing, v1beta2.ConditionTrue, reason, message)
 }
 
-// undefined waits for its turn and freezes the image.
+// undefined waits until earlier upgrades have ended and freezes the image.
 func (p *pass) undefined() {
 	spec := p.Manager.Spec
 	switch {
@@ -119,11 +119,11 @@ func (p *pass) undefined() {
 		return
 	case spec.DataEngine != v1beta2.DataEngineV2, spec.OnFailure != "" && spec.OnFailure != Halt && spec.OnFailure != Continue:
 		p.hold(v1beta2.ReasonNotUnderstood, fmt.Sprintf("Data engine %q with onFailure %q is not known to this version of "+
-			"upgrade-controller. Bring it up to date, or correct the spec.", spec.DataEngine, spec.OnFailure))
+			"upgrade-controller. Update upgrade-controller, or correct the spec.", spec.DataEngine, spec.OnFailure))
 		return
 	}
 	if first := before(p.Manager, p.Others); first != nil {
-		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("DataEngineUpgradeManager %s came first; it is %s. Let it end, or delete it.",
+		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("DataEngineUpgradeManager %s is earlier; it is %s. Wait until it ends, or delete it.",
 			first.Name, stateOf(first)))
 		return
 	}
@@ -146,7 +146,7 @@ func stateOf(m *v1beta2.DataEngineUpgradeManager) string {
 	return m.Status.State
 }
 
-// completed leaves no check behind. It never begins again; whoever applies it once more for another image reads what to do instead.
+// completed leaves no check behind. It never begins again; if it is applied again for another image, the message names what to do instead.
 func (p *pass) completed() {
 	p.verdict.DropChecks = true
 	if p.DefaultImage == "" || p.DefaultImage == p.status.InstanceManagerImage {
@@ -159,21 +159,21 @@ func (p *pass) completed() {
 		p.DefaultImage)))
 }
 
-// failed goes on when the spec was changed: what is done stays done, what failed is tried again.
+// failed continues when the spec was changed: upgraded nodes stay upgraded, failed ones are tried again.
 func (p *pass) failed() {
 	p.verdict.DropChecks = true
 	if !resumes(p.Manager) {
 		return
 	}
 	if first := before(p.Manager, p.Others); first != nil {
-		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("It shall go on, but DataEngineUpgradeManager %s came first; it is %s. Let "+
-			"that end, or delete it.", first.Name, stateOf(first)))
+		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("It is to continue, but DataEngineUpgradeManager %s is earlier; it is %s. Wait until "+
+			"that one ends, or delete it.", first.Name, stateOf(first)))
 		return
 	}
 	if p.status.InstanceManagerImage == "" {
 		p.to(v1beta2.UpgradeStateUndefined)
 		p.status.ErrorMessage = ""
-		p.move(v1beta2.ReasonCheckingImages, "It begins anew, because its spec was changed.")
+		p.move(v1beta2.ReasonCheckingImages, "It begins again, because its spec was changed.")
 		return
 	}
 	if !p.confirmed() {
@@ -187,10 +187,10 @@ func (p *pass) failed() {
 	p.to(v1beta2.UpgradeStateInitializing)
 	p.status.ErrorMessage = ""
 	p.status.Conditions = conditions.Remove(p.status.Conditions, v1beta2.UpgradePreflight) // its time counts from now
-	p.move(v1beta2.ReasonCheckingImages, "It goes on, because its spec was changed; the nodes are being checked.")
+	p.move(v1beta2.ReasonCheckingImages, "It continues, because its spec was changed; the nodes are being checked.")
 }
 
-// deleted ends the upgrade as abort does, and lets go when no node is under way.
+// deleted ends the upgrade as abort does, and drops the finalizer when no node is under way.
 func (p *pass) deleted() {
 	p.verdict.DropChecks = true
 	p.to(v1beta2.UpgradeStateAborting)

@@ -12,8 +12,8 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/cluster"
 )
 
-// Nodes returns the nodes of an upgrade in the order of their turns: as spec.nodes gives them, else every node that has a
-// v2 instance manager, those that carry nothing first, then those with fewer engines, then by name.
+// Nodes returns the nodes of an upgrade in their order: as spec.nodes lists them, else every node that has a
+// v2 instance manager: first those without instances, then those with fewer engines, then by name.
 func Nodes(spec v1beta2.DataEngineUpgradeManagerSpec, c cluster.Cluster) []string {
 	if len(spec.Nodes) > 0 {
 		var out []string
@@ -39,14 +39,15 @@ func Nodes(spec v1beta2.DataEngineUpgradeManagerSpec, c cluster.Cluster) []strin
 	return out
 }
 
-// excluded says of each node that has a v2 instance manager without the new image, and is not of the plan, why it is left out. Nil: none.
+// excluded maps each node that has a v2 instance manager without the new image, and is not in the plan, to the reason why it is left out.
+// Nil: none.
 func (p *pass) excluded() map[string]string {
 	var out map[string]string
 	for name, node := range p.Cluster.Nodes {
 		if _, planned := p.status.UpgradeNodes[name]; planned || len(node.Managers) == 0 || node.Upgraded(p.status.InstanceManagerImage) {
 			continue
 		}
-		why := "it came after the plan was made"
+		why := "it joined after the plan was created"
 		switch {
 		case node.Object == nil:
 			why = "its Node is gone"
@@ -72,7 +73,7 @@ func leftOut(nodes map[string]string) string {
 	return "Left out, and without the new image: " + some(lines) + "."
 }
 
-// finished reports whether a manager is at its end: it has no node under way and will begin none.
+// finished reports whether a manager has ended: it has no node under way and will begin none.
 func finished(m *v1beta2.DataEngineUpgradeManager) bool {
 	switch m.Status.State {
 	case v1beta2.UpgradeStateCompleted:
@@ -83,18 +84,18 @@ func finished(m *v1beta2.DataEngineUpgradeManager) bool {
 	return false
 }
 
-// resumes reports whether an upgrade that ended in error shall go on: somebody changed its spec.
+// resumes reports whether an upgrade that ended in error is to continue, because its spec was changed.
 func resumes(m *v1beta2.DataEngineUpgradeManager) bool {
 	return m.Status.State == v1beta2.UpgradeStateError && m.DeletionTimestamp == nil && !m.Spec.Abort &&
 		m.Generation > m.Status.ObservedGeneration
 }
 
-// begun reports whether a manager has frozen its image, so that its turn has come.
+// begun reports whether a manager has left the queue: it has frozen its image.
 func begun(m *v1beta2.DataEngineUpgradeManager) bool {
 	return !finished(m) && !resumes(m) && m.Status.State != "" && m.Status.State != v1beta2.UpgradeStateUndefined
 }
 
-// before returns the manager whose turn is before this one's, nil where it is this one's turn.
+// before returns the manager that is queued before this one, nil if this one is first.
 func before(m *v1beta2.DataEngineUpgradeManager, others []*v1beta2.DataEngineUpgradeManager) *v1beta2.DataEngineUpgradeManager {
 	first := m
 	for _, o := range others {
@@ -108,7 +109,7 @@ func before(m *v1beta2.DataEngineUpgradeManager, others []*v1beta2.DataEngineUpg
 	return first
 }
 
-// sooner: what has begun goes on, then the oldest, then the name decides.
+// sooner orders the queue: a manager that has begun, then the oldest, then by name.
 func sooner(a, b *v1beta2.DataEngineUpgradeManager) bool {
 	rank := func(m *v1beta2.DataEngineUpgradeManager) int {
 		if begun(m) {

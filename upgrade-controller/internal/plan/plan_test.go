@@ -69,9 +69,9 @@ func TestWhatAnUpgradeWaitsForBeforeItBegins(t *testing.T) {
 		"the setting names no image": {world: func(w *plan.World) { w.DefaultImage = "" }, reason: v1beta2.ReasonWaitingForImage},
 		"it is paused": {manager: func(m *v1beta2.DataEngineUpgradeManager) { m.Spec.Paused = true },
 			reason: v1beta2.ReasonPaused},
-		"a policy that nobody knows": {manager: func(m *v1beta2.DataEngineUpgradeManager) { m.Spec.OnFailure = "Explode" },
+		"an unknown policy": {manager: func(m *v1beta2.DataEngineUpgradeManager) { m.Spec.OnFailure = "Explode" },
 			reason: v1beta2.ReasonNotUnderstood},
-		"a data engine that nobody knows": {
+		"an unknown data engine": {
 			manager: func(m *v1beta2.DataEngineUpgradeManager) { m.Spec.DataEngine = "v3" }, reason: v1beta2.ReasonNotUnderstood},
 		"an older one waits, too": {world: func(w *plan.World) {
 			w.Others = append(w.Others, manager("z", "",
@@ -133,10 +133,10 @@ func TestWhatIsNotSeenAtTheMomentIsWaitedFor(t *testing.T) {
 		"volume vol-1": func(w *plan.World) {
 			w.Cluster.Volumes["vol-1"].Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown
 		},
-		"What runs of volume vol-1": func(w *plan.World) {
+		"The instances of volume vol-1": func(w *plan.World) {
 			w.Cluster.Volumes["vol-1"].Replicas[1].Status.CurrentState = v1beta2.InstanceStateUnknown
 		},
-		"of volume vol-1": func(w *plan.World) { // its parts are seen again, and attach-controller has not judged it yet
+		"of volume vol-1": func(w *plan.World) { // its parts are seen again, and attach-controller has not evaluated it yet
 			w.Cluster.Volumes["vol-1"].Object.Status.Robustness = v1beta2.VolumeRobustnessUnknown
 		},
 		"the instance manager of node node-2": func(w *plan.World) {
@@ -150,7 +150,7 @@ func TestWhatIsNotSeenAtTheMomentIsWaitedFor(t *testing.T) {
 			require.Contains(t, conditions.Get(v.Status.Conditions, v1beta2.UpgradeProgressing).Message, name)
 			require.Equal(t, now.Add(10*time.Minute), v.RequeueAt)
 			m.Status = v.Status
-			require.Equal(t, v1beta2.UpgradeStateUpgrading, plan.Decide(world(m, nil)).Status.State, "and goes on when it is seen")
+			require.Equal(t, v1beta2.UpgradeStateUpgrading, plan.Decide(world(m, nil)).Status.State, "and continues when it is seen")
 			late := plan.Decide(world(m, func(w *plan.World) { unseen(w); w.Now = now.Add(10 * time.Minute) }))
 			require.NotEqual(t, v1beta2.UpgradeStateInitializing, late.Status.State, "but not for ever")
 		})
@@ -232,7 +232,7 @@ func TestWhatFollowsWhenANodeEnds(t *testing.T) {
 	with := func(u *v1beta2.NodeDataEngineUpgrade) func(*plan.World) {
 		return func(w *plan.World) { w.Upgrades = append(w.Upgrades, u) }
 	}
-	t.Run("a completed one is counted and the next has its turn", func(t *testing.T) {
+	t.Run("a completed one is counted and the next begins", func(t *testing.T) {
 		v := plan.Decide(world(upgrading(under("node-1")), with(node("node-1", v1beta2.UpgradeStateCompleted))))
 		require.Equal(t, []string{"node-1"}, v.Status.UpgradedNodes)
 		require.Empty(t, v.Status.UpgradingNode)
@@ -291,7 +291,7 @@ func TestWhatPeopleDoToAnUpgrade(t *testing.T) {
 		require.Equal(t, v1beta2.UpgradeStatePaused, v.Status.State)
 		require.Empty(t, v.Status.UpgradingNode)
 	})
-	t.Run("paused while a node is under way: that goes on", func(t *testing.T) {
+	t.Run("paused while a node is under way: that continues", func(t *testing.T) {
 		v := plan.Decide(world(upgrading(func(m *v1beta2.DataEngineUpgradeManager) { under("node-1")(m); m.Spec.Paused = true }), with))
 		require.Equal(t, v1beta2.UpgradeStateUpgrading, v.Status.State)
 	})
@@ -325,7 +325,7 @@ func TestWhatPeopleDoToAnUpgrade(t *testing.T) {
 		}
 		require.Equal(t, "node-1", plan.Decide(world(m, nil)).Create)
 	})
-	t.Run("the spec of a failed one is changed: it goes on", func(t *testing.T) {
+	t.Run("the spec of a failed one is changed: it continues", func(t *testing.T) {
 		m := manager("upgrade", v1beta2.UpgradeStateError, func(m *v1beta2.DataEngineUpgradeManager) {
 			m.Generation = 2
 			m.Status.UpgradedNodes = []string{"node-2"}
@@ -404,7 +404,7 @@ func TestNodesThatAreLeftOutAreNamed(t *testing.T) {
 			done(m)
 			m.Spec.Nodes = []string{"node-1", "node-2"}
 		}, why: "spec.nodes does not name it"},
-		"one that came later": {manager: done, why: "it came after the plan was made"},
+		"one that came later": {manager: done, why: "it joined after the plan was created"},
 		"one whose Node is gone": {manager: done, world: func(w *plan.World) {
 			n := w.Cluster.Nodes["node-3"]
 			n.Object = nil
@@ -415,14 +415,14 @@ func TestNodesThatAreLeftOutAreNamed(t *testing.T) {
 			v := plan.Decide(world(upgrading(c.manager), c.world))
 			require.Equal(t, v1beta2.UpgradeStateCompleted, v.Status.State)
 			require.Equal(t, c.why, v.Status.ExcludedNodes["node-3"])
-			said := conditions.Get(v.Status.Conditions, v1beta2.UpgradeCompleted).Message
-			require.Contains(t, said, "node-3 ("+c.why+")")
-			require.NotContains(t, said, "All nodes are upgraded")
+			completed := conditions.Get(v.Status.Conditions, v1beta2.UpgradeCompleted).Message
+			require.Contains(t, completed, "node-3 ("+c.why+")")
+			require.NotContains(t, completed, "All nodes are upgraded")
 		})
 	}
 }
 
-// U6: a second apply of the same name changes nothing, and the object says so.
+// U6: a second apply of the same name changes nothing, and the object reports it.
 func TestACompletedUpgradeSaysThatItDoesNotBeginAgain(t *testing.T) {
 	m := manager("upgrade", v1beta2.UpgradeStateCompleted, nil)
 	require.Equal(t, v1beta2.ReasonCompleted, reason(plan.Decide(world(m, nil))))
@@ -447,9 +447,9 @@ func TestWorkThatEndsByItselfIsWaitedForBeforeTheFirstNode(t *testing.T) {
 	v := plan.Decide(world(m, busy))
 	require.Equal(t, v1beta2.UpgradeStateInitializing, v.Status.State)
 	require.Equal(t, now.Add(10*time.Minute), v.RequeueAt)
-	said := conditions.Get(v.Status.Conditions, v1beta2.UpgradePreflight)
-	require.Contains(t, said.Message, "volume vol-1: RemovingSnapshot: snapshot snap-1 is being removed")
-	require.Contains(t, said.Message, "volume vol-1: BackingUp: backup backup-1 is being taken")
+	blocked := conditions.Get(v.Status.Conditions, v1beta2.UpgradePreflight)
+	require.Contains(t, blocked.Message, "volume vol-1: RemovingSnapshot: snapshot snap-1 is being removed")
+	require.Contains(t, blocked.Message, "volume vol-1: BackingUp: backup backup-1 is being taken")
 	m.Status = v.Status
 	t.Run("not for ever", func(t *testing.T) {
 		late := plan.Decide(world(m, func(w *plan.World) { busy(w); w.Now = now.Add(11 * time.Minute) }))

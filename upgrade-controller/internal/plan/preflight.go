@@ -12,11 +12,11 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/preflight"
 )
 
-// initializing asks for the image on every node, then collects every blocker of every node. One is enough for a refusal,
-// and nothing has been touched then.
+// initializing checks the image on every node, then collects every blocker of every node. One blocker is enough for a refusal,
+// and nothing has been changed then.
 func (p *pass) initializing() {
 	if p.Manager.Spec.Abort {
-		p.fail(v1beta2.ReasonAborted, "It was aborted before a node was touched.")
+		p.fail(v1beta2.ReasonAborted, "It was aborted before a node was changed.")
 		return
 	}
 	nodes := p.left(Nodes(p.Manager.Spec, p.Cluster))
@@ -34,9 +34,9 @@ func (p *pass) initializing() {
 		return
 	}
 	if len(found) > 0 {
-		said := preflight.Sentence(found)
-		p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonUpgradeBlocked, said)
-		p.fail(v1beta2.ReasonUpgradeBlocked, said)
+		sentence := preflight.Sentence(found)
+		p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonUpgradeBlocked, sentence)
+		p.fail(v1beta2.ReasonUpgradeBlocked, sentence)
 		return
 	}
 	if p.status.UpgradeNodes == nil {
@@ -47,7 +47,7 @@ func (p *pass) initializing() {
 			p.status.UpgradeNodes[node] = v1beta2.UpgradeNodeStatus{}
 		}
 	}
-	passed := fmt.Sprintf("Nothing stands against the upgrade of %d node(s).", len(nodes))
+	passed := fmt.Sprintf("Nothing blocks the upgrade of %d node(s).", len(nodes))
 	if p.status.ExcludedNodes = p.excluded(); len(p.status.ExcludedNodes) > 0 {
 		passed += " " + leftOut(p.status.ExcludedNodes)
 	}
@@ -67,8 +67,8 @@ func (p *pass) left(nodes []string) []string {
 	return out
 }
 
-// checking lets a pod on each node try the image, and tells that one has not answered yet. A pod that does not answer in
-// the time of initializing cannot run the image.
+// checking starts a pod with the image on each node, and reports whether one has not reported yet. A pod that does not report in
+// the timeout of initializing counts as unable to run the image.
 func (p *pass) checking(nodes []string) bool {
 	var asked, silent []string
 	for _, node := range nodes {
@@ -94,13 +94,13 @@ func (p *pass) checking(nodes []string) bool {
 	}
 	p.verdict.Check = asked
 	p.requeueAt(deadline)
-	message := fmt.Sprintf("Pods find out whether the image %s runs on: %s.", p.status.InstanceManagerImage, strings.Join(silent, ", "))
+	message := fmt.Sprintf("Pods check whether the image %s runs on: %s.", p.status.InstanceManagerImage, strings.Join(silent, ", "))
 	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
 	p.move(v1beta2.ReasonCheckingImages, message)
 	return true
 }
 
-// unseen reports whether it is not known at the moment what runs of a volume: that stands against nothing for good. It is not waited for
+// unseen reports whether the instances of a volume are not known at the moment. That is no lasting blocker. It is not waited for
 // longer than for the images.
 func (p *pass) unseen() bool {
 	deadline := p.checkedSince().Add(nodeupgrade.Timeout(p.Manager, v1beta2.UpgradeStateInitializing))
@@ -109,14 +109,14 @@ func (p *pass) unseen() bool {
 		return false
 	}
 	p.requeueAt(deadline)
-	message := fmt.Sprintf("What runs of %s is not seen at the moment; im-monitor tells as soon as it is. See the InstanceManagers of "+
+	message := fmt.Sprintf("The instances of %s are not known at the moment; im-monitor reports them once it reads them. Check the InstanceManagers of "+
 		"their nodes.", some(names))
 	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
 	p.move(v1beta2.ReasonCheckingImages, message)
 	return true
 }
 
-// passing reports whether nothing but work that ends by itself stands against the upgrade. It is not waited for longer than for the images.
+// passing reports whether only work that ends by itself blocks the upgrade. It is not waited for longer than for the images.
 func (p *pass) passing(found []preflight.Blocker) bool {
 	deadline := p.checkedSince().Add(nodeupgrade.Timeout(p.Manager, v1beta2.UpgradeStateInitializing))
 	if len(found) == 0 || !p.Now.Before(deadline) ||
@@ -129,7 +129,7 @@ func (p *pass) passing(found []preflight.Blocker) bool {
 	return true
 }
 
-// some names the first of many.
+// some lists the first of many.
 func some(names []string) string {
 	const limit = 20
 	if more := len(names) - limit; more > 0 {
@@ -140,11 +140,11 @@ func some(names []string) string {
 
 // checkedSince is when the check of images began: the time at which Preflight became False for it.
 func (p *pass) checkedSince() time.Time {
-	said := conditions.Get(p.Manager.Status.Conditions, v1beta2.UpgradePreflight)
-	if said == nil || said.Reason != v1beta2.ReasonCheckingImages {
+	checking := conditions.Get(p.Manager.Status.Conditions, v1beta2.UpgradePreflight)
+	if checking == nil || checking.Reason != v1beta2.ReasonCheckingImages {
 		return p.Now
 	}
-	since, err := time.Parse(time.RFC3339, said.LastTransitionTime)
+	since, err := time.Parse(time.RFC3339, checking.LastTransitionTime)
 	if err != nil {
 		return p.Now
 	}
@@ -157,7 +157,7 @@ func (p *pass) presume(silent []string) {
 		images[node] = image
 	}
 	for _, node := range silent {
-		images[node] = Image{Known: true, Missing: "the pod that tries it did not start in time."}
+		images[node] = Image{Known: true, Missing: "the pod that runs it did not start in time."}
 	}
 	p.Images = images
 }

@@ -15,10 +15,10 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
-// retry is the state of a node whose upgrade was given up and shall be made anew.
+// retry is the state of a node whose failed upgrade is to be created again.
 const retry = "retry"
 
-// upgrading brings one node after the other to its end.
+// upgrading upgrades one node after the other.
 func (p *pass) upgrading() {
 	p.verdict.DropChecks = true
 	if node := p.status.UpgradingNode; node != "" {
@@ -26,7 +26,7 @@ func (p *pass) upgrading() {
 		return
 	}
 	if p.Manager.Spec.Abort {
-		p.fail(v1beta2.ReasonAborted, p.summary("It was aborted. Set spec.abort to false to go on."))
+		p.fail(v1beta2.ReasonAborted, p.summary("It was aborted. Set spec.abort to false to continue."))
 		return
 	}
 	p.status.ExcludedNodes = p.excluded()
@@ -50,7 +50,7 @@ func (p *pass) upgrading() {
 	}
 }
 
-// next is the node whose turn is next, and the nodes that failed.
+// next is the next node, and the nodes that failed.
 func (p *pass) next() (next string, failed []string) {
 	order := Nodes(p.Manager.Spec, p.Cluster)
 	planned := slices.Sorted(maps.Keys(p.status.UpgradeNodes))
@@ -66,7 +66,7 @@ func (p *pass) next() (next string, failed []string) {
 	return next, failed
 }
 
-// failures says of each node why it failed.
+// failures lists why each node failed.
 func (p *pass) failures(nodes []string) string {
 	lines := make([]string, 0, len(nodes))
 	for _, node := range nodes {
@@ -75,7 +75,7 @@ func (p *pass) failures(nodes []string) string {
 	return strings.Join(lines, " ")
 }
 
-// place is a node's place in the order; what is not in it any more comes last.
+// place is a node's place in the order; a node that is not in it any more comes last.
 func place(order []string, node string) int {
 	if i := slices.Index(order, node); i >= 0 {
 		return i
@@ -83,12 +83,12 @@ func place(order []string, node string) int {
 	return len(order)
 }
 
-// begin writes down which node is next, once nothing of another upgrade is under way.
+// begin stores which node is next, once no other upgrade is under way.
 func (p *pass) begin(node string) {
 	for _, u := range p.Upgrades {
 		if !nodeupgrade.Ended(u.Status.State) && u.Name != UpgradeName(p.Manager.Name, node) {
 			p.hold(v1beta2.ReasonWaitingForUpgrade,
-				fmt.Sprintf("NodeDataEngineUpgrade %s is not at its end: let it end, or delete it.", u.Name))
+				fmt.Sprintf("NodeDataEngineUpgrade %s has not ended: wait until it ends, or delete it.", u.Name))
 			return
 		}
 	}
@@ -102,7 +102,7 @@ func (p *pass) begin(node string) {
 	p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s is next.", node)))
 }
 
-// follow makes the node's upgrade, and takes over how far it is.
+// follow creates the node's upgrade, and copies its state.
 func (p *pass) follow(node string) {
 	n, u := p.status.UpgradeNodes[node], p.own[node]
 	if p.Manager.Spec.Abort {
@@ -112,7 +112,7 @@ func (p *pass) follow(node string) {
 	case u == nil && p.Manager.Spec.Abort:
 		p.forget(node, v1beta2.UpgradeNodeStatus{RetryCount: n.RetryCount})
 	case u == nil && p.taken(node) != nil:
-		p.hold(v1beta2.ReasonWaitingForUpgrade, p.summary(fmt.Sprintf("NodeDataEngineUpgrade %s is in the way: it is for node %s and "+
+		p.hold(v1beta2.ReasonWaitingForUpgrade, p.summary(fmt.Sprintf("NodeDataEngineUpgrade %s blocks the name: it is for node %s and "+
 			"DataEngineUpgradeManager %s. Delete it.",
 			p.taken(node).Name, p.taken(node).Spec.NodeID, p.taken(node).Spec.DataEngineUpgradeManager)))
 	case u == nil:
@@ -122,16 +122,16 @@ func (p *pass) follow(node string) {
 		p.verdict.Create, p.verdict.CreateName = node, UpgradeName(p.Manager.Name, node)
 		p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s begins.", node)))
 	case p.earlier(u):
-		p.end(u, fmt.Sprintf("Node %s: NodeDataEngineUpgrade %s is of an earlier upgrade; it is brought to an end first.", node, u.Name))
+		p.end(u, fmt.Sprintf("Node %s: NodeDataEngineUpgrade %s is of an earlier upgrade; it must end first.", node, u.Name))
 	case n.State == retry:
 		p.end(u, fmt.Sprintf("Node %s is tried again.", node))
 	case u.Status.State == v1beta2.UpgradeStateCompleted:
 		p.finish(node, u)
-	case u.DeletionTimestamp != nil: // also one that has ended: whether that is seen before it is gone must not matter
-		p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s: its NodeDataEngineUpgrade was deleted; it is brought to an "+
-			"end, and a new one is made.", node)))
+	case u.DeletionTimestamp != nil: // also one that has ended: the result must not depend on whether its end is read before it is gone
+		p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s: its NodeDataEngineUpgrade was deleted; it must "+
+			"end, then a new one is created.", node)))
 	case u.Status.State == v1beta2.UpgradeStateError:
-		p.lost(node, u)
+		p.retried(node, u)
 	default:
 		n.State, n.ErrorMessage = u.Status.State, u.Status.ErrorMessage
 		p.status.UpgradeNodes[node] = n
@@ -139,11 +139,11 @@ func (p *pass) follow(node string) {
 	}
 }
 
-// report says in which state the node's upgrade is; what it waits for its own object says, and whatever is repeated here is
-// written twice.
+// report writes the state of the node's upgrade. The upgrade's own object reports what it waits for; repeating that here would
+// write it twice.
 func (p *pass) report(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	state := cmp.Or(u.Status.State, v1beta2.UpgradeStateUndefined)
-	message := fmt.Sprintf("Node %s is %s; NodeDataEngineUpgrade %s says what it waits for.", node, state, u.Name)
+	message := fmt.Sprintf("Node %s is %s; NodeDataEngineUpgrade %s states what it waits for.", node, state, u.Name)
 	if nothing := state == v1beta2.UpgradeStateUndefined; nothing && p.Manager.Spec.Paused && !p.Manager.Spec.Abort {
 		p.to(v1beta2.UpgradeStatePaused)
 		p.hold(v1beta2.ReasonPaused, p.summary(fmt.Sprintf("Node %s is next; set spec.paused to false.", node)))
@@ -158,7 +158,7 @@ func (p *pass) report(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	}
 }
 
-// taken is the object that has the name of the node's upgrade and is another's; names are joined, so that two may be the same.
+// taken is the object that has the name of the node's upgrade but belongs to another one; names are joined, so that two may collide.
 func (p *pass) taken(node string) *v1beta2.NodeDataEngineUpgrade {
 	for _, u := range p.Upgrades {
 		if u.Name == UpgradeName(p.Manager.Name, node) {
@@ -168,8 +168,8 @@ func (p *pass) taken(node string) *v1beta2.NodeDataEngineUpgrade {
 	return nil
 }
 
-// earlier reports whether an upgrade was made by an earlier manager of this name, or for another image: how it ended says nothing of this
-// one.
+// earlier reports whether an earlier manager of this name created the upgrade, or it is for another image: its result says nothing about
+// this one.
 func (p *pass) earlier(u *v1beta2.NodeDataEngineUpgrade) bool {
 	return u.Spec.InstanceManagerImage != p.status.InstanceManagerImage ||
 		slices.ContainsFunc(u.OwnerReferences, func(o metav1.OwnerReference) bool {
@@ -177,7 +177,7 @@ func (p *pass) earlier(u *v1beta2.NodeDataEngineUpgrade) bool {
 		})
 }
 
-// end takes the node's upgrade away, so that a later pass makes a new one.
+// end deletes the node's upgrade, so that a later pass creates a new one.
 func (p *pass) end(u *v1beta2.NodeDataEngineUpgrade, why string) {
 	if u.DeletionTimestamp == nil {
 		p.verdict.Delete = append(p.verdict.Delete, u)
@@ -195,8 +195,8 @@ func (p *pass) finish(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	}
 }
 
-// lost lets the node's upgrade be tried again as often as spec.maxRetries allows; then the node has failed.
-func (p *pass) lost(node string, u *v1beta2.NodeDataEngineUpgrade) {
+// retried tries the node's upgrade again as often as spec.maxRetries allows; then the node has failed.
+func (p *pass) retried(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	n := p.status.UpgradeNodes[node]
 	if n.RetryCount < p.Manager.Spec.MaxRetries && !p.Manager.Spec.Abort {
 		n.State, n.ErrorMessage = retry, u.Status.ErrorMessage
@@ -209,10 +209,10 @@ func (p *pass) lost(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	p.forget(node, n)
 }
 
-// forget leaves the node; the next pass goes on with another.
+// forget clears the current node; the next pass continues with another.
 func (p *pass) forget(node string, n v1beta2.UpgradeNodeStatus) {
 	p.status.UpgradeNodes[node], p.status.UpgradingNode = n, ""
-	p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s is at its end.", node)))
+	p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s has ended.", node)))
 }
 
 // aborting ends once no node is under way.
@@ -225,10 +225,10 @@ func (p *pass) aborting() {
 			return
 		}
 	}
-	p.fail(v1beta2.ReasonAborted, p.summary("It was aborted. Set spec.abort to false to go on."))
+	p.fail(v1beta2.ReasonAborted, p.summary("It was aborted. Set spec.abort to false to continue."))
 }
 
-// done says that all nodes of the plan are upgraded, and which are not of it.
+// done is the message that all nodes of the plan are upgraded, and which are not in it.
 func (p *pass) done() string {
 	if len(p.status.ExcludedNodes) == 0 {
 		return p.summary("All nodes are upgraded.")
@@ -236,7 +236,7 @@ func (p *pass) done() string {
 	return p.summary("All nodes of the plan are upgraded. " + leftOut(p.status.ExcludedNodes))
 }
 
-// summary begins a message with how far the whole is.
+// summary begins a message with the number of upgraded nodes.
 func (p *pass) summary(message string) string {
 	return fmt.Sprintf("%d of %d node(s) upgraded. %s", len(p.status.UpgradedNodes), len(p.status.UpgradeNodes), message)
 }

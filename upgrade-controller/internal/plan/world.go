@@ -7,43 +7,43 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/cluster"
 )
 
-// World is everything that was read about an upgrade. The objects are the cache's: nothing modifies them.
+// World is everything that was read about an upgrade. The objects belong to the cache and are not modified.
 type World struct {
 	Now     time.Time
 	Manager *v1beta2.DataEngineUpgradeManager
-	// Others are all other managers, Upgrades the upgrades of nodes, whosever they are.
+	// Others are all other managers, Upgrades all upgrades of nodes, of any manager.
 	Others   []*v1beta2.DataEngineUpgradeManager
 	Upgrades []*v1beta2.NodeDataEngineUpgrade
 	// DefaultImage is the setting default-instance-manager-image; "" where it names none.
 	DefaultImage string
 	Cluster      cluster.Cluster
-	// Images is what is known of the new image by node; a node that is absent was not asked.
+	// Images is what is known of the new image by node; a node that is absent was not checked.
 	Images map[string]Image
 	// Fresh reports whether all this was read uncached.
 	Fresh bool
 }
 
-// Image is what a pod on a node told of the image.
+// Image is what a pod on a node reported about the image.
 type Image struct {
-	// Known is false while the pod has not told anything.
+	// Known is false while the pod has not reported anything.
 	Known bool
-	// Missing is why the image cannot run there; "" with Known means that it can.
+	// Missing is why the image cannot run on the node; "" with Known means that it can.
 	Missing string
 }
 
-// Verdict is what shall be made true: checks, then the status, then one deletion or creation. A status is written alone
-// where a creation rests on it.
+// Verdict is what to write: checks, then the status, then one deletion or creation. A status is written alone
+// if a creation depends on it.
 type Verdict struct {
-	// Confirm asks for the same decision on uncached reads; nothing else of the verdict counts then.
+	// Confirm requires the same decision on uncached reads; the rest of the verdict is ignored then.
 	Confirm bool
 	// AddFinalizer, DropFinalizer change the manager's finalizer.
 	AddFinalizer, DropFinalizer bool
-	// Check are the nodes on which a pod shall try the image; DropChecks takes all such pods away.
+	// Check are the nodes on which a pod must run the image; DropChecks deletes all such pods.
 	Check      []string
 	DropChecks bool
-	// Create is the node whose upgrade shall be made, with its name; "" means none.
+	// Create is the node whose upgrade must be created, with its name; "" means none.
 	Create, CreateName string
-	// Delete are the upgrades of nodes that shall be deleted.
+	// Delete are the upgrades of nodes that must be deleted.
 	Delete []*v1beta2.NodeDataEngineUpgrade
 	// Status is the whole wanted status.
 	Status v1beta2.DataEngineUpgradeManagerStatus

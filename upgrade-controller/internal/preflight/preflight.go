@@ -1,7 +1,7 @@
-// Package preflight names everything that stands against upgrading a node, before anything is touched. Each kind of
-// blocker is a function of its own; all of them are asked, so that a person reads of all blockers at once.
+// Package preflight names everything that blocks the upgrade of a node, before anything is changed. Each kind of
+// blocker is a function of its own. All of them are checked, so that a person reads all blockers at once.
 //
-// It is asked for all nodes when an upgrade begins, and for each node again when its turn comes.
+// It is checked for all nodes when an upgrade begins, and for each node again when its upgrade begins.
 package preflight
 
 import (
@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/cluster"
 )
 
-// Kind is what stands against an upgrade, in one word.
+// Kind is what blocks an upgrade, in one word.
 type Kind string
 
 // The kinds of blockers.
@@ -44,16 +44,16 @@ const (
 	Standby         Kind = "Standby"
 )
 
-// Passes reports whether what stands against the upgrade ends by itself, soon.
+// Passes reports whether the blocker ends by itself, soon.
 func (k Kind) Passes() bool { return k == Purging || k == BackingUp }
 
 // Image is what is known of the new image on a node.
 type Image struct {
-	// Missing is why the node cannot run the image; empty means that it can, or that it was not asked.
+	// Missing is why the node cannot run the image; empty means that it can, or that it was not checked.
 	Missing string
 }
 
-// World is what the blockers of one node are found in.
+// World is the input of the blockers of one node.
 type World struct {
 	Node    string
 	Cluster cluster.Cluster
@@ -66,7 +66,7 @@ type World struct {
 	Own map[string]string
 }
 
-// Blocker is one thing that stands against the upgrade of a node; Volume is empty where it is the node itself.
+// Blocker is one thing that blocks the upgrade of a node; Volume is empty if it is the node itself.
 type Blocker struct {
 	Node, Volume string
 	Kind         Kind
@@ -81,7 +81,8 @@ func (b Blocker) String() string {
 	return fmt.Sprintf("Node %s, volume %s: %s: %s", b.Node, b.Volume, b.Kind, b.Message)
 }
 
-// most is how many blockers are told each; a status that holds them all in several places would grow until the API server refuses it.
+// most bounds the number of blockers that are reported each; a status that holds them all in several places would grow until the API server
+// refuses it.
 const most = 200
 
 // Sentence is all blockers, one after the other; of very many the first ones, and how many more there are of each kind.
@@ -109,8 +110,8 @@ func kinds(list []Blocker) string {
 	return strings.Join(out, ", ")
 }
 
-// Blockers returns everything that stands against the upgrade of the node: of the node itself, then volume by volume.
-// A node on which nothing is left to do has none.
+// Blockers returns everything that blocks the upgrade of the node: of the node itself, then volume by volume.
+// An upgraded node has none.
 func Blockers(w World) []Blocker {
 	node := w.Cluster.Nodes[w.Node]
 	if node.Exists() && node.Upgraded(w.Target) {
@@ -125,7 +126,7 @@ func Blockers(w World) []Blocker {
 	for _, name := range w.Cluster.On(w.Node) {
 		for _, rule := range volumeRules {
 			if isStandby(w.Cluster.Volumes[name]) && !rule.ofStandby {
-				continue // it is detached before anything of it is touched
+				continue // it is detached before anything of it is changed
 			}
 			if message := rule.blocks(w, w.Cluster.Volumes[name]); message != "" {
 				out = append(out, Blocker{Node: w.Node, Volume: name, Kind: rule.kind, Message: message})
@@ -150,7 +151,7 @@ var nodeRules = []struct {
 var volumeRules = []struct {
 	kind   Kind
 	blocks func(World, cluster.Volume) string
-	// ofStandby rules are asked of standby volumes, too.
+	// ofStandby rules apply to standby volumes, too.
 	ofStandby bool
 }{
 	{kind: SkippedAttached, blocks: skippedAttached},
@@ -184,12 +185,12 @@ func nodeNotReady(w World) string {
 		return ""
 	}
 	if node.Down() {
-		return "the node is down; bring it back first."
+		return "the node is down; restore it first."
 	}
-	return "its v2 instance manager does not run; see the InstanceManager objects of the node."
+	return "its v2 instance manager does not run; check the InstanceManager objects of the node."
 }
 
-// noOtherNode: a node that carries nothing needs none.
+// noOtherNode: a node without instances needs none.
 func noOtherNode(w World) string {
 	if len(w.Cluster.On(w.Node)) == 0 {
 		return ""
@@ -200,7 +201,7 @@ func noOtherNode(w World) string {
 		}
 	}
 	if free := w.Cluster.KeptFree(w.Node); free != "" {
-		return fmt.Sprintf("no other node may hold the targets of its volumes meanwhile: %s. Let one of them take them for as long as "+
+		return fmt.Sprintf("no other node may hold the targets of its volumes meanwhile: %s. Allow one of them to take the targets for as long as "+
 			"the upgrade lasts "+
 			"(Node spec.allowScheduling true, spec.evictionRequested false), enable v2 on another node, or detach the volumes.", free)
 	}
@@ -222,8 +223,8 @@ func imageMissing(w World) string {
 	if w.Image.Missing == "" || !w.Cluster.Nodes[w.Node].Exists() {
 		return ""
 	}
-	return fmt.Sprintf("it cannot run %s: %s. Make the image available; where its name is wrong, correct the setting "+
-		"default-instance-manager-image, delete the DataEngineUpgradeManager and make it anew.", w.Target,
+	return fmt.Sprintf("it cannot run %s: %s. Make the image available; if its name is wrong, correct the setting "+
+		"default-instance-manager-image, delete the DataEngineUpgradeManager and create it again.", w.Target,
 		strings.TrimSuffix(w.Image.Missing, "."))
 }
 
@@ -231,10 +232,10 @@ func skippedAttached(w World, v cluster.Volume) string {
 	if !slices.Contains(w.Skip, v.Object.Name) {
 		return ""
 	}
-	return "it is named in spec.skipVolumes and must be detached before the node's turn."
+	return "it is named in spec.skipVolumes and must be detached before the upgrade of the node."
 }
 
-// tooFewReplicas: what is taken out here must leave a healthy copy elsewhere, and not the last but one of all.
+// tooFewReplicas: taking the replica out must leave a healthy copy on another node, and more than one healthy copy in all.
 func tooFewReplicas(w World, v cluster.Volume) string {
 	healthy := w.Cluster.Healthy(v)
 	nodes := slices.Compact(slices.Clone(healthy))
@@ -269,7 +270,7 @@ func ublkFrontend(w World, v cluster.Volume) string {
 		"attach it elsewhere."
 }
 
-// noFrontend: what moves is what a frontend leads to. A replica alone can leave its engine without one.
+// noFrontend: only a target with a frontend can move. A replica alone can leave its engine without one.
 func noFrontend(w World, v cluster.Volume) string {
 	if !v.Object.Status.FrontendDisabled && !v.Object.Spec.DisableFrontend || !v.EngineOn(w.Node) {
 		return ""
@@ -277,19 +278,20 @@ func noFrontend(w World, v cluster.Volume) string {
 	return "it is attached without a frontend, so that its target cannot move; detach it."
 }
 
-// notOnRecord: a frontend whose record ends with the instance manager's pod is unknown to the next one. What has no pod has no frontend.
+// notOnRecord: a frontend whose record is lost with the instance manager's pod is unknown to the next one. Without a pod there is no
+// frontend.
 func notOnRecord(w World, v cluster.Volume) string {
 	manager := w.Cluster.Nodes[w.Node].Running()
 	if v.Holder() != w.Node || manager == nil || conditions.IsTrue(manager.Status.Conditions, v1beta2.InstanceManagerFrontendRecords) {
 		return ""
 	}
 	if conditions.Get(manager.Status.Conditions, v1beta2.InstanceManagerFrontendRecords) == nil {
-		return fmt.Sprintf("instance manager %s does not say whether its frontends outlive its pod (condition FrontendRecords); "+
-			"im-monitor of this release tells that.", manager.Name)
+		return fmt.Sprintf("instance manager %s does not report whether its frontends outlive its pod (condition FrontendRecords); "+
+			"update im-monitor, which then reports it.", manager.Name)
 	}
 	return fmt.Sprintf("the pod of instance manager %s has no mount at /metadata, so that the frontend would be lost with the pod; "+
 		"detach every volume that uses the node once: "+
-		"the pod is then made anew with that mount.", manager.Name)
+		"the pod is then recreated with that mount.", manager.Name)
 }
 
 const frontendUblk = "ublk"

@@ -33,7 +33,7 @@ func blockers(w *model.World, change func(*preflight.World)) []preflight.Kind {
 	return kinds
 }
 
-// records makes every instance manager say whether its frontends outlive its pod; empty is that it does not say.
+// records makes every instance manager report whether its frontends outlive its pod; empty: it reports nothing.
 func records(status v1beta2.ConditionStatus) func(*model.World) {
 	return func(w *model.World) {
 		for _, m := range w.Managers {
@@ -46,7 +46,7 @@ func records(status v1beta2.ConditionStatus) func(*model.World) {
 	}
 }
 
-// snapshots gives the volume's engine that many, snap-0 and on, of at most so many; 0 says nothing. Replicas are taken away.
+// snapshots gives the volume's engine that many, snap-0 and on, of at most so many; 0 reports nothing. Replicas are taken away.
 func snapshots(count, limit int, replicas ...string) func(*model.World) {
 	return func(w *model.World) {
 		e := w.Engines["vol-e-0"]
@@ -111,7 +111,7 @@ func TestEachBlockerIsNamed(t *testing.T) {
 		"a volume that has just moved live": {
 			change: func(w *model.World) { w.Volumes["vol"].Status.CurrentMigrationNodeID = "node-2" },
 			want:   []preflight.Kind{preflight.Migrating}},
-		"a volume that shall be larger": {
+		"a volume that must be larger": {
 			change: func(w *model.World) { w.Volumes["vol"].Spec.Size *= 2 }, want: []preflight.Kind{preflight.Expanding}},
 		"an engine that is being expanded": {
 			change: func(w *model.World) { w.Engines["vol-e-0"].Status.IsExpanding = true }, want: []preflight.Kind{preflight.Expanding}},
@@ -134,7 +134,7 @@ func TestEachBlockerIsNamed(t *testing.T) {
 			change: func(w *model.World) {
 				w.Engines["vol-e-0"].Status.RestoreStatus = map[string]v1beta2.RestoreStatus{"r": {IsRestoring: true}}
 			}, want: []preflight.Kind{preflight.Restoring}},
-		"an engine that says that it rebuilds": {
+		"an engine that reports that it rebuilds": {
 			change: func(w *model.World) {
 				w.Engines["vol-e-0"].Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"r": {IsRebuilding: true}}
 			}, want: []preflight.Kind{preflight.Rebuilding}},
@@ -158,7 +158,7 @@ func TestEachBlockerIsNamed(t *testing.T) {
 			ask:    func(w *preflight.World) { w.Node = "node-2" }},
 		"an instance manager whose frontends are lost with its pod": {change: records(v1beta2.ConditionFalse),
 			want: []preflight.Kind{preflight.NotOnRecord}},
-		"one that does not say whether they are": {change: records(""), want: []preflight.Kind{preflight.NotOnRecord}},
+		"one that does not report whether they are": {change: records(""), want: []preflight.Kind{preflight.NotOnRecord}},
 		"one on which the volume has only a replica": {change: records(v1beta2.ConditionFalse),
 			ask: func(w *preflight.World) { w.Node = "node-2" }},
 		"a disk of the node that is not ready": {change: func(w *model.World) {
@@ -174,7 +174,7 @@ func TestEachBlockerIsNamed(t *testing.T) {
 		"one of which the node has no replica": {change: snapshots(2, 3, "vol-r-node-1")},
 		"one whose engine has the snapshot of the upgrade": {change: snapshots(2, 3),
 			ask: func(w *preflight.World) { w.Own = map[string]string{"vol": "snap-1"} }},
-		"one that does not say how many snapshots it may have": {change: snapshots(249, 0),
+		"one that does not report how many snapshots it may have": {change: snapshots(249, 0),
 			want: []preflight.Kind{preflight.SnapshotLimit}},
 		"a snapshot that is being removed": {ask: func(w *preflight.World) {
 			v := w.Cluster.Volumes["vol"]
@@ -202,7 +202,7 @@ func TestEachBlockerIsNamed(t *testing.T) {
 		"two replicas on the node": {
 			change: func(w *model.World) { w.Replicas["vol-r-node-3"].Spec.NodeID = "node-1" },
 			want:   []preflight.Kind{preflight.TwoReplicas}},
-		"a detached volume is not looked at": {
+		"a detached volume is not checked": {
 			change: func(w *model.World) {
 				w.DetachVolume("vol")
 				w.Volumes["vol"].Spec.Frontend = "ublk"
@@ -267,10 +267,10 @@ func TestAllBlockersAreSaidAtOnce(t *testing.T) {
 	w.Engines["another-e-0"].Status.IsExpanding = true
 	found := preflight.Blockers(preflight.World{Node: "node-1", Cluster: w.Cluster(), Target: model.NewImage,
 		Image: preflight.Image{Missing: "ErrImagePull"}})
-	said := preflight.Sentence(found)
+	sentence := preflight.Sentence(found)
 	for _, part := range []string{"ImageMissing", "volume another: TooFewHealthyReplicas", "volume another: Expanding",
 		"volume vol: Degraded", "volume vol: Migrating"} {
-		require.Contains(t, said, part)
+		require.Contains(t, sentence, part)
 	}
 }
 
@@ -283,8 +283,8 @@ func TestVeryManyBlockersAreToldInPart(t *testing.T) {
 		}
 		many = append(many, preflight.Blocker{Node: "node-1", Volume: fmt.Sprintf("vol-%d", i), Kind: kind, Message: "wait."})
 	}
-	said := preflight.Sentence(many)
-	require.Contains(t, said, "vol-199:")
-	require.NotContains(t, said, "vol-200:")
-	require.Contains(t, said, "And 2800 more: 1867 Degraded, 933 Rebuilding.")
+	sentence := preflight.Sentence(many)
+	require.Contains(t, sentence, "vol-199:")
+	require.NotContains(t, sentence, "vol-200:")
+	require.Contains(t, sentence, "And 2800 more: 1867 Degraded, 933 Rebuilding.")
 }

@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/cluster"
 )
 
-// What goes on with a volume, or stands before it, that an upgrade must not meet.
+// Work on a volume that is under way or is due, and that blocks an upgrade.
 
 func rebuilding(_ World, v cluster.Volume) string {
 	for _, e := range v.Engines {
@@ -90,15 +90,15 @@ func backingUp(_ World, v cluster.Volume) string {
 	return fmt.Sprintf("backup %s is being taken; wait until that is done.", v.Backups[0])
 }
 
-// standby: such a volume has no frontend that could move, and its restore has no end. attach-controller detaches it once the node is
-// closed.
+// standby: such a volume has no frontend that could move, and its restore does not end. attach-controller detaches it once the node is
+// cordoned.
 func standby(w World, v cluster.Volume) string {
 	node := w.Cluster.Nodes[w.Node]
 	if !isStandby(v) || !node.Exists() || !node.Object.Spec.UpgradeRequested {
 		return ""
 	}
 	return "it is a standby volume: attach-controller detaches it for as long as the node is upgraded, once it has the backup that is " +
-		"being copied; detach it where somebody else holds it."
+		"being copied; delete its other tickets if it stays attached."
 }
 
 func isStandby(v cluster.Volume) bool { return v.Object.Spec.Standby }

@@ -17,7 +17,7 @@ import (
 // Owner is the field manager of everything that this binary writes.
 const Owner = nodeupgrade.Owner
 
-// applyNode does the effects in their order, then writes the status, or lets the upgrade go. It tells whether anything was
+// applyNode does the effects in their order, then writes the status, or drops the upgrade's finalizer. It reports whether anything was
 // written.
 func applyNode(ctx context.Context, c client.Client, w *nodeupgrade.World, v nodeupgrade.Verdict) (bool, error) {
 	if v.AddFinalizer {
@@ -41,7 +41,7 @@ func applyNode(ctx context.Context, c client.Client, w *nodeupgrade.World, v nod
 	return true, client.IgnoreNotFound(status.MergeStatus(ctx, c, w.Upgrade, changed, status.AtVersion()))
 }
 
-// applyEffect does one effect. An object that is gone meanwhile is fine: its going brings the next decision.
+// applyEffect does one effect. An object that no longer exists is no error: its deletion enqueues the next decision.
 func applyEffect(ctx context.Context, c client.Client, w *nodeupgrade.World, e nodeupgrade.Effect) error {
 	meta := metav1.ObjectMeta{Namespace: w.Upgrade.Namespace, Name: e.Name}
 	var err error
@@ -69,7 +69,7 @@ func openNode(ctx context.Context, c client.Client, node *v1beta2.Node, options 
 	return status.MergeSpec(ctx, c, node, map[string]any{"upgradeRequested": nil}, options...)
 }
 
-// setTarget writes to the version that was judged, so that a volume that was detached or moved meanwhile is judged anew.
+// setTarget writes to the version that was evaluated, so that a volume that was detached or moved meanwhile is evaluated again.
 func setTarget(ctx context.Context, c client.Client, v *v1beta2.Volume, node string) error {
 	fields := map[string]any{"targetNodeID": node}
 	if node == "" {
@@ -78,11 +78,11 @@ func setTarget(ctx context.Context, c client.Client, v *v1beta2.Volume, node str
 	return status.MergeSpec(ctx, c, v, fields, status.AtVersion())
 }
 
-// takeSnapshot makes the Snapshot as a person would, whole from the start.
+// takeSnapshot creates the Snapshot as a person would, complete in one write.
 func takeSnapshot(ctx context.Context, c client.Client, v *v1beta2.Volume, meta metav1.ObjectMeta) error {
 	meta.Labels = map[string]string{v1beta2.LabelVolume: v.Name}
 	if len(v.Name) > 63 {
-		meta.Labels = nil // snapshot-controller knows what to do
+		meta.Labels = nil // snapshot-controller sets the label
 	}
 	meta.Finalizers = []string{v1beta2.Finalizer}
 	meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: v.Name, UID: v.UID}}

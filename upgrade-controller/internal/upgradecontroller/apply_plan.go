@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
 
-// applyPlan writes the finalizer, the pods that try images, the status, and then what rests on the status. It tells
+// applyPlan writes the finalizer, the pods that check images, the status, and then what depends on the status. It reports
 // whether the status was written.
 func (r *planReconciler) applyPlan(ctx context.Context, w *plan.World, v plan.Verdict) (bool, error) {
 	switch {
@@ -92,12 +92,12 @@ func (r *planReconciler) check(ctx context.Context, m *v1beta2.DataEngineUpgrade
 		return err
 	}
 	if err := r.client.Create(ctx, checkPod(m, node, secret), client.FieldOwner(Owner)); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("creating the pod that tries the image on node %s: %w", node, err)
+		return fmt.Errorf("creating the pod that checks the image on node %s: %w", node, err)
 	}
 	return nil
 }
 
-// pullSecret is the one with which im-monitor's pods pull the image, so that a check fails only where the instance manager would.
+// pullSecret is the Secret with which im-monitor's pods pull the image, so that a check fails only where the instance manager would.
 func (r *planReconciler) pullSecret(ctx context.Context) (string, error) {
 	if r.options.PullSecret != "" {
 		return r.options.PullSecret, nil
@@ -120,13 +120,13 @@ func (r *planReconciler) dropChecks(ctx context.Context, m *v1beta2.DataEngineUp
 		}
 		uid := pod.UID
 		if err := r.client.Delete(ctx, pod.DeepCopy(), client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("deleting the pod %s that tried an image: %w", pod.Name, err)
+			return fmt.Errorf("deleting the pod %s that checked an image: %w", pod.Name, err)
 		}
 	}
 	return nil
 }
 
-// addFinalizer lets nobody take an upgrade away before its node is at an end.
+// addFinalizer keeps the object of an upgrade until the upgrade of its node has ended.
 func addFinalizer(ctx context.Context, c client.Client, upgrade client.Object) error {
 	return status.MergeMetadata(ctx, c, upgrade,
 		map[string]any{"finalizers": append(slices.Clone(upgrade.GetFinalizers()), v1beta2.Finalizer)})

@@ -14,8 +14,8 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
-// What changed after it was judged is judged anew: neither a target is wished on a volume that was moved meanwhile, nor a state written
-// over another one.
+// What changed after it was evaluated is evaluated again: neither a target is wished on a volume that was moved meanwhile, nor a state
+// written over another one.
 func TestWhatChangedAfterItWasJudgedIsJudgedAnew(t *testing.T) {
 	w := newWorld(t, func(m *model.World) { m.AddVolume("vol", "node-1", "node-2", "node-3") })
 	ctx := t.Context()
@@ -23,7 +23,7 @@ func TestWhatChangedAfterItWasJudgedIsJudgedAnew(t *testing.T) {
 		patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"changed":"meanwhile"}}}`))
 		require.NoError(t, w.admin.Patch(ctx, o, patch))
 	}
-	u := &v1beta2.NodeDataEngineUpgrade{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "judged"}}
+	u := &v1beta2.NodeDataEngineUpgrade{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "evaluated"}}
 	u.Spec = v1beta2.NodeDataEngineUpgradeSpec{NodeID: "node-1", DataEngine: v1beta2.DataEngineV2, InstanceManagerImage: model.NewImage,
 		DataEngineUpgradeManager: "m"}
 	require.NoError(t, w.admin.Create(ctx, u))

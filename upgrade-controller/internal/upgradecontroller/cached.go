@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Cached says what is kept of each kind: of pods only those that try images, of instance managers not what runs in them,
+// Cached returns what is kept of each kind: of pods only those that check images, of instance managers not what runs in them,
 // which is the largest thing in the namespace. Nothing that is read from the cache is ever written back as a whole.
 func Cached() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{

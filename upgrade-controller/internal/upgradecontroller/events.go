@@ -17,7 +17,7 @@ const actionUpgrade = "Upgrade"
 func nodeEvents(before, after v1beta2.NodeDataEngineUpgradeStatus) []events.Event {
 	var out []events.Event
 	if before.State != after.State {
-		out = append(out, stateEvent(after.State, said(after.Conditions, after.ErrorMessage)))
+		out = append(out, stateEvent(after.State, messageOf(after.Conditions, after.ErrorMessage)))
 	}
 	return append(out, stallEvents(before.Conditions, after.Conditions)...)
 }
@@ -25,13 +25,13 @@ func nodeEvents(before, after v1beta2.NodeDataEngineUpgradeStatus) []events.Even
 func planEvents(before, after v1beta2.DataEngineUpgradeManagerStatus) []events.Event {
 	var out []events.Event
 	if before.State != after.State {
-		out = append(out, stateEvent(after.State, said(after.Conditions, after.ErrorMessage)))
+		out = append(out, stateEvent(after.State, messageOf(after.Conditions, after.ErrorMessage)))
 	}
 	return append(out, stallEvents(before.Conditions, after.Conditions)...)
 }
 
-// said is the sentence that goes with a state.
-func said(list []v1beta2.Condition, errorMessage string) string {
+// messageOf is the text of a state's event.
+func messageOf(list []v1beta2.Condition, errorMessage string) string {
 	if errorMessage != "" {
 		return errorMessage
 	}
@@ -78,5 +78,5 @@ func stallEvents(before, after []v1beta2.Condition) []events.Event {
 
 func stalledEvent(message string) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "Stalled", Action: actionUpgrade,
-		Note: fmt.Sprintf("It goes on waiting. %s", message)}
+		Note: fmt.Sprintf("It continues waiting. %s", message)}
 }

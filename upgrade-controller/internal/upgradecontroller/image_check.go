@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// componentCheck labels the pods that try whether a node can run an image.
+	// componentCheck labels the pods that check whether a node can run an image.
 	componentCheck = "upgrade-image-check"
-	// annotationManager names the DataEngineUpgradeManager that a pod tries the image for.
+	// annotationManager names the DataEngineUpgradeManager that a pod checks the image for.
 	annotationManager = "upgrade-controller.longhorn.io/manager"
 )
 
@@ -58,7 +58,7 @@ func tries(pod *corev1.Pod, image string) bool {
 	return len(pod.Spec.Containers) == 1 && pod.Spec.Containers[0].Image == image && pod.Spec.NodeName != ""
 }
 
-// reported is what the pod says of its image: there once its container has been made from it, whatever became of that then.
+// reported is what the pod shows about its image: the image is available once a container was created from it, whatever its exit status.
 func reported(pod *corev1.Pod) plan.Image {
 	for _, c := range pod.Status.ContainerStatuses {
 		switch {
@@ -77,7 +77,7 @@ func reported(pod *corev1.Pod) plan.Image {
 	return plan.Image{}
 }
 
-// missing are kubelet's reasons for a container that waits for an image in vain.
+// missing are kubelet's reasons for a container whose image cannot be pulled.
 var missing = map[string]bool{
 	"ErrImagePull": true, "ImagePullBackOff": true, "InvalidImageName": true, "ErrImageNeverPull": true,
 	"ImageInspectError": true, "RegistryUnavailable": true,

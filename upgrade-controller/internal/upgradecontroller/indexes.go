@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/cluster"
 )
 
-// The indexes: what a node carries, and what belongs to a volume, without a look at anything else.
+// The indexes: what a node carries, and what belongs to a volume, without reading anything else.
 const (
 	byNode   = "node"
 	byVolume = "volume"

@@ -65,7 +65,7 @@ func (o observer) node(ctx context.Context, name string, fresh bool) (*nodeupgra
 	}
 	for _, x := range found.Status.Volumes {
 		if x.State != v1beta2.VolumeUpgradeWaiting && !nodeupgrade.Ended(found.Status.State) {
-			continue // it was taken; only the end asks for it again
+			continue // it was taken; only the end needs it again
 		}
 		snapshot, err := lookup.Get(ctx, reader, o.namespace, x.Snapshot, &v1beta2.Snapshot{})
 		if err != nil {
@@ -126,8 +126,8 @@ func (o observer) upgrades(ctx context.Context, reader client.Reader) ([]*v1beta
 	return pointers(found.Items, func(u *v1beta2.NodeDataEngineUpgrade) string { return u.Name }), nil
 }
 
-// images reads what is known of the frozen image, by node: an instance manager that runs it says that it is there, else
-// the pod that tries it tells.
+// images reads what is known of the frozen image, by node: an instance manager that runs it proves that it is available, else
+// the pod that checks it does.
 func (o observer) images(ctx context.Context, reader client.Reader, m *v1beta2.DataEngineUpgradeManager) (map[string]plan.Image, error) {
 	out := map[string]plan.Image{}
 	if m.Status.State != v1beta2.UpgradeStateInitializing {
@@ -155,7 +155,7 @@ func (o observer) images(ctx context.Context, reader client.Reader, m *v1beta2.D
 	return out, nil
 }
 
-// checks are the pods that try images for the manager.
+// checks are the pods that check images for the manager.
 func (o observer) checks(ctx context.Context, reader client.Reader, m *v1beta2.DataEngineUpgradeManager) ([]*corev1.Pod, error) {
 	var found corev1.PodList
 	if err := list(ctx, reader, o.namespace, &found, client.MatchingLabels{v1beta2.LabelComponent: componentCheck}); err != nil {

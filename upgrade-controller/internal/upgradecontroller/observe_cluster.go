@@ -12,7 +12,7 @@ import (
 )
 
 // around reads what the upgrade of a node is about: the nodes, the v2 volumes that use the node, and those that its status
-// names. From the cache that costs as much as these volumes; past it, everything is read.
+// names. A cached read costs as much as these volumes; an uncached one reads everything.
 func (o observer) around(ctx context.Context, u *v1beta2.NodeDataEngineUpgrade, fresh bool) (cluster.Cluster, error) {
 	if fresh {
 		return o.everything(ctx, o.live, u.Status.Volumes)
@@ -95,7 +95,7 @@ func (o observer) volume(ctx context.Context, name string, listed bool, into map
 	return nil
 }
 
-// clones notes at each volume which others are being filled from it.
+// clones records at each volume which others are being filled from it.
 func clones(volumes []v1beta2.Volume, into map[string]cluster.Volume) {
 	for i := range volumes {
 		clone := &volumes[i]
@@ -107,8 +107,8 @@ func clones(volumes []v1beta2.Volume, into map[string]cluster.Volume) {
 	}
 }
 
-// work notes at each volume which of its snapshots are being removed, and which of its backups are being taken. It is always read from the
-// cache: only what is under way is indexed, and of snapshots there may be very many.
+// work records at each volume which of its snapshots are being removed, and which of its backups are being taken. It is always read from
+// the cache: only what is under way is indexed, and of snapshots there may be very many.
 func (o observer) work(ctx context.Context, into map[string]cluster.Volume) error {
 	var removed v1beta2.SnapshotList
 	var taken v1beta2.BackupList

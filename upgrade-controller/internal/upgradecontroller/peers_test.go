@@ -35,7 +35,7 @@ func (w *world) play(broken ...string) *peers {
 		cancel()
 		<-n.done
 		if n.failure != nil && w.t.Failed() {
-			w.t.Logf("the neighbours failed last with: %v", n.failure)
+			w.t.Logf("the peer controllers failed last with: %v", n.failure)
 		}
 	})
 	return n

@@ -17,7 +17,7 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/leftover"
 )
 
-// leftoverReconciler opens nodes that are closed for an upgrade that does not exist any more, once their targets are home.
+// leftoverReconciler uncordons nodes that are cordoned for an upgrade that does not exist any more, once their targets are switched back.
 type leftoverReconciler struct {
 	observer observer
 	client   client.Client
@@ -43,7 +43,7 @@ func (r *leftoverReconciler) Reconcile(ctx context.Context, request ctrl.Request
 	return ctrl.Result{}, client.IgnoreNotFound(r.apply(ctx, world, verdict))
 }
 
-// apply writes to the versions that were judged, so that what a beginning upgrade or a person does meanwhile is judged anew.
+// apply writes to the versions that were evaluated, so that what a beginning upgrade or a person does meanwhile is evaluated again.
 func (r *leftoverReconciler) apply(ctx context.Context, w leftover.World, v leftover.Verdict) error {
 	node := w.Cluster.Nodes[w.Node].Object
 	for _, volume := range v.SwitchBack {
@@ -53,13 +53,13 @@ func (r *leftoverReconciler) apply(ctx context.Context, w leftover.World, v left
 	}
 	switch {
 	case len(v.SwitchBack) > 0:
-		r.report(ctx, node, fmt.Sprintf("It is closed for an upgrade that does not exist any more: %d target(s) come home.",
+		r.report(ctx, node, fmt.Sprintf("It is cordoned for an upgrade that does not exist any more: %d target(s) are being switched back.",
 			len(v.SwitchBack)))
 	case v.Open:
 		if err := openNode(ctx, r.client, node, status.AtVersion()); err != nil {
 			return err
 		}
-		r.report(ctx, node, "It was closed for an upgrade that does not exist any more, and is open again.")
+		r.report(ctx, node, "It was cordoned for an upgrade that does not exist any more, and is uncordoned now.")
 	}
 	return nil
 }
@@ -69,8 +69,8 @@ func (r *leftoverReconciler) report(ctx context.Context, node *v1beta2.Node, not
 	log.FromContext(ctx).Info("left by an upgrade", "node", node.Name, "message", note)
 }
 
-// mayBeLeft tells, by the cache, that a node is closed and that no upgrade has it. While one has, every event of its volumes comes here,
-// and none is worth reading them for.
+// mayBeLeft reports whether, by the cache, a node is cordoned and has no upgrade. While a node has an upgrade, every event of its volumes
+// is enqueued here, and none needs uncached reads.
 func (o observer) mayBeLeft(ctx context.Context, name string) (bool, error) {
 	node, err := lookup.Shared(ctx, o.cached, o.namespace, name, &v1beta2.Node{})
 	if node == nil || err != nil || !node.Spec.UpgradeRequested {
@@ -80,7 +80,7 @@ func (o observer) mayBeLeft(ctx context.Context, name string) (bool, error) {
 	return !leftover.Upgraded(name, upgrades), err
 }
 
-// leftover reads the world of one node. The node is read first: an upgrade says that it has begun before it closes its node.
+// leftover reads the world of one node. The node is read first: an upgrade stores that it has begun before it cordons its node.
 func (o observer) leftover(ctx context.Context, name string, fresh bool) (leftover.World, error) {
 	w := leftover.World{Node: name, Fresh: fresh}
 	u := &v1beta2.NodeDataEngineUpgrade{}

@@ -16,7 +16,8 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
-// nodeReconciler decides on one node's upgrade and does what the verdict says; the events of its writes bring the next.
+// nodeReconciler decides on one node's upgrade and does what the verdict contains. The watch events of its writes enqueue the upgrade
+// again.
 type nodeReconciler struct {
 	observer observer
 	client   client.Client
@@ -43,13 +44,13 @@ func (r *nodeReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 	r.metrics.node(u, verdict.Status)
 	if wrote {
 		events.Emit(r.recorder, u, nodeEvents(u.Status, verdict.Status)...)
-		said := conditions.Get(verdict.Status.Conditions, v1beta2.UpgradeProgressing)
-		if said != nil {
+		progressing := conditions.Get(verdict.Status.Conditions, v1beta2.UpgradeProgressing)
+		if progressing != nil {
 			log.FromContext(ctx).Info("verdict applied", "name", u.Name, "node", u.Spec.NodeID, "state", verdict.Status.State,
-				"reason", said.Reason, "message", said.Message, "effects", len(verdict.Effects))
+				"reason", progressing.Reason, "message", progressing.Message, "effects", len(verdict.Effects))
 		}
 	}
-	return sleep(r.clock, verdict.RequeueAt), nil
+	return requeue(r.clock, verdict.RequeueAt), nil
 }
 
 // decide returns a nil world where the upgrade is gone.
@@ -68,8 +69,8 @@ func (r *nodeReconciler) decide(ctx context.Context, name string) (*nodeupgrade.
 	return world, nodeupgrade.Decide(*world), nil
 }
 
-// sleep wakes exactly at the time.
-func sleep(clock clock.PassiveClock, at time.Time) ctrl.Result {
+// requeue schedules the next reconcile exactly at the time.
+func requeue(clock clock.PassiveClock, at time.Time) ctrl.Result {
 	if at.IsZero() {
 		return ctrl.Result{}
 	}

@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
 
-// planReconciler decides on one whole upgrade and does what the verdict says; the events of its writes bring the next.
+// planReconciler decides on one whole upgrade and does what the verdict contains. The watch events of its writes enqueue the upgrade again.
 type planReconciler struct {
 	options  Options
 	observer observer
@@ -44,7 +44,7 @@ func (r *planReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 		log.FromContext(ctx).Info("verdict applied", "name", m.Name, "state", verdict.Status.State, "node", verdict.Status.UpgradingNode,
 			"create", verdict.CreateName, "delete", len(verdict.Delete), "error", verdict.Status.ErrorMessage)
 	}
-	return sleep(r.clock, verdict.RequeueAt), nil
+	return requeue(r.clock, verdict.RequeueAt), nil
 }
 
 // decide returns a nil world where the upgrade is gone.

@@ -105,7 +105,7 @@ func TestAVolumeWithASingleReplicaIsRefusedBeforeAnythingIsTouched(t *testing.T)
 	}
 }
 
-// An upgrade that was refused goes on once what stood against it is away and its spec is changed.
+// An upgrade that was refused continues once what stood against it is away and its spec is changed.
 func TestARefusedUpgradeGoesOnWhenItsSpecChanges(t *testing.T) {
 	w := newWorld(t, func(w *model.World) { w.AddVolume("vol-1", "node-1", "node-1") })
 	w.play()
@@ -152,7 +152,7 @@ func TestThePodThatTriesAnImagePullsItAsTheInstanceManagerDoes(t *testing.T) {
 	}
 }
 
-// U4: an upgrade does not begin under a backup, and goes on by itself once that is done.
+// U4: an upgrade does not begin under a backup, and continues by itself once that is done.
 func TestAnUpgradeWaitsForABackupThatIsBeingTaken(t *testing.T) {
 	w := newWorld(t, func(w *model.World) { w.AddVolume("vol-1", "node-1", "node-1", "node-2", "node-3") })
 	b := &v1beta2.Backup{ObjectMeta: w.meta("nightly"), Spec: v1beta2.BackupSpec{SnapshotName: "snap-1"}}
@@ -163,8 +163,8 @@ func TestAnUpgradeWaitsForABackupThatIsBeingTaken(t *testing.T) {
 	w.start()
 	w.upgrade("upgrade", func(s *v1beta2.DataEngineUpgradeManagerSpec) { s.Nodes = []string{"node-1"} })
 	w.until("the backup is not named", func() bool {
-		said := conditions.Get(w.manager("upgrade").Status.Conditions, v1beta2.UpgradePreflight)
-		return said != nil && strings.Contains(said.Message, "volume vol-1: BackingUp: backup nightly is being taken")
+		preflight := conditions.Get(w.manager("upgrade").Status.Conditions, v1beta2.UpgradePreflight)
+		return preflight != nil && strings.Contains(preflight.Message, "volume vol-1: BackingUp: backup nightly is being taken")
 	})
 	require.Empty(t, w.objects().Upgrades)
 	require.NoError(t, status.MergeStatus(t.Context(), w.admin, b, map[string]any{"state": v1beta2.BackupCompleted}))
@@ -220,7 +220,7 @@ func TestAPausedUpgradeStopsBetweenNodesAndAnAbortedOneEnds(t *testing.T) {
 	w.leftNothing()
 }
 
-// U4: after the old instance manager is away there is no way but forward; it says so, and goes on when it can.
+// U4: after the old instance manager is away there is no way but forward; it reports it, and continues when it can.
 func TestAnInstanceManagerThatNeverStartsIsWaitedForAndSaid(t *testing.T) {
 	w := newWorld(t, succeed["case 1: engines and replicas on one node"])
 	stuck := w.play("node-1")
@@ -234,7 +234,7 @@ func TestAnInstanceManagerThatNeverStartsIsWaitedForAndSaid(t *testing.T) {
 		return u != nil && u.Status.State == v1beta2.UpgradeStateUpgradingInstanceManager &&
 			conditions.IsTrue(u.Status.Conditions, v1beta2.UpgradeStalled)
 	})
-	w.until("the manager never says it", func() bool {
+	w.until("the manager does not report it", func() bool {
 		return conditions.IsTrue(w.manager("upgrade").Status.Conditions, v1beta2.UpgradeStalled)
 	})
 	require.True(t, w.objects().Nodes["node-1"].Spec.UpgradeRequested)
@@ -265,7 +265,7 @@ func TestADeletedUpgradeLeavesNothingBehind(t *testing.T) {
 	w.leftNothing()
 }
 
-// UPG-4, with nobody left who knows of the upgrade: both objects are taken away by force while the controller is down.
+// UPG-4 without any object of the upgrade: both objects are removed by force while the controller is down.
 func TestAnUpgradeThatIsTakenAwayByForceLeavesNoNodeClosedAndNoTargetAway(t *testing.T) {
 	w := newWorld(t, succeed["case 3: an engine on each node"])
 	stuck := w.play("node-1") // the upgrade stays where targets are away

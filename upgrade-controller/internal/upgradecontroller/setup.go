@@ -16,14 +16,15 @@ import (
 
 // Options are upgrade-controller's own flags.
 type Options struct {
-	// PullSecret is the Secret in the namespace with which the pods that try an image pull it; empty: that of the setting registry-secret.
+	// PullSecret is the Secret in the namespace with which the pods that check an image pull it; empty: that of the setting
+	// registry-secret.
 	PullSecret string
 }
 
 // AddFlags registers the flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.PullSecret, "instance-manager-pull-secret", "",
-		"image pull secret of the pods that try whether a node can run an image, as im-monitor's; empty: that of the setting "+
+		"image pull secret of the pods that check whether a node can run an image, as im-monitor's; empty: that of the setting "+
 			"registry-secret")
 }
 
@@ -35,7 +36,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Register
 	m := newMetrics(registry)
 	o := observer{cached: rt.Client, live: rt.Uncached, namespace: rt.Namespace, clock: rt.Clock}
 	w := watches{reader: rt.Client, namespace: rt.Namespace}
-	// One worker each: that one node at a time is upgraded must not depend on who is faster.
+	// One worker each: two concurrent reconciles could begin the upgrades of two nodes.
 	one := controller.Options{MaxConcurrentReconciles: 1}
 	plans := &planReconciler{options: options, observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("data-engine-upgrade-manager").For(&v1beta2.DataEngineUpgradeManager{}).WithOptions(one)

@@ -64,7 +64,7 @@ func (w watches) to(find func(context.Context, client.Object) []string) handler.
 	})
 }
 
-// activeNodes are the upgrades of nodes that are not at their end, or that are being deleted.
+// activeNodes are the upgrades of nodes that have not ended, or that are being deleted.
 func (w watches) activeNodes(ctx context.Context, _ client.Object) []string {
 	return w.nodes(ctx, func(u *v1beta2.NodeDataEngineUpgrade) bool {
 		return !nodeupgrade.Ended(u.Status.State) || u.DeletionTimestamp != nil
@@ -132,7 +132,7 @@ func (w watches) unfinishedPlans(ctx context.Context, _ client.Object) []string 
 	})
 }
 
-// checkingPlans are those that wait for what is known of their image, and those whose checks go.
+// checkingPlans are those that wait for what is known of their image, and those whose check pods are being deleted.
 func (w watches) checkingPlans(ctx context.Context, _ client.Object) []string {
 	return w.plans(ctx, func(m *v1beta2.DataEngineUpgradeManager) bool {
 		return m.Status.State == v1beta2.UpgradeStateInitializing
@@ -143,7 +143,7 @@ func (w watches) ofSetting(ctx context.Context, obj client.Object) []string {
 	if obj.GetName() != settingImage {
 		return nil
 	}
-	// also those that have ended: they say that they do not begin again
+	// also those that have ended: their message is that they do not begin again
 	return w.plans(ctx, func(*v1beta2.DataEngineUpgradeManager) bool { return true })
 }
 
@@ -161,7 +161,7 @@ func (w watches) plans(ctx context.Context, is func(*v1beta2.DataEngineUpgradeMa
 	return out
 }
 
-// changed lets an update pass where something changed that a core reads.
+// changed lets an update pass if something changed that a core reads.
 func changed[T client.Object](facts func(T) []any) builder.WatchesOption {
 	return builder.WithPredicates(predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, ok := e.ObjectOld.(T)

@@ -13,7 +13,8 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// addLeftover brings nodes that are closed, for what may end their waiting. Where no node is closed, an event costs one look at a node.
+// addLeftover enqueues cordoned nodes on events that may end their waiting. If no node is cordoned, an event costs one cached read of a
+// node.
 func (w watches) addLeftover(b *builder.Builder) *builder.Builder {
 	return b.
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.to(w.closedNode),
@@ -22,7 +23,7 @@ func (w watches) addLeftover(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Volume{}, w.to(w.closedNode), changed(volumeFacts))
 }
 
-// closed lets nodes pass that are closed.
+// closed lets cordoned nodes pass.
 func closed() predicate.Predicate {
 	is := func(o client.Object) bool { return o.(*v1beta2.Node).Spec.UpgradeRequested }
 	facts := func(o client.Object) [2]bool { return [2]bool{is(o), v1beta2.IsNodeDown(o.(*v1beta2.Node))} }
@@ -34,7 +35,7 @@ func closed() predicate.Predicate {
 	}
 }
 
-// closedNode are the nodes that the object is about and that are closed.
+// closedNode are the cordoned nodes that the object is about.
 func (w watches) closedNode(ctx context.Context, obj client.Object) (names []string) {
 	for _, name := range nodesOf(obj) {
 		node, err := lookup.Shared(ctx, w.reader, w.namespace, name, &v1beta2.Node{})
