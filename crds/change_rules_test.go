@@ -21,7 +21,7 @@ spec:
 
 const plainVolume = `{kind: Volume, metadata: {name: vol-1}, spec: {size: "1073741824", numberOfReplicas: 3}}`
 
-type change struct{ name, manifest, patch, says string }
+type change struct{ name, manifest, patch, shows string }
 
 func TestWhatIsImmutableStays(t *testing.T) {
 	tests := []change{
@@ -58,7 +58,7 @@ func TestWhatIsImmutableStays(t *testing.T) {
 			w := newWriter(t)
 			object, err := w.create(test.manifest)
 			require.NoError(t, err)
-			requireRefused(t, w.merge(object, test.patch), test.says)
+			requireRefused(t, w.merge(object, test.patch), test.shows)
 		})
 	}
 }

@@ -80,7 +80,7 @@ func TestObjectsAsTheyShouldBeAreCreated(t *testing.T) {
 }
 
 func TestObjectsThatLackSomethingAreRefusedAtCreationWithTheRemedy(t *testing.T) {
-	tests := []struct{ name, manifest, old, new, says string }{
+	tests := []struct{ name, manifest, old, new, shows string }{
 		{"an unknown type of orphan", instanceOrphan, "replica-instance", "frontend-instance",
 			"must be engine-instance, replica-instance, or replica"},
 		{"an orphan without a type", instanceOrphan, "  orphanType: replica-instance\n", "",
@@ -124,7 +124,7 @@ func TestObjectsThatLackSomethingAreRefusedAtCreationWithTheRemedy(t *testing.T)
 		t.Run(test.name, func(t *testing.T) {
 			require.Contains(t, test.manifest, test.old)
 			_, err := newWriter(t).create(strings.Replace(test.manifest, test.old, test.new, 1))
-			requireRefused(t, err, test.says)
+			requireRefused(t, err, test.shows)
 		})
 	}
 }

@@ -87,7 +87,7 @@ func TestEveryKindHasItsShortNameCategoryStatusLabelAndColumns(t *testing.T) {
 }
 
 // requireColumns: every column's path starts at a declared field, the narrow table ends with the age, and where the
-// status has conditions the narrow table says why.
+// status has conditions the narrow table explains why.
 func requireColumns(t *testing.T, version apiextensionsv1.CustomResourceDefinitionVersion) {
 	t.Helper()
 	root := *version.Schema.OpenAPIV3Schema

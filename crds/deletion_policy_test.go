@@ -22,7 +22,7 @@ func TestWhatIsInUseIsNotDeletedBySlip(t *testing.T) {
 	require.Eventually(t, func() bool { return w.client.Delete(t.Context(), probe.DeepCopy(), client.DryRunAll) != nil }, waitTimeout,
 		waitPoll)
 
-	for name, c := range map[string]struct{ object, free, busy, says string }{
+	for name, c := range map[string]struct{ object, free, busy, shows string }{
 		"a volume": {"{kind: Volume, metadata: {name: vol-1}, spec: {size: '1073741824'}}",
 			"status: {state: detached, currentNodeID: ''}", "status: {state: attached, currentNodeID: node-1}",
 			"volume vol-1 is attached to node-1"},
@@ -41,7 +41,7 @@ func TestWhatIsInUseIsNotDeletedBySlip(t *testing.T) {
 			require.NoError(t, w.mergeStatus(object, c.busy))
 			refused := w.client.Delete(t.Context(), object.DeepCopy())
 			require.True(t, apierrors.IsForbidden(refused), "%v", refused)
-			require.ErrorContains(t, refused, c.says)
+			require.ErrorContains(t, refused, c.shows)
 			require.ErrorContains(t, refused, "drover.dev/delete-in-use=true")
 			require.NoError(t, w.mergeStatus(object, c.free))
 			require.NoError(t, w.client.Delete(t.Context(), object.DeepCopy(), client.DryRunAll))

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Whoever may change a Setting does not choose from where privileged pods come, once an administrator said from where.
+// Whoever may change a Setting does not choose from where privileged pods come, once an administrator allowed registries.
 func TestImagesOfInstanceManagersComeFromWhereAnAdministratorSays(t *testing.T) {
 	w := newWriter(t)
 	w.install("policies/instance-manager-image.yaml")

@@ -95,7 +95,7 @@ func elementOf(list []any, index int, like any) any {
 	return nil
 }
 
-// Every kind, every declared field filled, and in every object at every depth a field that nobody declared.
+// Every kind, every declared field filled, and in every object at every depth an undeclared field.
 func TestUnknownFieldsAtEveryDepthSurviveTheWritesOfOurControllers(t *testing.T) {
 	for file, crd := range definitions(t) {
 		if newKinds[crd.Spec.Names.Kind] {

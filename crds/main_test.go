@@ -66,9 +66,9 @@ func (w writer) mergeStatus(object *unstructured.Unstructured, patch string) err
 	return w.client.Status().Patch(w.t.Context(), object, client.RawPatch(types.MergePatchType, raw))
 }
 
-// requireRefused: the API server refused it as invalid, and says what to do.
-func requireRefused(t *testing.T, err error, says string) {
+// requireRefused: the API server refused it as invalid, and states what to do.
+func requireRefused(t *testing.T, err error, shows string) {
 	t.Helper()
 	require.Error(t, err)
-	require.ErrorContains(t, err, says)
+	require.ErrorContains(t, err, shows)
 }

@@ -21,7 +21,7 @@ func TestSettingsAreTakenOrRefusedByTheirName(t *testing.T) {
 	tests := []struct {
 		name           string
 		taken, refused []string
-		says           string
+		shows          string
 	}{
 		{"orphan-resource-auto-deletion",
 			[]string{"", " ", "instance", "replica-data", "replica-data;instance", " replica-data ; instance ", "instance;instance"},
@@ -58,7 +58,7 @@ func TestSettingsAreTakenOrRefusedByTheirName(t *testing.T) {
 				require.NoError(t, w.client.Delete(t.Context(), object))
 			}
 			for _, value := range test.refused {
-				requireRefused(t, w.client.Create(t.Context(), setting(w.namespace, test.name, value)), test.says)
+				requireRefused(t, w.client.Create(t.Context(), setting(w.namespace, test.name, value)), test.shows)
 			}
 		})
 	}

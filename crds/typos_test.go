@@ -15,24 +15,24 @@ import (
 // warnings are what the API server warned of.
 type warnings struct {
 	mutex sync.Mutex
-	said  []string
+	shown []string
 }
 
 func (w *warnings) HandleWarningHeader(code int, _, text string) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if code == 299 { // a warning of the API server
-		w.said = append(w.said, text)
+		w.shown = append(w.shown, text)
 	}
 }
 
-// take returns what was said since it was called last.
+// take returns what was reported since it was called last.
 func (w *warnings) take() string {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	said := strings.Join(w.said, "\n")
-	w.said = nil
-	return said
+	shown := strings.Join(w.shown, "\n")
+	w.shown = nil
+	return shown
 }
 
 func TestAFieldThatNoKnownVersionHasIsWarnedOf(t *testing.T) {
@@ -52,7 +52,7 @@ func TestAFieldThatNoKnownVersionHasIsWarnedOf(t *testing.T) {
 	require.Contains(t, heard.take(), "spec.numberOfReplica is a field that no known version of Volume has: it has no effect; kubectl "+
 		"explain volumes.longhorn.io.spec")
 	require.NoError(t, w.merge(object, "spec: {numberOfReplicas: 2}"))
-	require.Empty(t, heard.take(), "what was there before was told before")
+	require.Empty(t, heard.take(), "what was there before was reported before")
 	require.NoError(t, w.mergeStatus(object, "status: {fromANewerVersion: x}"))
 	require.Empty(t, heard.take(), "a status is written by programs")
 	require.NoError(t, w.client.Delete(t.Context(), object))

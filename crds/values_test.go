@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// badValue is an object with one value that nobody can mean.
-type badValue struct{ kind, spec, says string }
+// badValue is an object with one invalid value.
+type badValue struct{ kind, spec, shows string }
 
 const ticketOf = "volume: %s, attachmentTickets: {a: {id: a, type: longhorn-api, nodeID: node-1, %s}}"
 
@@ -132,7 +132,7 @@ func TestAValueThatNobodyCanMeanIsRefusedWithASentence(t *testing.T) {
 	for n, b := range badValues {
 		t.Run(b.kind+" "+b.spec, func(t *testing.T) {
 			_, err := writer{t: t, client: w.client, namespace: w.namespace}.create(b.manifest(fmt.Sprintf("bad-%d", n)))
-			requireRefused(t, err, b.says)
+			requireRefused(t, err, b.shows)
 		})
 	}
 	t.Run("names of volumes that replicas cannot bear", func(t *testing.T) {

@@ -43,7 +43,7 @@ func page(crd *apiextensionsv1.CustomResourceDefinition, meanings map[string]str
 	return b.String()
 }
 
-// writeWriters groups the fields below spec and status by who writes them, as their descriptions tell.
+// writeWriters groups the fields below spec and status by who writes them, as named in their descriptions.
 func writeWriters(b *strings.Builder, crd *apiextensionsv1.CustomResourceDefinition) {
 	fields := map[string][]string{}
 	for _, part := range []string{"spec", "status", "value"} {
@@ -117,7 +117,7 @@ func writeConditions(b *strings.Builder, kind string, meanings map[string]string
 			continue
 		}
 		if !written {
-			b.WriteString("\n## Conditions\n\nA reason that is not listed comes from a newer neighbour and means wait.\n")
+			b.WriteString("\n## Conditions\n\nA reason that is not listed comes from a newer peer controller and means wait.\n")
 			written = true
 		}
 		fmt.Fprintf(b, "\n**`%s`**", contract.Type)
@@ -129,7 +129,7 @@ func writeConditions(b *strings.Builder, kind string, meanings map[string]string
 		writeReasons(b, "False", contract.False, meanings)
 	}
 	if kind == "Orphan" {
-		b.WriteString("\nReasons for which the judge decides nothing, in an event and in a metric:\n\n")
+		b.WriteString("\nReasons for which the evaluate decides nothing, in an event and in a metric:\n\n")
 		writeReasons(b, "no decision", v1beta2.OrphanNonDecisions(), meanings)
 	}
 }

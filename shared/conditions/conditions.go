@@ -23,7 +23,7 @@ func Get(list []v1beta2.Condition, conditionType string) *v1beta2.Condition {
 	return nil
 }
 
-// IsTrue reports whether the condition is there and True.
+// IsTrue reports whether the condition exists and is True.
 func IsTrue(list []v1beta2.Condition, conditionType string) bool {
 	c := Get(list, conditionType)
 	return c != nil && c.Status == v1beta2.ConditionTrue
@@ -77,7 +77,7 @@ func Owned(list []v1beta2.Condition, types ...string) []v1beta2.Condition {
 	return out
 }
 
-// Equal reports whether two lists say the same; order and times do not matter.
+// Equal reports whether two lists are equal; order and times do not matter.
 func Equal(a, b []v1beta2.Condition) bool {
 	if len(a) != len(b) {
 		return false

@@ -53,7 +53,7 @@ func TestEqualLooksAtWhatIsSaidNotAtOrderOrTimes(t *testing.T) {
 	b := []v1beta2.Condition{condition("B", "False", "Y"), condition("A", "True", "X")}
 	b[0].LastTransitionTime = "2026-08-01T12:00:00Z"
 	require.True(t, conditions.Equal(a, b))
-	b[1].Message = "says more"
+	b[1].Message = "a longer message"
 	require.False(t, conditions.Equal(a, b))
 	require.False(t, conditions.Equal(a, a[:1]))
 }

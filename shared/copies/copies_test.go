@@ -23,7 +23,7 @@ func TestACopyIsWholeAndStays(t *testing.T) {
 		"on a node that goes": {func(_ *v1beta2.Replica, n *v1beta2.Node) { n.DeletionTimestamp = going }, false},
 		"on a node that is away": {func(_ *v1beta2.Replica, n *v1beta2.Node) { n.Status.Conditions[0].Status = v1beta2.ConditionFalse },
 			false},
-		"on a node nobody spoke of": {func(_ *v1beta2.Replica, n *v1beta2.Node) { n.Status.Conditions = nil }, false},
+		"on a node without conditions": {func(_ *v1beta2.Replica, n *v1beta2.Node) { n.Status.Conditions = nil }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, n := &v1beta2.Replica{}, &v1beta2.Node{}

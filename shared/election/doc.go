@@ -1,4 +1,4 @@
-// Package standin lets a part of a controller stand in for another program, whose role it takes over: it acts only while
-// this process holds that program's lease, so that the two never act together. Losing the lease stops that part alone, and
-// getting it again looks at everything anew.
+// Package election lets a part of a controller take over the role of another program. The part acts only while this process
+// holds that program's lease, so that both never act together. Losing the lease stops only that part; winning it again
+// enqueues everything again.
 package election

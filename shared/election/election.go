@@ -20,7 +20,7 @@ import (
 // Lease is the lease of the other program.
 type Lease struct {
 	Name string
-	// The times of the lease; zero is that of the binary's own lease, so that after a crash both run out together.
+	// The times of the lease; zero is that of the binary's own lease, so that after a crash both expire together.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 }
 
@@ -31,11 +31,11 @@ func (l Lease) orOf(rt *runkit.Runtime) Lease {
 		RetryPeriod:   cmp.Or(l.RetryPeriod, rt.RetryPeriod)}
 }
 
-// Election holds the other program's lease and tells whether this process may act. Work under way ends before the
+// Election holds the other program's lease and reports whether this process may act. Work under way ends before the
 // lease is given back. A standby of the whole binary watches the lease, too, but does not take it: after a crash of the
-// leader the two leases then run out at the same time, not one after the other.
+// leader both leases then expire at the same time, not one after the other.
 type Election struct {
-	lock    resourcelock.Interface // nil: there is nothing to hold, this process always acts
+	lock    resourcelock.Interface // nil: no lease, this process always acts
 	fence   *leaselock.Fence
 	elected <-chan struct{} // closed once this process leads the whole binary
 	lease   Lease
@@ -44,18 +44,18 @@ type Election struct {
 	leading func(bool)
 
 	work sync.RWMutex // held for reading while work is under way
-	term *term        // guarded by work; nil: this process does not act
+	term *term        // protected by work; nil: this process does not act
 }
 
 // term is one time of leading.
 type term struct {
 	context.Context
 	end   context.CancelFunc
-	ended bool // guarded by work
+	ended bool // protected by work
 }
 
-// New returns an election to be added to the runtime's manager. leading is told each time that this process begins or ends
-// to act, won is called at the beginning of each term. The lease of a process that only observes is never touched.
+// New returns an election to be added to the runtime's manager. leading is reported each time that this process begins or ends
+// to act, won is called at the beginning of each term. A process that only observes never changes the lease.
 func New(rt *runkit.Runtime, lease Lease, leading func(bool), won func(context.Context)) (*Election, error) {
 	lease = lease.orOf(rt)
 	e := &Election{lease: lease, won: won, leading: leading}
@@ -88,7 +88,7 @@ func (l Lease) times() leaselock.Times {
 // NeedLeaderElection lets a standby of the binary watch the lease.
 func (e *Election) NeedLeaderElection() bool { return false }
 
-// Start stands for election, again after each loss, until ctx ends.
+// Start takes part in the election, again after each loss, until ctx ends.
 func (e *Election) Start(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := e.stand(ctx); err != nil {
@@ -154,11 +154,11 @@ func (e *Election) stopTerm() {
 	t := e.term
 	e.work.RUnlock()
 	if t != nil {
-		t.end() // nothing begins any more; stop follows when the elector gives up
+		t.end() // no work begins any more; stop follows when the elector returns
 	}
 }
 
-// Enter begins work that dies with the term; ok is false where this process must not act. The caller calls done.
+// Enter begins work that is cancelled with the term; ok is false if this process must not act. The caller calls done.
 func (e *Election) Enter(ctx context.Context) (work context.Context, done func(), ok bool) {
 	e.work.RLock()
 	if e.term == nil || e.term.Err() != nil || e.fence.Check() != nil {
@@ -173,14 +173,14 @@ func (e *Election) Enter(ctx context.Context) (work context.Context, done func()
 // errStandby is why a standby does not take a lease that is free.
 var errStandby = errors.New("this process does not lead its binary")
 
-// guarded is a lease that is taken only by the process that leads the whole binary, and given back only after the work has ended.
+// guarded is a lease that only the process that leads the whole binary takes. It releases the lease only after the work has ended.
 type guarded struct {
 	resourcelock.Interface
 	elected <-chan struct{}
 	end     func()
 }
 
-// Update gets, renews or, without a holder, gives back the lease.
+// Update acquires, renews or, without a holder, releases the lease.
 func (l guarded) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" {
 		l.end()

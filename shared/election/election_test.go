@@ -53,7 +53,7 @@ func (w *world) empty() *coordinationv1.Lease {
 	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
 }
 
-// quick is a lease that changes hands fast.
+// quick is a lease that changes its holder fast.
 func quick() Lease {
 	return Lease{Name: name, LeaseDuration: 3 * time.Second, RenewDeadline: 2 * time.Second, RetryPeriod: 100 * time.Millisecond}
 }
@@ -114,7 +114,7 @@ func leader(both [2]*Election) int {
 func TestTheLeaseIsGivenBackOnlyAfterTheWorkHasEnded(t *testing.T) {
 	t.Parallel()
 	w, both, stop := elections(t)
-	w.eventually("nobody leads", func() bool { return leader(both) >= 0 })
+	w.eventually("no process leads", func() bool { return leader(both) >= 0 })
 	one := leader(both)
 	work, done, ok := both[one].Enter(t.Context())
 	require.True(t, ok)
@@ -122,7 +122,7 @@ func TestTheLeaseIsGivenBackOnlyAfterTheWorkHasEnded(t *testing.T) {
 	select {
 	case <-work.Done():
 	case <-time.After(patience):
-		require.Fail(t, "the work was not told to end")
+		require.Fail(t, "the work was not cancelled")
 	}
 	require.Never(t, func() bool {
 		_, leave, ok := both[1-one].Enter(context.Background())
@@ -132,7 +132,7 @@ func TestTheLeaseIsGivenBackOnlyAfterTheWorkHasEnded(t *testing.T) {
 		return ok
 	}, time.Second, poll, "two act at once")
 	done()
-	w.eventually("nobody follows", func() bool { return leader(both) == 1-one })
+	w.eventually("no process follows", func() bool { return leader(both) == 1-one })
 }
 
 // A crash of the leader lets two leases run out; a standby waits for them at the same time.
@@ -170,7 +170,7 @@ func TestAnObserverNeverTouchesTheLease(t *testing.T) {
 	go func() { ended <- e.Start(ctx) }()
 	<-began
 	_, done, ok := e.Enter(ctx)
-	require.True(t, ok, "it says what it would do")
+	require.True(t, ok, "it states what it would do")
 	done()
 	cancel()
 	require.NoError(t, <-ended)

@@ -10,12 +10,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// behindFor is how long the cache may show a version after we changed it. A write that changed nothing brings no event,
-// and must not hold up for longer.
+// behindFor is how long the cache may show a version after this process changed it. A write that changed nothing causes no event,
+// and must not delay for longer.
 const behindFor = 2 * time.Second
 
-// Guard remembers the version at which each object was last changed, so that nothing is decided on that version again
-// while the cache still shows it: the same would be written twice.
+// Guard remembers the version at which each object was last changed, so that no decision uses that version again
+// while the cache still shows it: the same change would be written twice.
 type Guard struct {
 	Clock clock.PassiveClock
 
@@ -28,7 +28,7 @@ type write struct {
 	at      time.Time
 }
 
-// Changed notes that the object, as given, was judged and then changed.
+// Changed records that the object, as given, was evaluated and then changed.
 func (g *Guard) Changed(obj client.Object) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
@@ -40,7 +40,7 @@ func (g *Guard) Changed(obj client.Object) {
 	g.writes[key(obj)] = write{version(obj), now}
 }
 
-// Stale reports whether the object, as given, was changed a moment ago: the event of that change is still to come.
+// Stale reports whether the object, as given, was changed a moment ago and the cache does not show the change yet.
 func (g *Guard) Stale(obj client.Object) bool {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

@@ -15,8 +15,8 @@ import (
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// Queues are those of the controllers, which run all the time, so that the beginning of a term can put into them what
-// went by before it.
+// Queues are those of the controllers, which run all the time, so that the beginning of a term can add what
+// was skipped before it.
 type Queues struct {
 	Reader client.Reader
 	Log    logr.Logger
@@ -25,16 +25,16 @@ type Queues struct {
 	known []known
 }
 
-// known is one controller's queue, and what belongs into it.
+// known is one controller's queue, and the objects that belong into it.
 type known struct {
 	queue queue
 	list  func() client.ObjectList
 	wants func(client.Object) bool
 }
 
-// Source has no events of its own: it takes hold of a controller's queue, into which belong those of the list that it wants,
-// before any worker takes from it. What begins to lead before
-// that need not be told: the controller begins with everything.
+// Source has no events of its own: it keeps a controller's queue, to which it adds the wanted objects of the list,
+// before any worker reads from it. What begins to lead before
+// that need not be reported: the controller begins with everything.
 func (q *Queues) Source(list func() client.ObjectList, wants func(client.Object) bool) source.Source {
 	return source.Func(func(_ context.Context, into queue) error {
 		q.mutex.Lock()
@@ -44,7 +44,7 @@ func (q *Queues) Source(list func() client.ObjectList, wants func(client.Object)
 	})
 }
 
-// All looks at everything anew.
+// All enqueues everything again.
 func (q *Queues) All(ctx context.Context) {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()

@@ -1,6 +1,6 @@
 // Package filelock locks files against other processes. The operating system drops the lock when its holder dies,
-// however it dies, so a lock that can be taken says for certain that nobody holds it: better than a recorded process ID,
-// which may belong to somebody else by now.
+// however it dies, so a lock that can be taken proves that no process holds it. A recorded process ID proves less: it
+// may belong to another process by now.
 package filelock
 
 import (
@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// ErrHeld says that somebody else holds the lock.
-var ErrHeld = errors.New("somebody else holds the lock")
+// ErrHeld reports that another process holds the lock.
+var ErrHeld = errors.New("another process holds the lock")
 
-// Try makes the file if it is missing and locks it. The lock ends when the returned file is closed. Somebody else's lock
+// Try creates the file if it is missing and locks it. The lock ends when the returned file is closed. Another process's lock
 // is ErrHeld.
 func Try(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)

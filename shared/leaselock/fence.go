@@ -16,7 +16,7 @@ import (
 var ErrFenced = errors.New("this process may no longer be the leader")
 
 // Fence compares the age of the last renewal of a lease with a deadline, on the monotonic clock. Before the first renewal it refuses
-// nothing: what only a leader does has not begun. Its methods may be called concurrently.
+// nothing, because no work of a leader has begun. Its methods may be called concurrently.
 type Fence struct {
 	deadline time.Duration
 	clock    clock.WithTicker
@@ -118,10 +118,10 @@ func (t transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// WrappedRoundTripper is the transport underneath, which client-go asks for.
+// WrappedRoundTripper is the transport underneath, which client-go reads.
 func (t transport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// body ends the guard of its request when it is closed.
+// body cancels the fence's context of its request when it is closed.
 type body struct {
 	io.ReadCloser
 	stop func()

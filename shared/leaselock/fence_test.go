@@ -106,6 +106,6 @@ func TestASecondLeaseFencesTheWorkThatNeedsIt(t *testing.T) {
 	clock.Step(deadline)
 	own.Renewed(clock.Now())
 	require.ErrorIs(t, send(t, client, second.With(t.Context()), http.MethodPatch, url), leaselock.ErrFenced)
-	require.NoError(t, send(t, client, t.Context(), http.MethodPatch, url), "other work goes on")
+	require.NoError(t, send(t, client, t.Context(), http.MethodPatch, url), "other work continues")
 	require.Equal(t, 1, *writes)
 }

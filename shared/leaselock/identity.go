@@ -25,7 +25,7 @@ type Identity struct {
 	file *os.File
 }
 
-// Place says where a process runs.
+// Place is where a process runs.
 type Place struct {
 	// PodName and PodUID are those of the pod, from the downward API; both empty outside pods.
 	PodName, PodUID string
@@ -35,7 +35,8 @@ type Place struct {
 	Key string
 }
 
-// NewIdentity returns the identity of this run. The error says why no earlier run can be recognised; the identity is usable all the same.
+// NewIdentity returns the identity of this run. The error explains why no earlier run can be recognised; the identity is usable
+// nevertheless.
 func NewIdentity(place Place) (*Identity, error) {
 	random := string(uuid.NewUUID())
 	if place.PodName != "" && place.PodUID != "" {
@@ -54,10 +55,10 @@ func NewIdentity(place Place) (*Identity, error) {
 }
 
 // lock takes the lock file and reads who had it before. The operating system drops a lock when its holder dies, so the run that wrote the
-// file is dead once the lock is ours.
+// file is dead once this process has the lock.
 func (i *Identity) lock(place Place) error {
 	if err := os.MkdirAll(place.Directory, 0o700); err != nil {
-		return fmt.Errorf("making the directory of lock files: %w", err)
+		return fmt.Errorf("creating the directory of lock files: %w", err)
 	}
 	file, err := filelock.Try(filepath.Join(place.Directory, fileName(place.Key)))
 	if errors.Is(err, filelock.ErrHeld) {
@@ -83,7 +84,7 @@ func fileName(key string) string {
 	return fmt.Sprintf("%x.lock", sum[:12])
 }
 
-// Close gives the lock file to the next run: this one has ended.
+// Close releases the lock file for the next run, since this one has ended.
 func (i *Identity) Close() error {
 	if i.file == nil {
 		return nil

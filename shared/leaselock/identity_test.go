@@ -23,7 +23,7 @@ func TestAnEarlierContainerOfThePodIsDead(t *testing.T) {
 	require.NotEqual(t, first.Name, second.Name)
 	require.True(t, second.Dead(first.Name))
 	require.False(t, second.Dead(second.Name), "oneself")
-	require.False(t, second.Dead(""), "nobody")
+	require.False(t, second.Dead(""), "no holder")
 	for _, other := range []leaselock.Place{{PodName: "im-monitor-2", PodUID: "uid-2"}, {PodName: "im-monitor-1", PodUID: "uid-10"}, {}} {
 		require.False(t, second.Dead(run(t, other).Name), "%v", other)
 	}

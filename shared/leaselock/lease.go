@@ -9,14 +9,14 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Lease names a lease in a cluster, and who wants to hold it.
+// Lease names a lease in a cluster, and which process wants to hold it.
 type Lease struct {
 	Namespace, Name string
 	Identity        *Identity
 	Times           Times
 }
 
-// Prepare returns the lock on a lease. Its requests go by a copy of the configuration, which must pass no fence, and end in time for the
+// Prepare returns the lock on a lease. Its requests go by a copy of the configuration, which must not pass a fence, and end in time for the
 // next try. lost is that of Options.
 func (l Lease) Prepare(config *rest.Config, fence *Fence, lost func(error)) (*Lock, error) {
 	config = rest.CopyConfig(config)

@@ -74,7 +74,7 @@ func (l *Lock) lose(holder string) {
 	l.options.Lost(fmt.Errorf("leader election lost: the lease %s is held by %s now, not by this process", l.Describe(), holder))
 }
 
-// Create makes the lease with this process as its holder.
+// Create creates the lease with this process as its holder.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	began := l.options.Clock.Now()
 	if err := l.Interface.Create(ctx, record); err != nil {

@@ -47,7 +47,7 @@ func newHolder(t *testing.T, namespace, name string, dead func(string) bool) *ho
 	return h
 }
 
-// record is what an elector writes; nobody is the release.
+// record is what an elector writes; an empty holder is the release.
 func (h *holder) record(identity string) resourcelock.LeaderElectionRecord {
 	return resourcelock.LeaderElectionRecord{HolderIdentity: identity, LeaseDurationSeconds: 15, RenewTime: metav1.NewTime(h.clock.Now())}
 }
@@ -87,7 +87,7 @@ func TestALeaseIsWrittenOnlyWhenARenewalIsDue(t *testing.T) {
 	require.ErrorIs(t, h.fence.Check(), leaselock.ErrFenced)
 }
 
-// A leader that was paused finds another holder: it says so once, is fenced, and leaves the lease alone.
+// A leader that was paused finds another holder: it reports it once, is fenced, and leaves the lease alone.
 func TestALeaseOfAnotherHolderIsNeitherReleasedNorKept(t *testing.T) {
 	namespace := testkit.Namespace(t)
 	old, next := newHolder(t, namespace, "old", nil), newHolder(t, namespace, "next", nil)
@@ -103,7 +103,7 @@ func TestALeaseOfAnotherHolderIsNeitherReleasedNorKept(t *testing.T) {
 	require.Equal(t, "next", name)
 	_, _, err = old.Get(t.Context())
 	require.NoError(t, err)
-	require.Len(t, old.lost, 1, "told once")
+	require.Len(t, old.lost, 1, "reported once")
 	require.NoError(t, next.fence.Check())
 }
 

@@ -9,7 +9,7 @@ type Times struct{ LeaseDuration, RetryPeriod time.Duration }
 func (t Times) RenewInterval() time.Duration { return t.LeaseDuration / 2 }
 
 // ElectorDeadline is for how long a renewal that is due is tried. An attempt may begin, and be noticed to fail, a retry later: the process
-// gives up before its lease can have another holder.
+// stops leading before its lease can have another holder.
 func (t Times) ElectorDeadline() time.Duration {
 	return t.LeaseDuration - t.RenewInterval() - t.RetryPeriod*3/2
 }

@@ -33,7 +33,7 @@ func Get[T client.Object](ctx context.Context, reader client.Reader, namespace, 
 }
 
 // Shared is Get without a copy. What a cache returns is shared and never modified: an instance manager carries the entries of
-// all its instances, which one judgement need not copy.
+// all its instances, which one evaluation need not copy.
 func Shared[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
 	return Get(ctx, reader, namespace, name, into, client.UnsafeDisableDeepCopy)
 }

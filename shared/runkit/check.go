@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/takeover"
 )
 
-// checkTakeOver tells what stands against taking an installation over, with the rights of the kubeconfig; an error if anything does.
+// checkTakeOver lists what blocks taking over an installation, with the rights of the kubeconfig; an error if anything does.
 func checkTakeOver(ctx context.Context, o options, program string, out io.Writer) error {
 	config, err := o.restConfig(program)
 	if err != nil {
@@ -35,7 +35,7 @@ func checkTakeOver(ctx context.Context, o options, program string, out io.Writer
 	}
 	switch {
 	case unread != nil:
-		return fmt.Errorf("not everything could be looked at, run it as an administrator: %w", unread)
+		return fmt.Errorf("not everything could be checked, run it as an administrator: %w", unread)
 	case len(obstacles) > 0:
 		return fmt.Errorf("%d things stand against taking over namespace %s; deal with them in this order, and check again", len(obstacles),
 			o.namespace)

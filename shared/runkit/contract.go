@@ -22,7 +22,7 @@ import (
 
 var definitions = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// contracts knows which custom resource definitions of longhorn.io mean something that this binary does not know. It refuses
+// contracts knows which custom resource definitions of longhorn.io have a contract that this binary does not support. It refuses
 // until it has read them all.
 type contracts struct {
 	binary    string
@@ -112,7 +112,7 @@ func (c *contracts) wait(ctx context.Context) error {
 	return nil
 }
 
-// Err says why this binary must not work on the objects, or nil.
+// Err explains why this binary must not work on the objects, or nil.
 func (c *contracts) Err() error {
 	if !c.synced() {
 		return errors.New("the custom resource definitions were not read yet; if this stays, the binary may not list them")

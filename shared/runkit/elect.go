@@ -18,15 +18,15 @@ import (
 	"drover.dev/drover/shared/leaselock"
 )
 
-// guards tell what stands against this process; nil: nothing does.
-type guards struct {
-	// lead says why it must not lead, write why the API server refuses its writes.
+// blockers report what blocks this process; nil: nothing does.
+type blockers struct {
+	// lead explains why it must not lead, write why the API server refuses its writes.
 	lead, write func() error
 }
 
-// elect sets up leader election where it is wanted, and the watch for a neighbour and what that left behind in any case.
+// elect sets up leader election if it is wanted, and always the watch for longhorn-manager and for its webhooks.
 func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger, known *contracts,
-	into *ctrl.Options) (guards, error) {
+	into *ctrl.Options) (blockers, error) {
 	var leading atomic.Bool
 	appear := func(err error) {
 		// A standby only waits; a leader, which may have work under way, stops at once.
@@ -35,7 +35,7 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 		}
 	}
 	if err := known.wait(ctx); err != nil {
-		return guards{}, err
+		return blockers{}, err
 	}
 	known.report(appear)
 	refuse, beside := known.Err, appear
@@ -44,23 +44,23 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 	}
 	n, err := watchPeer(ctx, process.config, o.namespace, log, beside)
 	if err != nil {
-		return guards{}, err
+		return blockers{}, err
 	}
 	if !o.forceTakeOver {
 		refuse = func() error { return errors.Join(known.Err(), n.Err()) }
 	}
 	left, err := watchWebhooks(ctx, process.config, log, n.Err)
 	if err != nil {
-		return guards{}, err
+		return blockers{}, err
 	}
 	n.whenAlone(left.report)
-	against := guards{lead: refuse, write: left.Err}
+	against := blockers{lead: refuse, write: left.Err}
 	if !o.leaderElect {
 		return against, refuse()
 	}
 	lock, err := newLock(p.Name, o, process, func(err error) { cancel(fmt.Errorf("stopping: %w", err)) })
 	if err != nil {
-		return guards{}, err
+		return blockers{}, err
 	}
 	into.LeaderElection = true
 	into.LeaderElectionReleaseOnCancel = true
@@ -78,13 +78,13 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 func newLock(program string, o options, process process, lost func(error)) (resourcelock.Interface, error) {
 	lease := leaselock.Lease{Namespace: o.namespace, Name: "drover-" + program, Identity: process.identity, Times: o.leaseTimes()}
 	lock, err := lease.Prepare(process.config, process.fence, lost)
-	if err != nil { // no nil pointer as an interface
+	if err != nil { // do not return a nil pointer as an interface
 		return nil, err
 	}
 	return lock, nil
 }
 
-// process is this run of the program as the API server knows it. Its config passes no fence.
+// process is this run of the program as the API server identifies it. Its config passes no fence.
 type process struct {
 	config   *rest.Config
 	identity *leaselock.Identity
@@ -98,7 +98,7 @@ func (p process) fenced() *rest.Config {
 	return config
 }
 
-// identity names this run. Without a usable lock file a crash of this process costs the lease's duration, nothing else.
+// identity names this run. Without a usable lock file a crash of this process costs only the lease's duration.
 func identity(program string, o options, config *rest.Config, log logr.Logger) *leaselock.Identity {
 	own, err := leaselock.NewIdentity(leaselock.Place{PodName: os.Getenv("POD_NAME"), PodUID: os.Getenv("POD_UID"),
 		Directory: o.lockDirectory, Key: strings.Join([]string{config.Host, o.namespace, program}, "\n")})
@@ -110,7 +110,7 @@ func identity(program string, o options, config *rest.Config, log logr.Logger) *
 	return own
 }
 
-// electedAt remembers when the process was first seen to lead. A late look gives a later time, never an earlier one.
+// electedAt remembers when the process was first seen to lead. A late check gives a later time, never an earlier one.
 func electedAt(ctx context.Context, elected <-chan struct{}, clock clock.PassiveClock) func() time.Time {
 	var since atomic.Pointer[time.Time]
 	poll := func() time.Time {

@@ -15,15 +15,15 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// health answers /healthz and /readyz from the first moment of the process to its last: a liveness probe that nobody answered
-// while the API server is away would end every controller again and again. Whoever answers is alive; who passes all checks is
-// ready. What fails is told with its reason, as controller-runtime's handler does not.
+// health answers /healthz and /readyz from the first moment of the process to its last: an unanswered liveness probe
+// while the API server is unreachable would restart every controller repeatedly. A process that answers is alive; one that passes all
+// checks is ready. A failed check is reported with its reason, which controller-runtime's handler does not do.
 type health struct {
 	mutex  sync.Mutex
 	checks map[string]check
 }
 
-// check is nil for what is as it must be, or says what is missing.
+// check returns nil, or what is missing.
 type check func(context.Context) error
 
 // serveHealth listens on the address, unless that is 0, and answers until ctx ends.
@@ -40,7 +40,7 @@ func serveHealth(ctx context.Context, address string, log logr.Logger) (*health,
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("/readyz", h.ready)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	context.AfterFunc(ctx, func() { _ = server.Close() }) // nobody needs an answer any more
+	context.AfterFunc(ctx, func() { _ = server.Close() }) // no probe needs an answer any more
 	go func() {
 		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			log.Error(err, "answering probes")
@@ -72,7 +72,7 @@ func (h *health) ready(w http.ResponseWriter, request *http.Request) {
 	_, _ = fmt.Fprintln(w, strings.Join(lines, "\n"))
 }
 
-// require adds a check, or puts it in the place of the one of that name.
+// require adds a check, or replaces the one of that name.
 func (h *health) require(name string, c check) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()

@@ -11,14 +11,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// mapper remembers where a kind is served. Every read from the cache asks that, to learn whether the kind has namespaces;
-// without a memory this is most of what a read costs. What was found is never another one: a kind does not change its scope.
+// mapper remembers where a kind is served. Every read from the cache needs that, to know whether the kind is namespaced;
+// without a cache of it this is most of a read's cost. An entry stays valid: a kind does not change its scope.
 type mapper struct {
 	meta.RESTMapper
 	known sync.Map // group, kind and versions → *meta.RESTMapping
 }
 
-// newMapper asks the API server for what is not remembered.
+// newMapper requests from the API server what is not remembered.
 func newMapper(config *rest.Config, client *http.Client) (meta.RESTMapper, error) {
 	asking, err := apiutil.NewDynamicRESTMapper(config, client)
 	if err != nil {
@@ -27,7 +27,7 @@ func newMapper(config *rest.Config, client *http.Client) (meta.RESTMapper, error
 	return &mapper{RESTMapper: asking}, nil
 }
 
-// mapped is what was asked for.
+// mapped is the key of a lookup.
 type mapped struct {
 	kind     schema.GroupKind
 	versions string

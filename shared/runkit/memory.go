@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 )
 
-// startPatience is how long after the caches are filled what the start brought along is taken to be done.
+// startPatience is how long after filling the caches the start is assumed to be over.
 const startPatience = 15 * time.Second
 
 // gcPercent lets the garbage collector run at half growth after the start, where $GOGC does not say otherwise: a controller's

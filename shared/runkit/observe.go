@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// observer reads as usual and answers every write with success after saying what it would have been. The API server
+// observer reads as usual. It logs every write and returns success without sending it. The API server
 // never sees the write.
 type observer struct {
 	client.Client
@@ -35,32 +35,32 @@ func (o observer) wouldApply(what string, config runtime.ApplyConfiguration) err
 	return nil
 }
 
-// Create says what would be created.
+// Create logs what would be created.
 func (o observer) Create(_ context.Context, obj client.Object, _ ...client.CreateOption) error {
 	return o.would("create", obj)
 }
 
-// Delete says what would be deleted.
+// Delete logs what would be deleted.
 func (o observer) Delete(_ context.Context, obj client.Object, _ ...client.DeleteOption) error {
 	return o.would("delete", obj)
 }
 
-// Update says what would be updated.
+// Update logs what would be updated.
 func (o observer) Update(_ context.Context, obj client.Object, _ ...client.UpdateOption) error {
 	return o.would("update", obj)
 }
 
-// Patch says what would be patched.
+// Patch logs what would be patched.
 func (o observer) Patch(_ context.Context, obj client.Object, patch client.Patch, _ ...client.PatchOption) error {
 	return o.wouldPatch("object", obj, patch)
 }
 
-// Apply says what would be applied.
+// Apply logs what would be applied.
 func (o observer) Apply(_ context.Context, config runtime.ApplyConfiguration, _ ...client.ApplyOption) error {
 	return o.wouldApply("object", config)
 }
 
-// DeleteAllOf says what would be deleted.
+// DeleteAllOf logs what would be deleted.
 func (o observer) DeleteAllOf(_ context.Context, obj client.Object, _ ...client.DeleteAllOfOption) error {
 	return o.would("delete all of", obj)
 }
@@ -107,10 +107,10 @@ func kindName(scheme *runtime.Scheme, obj client.Object) string {
 	return kinds[0].Kind
 }
 
-// eventLog stands in for the recorder of events under --observe.
+// eventLog replaces the recorder of events under --observe.
 type eventLog struct{ log logr.Logger }
 
-// Eventf says the event in the log.
+// Eventf logs the event.
 func (e eventLog) Eventf(regarding, _ runtime.Object, eventType, reason, action, note string, args ...any) {
 	e.log.Info("would emit an event", "type", eventType, "reason", reason, "action", action, "note", sprintf(note, args))
 }

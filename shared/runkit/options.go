@@ -40,15 +40,15 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.forceTakeOver, "force-take-over", false,
 		"lead although a longhorn-manager pod runs in the namespace; two control planes then write the same objects")
 	flags.BoolVar(&o.checkTakeOver, "check-take-over", false,
-		"only tell what of a Longhorn installation would refuse writes or act beside Drover, with the next steps, and end: run it as an "+
+		"only list what of a Longhorn installation would refuse writes or act beside Drover, with the next steps, and end: run it as an "+
 			"administrator")
-	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":9500", "address of the Prometheus endpoint /metrics; 0 turns it off")
-	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":9501", "address of /healthz and /readyz; 0 turns them off")
+	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":9500", "address of the Prometheus endpoint /metrics; 0 disables it")
+	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":9501", "address of /healthz and /readyz; 0 disables them")
 	flags.BoolVar(&o.leaderElect, "leader-elect", true, "act only while holding the lease; without it run exactly one process")
 	flags.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second,
-		"how long a lease outlives a leader that died; it is renewed at half of it")
+		"how long a lease outlives a leader that crashed; the lease is renewed at half of this duration")
 	flags.DurationVar(&o.renewDeadline, "renew-deadline", 12*time.Second,
-		"a leader writes and calls nothing any more when the start of its last renewal is so long ago")
+		"a leader stops writing and calling when the start of its last renewal is this long ago")
 	flags.DurationVar(&o.retryPeriod, "retry-period", time.Second,
 		"time between attempts to get the lease, and to renew it after a failure; a standby follows a leader that left within about as much")
 	flags.StringVar(&o.lockDirectory, "lease-lock-dir", lockDirectoryDefault(),
@@ -79,7 +79,7 @@ func (o *options) leaseTimes() leaselock.Times {
 	return leaselock.Times{LeaseDuration: o.leaseDuration, RetryPeriod: o.retryPeriod}
 }
 
-// validate names every flag that cannot be served, and what to give instead.
+// validate names every invalid flag, and what to give instead.
 func (o *options) validate() error {
 	var problems []error
 	if o.namespace == "" {

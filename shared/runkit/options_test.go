@@ -31,10 +31,10 @@ func TestThePodsNamespaceIsTheDefault(t *testing.T) {
 
 func TestEveryFlagThatCannotBeServedIsNamedAtOnce(t *testing.T) {
 	cases := map[string]struct {
-		args []string
-		says []string
+		args     []string
+		problems []string
 	}{
-		"a lease that ends before its leader gives up": {
+		"a lease that ends before its leader stops": {
 			[]string{"--lease-duration=5s", "--renew-deadline=5s", "--retry-period=1s"}, []string{"--lease-duration", "--renew-deadline"}},
 		"a renewal that is tried too seldom": {
 			[]string{"--renew-deadline=2s", "--retry-period=2s"}, []string{"--retry-period"}},
@@ -47,7 +47,7 @@ func TestEveryFlagThatCannotBeServedIsNamedAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := parsed(t, c.args...).validate()
 			require.Error(t, err)
-			for _, word := range c.says {
+			for _, word := range c.problems {
 				require.ErrorContains(t, err, word)
 			}
 		})
@@ -63,7 +63,7 @@ func TestAMissingKubeconfigSaysWhatToSet(t *testing.T) {
 func TestElectionIsNeverDatedBeforeItHappened(t *testing.T) {
 	elected := make(chan struct{})
 	since := electedAt(t.Context(), elected, steps{time.Unix(100, 0)})
-	require.True(t, since().IsZero(), "until then nobody may take himself for a leader of long standing")
+	require.True(t, since().IsZero(), "until then no process may count as a leader")
 	close(elected)
 	require.Equal(t, time.Unix(100, 0), since())
 }

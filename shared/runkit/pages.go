@@ -23,8 +23,8 @@ const pageSize int64 = 2500
 
 type newInformer = func(toolscache.ListerWatcher, runtime.Object, time.Duration, toolscache.Indexers) toolscache.SharedIndexInformer
 
-// listFirst lets every informer of the process begin with a list. Where the API server says that such a version is gone to a stream
-// that begins with what is there, client-go asks for the next one without a pause; after a list it pauses.
+// listFirst lets every informer of the process begin with a list. If the API server reports to a watch that its version is gone,
+// client-go requests the next watch that begins with a list without a pause; after a separate list it pauses.
 func listFirst() error {
 	gates, ok := features.FeatureGates().(interface {
 		Set(feature features.Feature, enabled bool) error
@@ -38,7 +38,7 @@ func listFirst() error {
 	return nil
 }
 
-// inPages makes informers that read what is there page by page, and of each page keep only what the cache keeps. The stream
+// inPages creates informers that list page by page, and of each page keep only what the cache keeps. The stream
 // of events that they would begin with otherwise takes three times the work to read, each object being parsed as a part of its
 // event and then once more; a list in one piece takes the memory of everything that the cache does not keep.
 func inPages(size int64, kept map[client.Object]cache.ByObject, others toolscache.TransformFunc) newInformer {
@@ -56,7 +56,7 @@ func inPages(size int64, kept map[client.Object]cache.ByObject, others toolscach
 	}
 }
 
-// kindOf tells kinds apart: by their type, and those of which only the metadata is read by what they are called.
+// kindOf distinguishes kinds: by their type, and kinds of which only the metadata is read by their name.
 func kindOf(obj runtime.Object) any {
 	if metadata, ok := obj.(*metav1.PartialObjectMetadata); ok {
 		return metadata.GroupVersionKind()
@@ -83,7 +83,7 @@ func (p pages) Watch(o metav1.ListOptions) (watch.Interface, error) {
 
 // ListWithContext returns all pages as one list, of the version that the first one had.
 func (p pages) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
-	// Of any version the API server knows no pages.
+	// The API server lists any version (resourceVersion 0) without pages.
 	o.Limit, o.ResourceVersion, o.ResourceVersionMatch = p.size, "", ""
 	all := &internalversion.List{}
 	for {

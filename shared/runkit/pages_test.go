@@ -51,7 +51,7 @@ func TestACacheIsFilledPageByPage(t *testing.T) {
 	require.Eventually(t, func() bool { return count() == 6 }, 60*time.Second, 20*time.Millisecond)
 }
 
-// Of kinds of which only the metadata is read, each is kept as is said of it: they have one type.
+// Of kinds of which only the metadata is read, each is kept as is reported of it: they have one type.
 func TestPagesOfMetadataAreKeptAsIsSaidOfTheirKind(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
 	labels := map[string]string{"a": "b"}

@@ -1,6 +1,6 @@
 package runkit
 
-// What every binary needs for its events, for the look for a running longhorn-manager and for webhooks that it left behind, and for the
+// What every binary needs for its events, for the search for a running longhorn-manager and for its remaining webhooks, and for the
 // contracts of the custom resource definitions. The lease is named in each controller's own markers:
 //
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch,namespace=longhorn-system

@@ -28,7 +28,7 @@ type refusals struct {
 	recorder events.EventRecorder
 }
 
-// emit emits the event, if the write was refused, and returns the error as it is. The verb is that of the event's action, as in CreateNode:
+// emit emits the event if the write was refused, and returns the error as it is. The verb is that of the event's action, as in CreateNode:
 // the recorder joins events of one reason, action and object.
 func (r refusals) emit(ctx context.Context, err error, verb string, obj client.Object) error {
 	if !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {

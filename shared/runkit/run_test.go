@@ -98,7 +98,7 @@ func (p *program) lease(t *testing.T) *coordinationv1.Lease {
 	return &lease
 }
 
-// ready returns the status code of /readyz, 0 while nobody answers.
+// ready returns the status code of /readyz, 0 without an answer.
 func (p *program) ready() int {
 	response, err := http.Get("http://" + p.health + "/readyz")
 	if err != nil {
@@ -108,8 +108,8 @@ func (p *program) ready() int {
 	return response.StatusCode
 }
 
-// says returns the body of the answer to a probe, empty while nobody answers.
-func (p *program) says(path string) string {
+// probe returns the body of the answer to a probe, empty without an answer.
+func (p *program) probe(path string) string {
 	response, err := http.Get("http://" + p.health + path)
 	if err != nil {
 		return ""
@@ -159,7 +159,7 @@ func TestNobodyLeadsBesideARunningLonghornManager(t *testing.T) {
 	pod := longhornManager(t, namespace)
 	p := start(t, namespace)
 	require.Eventually(t, func() bool { return p.ready() == http.StatusInternalServerError }, patience, tick,
-		"the reason must be seen where operators look first")
+		"the reason must be visible where operators check first")
 	require.False(t, p.wrote(t))
 	require.Nil(t, p.lease(t))
 
@@ -176,7 +176,7 @@ func TestALeaderStopsWhenALonghornManagerAppears(t *testing.T) {
 		require.ErrorContains(t, err, "longhorn-manager")
 		require.ErrorContains(t, err, "--force-take-over")
 	case <-time.After(patience):
-		require.Fail(t, "it goes on beside a longhorn-manager")
+		require.Fail(t, "it continues beside a longhorn-manager")
 	}
 }
 
@@ -198,7 +198,7 @@ func TestNobodyWorksOnDefinitionsThatItDoesNotKnow(t *testing.T) {
 	case err := <-p.ended:
 		require.ErrorContains(t, err, `orphans.longhorn.io with "2"`, "a leader stops")
 	case <-time.After(patience):
-		require.Fail(t, "it goes on")
+		require.Fail(t, "it continues")
 	}
 	next := start(t, testkit.Namespace(t))
 	require.Eventually(t, func() bool { return next.ready() == http.StatusInternalServerError }, patience, tick)
@@ -216,11 +216,11 @@ func relabel(t *testing.T, contract string) {
 	require.NoError(t, testkit.Admin(t).Patch(context.Background(), definition, patch))
 }
 
-// A binary whose Role is missing must say so and stop when it is told to.
+// A binary whose Role is missing must report it and stop when it is reported to.
 func TestABinaryWithoutRightsStillStops(t *testing.T) {
 	namespace := testkit.Namespace(t)
-	testkit.Identity(t, namespace, "nobody", nil)
-	token, err := testkit.Cluster().Token(t.Context(), namespace, "nobody")
+	testkit.Identity(t, namespace, "unprivileged", nil)
+	token, err := testkit.Cluster().Token(t.Context(), namespace, "unprivileged")
 	require.NoError(t, err)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, testkit.Cluster().TokenKubeconfig(kubeconfig, token))
@@ -239,7 +239,7 @@ func TestABinaryWithoutAnIdentityNamesIt(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, testkit.Cluster().TokenKubeconfig(kubeconfig, "no-token-of-this-cluster"))
 	p := startAs(t, "nowhere", kubeconfig)
-	require.Eventually(t, func() bool { return strings.Contains(p.says("/readyz"), "knows no such identity; the token") }, patience, tick)
+	require.Eventually(t, func() bool { return strings.Contains(p.probe("/readyz"), "knows no such identity; the token") }, patience, tick)
 	p.stop()
 	require.NoError(t, <-p.ended)
 }
@@ -251,9 +251,9 @@ func TestABinaryWaitsForAnAPIServerAndStopsMeanwhile(t *testing.T) {
 		"clusters":[{"name":"x","cluster":{"server":"https://127.0.0.1:1"}}],"users":[{"name":"x","user":{"token":"t"}}],
 		"contexts":[{"name":"x","context":{"cluster":"x","user":"x"}}]}`), 0o600))
 	p := startAs(t, "nowhere", kubeconfig)
-	require.Eventually(t, func() bool { return strings.Contains(p.says("/readyz"), "https://127.0.0.1:1 does not answer") }, patience, tick)
-	require.Equal(t, "ok\n", p.says("/healthz"), "a probe must not end what waits")
-	require.Empty(t, p.ended, "it gave up")
+	require.Eventually(t, func() bool { return strings.Contains(p.probe("/readyz"), "https://127.0.0.1:1 does not answer") }, patience, tick)
+	require.Equal(t, "ok\n", p.probe("/healthz"), "a probe must not end what waits")
+	require.Empty(t, p.ended, "it abandoned")
 	p.stop()
 	require.NoError(t, <-p.ended)
 }
@@ -270,5 +270,5 @@ func TestOfTwoOnlyOneLeads(t *testing.T) {
 	require.Eventually(t, func() bool {
 		now := *first.lease(t).Spec.HolderIdentity
 		return now != "" && now != holder
-	}, patience, tick, fmt.Sprintf("nobody followed %s", holder))
+	}, patience, tick, fmt.Sprintf("no process followed %s", holder))
 }

@@ -39,7 +39,7 @@ const (
 	cachesCheck      = "caches"
 )
 
-var errCaches = errors.New("the caches are not filled yet; if this stays, the log says which kind cannot be listed")
+var errCaches = errors.New("the caches are not filled yet; if this stays, the log names the kind that cannot be listed")
 
 // Program is one binary: what differs between Drover's controllers.
 type Program struct {
@@ -51,7 +51,7 @@ type Program struct {
 	Short, Long string
 	// Flags adds the binary's own flags; nil means none.
 	Flags func(*pflag.FlagSet)
-	// Cache says what is cached other than whole objects of the namespace without managed fields.
+	// Cache returns what is cached other than whole objects of the namespace without managed fields.
 	Cache map[client.Object]cache.ByObject
 	// Contracts are the values of the label drover.dev/contract on custom resource definitions that this binary knows the
 	// meaning of. With any other it is not ready, and does not lead.
@@ -63,11 +63,11 @@ type Program struct {
 // Runtime is what a binary's Setup builds on.
 type Runtime struct {
 	Manager ctrl.Manager
-	// Client reads from the cache; under Observe it says its writes instead of doing them.
+	// Client reads from the cache; under Observe it logs its writes instead of sending them.
 	Client client.Client
 	// Uncached reads from the API server.
 	Uncached client.Reader
-	// Recorder emits events.k8s.io/v1 events; under Observe it says them in the log.
+	// Recorder emits events.k8s.io/v1 events; under Observe it logs them.
 	Recorder  events.EventRecorder
 	Namespace string
 	// Observe forbids every effect, also on the data plane.
@@ -89,8 +89,8 @@ type Runtime struct {
 	afterStop []func()
 }
 
-// AfterStop has something done once this process was asked to stop, its work has ended and its lease is released: what may go on beside the
-// next leader. The process ends when it is done. It is not done where the process stops by itself, as without its lease.
+// AfterStop runs a function once this process was asked to stop, its work has ended and its lease is released: work that may continue
+// beside the next leader. The process ends when it is done. It is not run if the process stops by itself, as after losing its lease.
 func (rt *Runtime) AfterStop(do func()) { rt.afterStop = append(rt.afterStop, do) }
 
 // Scheme returns a scheme of the Kubernetes kinds and those of longhorn.io.
@@ -150,11 +150,11 @@ func run(ctx context.Context, p Program, o options) error {
 	if err != nil {
 		return err
 	}
-	asked := ctx // ends when somebody asks the process to stop
+	asked := ctx // ends when the process is asked to stop
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 
-	probed, end := context.WithCancel(context.WithoutCancel(ctx)) // also while work ends, and what goes on after it
+	probed, end := context.WithCancel(context.WithoutCancel(ctx)) // also during the end of work, and of AfterStop
 	defer end()
 	health, err := serveHealth(probed, o.healthAddress, log)
 	if err != nil {
@@ -166,14 +166,14 @@ func run(ctx context.Context, p Program, o options) error {
 	health.require(cachesCheck, func(context.Context) error { return errCaches })
 	process := process{config: config, identity: identity(p.Name, o, config, log),
 		fence: leaselock.NewFence(o.renewDeadline, clock.RealClock{})}
-	defer func() { _ = process.identity.Close() }() // the system closes it anyway
-	manager, guards, err := newManager(ctx, cancel, p, o, process, log)
+	defer func() { _ = process.identity.Close() }() // the system closes the file anyway
+	manager, against, err := newManager(ctx, cancel, p, o, process, log)
 	if err != nil {
 		return stopped(asked, log, err)
 	}
 	rt := newRuntime(ctx, p, o, manager, log)
 	rt.Fence, rt.Identity, rt.LeaseConfig = process.fence, process.identity, config
-	addChecks(health, manager, guards)
+	addChecks(health, manager, against)
 	if err := settleMemory(manager, rt.Clock); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func run(ctx context.Context, p Program, o options) error {
 
 func version(p Program) string { return cmp.Or(strings.TrimSpace(p.Version), "unknown") }
 
-// stopped turns the error of work that was told to stop into a clean end.
+// stopped converts the error of work that was asked to stop into a clean end.
 func stopped(asked context.Context, log logr.Logger, err error) error {
 	if asked.Err() == nil {
 		return err
@@ -205,32 +205,32 @@ func stopped(asked context.Context, log logr.Logger, err error) error {
 	return nil
 }
 
-// awaitAPIServer returns once the API server answers, and says why it does not meanwhile, in the log and by readiness.
+// awaitAPIServer returns once the API server answers, and meanwhile reports why it does not, in the log and by readiness.
 func awaitAPIServer(ctx context.Context, config *rest.Config, log logr.Logger, health *health) error {
 	config = rest.CopyConfig(config)
 	config.Timeout = apiServerTimeout
 	server, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
-		return fmt.Errorf("building the client that looks for the API server: %w", err)
+		return fmt.Errorf("building the client that searches for the API server: %w", err)
 	}
-	says := func(missing error) {
+	report := func(missing error) {
 		health.require(apiServerCheck, func(context.Context) error { return missing })
 	}
-	says(errors.New("the API server was not asked yet"))
+	report(errors.New("the API server was not requested yet"))
 	return wait.PollUntilContextCancel(ctx, apiServerRetry, true, func(context.Context) (bool, error) {
 		_, err := server.ServerVersion()
 		if err == nil {
-			says(nil)
+			report(nil)
 			return true, nil
 		}
 		missing := why(err, config.Host)
-		says(missing)
+		report(missing)
 		log.Info(missing.Error() + "; trying again")
 		return false, nil
 	})
 }
 
-// why says what keeps the API server from working with us: whether it is away, or refuses who we are.
+// why returns what keeps the API server from serving this process: it is unreachable, or it refuses the identity.
 func why(err error, server string) error {
 	switch {
 	case apierrors.IsUnauthorized(err):
@@ -266,12 +266,12 @@ func startAndStop(ctx context.Context, manager ctrl.Manager, patience time.Durat
 	}
 }
 
-// newManager returns the manager, and what tells what stands against this process.
+// newManager returns the manager, and the blockers of this process.
 func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger) (ctrl.Manager,
-	guards, error) {
+	blockers, error) {
 	scheme, err := Scheme()
 	if err != nil {
-		return nil, guards{}, err
+		return nil, blockers{}, err
 	}
 	managerOptions := ctrl.Options{
 		Scheme:         scheme,
@@ -292,17 +292,17 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 	managerOptions.Cache.NewInformer = inPages(pageSize, p.Cache, managerOptions.Cache.DefaultTransform)
 	known, err := watchContracts(ctx, p, process.config, log)
 	if err != nil {
-		return nil, guards{}, err
+		return nil, blockers{}, err
 	}
-	against := guards{lead: known.Err, write: func() error { return nil }}
+	against := blockers{lead: known.Err, write: func() error { return nil }}
 	if !o.observe {
 		if against, err = elect(ctx, cancel, p, o, process, log, known, &managerOptions); err != nil {
-			return nil, guards{}, err
+			return nil, blockers{}, err
 		}
 	}
 	manager, err := ctrl.NewManager(process.fenced(), managerOptions)
 	if err != nil {
-		return nil, guards{}, fmt.Errorf("building the manager: %w", err)
+		return nil, blockers{}, fmt.Errorf("building the manager: %w", err)
 	}
 	return manager, against, nil
 }
@@ -322,7 +322,7 @@ func newRuntime(ctx context.Context, p Program, o options, manager ctrl.Manager,
 	return rt
 }
 
-func addChecks(health *health, manager ctrl.Manager, against guards) {
+func addChecks(health *health, manager ctrl.Manager, against blockers) {
 	health.require(cachesCheck, func(ctx context.Context) error {
 		// An answer in time is worth more than one that waits for the caches.
 		ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)

@@ -17,7 +17,7 @@ import (
 	"drover.dev/drover/shared/takeover"
 )
 
-// peer knows whether a longhorn-manager pod runs in the namespace. It is made only once it has read a first list.
+// peer knows whether a longhorn-manager pod runs in the namespace. It exists only once it has read a first list.
 type peer struct {
 	mutex   sync.Mutex
 	running map[string]bool
@@ -29,7 +29,7 @@ type peer struct {
 func watchPeer(ctx context.Context, config *rest.Config, namespace string, log logr.Logger, appear func(error)) (*peer, error) {
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("building the client that looks for longhorn-manager pods: %w", err)
+		return nil, fmt.Errorf("building the client that searches for longhorn-manager pods: %w", err)
 	}
 	factory := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithNamespace(namespace),
 		informers.WithTransform(podPhaseOnly),
@@ -45,7 +45,7 @@ func watchPeer(ctx context.Context, config *rest.Config, namespace string, log l
 		return nil, fmt.Errorf("watching longhorn-manager pods: %w", err)
 	}
 	factory.Start(ctx.Done())
-	log.V(1).Info("looking for longhorn-manager pods", "namespace", namespace)
+	log.V(1).Info("searching for longhorn-manager pods", "namespace", namespace)
 	if !cache.WaitForCacheSync(ctx.Done(), handle.HasSynced) {
 		return nil, context.Cause(ctx)
 	}
@@ -106,18 +106,18 @@ func (n *peer) forget(obj any) {
 	}
 }
 
-// Err says why this binary must not write, or nil.
+// Err explains why this binary must not write, or nil.
 func (n *peer) Err() error {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
 	if len(n.running) > 0 {
 		return fmt.Errorf("%d longhorn-manager pods run in the namespace and write the same objects: end them as docs/taking-over.md "+
-			"says, or give --force-take-over", len(n.running))
+			"describes, or give --force-take-over", len(n.running))
 	}
 	return nil
 }
 
-// guardedLock is a lease that cannot be taken, nor kept, while a neighbour runs.
+// guardedLock is a lease that cannot be taken, nor kept, while longhorn-manager runs.
 type guardedLock struct {
 	resourcelock.Interface
 	refuse func() error

@@ -20,19 +20,19 @@ import (
 	"drover.dev/drover/shared/takeover"
 )
 
-// webhooks knows whether longhorn-manager's webhook configurations are there: without its pods they refuse every write.
+// webhooks knows whether longhorn-manager's webhook configurations exist: without its pods they refuse every write.
 type webhooks struct {
 	log     logr.Logger
 	manager func() error // why this binary must not lead: pods of longhorn-manager run, which answer
 	mutex   sync.Mutex
-	there   map[string]string // the next step, by what is there
+	there   map[string]string // the next step, by configuration
 }
 
-// watchWebhooks does not wait for a first list: it only tells. The watch ends with ctx.
+// watchWebhooks does not wait for a first list: it only reports. The watch ends with ctx.
 func watchWebhooks(ctx context.Context, config *rest.Config, log logr.Logger, manager func() error) (*webhooks, error) {
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
-		return nil, fmt.Errorf("building the client that looks for webhook configurations: %w", err)
+		return nil, fmt.Errorf("building the client that searches for webhook configurations: %w", err)
 	}
 	w := &webhooks{log: log, manager: manager, there: map[string]string{}}
 	named := func(name string) informers.SharedInformerFactory {
@@ -87,7 +87,7 @@ func (w *webhooks) report() {
 	}
 }
 
-// Err says that writes are refused, by whom, and what to do; nil while longhorn-manager's pods run, which answer.
+// Err reports that writes are refused, by whom, and what to do; nil while longhorn-manager's pods run, which answer.
 func (w *webhooks) Err() error {
 	if w.manager() != nil {
 		return nil

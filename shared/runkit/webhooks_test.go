@@ -20,7 +20,7 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-// leftBehind makes a webhook as longhorn-manager makes it, whose service nobody answers, for one kind that no other test here writes.
+// leftBehind creates a webhook as longhorn-manager does, without a server, for a kind that no other test here writes.
 func leftBehind(t *testing.T, namespace string) *admissionv1.ValidatingWebhookConfiguration {
 	t.Helper()
 	fail, none, scope := admissionv1.Fail, admissionv1.SideEffectClassNone, admissionv1.AllScopes
@@ -39,15 +39,15 @@ func leftBehind(t *testing.T, namespace string) *admissionv1.ValidatingWebhookCo
 	return c
 }
 
-// N1: the webhooks of a longhorn-manager that does not run refuse every write; readiness says so, and with the webhook it is gone.
+// N1: the webhooks of a longhorn-manager that does not run refuse every write; readiness reports it, and with the webhook it is gone.
 func TestReadinessNamesWebhooksThatRefuseEveryWrite(t *testing.T) {
 	namespace := testkit.Namespace(t)
 	p := start(t, namespace)
 	require.Eventually(t, func() bool { return p.ready() == 200 }, patience, tick)
 	left := leftBehind(t, namespace)
 	require.Eventually(t, func() bool { return p.ready() == 500 }, patience, tick)
-	require.Contains(t, p.says("/readyz"), "ValidatingWebhookConfiguration longhorn-webhook-validator refuses every write")
-	require.Contains(t, p.says("/readyz"), "kubectl delete validatingwebhookconfigurations.admissionregistration.k8s.io "+
+	require.Contains(t, p.probe("/readyz"), "ValidatingWebhookConfiguration longhorn-webhook-validator refuses every write")
+	require.Contains(t, p.probe("/readyz"), "kubectl delete validatingwebhookconfigurations.admissionregistration.k8s.io "+
 		"longhorn-webhook-validator")
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "refused"},
 		Spec: corev1.PersistentVolumeClaimSpec{
@@ -76,9 +76,9 @@ func check(t *testing.T, namespace string) (string, error) {
 
 func TestTheCheckTellsWhatStandsAgainstTakingOver(t *testing.T) {
 	namespace := testkit.Namespace(t)
-	said, err := check(t, namespace)
+	output, err := check(t, namespace)
 	require.NoError(t, err)
-	require.Equal(t, "Nothing stands against taking over namespace "+namespace+".\n", said)
+	require.Equal(t, "Nothing stands against taking over namespace "+namespace+".\n", output)
 
 	leftBehind(t, namespace)
 	one := int32(1)
@@ -89,9 +89,9 @@ func TestTheCheckTellsWhatStandsAgainstTakingOver(t *testing.T) {
 				Template: corev1.PodTemplateSpec{
 					ObjectMeta: metav1.ObjectMeta{Labels: labels},
 					Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}}}))
-	said, err = check(t, namespace)
+	output, err = check(t, namespace)
 	require.ErrorContains(t, err, "2 things stand against taking over namespace "+namespace)
-	require.Contains(t, said, " 1. ValidatingWebhookConfiguration longhorn-webhook-validator: refuses each write")
-	require.Contains(t, said, " 2. Deployment csi-attacher: attaches over an API that is gone")
-	require.Contains(t, said, "    kubectl -n "+namespace+" scale deployments.apps csi-attacher --replicas=0\n")
+	require.Contains(t, output, " 1. ValidatingWebhookConfiguration longhorn-webhook-validator: refuses each write")
+	require.Contains(t, output, " 2. Deployment csi-attacher: attaches over an API that is gone")
+	require.Contains(t, output, "    kubectl -n "+namespace+" scale deployments.apps csi-attacher --replicas=0\n")
 }

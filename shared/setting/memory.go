@@ -17,12 +17,12 @@ type Memory[V any] struct {
 	good  map[string]string
 }
 
-// Remember makes a Memory that holds the defaults.
+// Remember returns a Memory that holds the defaults.
 func Remember[V any](catalogue Catalogue[V]) *Memory[V] {
 	return &Memory[V]{catalogue: catalogue, good: map[string]string{}}
 }
 
-// Set takes the present value of a setting; nil: it does not exist. It tells whether the values in force changed, and why
+// Set takes the present value of a setting; nil: it does not exist. It reports whether the values in force changed, and why
 // a value cannot be read.
 func (m *Memory[V]) Set(name string, value *string) (changed bool, err error) {
 	if !m.catalogue.Known(name) {

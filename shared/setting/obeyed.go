@@ -23,7 +23,7 @@ const (
 )
 
 // obeyed are the Settings that a controller of Drover obeys, by name: with the binaries that do. The first of them writes the Setting's
-// status, and stays the first: binaries of several versions have this table. A test holds it against those that were released.
+// status, and stays the first: binaries of several versions have this table. A test compares it with those that were released.
 var obeyed = map[string][]string{
 	"allow-recurring-job-while-volume-detached":         {SnapshotController},
 	"auto-cleanup-system-generated-snapshot":            {ImMonitor},

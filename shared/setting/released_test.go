@@ -71,7 +71,7 @@ func TestWhatANewerVersionObeysIsLeftToIt(t *testing.T) {
 	_, changed := setting.Status(obj, nil, time.Now())
 	require.False(t, changed)
 	obj.Generation++
-	said, changed := setting.Status(obj, nil, time.Now())
-	require.True(t, changed, "nobody has written about this value: the newer one may be gone")
-	require.Equal(t, v1beta2.ReasonNotObeyed, said.Conditions[0].Reason)
+	wanted, changed := setting.Status(obj, nil, time.Now())
+	require.True(t, changed, "no binary has written about this value: the newer one may be gone")
+	require.Equal(t, v1beta2.ReasonNotObeyed, wanted.Conditions[0].Reason)
 }

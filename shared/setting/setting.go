@@ -1,5 +1,5 @@
 // Package setting reads the values of Settings: it parses them and remembers the last good one of this process. It knows no
-// client, and nothing of what the values are used for; which settings there are is each controller's own Catalogue.
+// client, and nothing of what the values are used for; each controller's own Catalogue lists the settings.
 //
 // A value that cannot be read never stops anything that runs: the last good value stays in force, or, after a restart, the
 // default.
@@ -16,10 +16,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Reader puts the value of one setting into V; an error says why it cannot be read, and leaves V as it is.
+// Reader puts the value of one setting into V; an error explains why it cannot be read, and leaves V as it is.
 type Reader[V any] func(into *V, text string) error
 
-// Catalogue is the settings that a controller obeys. V is what they say to volumes of one data engine.
+// Catalogue is the settings that a controller obeys. V is their values for volumes of one data engine.
 type Catalogue[V any] struct {
 	// Defaults are in force where a setting does not exist or is empty.
 	Defaults func() V
@@ -33,7 +33,7 @@ func (c Catalogue[V]) Known(name string) bool { return c.Readers[name] != nil }
 // Names are the settings that the controller obeys, in order.
 func (c Catalogue[V]) Names() []string { return slices.Sorted(maps.Keys(c.Readers)) }
 
-// Check says why a setting's value cannot be read, or nil. Settings of others are always fine.
+// Check returns why a setting's value cannot be read, or nil. Settings of others are always fine.
 func (c Catalogue[V]) Check(name, value string) error {
 	if !c.Known(name) || strings.TrimSpace(value) == "" {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Status is what a Setting's status shall say, and whether it says something else now. refused is why its value cannot be read, nil if it
+// Status is the wanted status of a Setting, and whether it differs from the present one. refused is why its value cannot be read, nil if it
 // can.
 func Status(obj *v1beta2.Setting, refused error, now time.Time) (v1beta2.SettingStatus, bool) {
 	wanted := v1beta2.Condition{Type: v1beta2.SettingApplied, Status: v1beta2.ConditionFalse, ObservedGeneration: obj.Generation}
@@ -33,7 +33,7 @@ func Status(obj *v1beta2.Setting, refused error, now time.Time) (v1beta2.Setting
 }
 
 // obeyedByANewer reports whether a binary that obeys the Setting has written about the present value: one of a newer version, since this
-// version knows of none. Two versions side by side would else overwrite each other without end.
+// version knows of none. Two versions side by side would otherwise overwrite each other without end.
 func obeyedByANewer(is []v1beta2.Condition, generation int64) bool {
 	return len(is) == 1 && is[0].ObservedGeneration == generation && is[0].Reason != "" && is[0].Reason != v1beta2.ReasonNotObeyed
 }

@@ -29,16 +29,16 @@ func TestASettingSaysWhetherItIsInForceAndWhyNot(t *testing.T) {
 			now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 			obj := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Name: c.name, Generation: 3},
 				Status: v1beta2.SettingStatus{Applied: true}}
-			said, changed := setting.Status(obj, c.refused, now)
+			wanted, changed := setting.Status(obj, c.refused, now)
 			require.True(t, changed)
-			require.Equal(t, c.applied, said.Applied)
-			require.EqualValues(t, 3, said.ObservedGeneration)
-			require.Equal(t, c.reason, said.Conditions[0].Reason)
-			require.Contains(t, said.Conditions[0].Message, c.message)
+			require.Equal(t, c.applied, wanted.Applied)
+			require.EqualValues(t, 3, wanted.ObservedGeneration)
+			require.Equal(t, c.reason, wanted.Conditions[0].Reason)
+			require.Contains(t, wanted.Conditions[0].Message, c.message)
 
-			obj.Status = said
+			obj.Status = wanted
 			_, changed = setting.Status(obj, c.refused, now.Add(time.Hour))
-			require.False(t, changed, "what is said already is not written again")
+			require.False(t, changed, "what is reported already is not written again")
 			obj.Generation++
 			_, changed = setting.Status(obj, c.refused, now.Add(time.Hour))
 			require.True(t, changed, "a person sees that the new value was read")
@@ -47,7 +47,7 @@ func TestASettingSaysWhetherItIsInForceAndWhyNot(t *testing.T) {
 }
 
 func TestEverySettingHasOneWriter(t *testing.T) {
-	require.Equal(t, setting.AttachController, setting.Writer("storage-network"), "one that nobody obeys")
+	require.Equal(t, setting.AttachController, setting.Writer("storage-network"), "a setting without an obeying binary")
 	for _, binary := range []string{setting.AttachController, setting.ImMonitor, setting.OrphanController, setting.SnapshotController,
 		setting.UpgradeController} {
 		require.NotEmpty(t, setting.ObeyedBy(binary), binary)

@@ -36,15 +36,15 @@ func Concerns(known func(name string) bool) predicate.Predicate {
 	return predicate.NewPredicateFuncs(func(obj client.Object) bool { return known(obj.GetName()) })
 }
 
-// Setup registers the controller that says of each Setting whether it is in force: in its status where binary is the one that writes it,
-// by events and a gauge where its value is bad. metric is the name of its gauge: 1 by Setting while the value is
+// Setup registers the controller that reports about each Setting whether it is in force: in its status where binary is the one that writes
+// it, by events and a gauge where its value is bad. metric is the name of its gauge: 1 by Setting while the value is
 // refused, and its last good one, or its default, in force.
 func Setup(rt *runkit.Runtime, evaluator Evaluate, binary, metric string) error {
 	invalid, err := gauge(metric)
 	if err != nil {
 		return err
 	}
-	r := &reporter{rt: rt, evaluator: evaluator, binary: binary, invalid: invalid, said: map[string]string{}}
+	r := &reporter{rt: rt, evaluator: evaluator, binary: binary, invalid: invalid, refused: map[string]string{}}
 	concerns := func(name string) bool { return evaluator.Known(name) || setting.Writer(name) == binary }
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("setting").
 		For(&v1beta2.Setting{}, builder.WithPredicates(Concerns(concerns))).Complete(r)
@@ -77,8 +77,8 @@ type reporter struct {
 	binary    string
 	invalid   *prometheus.GaugeVec
 
-	mu   sync.Mutex
-	said map[string]string // why a Setting was refused, so that each refusal is said once
+	mu      sync.Mutex
+	refused map[string]string // why a Setting was refused, so that each refusal is reported once
 }
 
 // Reconcile reports one Setting: its status where that is this binary's, an event when its value became bad, the gauge always.
@@ -111,29 +111,29 @@ func (r *reporter) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	return ctrl.Result{}, nil
 }
 
-// Report writes the status of a Setting where it says something else, and tells whether it did: refused is why its value cannot be read.
-// The version that was judged is written, or it is a conflict.
+// Report writes the status of a Setting if it differs, and reports whether it did: refused is why its value cannot be
+// read. The version that was evaluated is written, or it is a conflict.
 func Report(ctx context.Context, c client.Client, obj *v1beta2.Setting, binary string, refused error, now time.Time) (changed bool,
 	err error) {
-	said, changed := setting.Status(obj, refused, now)
+	wanted, changed := setting.Status(obj, refused, now)
 	if !changed {
 		return false, nil
 	}
 	return true, status.Apply(ctx, c, obj, binary, map[string]any{
-		"applied": said.Applied, "observedGeneration": said.ObservedGeneration, "conditions": status.ConditionsField(said.Conditions),
+		"applied": wanted.Applied, "observedGeneration": wanted.ObservedGeneration, "conditions": status.ConditionsField(wanted.Conditions),
 	}, status.AtVersion())
 }
 
-// news notes why a Setting is refused ("": it is not) and tells whether that is new.
+// news records why a Setting is refused ("": it is not) and reports whether that is new.
 func (r *reporter) news(name, why string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	before := r.said[name]
-	r.said[name] = why
+	before := r.refused[name]
+	r.refused[name] = why
 	return before != why
 }
 
-// valueRefused is said on a Setting whose value means nothing.
+// valueRefused is the event of a Setting whose value is refused.
 func valueRefused(why error) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "SettingInvalid", Action: "ReadSetting",
 		Note: setting.Refused(why)}

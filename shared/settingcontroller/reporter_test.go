@@ -32,7 +32,7 @@ const (
 	watched  = time.Second
 )
 
-// values is what the settings of this test say.
+// values are the settings of this test.
 type values struct{ salvage, trim bool }
 
 var catalogue = setting.Catalogue[values]{Defaults: func() values { return values{salvage: true} },
@@ -41,7 +41,7 @@ var catalogue = setting.Catalogue[values]{Defaults: func() values { return value
 		"remove-snapshots-during-filesystem-trim": setting.Boolean(func(v *values) *bool { return &v.trim }),
 	}}
 
-// S13: a person sees on each Setting whether it is in force, and why not; a Setting of another binary is that one's to tell about.
+// S13: a person sees on each Setting whether it is in force, and why not; a Setting of another binary is reported by that binary.
 func TestEachSettingSaysWhetherItIsInForce(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
 	create := func(name, value string) *v1beta2.Setting {
@@ -70,21 +70,21 @@ func TestEachSettingSaysWhetherItIsInForce(t *testing.T) {
 		require.NoError(t, admin.Get(t.Context(), client.ObjectKeyFromObject(s), read))
 		return read
 	}
-	says := func(s *v1beta2.Setting, applied bool, reason string) {
+	shows := func(s *v1beta2.Setting, applied bool, reason string) {
 		t.Helper()
 		require.Eventually(t, func() bool {
 			s := now(s)
 			return s.Status.Applied == applied && s.Status.ObservedGeneration == s.Generation &&
 				conditions.Reason(s.Status.Conditions, v1beta2.SettingApplied) == reason
-		}, patience, poll, "%s does not say %s", s.Name, reason)
+		}, patience, poll, "%s does not show %s", s.Name, reason)
 	}
-	says(good, true, v1beta2.ReasonInForce)
-	says(bad, false, v1beta2.ReasonInvalidValue)
-	says(unobeyed, false, v1beta2.ReasonNotObeyed)
+	shows(good, true, v1beta2.ReasonInForce)
+	shows(bad, false, v1beta2.ReasonInvalidValue)
+	shows(unobeyed, false, v1beta2.ReasonNotObeyed)
 
 	written := now(bad).ResourceVersion
 	require.Never(t, func() bool { return now(bad).ResourceVersion != written }, watched, poll, "a quiet Setting is written")
 	require.NoError(t, admin.Patch(t.Context(), bad, client.RawPatch("application/merge-patch+json", []byte(`{"value":"true"}`))))
-	says(bad, true, v1beta2.ReasonInForce)
-	require.Empty(t, now(another).Status.Conditions, "im-monitor tells about its own")
+	shows(bad, true, v1beta2.ReasonInForce)
+	require.Empty(t, now(another).Status.Conditions, "im-monitor reports about its own")
 }

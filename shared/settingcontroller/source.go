@@ -1,6 +1,6 @@
-// Package settingcontroller reads the Settings that a controller obeys, and tells people what is in force: in the status of the Settings
-// that are this binary's to tell about, and of bad values by an event and a metric. Who uses it needs the rights to list and watch
-// settings, and to patch their status.
+// Package settingcontroller reads the Settings that a controller obeys, and reports what is in force: in the status of the Settings
+// that this binary is the writer of, and for invalid values by an event and a metric. A binary that uses it needs the rights to list and
+// watch settings, and to patch their status.
 package settingcontroller
 
 import (

@@ -1,5 +1,5 @@
 // Package snapshotlimit is the engine's own rule of when it takes no further snapshot: a user's, or the one that the addition of a replica
-// takes. It knows no object but an engine's list of snapshots.
+// takes. Its only input is an engine's list of snapshots.
 package snapshotlimit
 
 import (
@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Head is what every engine lists beside its snapshots.
+// Head is the entry that every engine lists beside its snapshots.
 const Head = "volume-head"
 
 // MaxDisks is how many disks a replica may have: its head, and removed snapshots that are not merged yet, too.
@@ -23,7 +23,8 @@ type Limits struct {
 	CountOnly bool
 }
 
-// Less are the limits after so many further snapshots were asked for. The first of them seals the head, so that bytes are not asked again.
+// Less are the limits after this number of further snapshots was requested. The first of them seals the head, so that bytes are not checked
+// again.
 func (l Limits) Less(taken int) Limits {
 	if l.Count > 0 {
 		if l.Count -= taken; l.Count <= 0 {
@@ -33,7 +34,7 @@ func (l Limits) Less(taken int) Limits {
 	return l
 }
 
-// Reached says which limit one more snapshot would break, as a sentence that names the volume and what to do; empty: none.
+// Reached returns the limit that one more snapshot would exceed, as a sentence that names the volume and the next step; empty: none.
 func Reached(volume string, list map[string]v1beta2.SnapshotInfo, l Limits) string {
 	count := 0
 	for name, info := range list {
@@ -67,7 +68,7 @@ func Reached(volume string, list map[string]v1beta2.SnapshotInfo, l Limits) stri
 	return ""
 }
 
-// bytes is a size as engines tell it.
+// bytes is a size as engines report it.
 func bytes(info v1beta2.SnapshotInfo) int64 {
 	n, err := strconv.ParseInt(info.Size, 10, 64)
 	if err != nil {

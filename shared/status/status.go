@@ -19,13 +19,13 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Option changes how a write is guarded.
+// Option changes the preconditions of a write.
 type Option func(*options)
 
 type options struct{ atVersion bool }
 
 // AtVersion lets the write fail with a conflict unless the object is still of the UID and resourceVersion that were
-// judged. Approvals and policy deletions carry it.
+// evaluated. Approvals and policy deletions carry it.
 func AtVersion() Option { return func(o *options) { o.atVersion = true } }
 
 // Apply makes these status fields the owner's by server-side apply. They are the owner's full set: what it applied
@@ -76,13 +76,13 @@ func MergeSpec(ctx context.Context, c client.Client, obj client.Object, fields m
 	return merge(ctx, c, obj, "spec", fields, opts)
 }
 
-// MergeMetadata merges fields into the metadata of the version that was judged, by JSON merge patch: of maps only the named keys
+// MergeMetadata merges fields into the metadata of the version that was evaluated, by JSON merge patch: of maps only the named keys
 // change; lists, as finalizers and owner references, are replaced.
 func MergeMetadata(ctx context.Context, c client.Client, obj client.Object, fields map[string]any) error {
 	return merge(ctx, c, obj, metadataPart, fields, []Option{AtVersion()})
 }
 
-// MergeTickets writes, or with nil removes, tickets of a VolumeAttachment by their ids, and touches no other. Every field of a
+// MergeTickets writes, or with nil removes, tickets of a VolumeAttachment by their ids, and changes no other. Every field of a
 // ticket is named, so that an empty one is emptied.
 func MergeTickets(ctx context.Context, c client.Client, a *v1beta2.VolumeAttachment, tickets map[string]*v1beta2.AttachmentTicket) error {
 	fields := make(map[string]any, len(tickets))
@@ -109,7 +109,7 @@ func merge(ctx context.Context, c client.Client, obj client.Object, part string,
 	return nil
 }
 
-// DropFinalizer removes one finalizer from the version that was judged. An object that is gone, or that does not carry
+// DropFinalizer removes one finalizer from the version that was evaluated. An object that is gone, or that does not carry
 // the finalizer, is success; one that changed meanwhile is a conflict.
 func DropFinalizer(ctx context.Context, c client.Client, obj client.Object, finalizer string) error {
 	changed := bare(obj)
@@ -124,7 +124,7 @@ func DropFinalizer(ctx context.Context, c client.Client, obj client.Object, fina
 	return nil
 }
 
-// Delete deletes exactly the version that was judged, by UID and resourceVersion. An object that is gone is success;
+// Delete deletes exactly the version that was evaluated, by UID and resourceVersion. An object that is gone is success;
 // one that changed meanwhile is a conflict.
 func Delete(ctx context.Context, c client.Client, obj client.Object) error {
 	uid, version := obj.GetUID(), obj.GetResourceVersion()
@@ -135,7 +135,7 @@ func Delete(ctx context.Context, c client.Client, obj client.Object) error {
 	return nil
 }
 
-// IsConflict reports whether the object changed since it was judged: decide anew.
+// IsConflict reports whether the object changed since it was evaluated: decide again.
 func IsConflict(err error) bool { return apierrors.IsConflict(err) }
 
 func mergeBody(c client.Client, obj client.Object, part string, fields map[string]any, opts []Option) ([]byte, string, error) {
@@ -188,7 +188,7 @@ func kindOf(c client.Client, obj client.Object) (schema.GroupVersionKind, error)
 	return kind, nil
 }
 
-// bare copies the object so that the answer of a write never lands in an object that a cache shares.
+// bare copies the object so that the answer of a write never overwrites an object that a cache shares.
 func bare(obj client.Object) client.Object { return obj.DeepCopyObject().(client.Object) }
 
 func describe(u *unstructured.Unstructured) string {

@@ -44,7 +44,7 @@ func read(t *testing.T, engine *v1beta2.Engine) *v1beta2.Engine {
 	return now
 }
 
-// Two controllers share one list of conditions; neither may take away what the other says.
+// Two controllers share one list of conditions; neither may remove the other's.
 func TestEachOwnerAppliesItsConditionsBesideTheOthers(t *testing.T) {
 	engine := newEngine(t)
 	require.NoError(t, apply(t, engine, "one", []v1beta2.Condition{condition("A", "X"), condition("B", "X")}))
@@ -114,7 +114,7 @@ func TestDroppingAFinalizerLeavesTheOthersAndIsIdempotent(t *testing.T) {
 	admin := testkit.Admin(t)
 	require.NoError(t, status.DropFinalizer(t.Context(), admin, engine, v1beta2.Finalizer))
 	require.Equal(t, []string{"example.com/other"}, read(t, engine).Finalizers)
-	require.Contains(t, engine.Finalizers, v1beta2.Finalizer, "the judged object, which a cache may share, is not modified")
+	require.Contains(t, engine.Finalizers, v1beta2.Finalizer, "the evaluated object, which a cache may share, is not modified")
 	require.NoError(t, status.DropFinalizer(t.Context(), admin, read(t, engine), v1beta2.Finalizer))
 }
 

@@ -16,8 +16,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Read finds what there is, with the rights of who asks. The error names everything that could not be read; what could be read is returned
-// all the same.
+// Read finds what exists, with the rights of the caller. The error names everything that could not be read; what could be read is returned
+// nevertheless.
 func Read(ctx context.Context, reader client.Reader, namespace string) (Found, error) {
 	var (
 		volumes     v1beta2.VolumeList

@@ -1,5 +1,5 @@
-// Package takeover finds what a Longhorn installation still has that would refuse Drover's writes, act beside it, or be cut off in the
-// middle of its work, and says for each the next step, in the order of the steps. It refuses to know how it is read, and changes nothing.
+// Package takeover finds what a Longhorn installation still has that would refuse Drover's writes, act beside it, or be interrupted in the
+// middle of its work, and names for each the next step, in the order of the steps. Read does the reading; the package changes nothing.
 package takeover
 
 import (
@@ -21,7 +21,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Names of what longhorn-manager and its chart make.
+// Names of what longhorn-manager and its chart create.
 const (
 	ValidatingWebhook = "longhorn-webhook-validator"
 	MutatingWebhook   = "longhorn-webhook-mutator"
@@ -34,7 +34,7 @@ const (
 // ManagerPods are the labels that every longhorn-manager pod of a Longhorn installation has.
 var ManagerPods = labels.Set{"app": manager}
 
-// Found is what there is of an installation, in one namespace and of the cluster.
+// Found is what exists of an installation, in one namespace and in the cluster.
 type Found struct {
 	Namespace string
 	Volumes   []v1beta2.Volume
@@ -53,22 +53,22 @@ type Found struct {
 	Definitions []apiextensionsv1.CustomResourceDefinition
 }
 
-// Obstacle is one thing that stands against taking over.
+// Obstacle is one thing that blocks taking over.
 type Obstacle struct {
 	// Object is its kind and name.
 	Object string
-	// Why says what it would do.
+	// Why is what it would do.
 	Why string
 	// Do is the next step: a command, or what to wait for.
 	Do string
 }
 
-// Obstacles lists all of them, in the order in which they are dealt with; empty: nothing stands against taking over.
+// Obstacles lists all of them, in the order in which they are to be resolved; empty: nothing blocks taking over.
 func Obstacles(f Found) []Obstacle {
 	return slices.Concat(f.underWay(), f.beside(), f.managers(), f.webhooks(), f.sidecars(), f.budgets())
 }
 
-// underWay is work that nobody would end, or that is half done.
+// underWay is work that no controller would end, or that is half done.
 func (f Found) underWay() (out []Obstacle) {
 	const wait = "wait until it has ended, or end it with longhorn-manager"
 	for i := range f.Volumes {
@@ -99,7 +99,7 @@ func (f Found) underWay() (out []Obstacle) {
 	return out
 }
 
-// working says what an engine is in the middle of.
+// working returns the work that an engine does.
 func working(e *v1beta2.Engine) string {
 	if e.Status.IsExpanding {
 		return "expands"
@@ -115,7 +115,7 @@ func working(e *v1beta2.Engine) string {
 	return ""
 }
 
-// beside is what acts by itself beside us.
+// beside is what acts by itself beside Drover.
 func (f Found) beside() (out []Obstacle) {
 	for i := range f.CronJobs {
 		c := &f.CronJobs[i]
@@ -174,7 +174,7 @@ func (f Found) webhooks() (out []Obstacle) {
 	return out
 }
 
-// The commands that take the webhooks away; longhorn-manager makes them anew when it runs again.
+// The commands that take the webhooks away; longhorn-manager creates them again when it runs again.
 const (
 	DeleteValidating = "when the last longhorn-manager pod has ended: kubectl delete " +
 		"validatingwebhookconfigurations.admissionregistration.k8s.io " + ValidatingWebhook
@@ -199,7 +199,7 @@ func (f Found) deployed(name, why string) []Obstacle {
 	return nil
 }
 
-// budgets are those that nobody gives up any more: im-monitor looks after those of instance managers.
+// budgets are those that no controller deletes any more: im-monitor manages those of instance managers.
 func (f Found) budgets() (out []Obstacle) {
 	ours := map[string]bool{}
 	for i := range f.Managers {

@@ -2,7 +2,7 @@
 //
 // A package's TestMain calls Main; the first test that needs the API server starts it (a few seconds), the others
 // share it, and it is gone when the tests end, however they end. Tests keep apart by namespace: Namespace makes a fresh
-// one. Nobody deletes what is in a namespace, not even with a controller manager: the whole cluster is thrown away.
+// one. The objects of a namespace are not deleted, not even with a controller manager: the whole cluster is thrown away.
 //
 // No fake client: conflicts, preconditions, admission, server-side apply and Forbidden are the real ones.
 package testkit
@@ -71,7 +71,7 @@ func stop() error {
 }
 
 // Cluster returns the control plane of this test binary, started and with its CRDs established. It panics when that is
-// not possible: no test can go on then.
+// not possible: no test can continue then.
 func Cluster() *cluster.Cluster {
 	shared.Lock()
 	defer shared.Unlock()
@@ -93,7 +93,7 @@ func start(ctx context.Context, s *settings) (*cluster.Cluster, error) {
 		return nil, err
 	}
 	if err := installCRDs(ctx, c, s.crds); err != nil {
-		_ = c.Stop() // the first error says why
+		_ = c.Stop() // the first error explains why
 		return nil, err
 	}
 	return c, nil

@@ -39,8 +39,8 @@ func TestAnIdentityMayDoExactlyWhatItsRulesSay(t *testing.T) {
 	})
 	require.NoError(t, mine.List(t.Context(), &corev1.NodeList{}))
 
-	nobody := testkit.Client(t, testkit.Identity(t, namespace, "nobody", nil))
-	requireForbidden(t, nobody.Get(t.Context(), client.ObjectKeyFromObject(setting), &longhorn.Setting{}))
+	unprivileged := testkit.Client(t, testkit.Identity(t, namespace, "unprivileged", nil))
+	requireForbidden(t, unprivileged.Get(t.Context(), client.ObjectKeyFromObject(setting), &longhorn.Setting{}))
 }
 
 func requireForbidden(t *testing.T, err error) {

@@ -23,7 +23,7 @@ const (
 )
 
 // WaitFor reads the object that has this namespace and name until it is as wanted, and returns it. What is wanted is
-// said in words: the test fails with them and the object as it was last read.
+// described in words: the test fails with them and the object as it was last read.
 func WaitFor[T client.Object](t testing.TB, c client.Client, object T, wanted string, holds func(T) bool) T {
 	t.Helper()
 	key, last := client.ObjectKeyFromObject(object), "never read"

@@ -53,20 +53,20 @@ func TestAWaitThatFailsShowsTheObject(t *testing.T) {
 		})
 	}()
 	<-ended
-	require.Contains(t, failed.said, "want another value")
-	require.Contains(t, failed.said, `value: "true"`)
+	require.Contains(t, failed.message, "want another value")
+	require.Contains(t, failed.message, `value: "true"`)
 }
 
 // failingT is a test that notes why it fails.
 type failingT struct {
 	testing.TB
-	ctx  context.Context
-	said string
+	ctx     context.Context
+	message string
 }
 
 func (f *failingT) Context() context.Context { return f.ctx }
 
-func (f *failingT) Errorf(format string, args ...any) { f.said += fmt.Sprintf(format, args...) }
+func (f *failingT) Errorf(format string, args ...any) { f.message += fmt.Sprintf(format, args...) }
 
 func (f *failingT) FailNow() { runtime.Goexit() }
 

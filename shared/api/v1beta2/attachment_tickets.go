@@ -31,7 +31,7 @@ const (
 	TicketOwnerKind = "ownerKind"
 	TicketOwnerName = "ownerName"
 	TicketOwnerUID  = "ownerUID"
-	// TicketExpiresAt (RFC 3339) is when a ticket that nobody owns ends.
+	// TicketExpiresAt (RFC 3339) is when a ticket without an owner ends.
 	TicketExpiresAt = "expiresAt"
 
 	TicketValueTrue  = "true"

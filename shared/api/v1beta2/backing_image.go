@@ -2,7 +2,7 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// BackingImageSpec is where the image comes from and where its copies shall lie.
+// BackingImageSpec is where the image comes from and where its copies must lie.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackingImageSpec struct {
 	// SHA-512 that the image must have. Written by a person; absent means any.
@@ -14,7 +14,7 @@ type BackingImageSpec struct {
 	// +kubebuilder:validation:Enum=v1;v2
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
-	// Disks that shall hold a copy, by the disk's UUID. Written by Longhorn; absent means none.
+	// Disks that must hold a copy, by the disk's UUID. Written by Longhorn; absent means none.
 	// +optional
 	DiskFileSpecMap map[string]BackingImageDiskFileSpec `json:"diskFileSpecMap,omitempty"`
 	// Tags that a disk must all have to hold a copy. Written by a person; absent means any disk.
@@ -61,7 +61,7 @@ type BackingImageStatus struct {
 	// +nullable
 	// +optional
 	DiskLastRefAtMap map[string]string `json:"diskLastRefAtMap,omitempty"`
-	// Node whose controller looks after it. Written by Longhorn; absent means not decided yet.
+	// Node whose controller manages it. Written by Longhorn; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
 	// Bytes that a copy takes. Written by Longhorn; absent means 0, not known.
@@ -82,7 +82,7 @@ type BackingImageStatus struct {
 	// Bytes of a volume that starts from it. Written by Longhorn; absent means 0, not known.
 	// +optional
 	VirtualSize int64 `json:"virtualSize,omitempty"`
-	// The metadata.generation that this status describes. Written by Longhorn; absent means not told.
+	// The metadata.generation that this status describes. Written by Longhorn; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -94,7 +94,7 @@ type BackingImageDiskFileSpec struct {
 	// +kubebuilder:validation:Enum=v1;v2
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
-	// Whether the copy shall move to another disk. Written by Longhorn; absent means false.
+	// Whether the copy must move to another disk. Written by Longhorn; absent means false.
 	// +optional
 	EvictionRequested bool `json:"evictionRequested,omitempty"`
 }
@@ -112,7 +112,7 @@ type BackingImageDiskFileStatus struct {
 	// Sentence on its state. Written by Longhorn; absent means nothing.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// Percent done. Written by Longhorn; absent means 0.
+	// Progress in per cent. Written by Longhorn; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
 	// pending, starting, in-progress, ready, ready-for-transfer, failed, failed-and-cleanup or unknown. Written by

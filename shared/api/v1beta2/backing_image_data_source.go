@@ -2,7 +2,7 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// BackingImageDataSourceSpec is where the first copy is made.
+// BackingImageDataSourceSpec is where the first copy is created.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackingImageDataSourceSpec struct {
 	// SHA-512 that the image must have. Written by Longhorn; absent means any.
@@ -41,19 +41,19 @@ type BackingImageDataSourceStatus struct {
 	// State of the copy. Written by Longhorn; absent means not begun.
 	// +optional
 	CurrentState string `json:"currentState,omitempty"`
-	// IP of the pod that makes it. Written by Longhorn; absent means none.
+	// IP of the pod that creates it. Written by Longhorn; absent means none.
 	// +optional
 	IP string `json:"ip,omitempty"`
 	// Sentence on its state. Written by Longhorn; absent means nothing.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// Node whose controller looks after it. Written by Longhorn; absent means not decided yet.
+	// Node whose controller manages it. Written by Longhorn; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
-	// Percent done. Written by Longhorn; absent means 0.
+	// Progress in per cent. Written by Longhorn; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
-	// What it is being made from, with what was found out since. Written by Longhorn; absent means none.
+	// Its source, with what was detected since. Written by Longhorn; absent means none.
 	// +nullable
 	// +optional
 	RunningParameters map[string]string `json:"runningParameters,omitempty"`
@@ -63,7 +63,7 @@ type BackingImageDataSourceStatus struct {
 	// IP of the pod in the storage network. Written by Longhorn; absent means none.
 	// +optional
 	StorageIP string `json:"storageIP,omitempty"`
-	// The metadata.generation that this status describes. Written by Longhorn; absent means not told.
+	// The metadata.generation that this status describes. Written by Longhorn; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -82,7 +82,7 @@ type BackingImageDataSourceStatus struct {
 // +kubebuilder:printcolumn:name="Disk",type=string,JSONPath=`.spec.diskUUID`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.message`,priority=1
 
-// BackingImageDataSource is the first copy of a BackingImage in the making. attach-controller holds the volume that
+// BackingImageDataSource is the first copy of a BackingImage while it is created. attach-controller holds the volume that
 // one is exported from.
 type BackingImageDataSource struct {
 	metav1.TypeMeta   `json:",inline"`

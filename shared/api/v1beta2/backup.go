@@ -15,29 +15,29 @@ const BackupTargetDefault = "default"
 
 // States of a Backup.
 const (
-	// BackupNew is a Backup of which nothing was said yet; so is an empty state.
+	// BackupNew is a Backup without any report yet; so is an empty state.
 	BackupNew = "New"
-	// BackupPending is one that the engine is being asked for.
+	// BackupPending is a Backup that is being requested from the engine.
 	BackupPending = "Pending"
 	// BackupInProgress is one that the engine copies.
 	BackupInProgress = "InProgress"
-	// BackupCompleted is one that is whole in its target. It is final.
+	// BackupCompleted is one that is complete in its target. It is final.
 	BackupCompleted = "Completed"
-	// BackupError is one that failed; status.error says why. It is final.
+	// BackupError is one that failed; status.error explains why. It is final.
 	BackupError = "Error"
 )
 
-// IsBackupEnded reports whether nothing is to be done for the Backup any more.
+// IsBackupEnded reports whether the Backup has ended.
 func IsBackupEnded(b *Backup) bool {
 	return b.Status.State == BackupCompleted || b.Status.State == BackupError
 }
 
-// IsBackupBegun reports whether an engine was asked for the Backup, and did not end it yet.
+// IsBackupBegun reports whether an engine was requested to take the Backup, and has not ended it.
 func IsBackupBegun(b *Backup) bool {
 	return b.Status.State == BackupPending || b.Status.State == BackupInProgress
 }
 
-// BackupTargetOf is the name of the BackupTarget that a backup of this volume goes to; what a Backup was begun with stays.
+// BackupTargetOf is the name of the BackupTarget that a backup of this volume goes to; the target that a Backup began with stays.
 func BackupTargetOf(b *Backup, v *Volume) string {
 	for _, name := range []string{b.Status.BackupTargetName, b.Labels[LabelBackupTarget], v.Spec.BackupTargetName} {
 		if name != "" {
@@ -66,13 +66,13 @@ type BackupSpec struct {
 	// has already.
 	// +optional
 	SnapshotName string `json:"snapshotName,omitempty"`
-	// RFC 3339 time at which reading the target again was asked for. Written by a person; absent means never.
+	// RFC 3339 time at which reading the target again was requested. Written by a person; absent means never.
 	// +nullable
 	// +optional
 	SyncRequestedAt string `json:"syncRequestedAt,omitempty"`
 }
 
-// BackupStatus is what im-monitor saw of the backup, but for what is marked.
+// BackupStatus is what im-monitor observed of the backup, except for the fields that name another writer.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupStatus struct {
 	// RFC 3339 time at which it was finished. Written by im-monitor; absent means it is not finished.
@@ -81,7 +81,7 @@ type BackupStatus struct {
 	// BackupTarget that holds it. Written by im-monitor; absent means unknown.
 	// +optional
 	BackupTargetName string `json:"backupTargetName,omitempty"`
-	// How it is compressed. Written by im-monitor; absent means not told.
+	// How it is compressed. Written by im-monitor; absent means unknown.
 	// +optional
 	CompressionMethod string `json:"compressionMethod,omitempty"`
 	// Sentence on why it failed. Written by im-monitor; absent means it did not.
@@ -91,8 +91,8 @@ type BackupStatus struct {
 	// +nullable
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
-	// Which run of the engine was asked for it, as a word that no other run has. Written by im-monitor right before it
-	// asks; absent means that none was asked.
+	// The run of the engine that was requested to take it, as a word that no other run has. Written by im-monitor right
+	// before the request; absent means none.
 	// +optional
 	EngineRun string `json:"engineRun,omitempty"`
 	// RFC 3339 time at which the target was read last. Written by im-monitor; absent means never.
@@ -103,34 +103,33 @@ type BackupStatus struct {
 	// +nullable
 	// +optional
 	Messages map[string]string `json:"messages,omitempty"`
-	// Bytes uploaded for the first time, as a decimal string. Written by im-monitor; absent means not told.
+	// Bytes uploaded for the first time, as a decimal string. Written by im-monitor; absent means unknown.
 	// +optional
 	NewlyUploadDataSize string `json:"newlyUploadDataSize,omitempty"`
-	// Node whose controller looks after it; kept for objects made by Longhorn. Written by Longhorn; absent means not
-	// told.
+	// Node whose controller manages it; kept for objects that Longhorn created. Written by Longhorn; absent means unknown.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
-	// Percent done. Written by im-monitor; absent means 0.
+	// Progress in per cent. Written by im-monitor; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
-	// Bytes uploaded again, as a decimal string. Written by im-monitor; absent means not told.
+	// Bytes uploaded again, as a decimal string. Written by im-monitor; absent means unknown.
 	// +optional
 	ReUploadedDataSize string `json:"reUploadedDataSize,omitempty"`
-	// Replica that uploads (tcp://ip:port). Written by im-monitor; absent means not told.
+	// Replica that uploads (tcp://ip:port). Written by im-monitor; absent means unknown.
 	// +optional
 	ReplicaAddress string `json:"replicaAddress,omitempty"`
-	// RFC 3339 time at which the engine was asked for it. Written by im-monitor right before it asks; absent means that
-	// it was not asked.
+	// RFC 3339 time at which the engine was requested to take it. Written by im-monitor right before the request; absent means
+	// not requested.
 	// +optional
 	RequestedTime string `json:"requestedTime,omitempty"`
 	// Bytes that the snapshot and those below it hold, as a decimal string; where longhorn-manager reads the target, those
-	// of the backup's blocks. Written by im-monitor; absent means not told.
+	// of the backup's blocks. Written by im-monitor; absent means unknown.
 	// +optional
 	Size string `json:"size,omitempty"`
-	// RFC 3339 time at which the snapshot was taken. Written by im-monitor; absent means not told.
+	// RFC 3339 time at which the snapshot was taken. Written by im-monitor; absent means unknown.
 	// +optional
 	SnapshotCreatedAt string `json:"snapshotCreatedAt,omitempty"`
-	// Snapshot that it is of. Written by im-monitor; absent means not told.
+	// Snapshot that it is of. Written by im-monitor; absent means unknown.
 	// +optional
 	SnapshotName string `json:"snapshotName,omitempty"`
 	// New, Pending, InProgress, Completed, Error, Deleting or Unknown. Written by im-monitor; absent means not
@@ -143,23 +142,23 @@ type BackupStatus struct {
 	// BackingImage of the volume. Written by im-monitor; absent means none.
 	// +optional
 	VolumeBackingImageName string `json:"volumeBackingImageName,omitempty"`
-	// RFC 3339 time at which the volume was created. Written by im-monitor; absent means not told.
+	// RFC 3339 time at which the volume was created. Written by im-monitor; absent means unknown.
 	// +optional
 	VolumeCreated string `json:"volumeCreated,omitempty"`
-	// Volume that it is of. Written by im-monitor; absent means not told.
+	// Volume that it is of. Written by im-monitor; absent means unknown.
 	// +optional
 	VolumeName string `json:"volumeName,omitempty"`
-	// Bytes of the volume, as a decimal string. Written by im-monitor; absent means not told.
+	// Bytes of the volume, as a decimal string. Written by im-monitor; absent means unknown.
 	// +optional
 	VolumeSize string `json:"volumeSize,omitempty"`
-	// What people and neighbours need to know: Approved by snapshot-controller. Written by the writer of each type;
+	// The observations for people and peer controllers: Approved by snapshot-controller. Written by the writer of each type;
 	// absent means nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// The metadata.generation that this status describes. Written by im-monitor; absent means not told.
+	// The metadata.generation that this status describes. Written by im-monitor; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }

@@ -16,21 +16,21 @@ const (
 
 // Condition types of a BackupTarget.
 const (
-	// BackupTargetAvailable (writer im-monitor) is what the last engine found that was to copy there. Its reason is
+	// BackupTargetAvailable (writer im-monitor) is the result of the last engine that copied there. Its reason is
 	// otherwise Refused.
 	BackupTargetAvailable = "Available"
 )
 
 // Reasons of BackupTargetAvailable.
 const (
-	// ReasonReached surfaces when a backup came to be in the target.
+	// ReasonReached surfaces when a backup was completed in the target.
 	ReasonReached = "Reached"
 )
 
 // Condition types of a RecurringJob.
 const (
-	// RecurringJobReady (writer snapshot-controller) is True while the job is scheduled; the message tells its last and
-	// its next run.
+	// RecurringJobReady (writer snapshot-controller) is True while the job is scheduled; the message names its last and its
+	// next run.
 	RecurringJobReady = "Ready"
 )
 
@@ -38,8 +38,8 @@ const (
 const (
 	// ReasonScheduled surfaces when the job has a next run.
 	ReasonScheduled = "Scheduled"
-	// ReasonBadCron surfaces when spec.cron cannot be read; the message says where.
+	// ReasonBadCron surfaces when spec.cron cannot be read; the message names the position.
 	ReasonBadCron = "BadCron"
-	// ReasonUnsupported surfaces when Drover does not do what the spec asks for; the message says what that is.
+	// ReasonUnsupported surfaces when Drover does not support what the spec asks for; the message names it.
 	ReasonUnsupported = "Unsupported"
 )

@@ -2,7 +2,7 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// BackupTargetSpec is how to reach the place.
+// BackupTargetSpec is how to reach the target.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupTargetSpec struct {
 	// URL of the place. Written by a person; absent means no backups.
@@ -18,7 +18,7 @@ type BackupTargetSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self in ["", "0"] || self.matches("^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$")`,message="spec.pollInterval must be a duration, such as 5m, or 0 for never"
 	// +optional
 	PollInterval string `json:"pollInterval,omitempty"`
-	// RFC 3339 time at which reading it again was asked for. Written by a person; absent means never.
+	// RFC 3339 time at which reading it again was requested. Written by a person; absent means never.
 	// +optional
 	SyncRequestedAt string `json:"syncRequestedAt,omitempty"`
 }
@@ -32,7 +32,7 @@ type BackupTargetStatus struct {
 	// RFC 3339 time at which it was read last. Written by Longhorn; absent means never.
 	// +optional
 	LastSyncedAt string `json:"lastSyncedAt,omitempty"`
-	// Node whose controller looks after it. Written by Longhorn; absent means not decided yet.
+	// Node whose controller manages it. Written by Longhorn; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
 	// What engines that copied to it found: Available by im-monitor. Written by the writer of each type; absent means

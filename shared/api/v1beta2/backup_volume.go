@@ -8,7 +8,7 @@ type BackupVolumeSpec struct {
 	// BackupTarget that holds it. Written by Longhorn; absent means default.
 	// +optional
 	BackupTargetName string `json:"backupTargetName,omitempty"`
-	// RFC 3339 time at which reading the target again was asked for. Written by Longhorn; absent means never.
+	// RFC 3339 time at which reading the target again was requested. Written by Longhorn; absent means never.
 	// +optional
 	SyncRequestedAt string `json:"syncRequestedAt,omitempty"`
 	// Volume that the backups are of. Written by Longhorn; absent means metadata.name.
@@ -25,10 +25,10 @@ type BackupVolumeStatus struct {
 	// BackingImage of the volume. Written by Longhorn; absent means none.
 	// +optional
 	BackingImageName string `json:"backingImageName,omitempty"`
-	// RFC 3339 time of its first backup. Written by Longhorn; absent means not told.
+	// RFC 3339 time of its first backup. Written by Longhorn; absent means unknown.
 	// +optional
 	CreatedAt string `json:"createdAt,omitempty"`
-	// Bytes in the target, as a decimal string. Written by Longhorn; absent means not told.
+	// Bytes in the target, as a decimal string. Written by Longhorn; absent means unknown.
 	// +optional
 	DataStored string `json:"dataStored,omitempty"`
 	// Labels in the target. Written by Longhorn; absent means none.
@@ -40,7 +40,7 @@ type BackupVolumeStatus struct {
 	// Name of the newest backup. Written by Longhorn; absent means there is none.
 	// +optional
 	LastBackupName string `json:"lastBackupName,omitempty"`
-	// RFC 3339 time at which the target changed it last. Written by Longhorn; absent means not told.
+	// RFC 3339 time at which the target changed it last. Written by Longhorn; absent means unknown.
 	// +optional
 	LastModificationTime string `json:"lastModificationTime,omitempty"`
 	// RFC 3339 time at which the target was read last. Written by Longhorn; absent means never.
@@ -49,10 +49,10 @@ type BackupVolumeStatus struct {
 	// Sentences about reading it, by their level. Written by Longhorn; absent means none.
 	// +optional
 	Messages map[string]string `json:"messages,omitempty"`
-	// Node whose controller looks after it. Written by Longhorn; absent means not decided yet.
+	// Node whose controller manages it. Written by Longhorn; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
-	// Bytes of the volume, as a decimal string. Written by Longhorn; absent means not told.
+	// Bytes of the volume, as a decimal string. Written by Longhorn; absent means unknown.
 	// +optional
 	Size string `json:"size,omitempty"`
 	// StorageClass of the volume. Written by Longhorn; absent means none.

@@ -9,7 +9,7 @@ type Condition struct {
 	// Status is True, False or Unknown.
 	// +kubebuilder:validation:Enum=True;False;Unknown
 	Status ConditionStatus `json:"status"`
-	// LastProbeTime is RFC 3339 time of the last look, kept for objects made by Longhorn; Drover leaves it empty.
+	// LastProbeTime is the RFC 3339 time of the last observation, kept for objects that Longhorn created; Drover leaves it empty.
 	// +optional
 	LastProbeTime string `json:"lastProbeTime"`
 	// LastTransitionTime is the RFC 3339 time at which the status last changed.
@@ -21,7 +21,7 @@ type Condition struct {
 	// Message is a full sentence for people: names, cause and next step.
 	// +optional
 	Message string `json:"message"`
-	// ObservedGeneration is the metadata.generation that was judged; absent where it does not matter.
+	// ObservedGeneration is the metadata.generation that was evaluated; absent where it does not matter.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }

@@ -1,7 +1,7 @@
 package v1beta2
 
 // ConditionContract is one line of the table of conditions that are contracts: one binary writes the condition, others
-// act on it. A reason that is not in the lists comes from a newer neighbour and means wait.
+// act on it. A reason that is not in the lists comes from a newer peer controller and means wait.
 type ConditionContract struct {
 	// Kind is the kind whose status holds the condition.
 	Kind string
@@ -11,7 +11,7 @@ type ConditionContract struct {
 	Type string
 	// Writer is the binary that alone writes it.
 	Writer string
-	// Means says what it means that the status is True.
+	// Means returns what it means that the status is True.
 	Means string
 	// True and False are the closed lists of reasons.
 	True, False []string
@@ -30,7 +30,7 @@ func ConditionContracts() []ConditionContract {
 	return table
 }
 
-// OrphanNonDecisions are the reasons for which the orphan judge decides nothing: no condition, but an event and a
+// OrphanNonDecisions are the reasons for which the orphan evaluate decides nothing: no condition, but an event and a
 // metric carry them.
 func OrphanNonDecisions() []string {
 	return []string{
@@ -42,7 +42,7 @@ func OrphanNonDecisions() []string {
 func orphanContracts() []ConditionContract {
 	return []ConditionContract{
 		{Kind: "Orphan", Type: OrphanOrphaned, Writer: "im-monitor",
-			Means: "judged so; the reason is the rule, the message names the source of the UUID",
+			Means: "evaluated so; the reason is the rule, the message names the source of the UUID",
 			True: []string{ReasonNoOwnerCR, ReasonOwnedByOtherInstanceManager, ReasonStoppedButPresent, ReasonDataOnly,
 				ReasonForeignData}},
 		{Kind: "Orphan", Type: OrphanInstanceState, Writer: "im-monitor",
@@ -138,7 +138,7 @@ func nodeDownContracts() []ConditionContract {
 			Means: "its node is down; the state is concluded, not seen", True: []string{ReasonNodeDown, ReasonOutOfService}})
 	}
 	return append(table, ConditionContract{Kind: "EngineFrontend", Type: FrontendDeviceLost, Writer: "im-monitor",
-		Means: "a live upgrade lost it, and it was created anew; until the volume is detached", True: []string{ReasonCreatedAnew}},
+		Means: "a live upgrade lost it, and it was created again; until the volume is detached", True: []string{ReasonCreatedAnew}},
 		ConditionContract{Kind: "EngineFrontend", Type: FrontendSwitchover, Writer: "im-monitor",
 			Means: "a switch-over that waited does not wait any more",
 			True:  []string{ReasonGoesOn}, False: []string{ReasonSwitchoverUnsupported, ReasonNodeBusy, ReasonEngineRebuilding,

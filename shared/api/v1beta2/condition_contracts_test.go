@@ -36,7 +36,7 @@ func reasons(t *testing.T) map[string]string {
 			require.NoError(t, err)
 			require.NotContains(t, found, value, "two constants for one reason")
 			require.Equal(t, spec.Names[0].Name, "Reason"+value, "the constant is named for its value")
-			require.Contains(t, spec.Doc.Text(), " surfaces ", "%s says when it surfaces", spec.Names[0].Name)
+			require.Contains(t, spec.Doc.Text(), " surfaces ", "%s states when it surfaces", spec.Names[0].Name)
 			found[value] = spec.Names[0].Name
 			return true
 		})
@@ -80,7 +80,7 @@ func TestEveryConditionHasOneWriterAndNoReasonIsBothTrueAndFalse(t *testing.T) {
 	}
 }
 
-// What the contract's table says, word for word where neighbours of other versions depend on it.
+// The contract's table, word for word where peer controllers of other versions depend on it.
 func TestOrphanReasonsAreThoseOfTheContract(t *testing.T) {
 	want := map[string][2]string{
 		"Orphaned":       {"NoOwnerCR OwnedByOtherInstanceManager StoppedButPresent DataOnly ForeignData", ""},

@@ -21,7 +21,7 @@ func upgradeContractsOf(kind string, moves, holds []string) []ConditionContract 
 			Means: "nothing stands against the upgrade; else the message names every blocker",
 			True:  []string{ReasonPassed}, False: []string{ReasonCheckingImages, ReasonUpgradeBlocked}},
 		{Kind: kind, Type: UpgradeProgressing, Writer: "upgrade-controller",
-			Means: "the upgrade goes on by itself; the reason says what it waits for",
+			Means: "the upgrade continues by itself; the reason states what it waits for",
 			True:  moves, False: append(append(holds, ReasonCompleted), ended...)},
 		{Kind: kind, Type: UpgradeStalled, Writer: "upgrade-controller", Means: "a step takes longer than its timeout",
 			True: []string{ReasonTimedOut}, False: []string{ReasonInTime}},

@@ -2,7 +2,7 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// DataEngineUpgradeManagerSpec says which nodes get the new v2 data engine, and how. Written by a person.
+// DataEngineUpgradeManagerSpec states which nodes get the new v2 data engine, and how. Written by a person.
 // +kubebuilder:validation:XValidation:rule="self.dataEngine == oldSelf.dataEngine",message="spec.dataEngine is immutable; delete this DataEngineUpgradeManager and create a new one"
 // +kubebuilder:validation:XValidation:rule="has(self.nodes) == has(oldSelf.nodes) && (!has(self.nodes) || self.nodes == oldSelf.nodes)",message="spec.nodes is immutable; set spec.abort, then create a new DataEngineUpgradeManager for the other nodes"
 type DataEngineUpgradeManagerSpec struct {
@@ -20,7 +20,7 @@ type DataEngineUpgradeManagerSpec struct {
 	// Paused stops the upgrade at the next safe point for as long as it is true. Absent means false.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
-	// Abort ends the upgrade: a node whose pod was not replaced yet is rolled back, one whose pod was is finished.
+	// Abort ends the upgrade: a node whose pod was not replaced yet is rolled back, one whose pod was replaced is finished.
 	// Absent means false.
 	// +optional
 	Abort bool `json:"abort,omitempty"`
@@ -33,7 +33,7 @@ type DataEngineUpgradeManagerSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(state, state in ['initializing', 'switching-over', 'detaching-replicas', 'upgrading-instance-manager', 'switching-back', 'rebuilding-replica', 'rolling-back'])",message="the keys of spec.timeouts are states of a node: initializing, switching-over, detaching-replicas, upgrading-instance-manager, switching-back, rebuilding-replica, rolling-back"
 	// +optional
 	Timeouts map[string]StateTimeout `json:"timeouts,omitempty"`
-	// SkipVolumes names volumes that the upgrade does not move; each must be detached when its node's turn comes.
+	// SkipVolumes names volumes that the upgrade does not move; each must be detached when the upgrade of its node begins.
 	// Absent means none.
 	// +kubebuilder:validation:MaxItems=5000
 	// +kubebuilder:validation:items:MinLength=1
@@ -41,8 +41,8 @@ type DataEngineUpgradeManagerSpec struct {
 	// +listType=set
 	// +optional
 	SkipVolumes []string `json:"skipVolumes,omitempty"`
-	// OnFailure is what happens after a node failed for good: Halt leaves the other nodes alone, Continue goes on
-	// with them. Absent means Halt.
+	// OnFailure is what happens after a node failed for good: Halt leaves the other nodes alone, Continue upgrades
+	// them. Absent means Halt.
 	// +kubebuilder:validation:Enum=Halt;Continue
 	// +optional
 	OnFailure string `json:"onFailure,omitempty"`
@@ -60,7 +60,7 @@ type StateTimeout string
 
 // DataEngineUpgradeManagerStatus is how far the upgrade is. Written by upgrade-controller.
 type DataEngineUpgradeManagerStatus struct {
-	// OwnerID names the upgrade-controller that drives the upgrade. Absent means that none took it up yet.
+	// OwnerID names the upgrade-controller that drives the upgrade. Absent means that none has begun it.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
 	// InstanceManagerImage is the image that the nodes get, taken once from the setting default-instance-manager-image.
@@ -78,15 +78,15 @@ type DataEngineUpgradeManagerStatus struct {
 	// Progress is how many of the plan's nodes are finished, as 1/3. Absent means no plan yet.
 	// +optional
 	Progress string `json:"progress,omitempty"`
-	// State is where the whole upgrade is. Absent means undefined: not taken up yet.
+	// State is where the whole upgrade is. Absent means undefined: not begun.
 	// +kubebuilder:validation:Enum=undefined;initializing;upgrading;completed;error;aborting;paused
 	// +optional
 	State string `json:"state,omitempty"`
 	// UpgradeNodes holds the progress of each node of the plan, by the node's name. Absent means no plan yet.
 	// +optional
 	UpgradeNodes map[string]UpgradeNodeStatus `json:"upgradeNodes,omitempty"`
-	// ExcludedNodes says of each node that the plan leaves out although its v2 instance manager does not run the new image, by the node's
-	// name, why. Absent means that there is none.
+	// ExcludedNodes is why the plan leaves a node out although its v2 instance manager does not run the new image, by the
+	// node's name. Absent means that there is none.
 	// +optional
 	ExcludedNodes map[string]string `json:"excludedNodes,omitempty"`
 	// UpgradedNodes names the nodes that are finished, in the order in which they were. Absent means none.
@@ -96,7 +96,7 @@ type DataEngineUpgradeManagerStatus struct {
 	// ObservedGeneration is the metadata.generation that the status describes. Absent means none yet.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions say what the upgrade waits for. Types: Preflight, Progressing, Stalled, Completed.
+	// Conditions state what the upgrade waits for. Types: Preflight, Progressing, Stalled, Completed.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -105,7 +105,7 @@ type DataEngineUpgradeManagerStatus struct {
 
 // UpgradeNodeStatus is how far one node of the plan is.
 type UpgradeNodeStatus struct {
-	// State is the state of the node's NodeDataEngineUpgrade. Absent means that its turn has not come.
+	// State is the state of the node's NodeDataEngineUpgrade. Absent means that its upgrade has not begun.
 	// +optional
 	State string `json:"state,omitempty"`
 	// ErrorMessage is a sentence on why the node failed. Absent means no error.

@@ -2,7 +2,7 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// EngineSpec is the engine that attach-controller wants; nobody else writes it, but for what is marked.
+// EngineSpec is the engine that attach-controller wants; the only writer, except for the fields that name another one.
 // +kubebuilder:pruning:PreserveUnknownFields
 type EngineSpec struct {
 	// Whether this is the engine that the volume uses; the other one of a migration is not. Written by
@@ -17,13 +17,13 @@ type EngineSpec struct {
 	// +kubebuilder:validation:Enum=v1;v2
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
-	// Whether it shall be running or stopped. Written by attach-controller; absent means stopped.
+	// Whether it must be running or stopped. Written by attach-controller; absent means stopped.
 	// +optional
 	DesireState string `json:"desireState,omitempty"`
 	// Whether it runs without a frontend. Written by attach-controller; absent means false.
 	// +optional
 	DisableFrontend bool `json:"disableFrontend,omitempty"`
-	// What it shows on its node: a block device (blockdev, ublk), an iSCSI or an NVMe-oF target. Written by
+	// What it exposes on its node: a block device (blockdev, ublk), an iSCSI or an NVMe-oF target. Written by
 	// attach-controller; absent means nothing.
 	// +kubebuilder:validation:Enum=blockdev;iscsi;nvmf;ublk;""
 	// +optional
@@ -31,39 +31,39 @@ type EngineSpec struct {
 	// Engine image to run. Written by attach-controller; absent means none.
 	// +optional
 	Image string `json:"image,omitempty"`
-	// Whether its log shall be fetched. Written by Longhorn; absent means false.
+	// Whether its log must be fetched. Written by Longhorn; absent means false.
 	// +optional
 	LogRequested bool `json:"logRequested,omitempty"`
-	// RFC 3339 time at which somebody asked im-monitor to look at the running engine anew; answered by
-	// status.lookedAt. Written by attach-controller or upgrade-controller; absent means nobody asked.
+	// RFC 3339 time at which a poll of the running engine by im-monitor was requested; answered by
+	// status.lookedAt. Written by attach-controller or upgrade-controller; absent means none was requested.
 	// +optional
 	LookRequestedAt string `json:"lookRequestedAt,omitempty"`
-	// Node that it shall run on. Written by attach-controller; absent means nowhere.
+	// Node that it must run on. Written by attach-controller; absent means nowhere.
 	// +optional
 	NodeID string `json:"nodeID,omitempty"`
 	// How many files of one replica are rebuilt at a time. Written by attach-controller; absent means the data
 	// engine's default.
 	// +optional
 	RebuildConcurrentSyncLimit int `json:"rebuildConcurrentSyncLimit,omitempty"`
-	// Address (ip:port) of each replica that it shall serve from, by the replica's name. Written by
+	// Address (ip:port) of each replica that it must serve from, by the replica's name. Written by
 	// attach-controller; absent means none.
 	// +optional
 	ReplicaAddressMap map[string]string `json:"replicaAddressMap,omitempty"`
-	// Snapshot to revert to, and when that was asked for, as <snapshot>@<time>. Written by attach-controller; absent means
+	// Snapshot to revert to, and when that was requested, as <snapshot>@<time>. Written by attach-controller; absent means
 	// none.
 	// +optional
 	RequestedRevert string `json:"requestedRevert,omitempty"`
 	// Name of the backup to restore next. Written by attach-controller; absent means none.
 	// +optional
 	RequestedBackupRestore string `json:"requestedBackupRestore,omitempty"`
-	// What it shall copy its data from (snap://<volume>/<snapshot>). Written by attach-controller; absent means
+	// The source of its data (snap://<volume>/<snapshot>). Written by attach-controller; absent means
 	// nothing.
 	// +optional
 	RequestedDataSource string `json:"requestedDataSource,omitempty"`
-	// Whether v1 replicas count their writes no more. Written by attach-controller; absent means false.
+	// Whether v1 replicas no longer count their writes. Written by attach-controller; absent means false.
 	// +optional
 	RevisionCounterDisabled bool `json:"revisionCounterDisabled,omitempty"`
-	// Whether it shall start from failed replicas. Written by attach-controller; absent means false.
+	// Whether it must start from failed replicas. Written by attach-controller; absent means false.
 	// +optional
 	SalvageRequested bool `json:"salvageRequested,omitempty"`
 	// How many snapshots it allows. Written by attach-controller; absent means the data engine's default.

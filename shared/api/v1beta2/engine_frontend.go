@@ -2,7 +2,7 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// EngineFrontendSpec is the initiator that attach-controller wants; nobody else writes it.
+// EngineFrontendSpec is the initiator that attach-controller wants; the only writer.
 // +kubebuilder:pruning:PreserveUnknownFields
 type EngineFrontendSpec struct {
 	// Whether this is the frontend that the volume uses; the other one of a migration is not. Written by
@@ -13,16 +13,16 @@ type EngineFrontendSpec struct {
 	// +kubebuilder:validation:Enum=v1;v2
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
-	// Whether it shall be running or stopped. Written by attach-controller; absent means stopped.
+	// Whether it must be running or stopped. Written by attach-controller; absent means stopped.
 	// +optional
 	DesireState string `json:"desireState,omitempty"`
 	// Whether the volume is attached without a block device. Written by attach-controller; absent means false.
 	// +optional
 	DisableFrontend bool `json:"disableFrontend,omitempty"`
-	// Engine that it shall be connected to. Written by attach-controller; absent means none.
+	// Engine that it must be connected to. Written by attach-controller; absent means none.
 	// +optional
 	EngineName string `json:"engineName,omitempty"`
-	// What it shows on its node: a block device (blockdev, ublk) or an NVMe-oF target. Written by attach-controller;
+	// What it exposes on its node: a block device (blockdev, ublk) or an NVMe-oF target. Written by attach-controller;
 	// absent means nothing.
 	// +kubebuilder:validation:Enum=blockdev;iscsi;nvmf;ublk;""
 	// +optional
@@ -30,16 +30,16 @@ type EngineFrontendSpec struct {
 	// Image of the instance manager to run it. Written by attach-controller; absent means none.
 	// +optional
 	Image string `json:"image,omitempty"`
-	// Whether its log shall be fetched. Written by Longhorn; absent means false.
+	// Whether its log must be fetched. Written by Longhorn; absent means false.
 	// +optional
 	LogRequested bool `json:"logRequested,omitempty"`
-	// Node that it shall run on: where the volume is attached. Written by attach-controller; absent means nowhere.
+	// Node that it must run on: where the volume is attached. Written by attach-controller; absent means nowhere.
 	// +optional
 	NodeID string `json:"nodeID,omitempty"`
 	// Number of I/O queues to the target. Written by attach-controller; absent means the data engine's default.
 	// +optional
 	NvmeTCPNrIOQueues int `json:"nvmeTcpNrIoQueues,omitempty"`
-	// Whether it shall start although the replicas had failed. Written by attach-controller; absent means false.
+	// Whether it must start although the replicas had failed. Written by attach-controller; absent means false.
 	// +optional
 	SalvageRequested bool `json:"salvageRequested,omitempty"`
 	// Size in bytes, as a decimal string. Written by attach-controller; absent means 0, not known.
@@ -47,16 +47,16 @@ type EngineFrontendSpec struct {
 	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	Size int64 `json:"size,omitempty,string"`
-	// When it was asked to hold all I/O, which its user then waits for: RFC 3339 with nanoseconds. Its target is given up,
-	// and nothing that this one still acknowledges would be in what goes on. Written by attach-controller; absent means that
-	// I/O goes on.
+	// When suspending all I/O was requested, in RFC 3339 with nanoseconds: the volume fails over to another target, which would
+	// lack whatever the old target still acknowledges. Its user waits meanwhile. Written by attach-controller; absent means that I/O is
+	// not suspended.
 	// +optional
 	SuspendRequestedAt string `json:"suspendRequestedAt,omitempty"`
-	// IP of the target that it shall use: the engine's storageIP. Written by attach-controller; absent means the
+	// IP of the target that it must use: the engine's storageIP. Written by attach-controller; absent means the
 	// target does not run yet.
 	// +optional
 	TargetIP string `json:"targetIP,omitempty"`
-	// Port of the target that it shall use. Written by attach-controller; absent means the target does not run yet.
+	// Port of the target that it must use. Written by attach-controller; absent means the target does not run yet.
 	// +optional
 	TargetPort int `json:"targetPort,omitempty"`
 	// Number of queues of a ublk frontend. Written by attach-controller; absent means the data engine's default.
@@ -75,14 +75,14 @@ type EngineFrontendSpec struct {
 	VolumeSize int64 `json:"volumeSize,omitempty,string"`
 }
 
-// EngineFrontendStatus is what im-monitor saw of the initiator; nobody else writes it, but for what is marked.
+// EngineFrontendStatus is what im-monitor observed of the initiator; the only writer, except for the fields that name another one.
 // +kubebuilder:pruning:PreserveUnknownFields
 type EngineFrontendStatus struct {
 	// Address of the target that the server has on record. While a switch-over is under way I/O may go elsewhere. Written by
 	// im-monitor; absent means none.
 	// +optional
 	ActivePath string `json:"activePath,omitempty"`
-	// What people and neighbours need to know, one writer per type. Written by the writer of each type; absent means
+	// The observations for people and peer controllers, one writer per type. Written by the writer of each type; absent means
 	// nothing is known.
 	// +nullable
 	// +listType=map
@@ -97,8 +97,8 @@ type EngineFrontendStatus struct {
 	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	CurrentSize int64 `json:"currentSize,omitempty,string"`
-	// What was seen of it: running, suspended, stopped, error, starting, stopping, unknown or terminated. Written by
-	// im-monitor; absent means not looked at yet.
+	// Its observed state: running, suspended, stopped, error, starting, stopping, unknown or terminated. Written by
+	// im-monitor; absent means not checked yet.
 	// +optional
 	CurrentState string `json:"currentState,omitempty"`
 	// Path of the block device, or URL of the target, that it shows. Written by im-monitor; absent means nothing is
@@ -114,18 +114,18 @@ type EngineFrontendStatus struct {
 	// Whether its log was fetched. Written by Longhorn; absent means false.
 	// +optional
 	LogFetched bool `json:"logFetched,omitempty"`
-	// Node whose controller looks after it: spec.nodeID while that node is not down, else the one that serves in its
+	// Node whose controller manages it: spec.nodeID while that node is not down, else the one that serves in its
 	// place. Written by im-monitor; absent means it is stopped, or not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
-	// All paths to targets, as the instance manager tells them: it changes them when a switch-over ends, and keeps the path of
-	// an engine that it left as inaccessible. They do not tell whether a target is open. Written by im-monitor; absent means none.
+	// All paths to targets, as the instance manager lists them: it changes them when a switch-over ends, and keeps the path
+	// of a former engine as inaccessible. They do not report whether a target is open. Written by im-monitor; absent means none.
 	// +optional
 	Paths []NvmeTCPPath `json:"paths,omitempty"`
 	// Port that it listens on. Written by im-monitor; absent means none.
 	// +optional
 	Port int `json:"port,omitempty"`
-	// Address of the path that shall carry I/O. Written by im-monitor; absent means not told.
+	// Address of the path that must carry I/O. Written by im-monitor; absent means unknown.
 	// +optional
 	PreferredPath string `json:"preferredPath,omitempty"`
 	// Whether it was started although the replicas had failed. Written by im-monitor; absent means false.
@@ -142,17 +142,17 @@ type EngineFrontendStatus struct {
 	// not run.
 	// +optional
 	StorageIP string `json:"storageIP,omitempty"`
-	// The spec.suspendRequestedAt that was answered: since then I/O is held, as long as currentState is suspended. One that
-	// is not any more is not suspended again for the same request. Written by im-monitor; absent means none.
+	// The spec.suspendRequestedAt that was answered: since then I/O is suspended, as long as currentState is suspended. A frontend
+	// that was resumed is not suspended again for the same request. Written by im-monitor; absent means none.
 	// +optional
 	SuspendedAt string `json:"suspendedAt,omitempty"`
 	// The switch-over that is under way, beside its phase. Written by im-monitor; absent means none is.
 	// +optional
 	Switchover SwitchoverStatus `json:"switchover,omitzero"`
-	// Phase of the switch-over to another target that is in work, or was accepted last: preparing, switching, promoting, or
-	// reverting, which closes the new target and opens the old one again. It is written before the call, and gone once the server
+	// Phase of the switch-over to another target that is under way, or was accepted last: preparing, switching, promoting, or
+	// reverting, which closes the new target and opens the old one again. It is written before the call, and removed once the server
 	// has the new target on record, or the old one is open again. From switching on, I/O may go to an engine that is not on
-	// record, and nothing else may be asked for through the frontend. Written by im-monitor; absent means that no switch-over is
+	// record, and no other operation may be requested through the frontend. Written by im-monitor; absent means that no switch-over is
 	// under way.
 	// +optional
 	SwitchoverPhase string `json:"switchoverPhase,omitempty"`
@@ -165,16 +165,16 @@ type EngineFrontendStatus struct {
 	// Number of its ublk device. Written by im-monitor; absent means it has none.
 	// +optional
 	UblkID int32 `json:"ublkID,omitempty"`
-	// UUID of the runtime instance. Written by im-monitor; absent means it does not run, or the server does not
-	// tell.
+	// UUID of the runtime instance. Written by im-monitor; absent means it does not run, or the server does not report
+	// it.
 	// +optional
 	UUID string `json:"uuid,omitempty"`
-	// The metadata.generation that this status describes. Written by im-monitor; absent means not told.
+	// The metadata.generation that this status describes. Written by im-monitor; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// SwitchoverInProgress reports whether I/O may go to an engine that is not the one on record, so that nothing may be asked for
+// SwitchoverInProgress reports whether I/O may go to an engine that is not the one on record, so that no operation may be requested
 // through the frontend: its server would send that to the engine on record.
 func (s *EngineFrontendStatus) SwitchoverInProgress() bool {
 	return s.SwitchoverPhase != "" && (s.SwitchoverPhase != SwitchoverPreparing || s.Switchover.OldTargetClosed)
@@ -205,7 +205,7 @@ type SwitchoverStatus struct {
 	// Written by im-monitor; absent means false.
 	// +optional
 	OldTargetClosed bool `json:"oldTargetClosed,omitempty"`
-	// When the phase began, in RFC 3339. Written by im-monitor; absent means not told.
+	// When the phase began, in RFC 3339. Written by im-monitor; absent means unknown.
 	// +optional
 	Since string `json:"since,omitempty"`
 	// IP of the target. Written by im-monitor; absent means none.
@@ -223,23 +223,23 @@ type SwitchoverStatus struct {
 // NvmeTCPPath is one NVMe-over-TCP path from an initiator to a target.
 // +kubebuilder:pruning:PreserveUnknownFields
 type NvmeTCPPath struct {
-	// State of the path as the kernel tells it: optimized, non-optimized or inaccessible. Written by im-monitor;
-	// absent means not told.
+	// State of the path as the kernel reports it: optimized, non-optimized or inaccessible. Written by im-monitor;
+	// absent means unknown.
 	// +optional
 	ANAState string `json:"anaState,omitempty"`
-	// Engine at the other end. Written by im-monitor; absent means not told.
+	// Engine at the other end. Written by im-monitor; absent means unknown.
 	// +optional
 	EngineName string `json:"engineName,omitempty"`
-	// Identifier of the NVMe namespace. Written by im-monitor; absent means not told.
+	// Identifier of the NVMe namespace. Written by im-monitor; absent means unknown.
 	// +optional
 	NGUID string `json:"nguid,omitempty"`
-	// Qualified name of the NVMe subsystem. Written by im-monitor; absent means not told.
+	// Qualified name of the NVMe subsystem. Written by im-monitor; absent means unknown.
 	// +optional
 	NQN string `json:"nqn,omitempty"`
-	// IP of the target. Written by im-monitor; absent means not told.
+	// IP of the target. Written by im-monitor; absent means unknown.
 	// +optional
 	TargetIP string `json:"targetIP,omitempty"`
-	// Port of the target. Written by im-monitor; absent means not told.
+	// Port of the target. Written by im-monitor; absent means unknown.
 	// +optional
 	TargetPort int `json:"targetPort,omitempty"`
 }

@@ -10,7 +10,7 @@ type EngineImageSpec struct {
 	Image string `json:"image,omitempty"`
 }
 
-// EngineImageStatus is what the image's binary says of itself, and where it lies.
+// EngineImageStatus is what the image's binary reports about itself, and where it lies.
 // +kubebuilder:pruning:PreserveUnknownFields
 type EngineImageStatus struct {
 	// Version of the command line that the binary understands: an unknown flag ends the process at once. Written by
@@ -33,10 +33,10 @@ type EngineImageStatus struct {
 	// +nullable
 	// +optional
 	NodeDeploymentMap map[string]bool `json:"nodeDeploymentMap,omitempty"`
-	// Node whose controller looks after it. Written by Longhorn; absent means not decided yet.
+	// Node whose controller manages it. Written by Longhorn; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
-	// How far it is: deploying, deployed, ready, incompatible or error. Written by Longhorn; absent means unknown.
+	// Its progress: deploying, deployed, ready, incompatible or error. Written by Longhorn; absent means unknown.
 	// +optional
 	State string `json:"state,omitempty"`
 	// Version of the engine. Written by Longhorn; absent means unknown.

@@ -1,6 +1,6 @@
 package v1beta2
 
-// EngineStatus is what im-monitor saw of the engine; nobody else writes it, but for what is marked.
+// EngineStatus is what im-monitor observed of the engine; the only writer, except for the fields that name another one.
 // +kubebuilder:pruning:PreserveUnknownFields
 type EngineStatus struct {
 	// Progress of each backup that the engine takes, by the backup's name. Written by im-monitor; absent means none.
@@ -12,7 +12,7 @@ type EngineStatus struct {
 	// +nullable
 	// +optional
 	CloneStatus map[string]SnapshotCloneStatus `json:"cloneStatus,omitempty"`
-	// What people and neighbours need to know, one writer per type. Written by the writer of each type; absent means
+	// The observations for people and peer controllers, one writer per type. Written by the writer of each type; absent means
 	// nothing is known.
 	// +nullable
 	// +listType=map
@@ -32,8 +32,8 @@ type EngineStatus struct {
 	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	CurrentSize int64 `json:"currentSize,omitempty,string"`
-	// What was seen of it: running, suspended, stopped, error, starting, stopping, unknown or terminated. Written by
-	// im-monitor; absent means not looked at yet.
+	// Its observed state: running, suspended, stopped, error, starting, stopping, unknown or terminated. Written by
+	// im-monitor; absent means not checked yet.
 	// +optional
 	CurrentState string `json:"currentState,omitempty"`
 	// Path of the block device, or URL of the target, that it shows. Written by im-monitor; absent means nothing is
@@ -46,13 +46,13 @@ type EngineStatus struct {
 	// IP of the pod of that InstanceManager. Written by im-monitor; absent means it does not run.
 	// +optional
 	IP string `json:"ip,omitempty"`
-	// Whether it grows at the moment. Written by im-monitor; absent means false.
+	// Whether it is being expanded. Written by im-monitor; absent means false.
 	// +optional
 	IsExpanding bool `json:"isExpanding,omitempty"`
-	// Sentence on why growing failed. Written by im-monitor; absent means it did not fail.
+	// Sentence on why the expansion failed. Written by im-monitor; absent means it did not fail.
 	// +optional
 	LastExpansionError string `json:"lastExpansionError,omitempty"`
-	// Time at which growing last failed, as the engine tells it. Written by im-monitor; absent means it did not
+	// Time at which the expansion last failed, as the engine reports it. Written by im-monitor; absent means it did not
 	// fail.
 	// +optional
 	LastExpansionFailedAt string `json:"lastExpansionFailedAt,omitempty"`
@@ -68,11 +68,11 @@ type EngineStatus struct {
 	// Whether its log was fetched. Written by Longhorn; absent means false.
 	// +optional
 	LogFetched bool `json:"logFetched,omitempty"`
-	// The spec.lookRequestedAt that was answered: a look that began after it was read is in this status. Written by
-	// im-monitor; absent means no look was asked for.
+	// The spec.lookRequestedAt that was answered: this status is as of a poll that began after that request was read. Written by
+	// im-monitor; absent means no poll was requested.
 	// +optional
 	LookedAt string `json:"lookedAt,omitempty"`
-	// Node whose controller looks after it: spec.nodeID while that node is not down, else the one that serves in its
+	// Node whose controller manages it: spec.nodeID while that node is not down, else the one that serves in its
 	// place. Written by im-monitor; absent means it is stopped, or not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
@@ -85,7 +85,7 @@ type EngineStatus struct {
 	// +optional
 	PurgeStatus map[string]PurgeStatus `json:"purgeStatus,omitempty"`
 	// How many files of one replica are rebuilt at a time, as set in the engine. Written by im-monitor; absent means
-	// not told.
+	// unknown.
 	// +optional
 	RebuildConcurrentSyncLimit int `json:"rebuildConcurrentSyncLimit,omitempty"`
 	// Progress of each rebuild, by the address of the replica that is rebuilt (tcp://ip:port). Written by
@@ -94,7 +94,7 @@ type EngineStatus struct {
 	// +optional
 	RebuildStatus map[string]RebuildStatus `json:"rebuildStatus,omitempty"`
 	// Mode (RW, WO, ERR) of each replica, by the replica's name; UNKNOWN-tcp://ip:port for one that no Replica
-	// names. Written by im-monitor; absent means not looked at yet.
+	// names. Written by im-monitor; absent means not checked yet.
 	// +nullable
 	// +optional
 	ReplicaModeMap map[string]string `json:"replicaModeMap,omitempty"`
@@ -109,7 +109,7 @@ type EngineStatus struct {
 	// Whether it was started from failed replicas as asked. Written by im-monitor; absent means false.
 	// +optional
 	SalvageExecuted bool `json:"salvageExecuted,omitempty"`
-	// How many snapshots it allows, as set in the engine. Written by im-monitor; absent means not told.
+	// How many snapshots it allows, as set in the engine. Written by im-monitor; absent means unknown.
 	// +optional
 	SnapshotMaxCount int `json:"snapshotMaxCount,omitempty"`
 	// How many bytes all snapshots may have, as set in the engine, as a decimal string. Written by im-monitor;
@@ -118,9 +118,9 @@ type EngineStatus struct {
 	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
 	// +optional
 	SnapshotMaxSize int64 `json:"snapshotMaxSize,omitempty,string"`
-	// The snapshots of the last look, by name; volume-head is always among them. One that was listed before stays until its
-	// absence is proven: by the first look after im-monitor removed it, else by two looks some seconds apart. Written by
-	// im-monitor; absent means not looked at yet, an empty map was seen empty.
+	// The snapshots as of the last poll, by name; volume-head is always among them. One that was listed before stays until its
+	// absence is proven: by the first poll after im-monitor removed it, else by two polls some seconds apart. Written by
+	// im-monitor; absent means not checked yet, an empty map was read as empty.
 	// +nullable
 	// +optional
 	Snapshots map[string]SnapshotInfo `json:"snapshots,omitempty"`
@@ -146,10 +146,10 @@ type EngineStatus struct {
 	// +optional
 	UnmapMarkSnapChainRemovedEnabled bool `json:"unmapMarkSnapChainRemovedEnabled,omitempty"`
 	// UUID of the runtime instance: new for each process (v1) or RAID bdev (v2). Written by im-monitor; absent means
-	// it does not run, or the server does not tell.
+	// it does not run, or the server does not report it.
 	// +optional
 	UUID string `json:"uuid,omitempty"`
-	// The metadata.generation that this status describes. Written by im-monitor; absent means not told.
+	// The metadata.generation that this status describes. Written by im-monitor; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -163,13 +163,13 @@ type EngineBackupStatus struct {
 	// Sentence on why it failed. Written by im-monitor; absent means it did not.
 	// +optional
 	Error string `json:"error,omitempty"`
-	// Percent done. Written by im-monitor; absent means 0.
+	// Progress in per cent. Written by im-monitor; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
-	// Replica that uploads (tcp://ip:port). Written by im-monitor; absent means not told.
+	// Replica that uploads (tcp://ip:port). Written by im-monitor; absent means unknown.
 	// +optional
 	ReplicaAddress string `json:"replicaAddress,omitempty"`
-	// Snapshot that is backed up. Written by im-monitor; absent means not told.
+	// Snapshot that is backed up. Written by im-monitor; absent means unknown.
 	// +optional
 	SnapshotName string `json:"snapshotName,omitempty"`
 	// in_progress, complete or error. Written by im-monitor; absent means not begun.
@@ -183,16 +183,16 @@ type SnapshotCloneStatus struct {
 	// Sentence on why it failed. Written by im-monitor; absent means it did not.
 	// +optional
 	Error string `json:"error,omitempty"`
-	// Replica that it copies from (tcp://ip:port). Written by im-monitor; absent means not told.
+	// Replica that it copies from (tcp://ip:port). Written by im-monitor; absent means unknown.
 	// +optional
 	FromReplicaAddress string `json:"fromReplicaAddress,omitempty"`
 	// Whether it copies at the moment. Written by im-monitor; absent means false.
 	// +optional
 	IsCloning bool `json:"isCloning,omitempty"`
-	// Percent done. Written by im-monitor; absent means 0.
+	// Progress in per cent. Written by im-monitor; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
-	// Snapshot that it copies. Written by im-monitor; absent means not told.
+	// Snapshot that it copies. Written by im-monitor; absent means unknown.
 	// +optional
 	SnapshotName string `json:"snapshotName,omitempty"`
 	// in_progress, complete or error. Written by im-monitor; absent means not begun.
@@ -200,7 +200,7 @@ type SnapshotCloneStatus struct {
 	State string `json:"state,omitempty"`
 }
 
-// PurgeStatus is the progress of one replica's purge. v2 data engines tell none.
+// PurgeStatus is the progress of one replica's purge. v2 data engines report none.
 // +kubebuilder:pruning:PreserveUnknownFields
 type PurgeStatus struct {
 	// Sentence on why it failed. Written by im-monitor; absent means it did not.
@@ -209,7 +209,7 @@ type PurgeStatus struct {
 	// Whether it purges at the moment. Written by im-monitor; absent means false.
 	// +optional
 	IsPurging bool `json:"isPurging,omitempty"`
-	// Percent done. Written by im-monitor; absent means 0.
+	// Progress in per cent. Written by im-monitor; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
 	// in_progress, complete or error. Written by im-monitor; absent means not begun.
@@ -226,16 +226,16 @@ type RebuildStatus struct {
 	// Sentence on why it failed. Written by im-monitor; absent means it did not.
 	// +optional
 	Error string `json:"error,omitempty"`
-	// Replica that it copies from (tcp://ip:port). Written by im-monitor; absent means not told.
+	// Replica that it copies from (tcp://ip:port). Written by im-monitor; absent means unknown.
 	// +optional
 	FromReplicaAddress string `json:"fromReplicaAddress,omitempty"`
-	// All replicas that it copies from (tcp://ip:port). Written by im-monitor; absent means not told.
+	// All replicas that it copies from (tcp://ip:port). Written by im-monitor; absent means unknown.
 	// +optional
 	FromReplicaAddressList []string `json:"fromReplicaAddressList,omitempty"`
 	// Whether it rebuilds at the moment. Written by im-monitor; absent means false.
 	// +optional
 	IsRebuilding bool `json:"isRebuilding,omitempty"`
-	// Percent done. Written by im-monitor; absent means 0.
+	// Progress in per cent. Written by im-monitor; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
 	// in_progress, complete or error. Written by im-monitor; absent means not begun.
@@ -264,7 +264,7 @@ type RestoreStatus struct {
 	// Name of the backup that was restored last. Written by im-monitor; absent means none.
 	// +optional
 	LastRestored string `json:"lastRestored,omitempty"`
-	// Percent done. Written by im-monitor; absent means 0.
+	// Progress in per cent. Written by im-monitor; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
 	// in_progress, complete or error. Written by im-monitor; absent means not begun.
@@ -272,30 +272,30 @@ type RestoreStatus struct {
 	State string `json:"state,omitempty"`
 }
 
-// SnapshotInfo is one snapshot as the engine tells it.
+// SnapshotInfo is one snapshot as the engine reports it.
 // +kubebuilder:pruning:PreserveUnknownFields
 type SnapshotInfo struct {
 	// Names of the snapshots that build on it. Written by im-monitor; absent means none.
 	// +nullable
 	// +optional
 	Children map[string]bool `json:"children,omitempty"`
-	// RFC 3339 time at which it was taken. Written by im-monitor; absent means not told.
+	// RFC 3339 time at which it was taken. Written by im-monitor; absent means unknown.
 	// +optional
 	Created string `json:"created,omitempty"`
 	// Labels given when it was taken; v2 drops them. Written by im-monitor; absent means none.
 	// +nullable
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
-	// Its name. Written by im-monitor; absent means not told.
+	// Its name. Written by im-monitor; absent means unknown.
 	// +optional
 	Name string `json:"name,omitempty"`
 	// Name of the snapshot that it builds on. Written by im-monitor; absent means it is the first.
 	// +optional
 	Parent string `json:"parent,omitempty"`
-	// Whether it is only waiting for a purge; v2 never says so. Written by im-monitor; absent means false.
+	// Whether it is only waiting for a purge; v2 never reports it. Written by im-monitor; absent means false.
 	// +optional
 	Removed bool `json:"removed,omitempty"`
-	// Bytes of its own, as a decimal string. Written by im-monitor; absent means not told.
+	// Bytes of its own, as a decimal string. Written by im-monitor; absent means unknown.
 	// +optional
 	Size string `json:"size,omitempty"`
 	// Whether a person or a job asked for it, not the system. Written by im-monitor; absent means false.

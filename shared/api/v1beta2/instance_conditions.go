@@ -5,7 +5,7 @@ package v1beta2
 const InstanceCreation = "InstanceCreation"
 
 // ExitNoUsableReplica is in the message of InstanceCreationFailure of a v1 engine that could use none of its replicas: each of them has an
-// error, for instance another size. One whose replicas do not answer ends with exit status 1.
+// error, for instance another size. An engine whose replicas do not answer ends with exit status 1.
 const ExitNoUsableReplica = "exit status 61"
 
 // Reasons of InstanceCreation.
@@ -14,29 +14,29 @@ const (
 	ReasonInstanceCreated = "InstanceCreated"
 	// ReasonInstanceCreationFailure surfaces when the instance was created and failed; the message has its last words.
 	ReasonInstanceCreationFailure = "InstanceCreationFailure"
-	// ReasonStartRefused surfaces when the instance manager declined again and again to create it.
+	// ReasonStartRefused surfaces when the instance manager repeatedly declined to create it.
 	ReasonStartRefused = "StartRefused"
 	// ReasonSpecIncomplete surfaces while the spec lacks what a creation needs.
 	ReasonSpecIncomplete = "SpecIncomplete"
-	// ReasonVolumeMissing surfaces while the Volume does not exist: its instances cannot be made without it.
+	// ReasonVolumeMissing surfaces while the Volume does not exist: its instances cannot be created without it.
 	ReasonVolumeMissing = "VolumeMissing"
-	// ReasonDataMissing surfaces while a v2 replica that was whole has no data on its disk: nothing is made in its place.
+	// ReasonDataMissing surfaces while a v2 replica that was whole has no data on its disk: no empty one is created in its place.
 	ReasonDataMissing = "DataMissing"
-	// ReasonEngineImageUnknown surfaces while no EngineImage says which flags the processes of the image understand.
+	// ReasonEngineImageUnknown surfaces while no EngineImage states which flags the processes of the image understand.
 	ReasonEngineImageUnknown = "EngineImageUnknown"
 	// ReasonEngineImageNotDeployed surfaces while the EngineImage is not deployed on the node.
 	ReasonEngineImageNotDeployed = "EngineImageNotDeployed"
-	// ReasonInstanceManagerCannotStart surfaces while no instance manager of the node runs, and the pod of the one that shall cannot start.
+	// ReasonInstanceManagerCannotStart surfaces while no instance manager of the node runs, and the pod of the wanted one cannot start.
 	ReasonInstanceManagerCannotStart = "InstanceManagerCannotStart"
 )
 
 // FrontendSwitchover is the condition type of an EngineFrontend (writer im-monitor). It is False while a switch-over to another target
-// cannot begin or go on; it is absent, or True, otherwise.
+// cannot begin or continue; it is absent, or True, otherwise.
 const FrontendSwitchover = "Switchover"
 
 // Reasons of FrontendSwitchover.
 const (
-	// ReasonGoesOn surfaces when a switch-over that waited goes on, has ended, or is not wanted any more.
+	// ReasonGoesOn surfaces when a switch-over that waited continues, has ended, or is not wanted any more.
 	ReasonGoesOn = "GoesOn"
 	// ReasonSwitchoverUnsupported surfaces while another target is wanted, and no server switches a frontend of its kind over.
 	ReasonSwitchoverUnsupported = "SwitchoverUnsupported"
@@ -48,15 +48,15 @@ const (
 	ReasonTargetUnknown = "TargetUnknown"
 )
 
-// EngineOperations is the condition type of an Engine (writer im-monitor). It is False while something that its spec asks for was asked of
-// the running engine and failed, and is tried again; it is absent, or True, otherwise.
+// EngineOperations is the condition type of an Engine (writer im-monitor). It is False while an operation that its spec asks for failed
+// in the running engine and is tried again; it is absent, or True, otherwise.
 const EngineOperations = "Operations"
 
 // Reasons of EngineOperations.
 const (
-	// ReasonNoOperationFails surfaces when what failed has succeeded, or is not asked for any more.
+	// ReasonNoOperationFails surfaces when the failed operation has succeeded, or is not wanted any more.
 	ReasonNoOperationFails = "NoOperationFails"
-	// ReasonOperationFailed surfaces while something fails; the message has each operation and the engine's answer.
+	// ReasonOperationFailed surfaces while an operation fails; the message has each operation and the engine's answer.
 	ReasonOperationFailed = "OperationFailed"
 )
 

@@ -24,43 +24,43 @@ type InstanceManagerSpec struct {
 	Type string `json:"type,omitempty"`
 }
 
-// InstanceManagerStatus is what im-monitor saw of the pod and its instances.
+// InstanceManagerStatus is what im-monitor observed of the pod and its instances.
 // +kubebuilder:pruning:PreserveUnknownFields
 type InstanceManagerStatus struct {
-	// Oldest version of the instance API that it serves. Written by im-monitor; absent means not told.
+	// Oldest version of the instance API that it serves. Written by im-monitor; absent means unknown.
 	// +optional
 	APIMinVersion int `json:"apiMinVersion,omitempty"`
-	// Newest version of the instance API that it serves. Written by im-monitor; absent means not told.
+	// Newest version of the instance API that it serves. Written by im-monitor; absent means unknown.
 	// +optional
 	APIVersion int `json:"apiVersion,omitempty"`
 	// Backing images that it holds, by name. Written by Longhorn; absent means none.
 	// +nullable
 	// +optional
 	BackingImages map[string]BackingImageOfInstanceManager `json:"backingImages,omitempty"`
-	// What people and neighbours need to know: NodeReady, PodReady, SettingSynced, Reachable, FrontendRecords. Written by
+	// The observations for people and peer controllers: NodeReady, PodReady, SettingSynced, Reachable, FrontendRecords. Written by
 	// im-monitor; absent means nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// running, stopped, starting, error or unknown. Written by im-monitor; absent means not looked at yet.
+	// running, stopped, starting, error or unknown. Written by im-monitor; absent means not checked yet.
 	// +optional
 	CurrentState string `json:"currentState,omitempty"`
-	// What only one data engine tells. Written by im-monitor; absent means nothing.
+	// What only one data engine reports. Written by im-monitor; absent means nothing.
 	// +optional
 	DataEngineStatus DataEngineStatus `json:"dataEngineStatus,omitzero"`
-	// Frontends in its latest whole list, by name. Written by im-monitor; absent means none, or not read yet: see
+	// Frontends in its latest complete list, by name. Written by im-monitor; absent means none, or not read yet: see
 	// the condition Reachable.
 	// +nullable
 	// +optional
 	InstanceEngineFrontends map[string]InstanceProcess `json:"instanceEngineFrontends,omitempty"`
-	// Engines in its latest whole list, by name. Written by im-monitor; absent means none, or not read yet: see the
+	// Engines in its latest complete list, by name. Written by im-monitor; absent means none, or not read yet: see the
 	// condition Reachable.
 	// +nullable
 	// +optional
 	InstanceEngines map[string]InstanceProcess `json:"instanceEngines,omitempty"`
-	// Replicas in its latest whole list, by name. Written by im-monitor; absent means none, or not read yet: see the
+	// Replicas in its latest complete list, by name. Written by im-monitor; absent means none, or not read yet: see the
 	// condition Reachable.
 	// +nullable
 	// +optional
@@ -76,17 +76,17 @@ type InstanceManagerStatus struct {
 	// IP of the pod; its services are on fixed ports there. Written by im-monitor; absent means no pod runs.
 	// +optional
 	IP string `json:"ip,omitempty"`
-	// Node whose controller looks after it: spec.nodeID while that node is not down, else the one that serves in its
+	// Node whose controller manages it: spec.nodeID while that node is not down, else the one that serves in its
 	// place. Written by im-monitor; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
-	// Oldest version of the engine proxy API that it serves. Written by im-monitor; absent means not told.
+	// Oldest version of the engine proxy API that it serves. Written by im-monitor; absent means unknown.
 	// +optional
 	ProxyAPIMinVersion int `json:"proxyApiMinVersion,omitempty"`
-	// Newest version of the engine proxy API that it serves. Written by im-monitor; absent means not told.
+	// Newest version of the engine proxy API that it serves. Written by im-monitor; absent means unknown.
 	// +optional
 	ProxyAPIVersion int `json:"proxyApiVersion,omitempty"`
-	// The metadata.generation that this status describes. Written by im-monitor; absent means not told.
+	// The metadata.generation that this status describes. Written by im-monitor; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -117,33 +117,33 @@ type BackingImageOfInstanceManager struct {
 	// SHA-512 of its content. Written by Longhorn; absent means not computed.
 	// +optional
 	CurrentChecksum string `json:"currentChecksum,omitempty"`
-	// Disk that holds it. Written by Longhorn; absent means not told.
+	// Disk that holds it. Written by Longhorn; absent means unknown.
 	// +optional
 	DiskUUID string `json:"diskUUID,omitempty"`
 	// Sentence on its state. Written by Longhorn; absent means nothing.
 	// +optional
 	Message string `json:"message,omitempty"`
-	// Its name. Written by Longhorn; absent means not told.
+	// Its name. Written by Longhorn; absent means unknown.
 	// +optional
 	Name string `json:"name,omitempty"`
-	// Percent done. Written by Longhorn; absent means 0.
+	// Progress in per cent. Written by Longhorn; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
 	// Bytes of it. Written by Longhorn; absent means 0.
 	// +optional
 	Size int64 `json:"size,omitempty"`
-	// Its state. Written by Longhorn; absent means not told.
+	// Its state. Written by Longhorn; absent means unknown.
 	// +optional
 	State string `json:"state,omitempty"`
-	// UUID of the copy. Written by Longhorn; absent means not told.
+	// UUID of the copy. Written by Longhorn; absent means unknown.
 	// +optional
 	UUID string `json:"uuid,omitempty"`
 }
 
-// DataEngineStatus is what only one data engine tells.
+// DataEngineStatus is what only one data engine reports.
 // +kubebuilder:pruning:PreserveUnknownFields
 type DataEngineStatus struct {
-	// What v2 tells. Written by im-monitor; absent means nothing.
+	// What v2 reports. Written by im-monitor; absent means nothing.
 	// +optional
 	V2 V2DataEngineStatus `json:"v2,omitzero"`
 }
@@ -154,10 +154,10 @@ type V2DataEngineStatus struct {
 	// Number of its cores. Written by im-monitor; absent means 0.
 	// +optional
 	CPUCoreNumber int64 `json:"cpuCoreNumber,omitempty"`
-	// Hexadecimal mask of its cores. Written by im-monitor; absent means not told.
+	// Hexadecimal mask of its cores. Written by im-monitor; absent means unknown.
 	// +optional
 	CPUMask string `json:"cpuMask,omitempty"`
-	// Whether it waits for interrupts instead of polling. Written by im-monitor; absent means not told.
+	// Whether it waits for interrupts instead of polling. Written by im-monitor; absent means unknown.
 	// +kubebuilder:validation:Enum="";"true";"false"
 	// +optional
 	InterruptModeEnabled string `json:"interruptModeEnabled,omitempty"`
@@ -166,10 +166,10 @@ type V2DataEngineStatus struct {
 // InstanceProcess is one instance as its instance manager lists it.
 // +kubebuilder:pruning:PreserveUnknownFields
 type InstanceProcess struct {
-	// What it was created as. Written by im-monitor; absent means not told.
+	// What it was created as. Written by im-monitor; absent means unknown.
 	// +optional
 	Spec InstanceProcessSpec `json:"spec,omitzero"`
-	// How it is. Written by im-monitor; absent means not told.
+	// How it is. Written by im-monitor; absent means unknown.
 	// +optional
 	Status InstanceProcessStatus `json:"status,omitzero"`
 }
@@ -180,7 +180,7 @@ type InstanceProcessSpec struct {
 	// The data engine that runs it. Written by im-monitor; absent means v1.
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
-	// Its name: that of its Engine, EngineFrontend or Replica. Written by im-monitor; absent means not told.
+	// Its name: that of its Engine, EngineFrontend or Replica. Written by im-monitor; absent means unknown.
 	// +optional
 	Name string `json:"name,omitempty"`
 }
@@ -191,7 +191,7 @@ type InstanceProcessStatus struct {
 	// Address of the path that carries I/O (frontends). Written by im-monitor; absent means none.
 	// +optional
 	ActivePath string `json:"activePath,omitempty"`
-	// What the data engine tells beyond the state. Written by im-monitor; absent means nothing.
+	// What the data engine reports beyond the state. Written by im-monitor; absent means nothing.
 	// +nullable
 	// +optional
 	Conditions map[string]bool `json:"conditions,omitempty"`
@@ -205,7 +205,7 @@ type InstanceProcessStatus struct {
 	// Kind of frontend that it shows. Written by im-monitor; absent means none.
 	// +optional
 	Frontend string `json:"frontend,omitempty"`
-	// Address that it listens on; kept for objects made by Longhorn. Written by Longhorn; absent means not told.
+	// Address that it listens on; kept for objects that Longhorn created. Written by Longhorn; absent means unknown.
 	// +optional
 	Listen string `json:"listen,omitempty"`
 	// All paths to targets (frontends). Written by im-monitor; absent means none.
@@ -217,14 +217,14 @@ type InstanceProcessStatus struct {
 	// First port of it; its data path listens here. Written by im-monitor; absent means none.
 	// +optional
 	PortStart int32 `json:"portStart,omitempty"`
-	// Address of the path that shall carry I/O (frontends). Written by im-monitor; absent means not told.
+	// Address of the path that must carry I/O (frontends). Written by im-monitor; absent means unknown.
 	// +optional
 	PreferredPath string `json:"preferredPath,omitempty"`
 	// Counter of old Longhorn versions; not used by Drover. Written by Longhorn; absent means 0.
 	// +optional
 	ResourceVersion int64 `json:"resourceVersion,omitempty"`
-	// State that the instance manager tells: starting, running, suspended, stopping, stopped, error, pending or
-	// terminating. Written by im-monitor; absent means not told.
+	// State that the instance manager reports: starting, running, suspended, stopping, stopped, error, pending or
+	// terminating. Written by im-monitor; absent means unknown.
 	// +optional
 	State string `json:"state,omitempty"`
 	// Last port of its target. Written by im-monitor; absent means none.
@@ -233,13 +233,13 @@ type InstanceProcessStatus struct {
 	// First port of its target. Written by im-monitor; absent means none.
 	// +optional
 	TargetPortStart int32 `json:"targetPortStart,omitempty"`
-	// engine, replica or engine-frontend. Written by im-monitor; absent means not told.
+	// engine, replica or engine-frontend. Written by im-monitor; absent means unknown.
 	// +optional
 	Type string `json:"type,omitempty"`
 	// Number of its ublk device. Written by im-monitor; absent means it has none.
 	// +optional
 	UblkID int32 `json:"ublkID,omitempty"`
-	// UUID of the runtime instance. Written by im-monitor; absent means the server does not tell.
+	// UUID of the runtime instance. Written by im-monitor; absent means the server does not report it.
 	// +optional
 	UUID string `json:"uuid,omitempty"`
 }
@@ -264,7 +264,7 @@ type InstanceProcessStatus struct {
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="PodReady")].message`,priority=1
 // +kubebuilder:printcolumn:name="Answer",type=string,JSONPath=`.status.conditions[?(@.type=="Reachable")].message`,priority=1
 
-// InstanceManager is the pod of one node and data engine that runs engines and replicas. im-monitor makes and
+// InstanceManager is the pod of one node and data engine that runs engines and replicas. im-monitor creates and
 // deletes it.
 type InstanceManager struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -23,11 +23,11 @@ const (
 	ComponentManager         = "longhorn-manager"
 )
 
-// LabelV2LUKSRoom is "true" on an encrypted v2 Volume whose replicas were made with room for the LUKS header. It is set at the volume's
+// LabelV2LUKSRoom is "true" on an encrypted v2 Volume whose replicas were created with room for the LUKS header. It is set at the volume's
 // creation and never changes.
 const LabelV2LUKSRoom = "v2-encrypted-volume-with-luks-header"
 
-// LUKSHeaderBytes is the room that an encrypted volume needs beside its data (LUKS2, cryptsetup 2.1.0 and newer).
+// LUKSHeaderBytes is the space that an encrypted volume needs beside its data (LUKS2, cryptsetup 2.1.0 and newer).
 const LUKSHeaderBytes = 16 << 20
 
 // LabelContract is on every CustomResourceDefinition of Drover; its value is ContractVersion. A definition without it is

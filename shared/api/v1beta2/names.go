@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Finalizer stands on every kind that has an owner controller; only that controller removes it.
+// Finalizer is on every kind that has an owner controller; only that controller removes it.
 const Finalizer = "longhorn.io"
 
 // DefaultNamespace is where a Longhorn installation keeps its objects.
@@ -67,7 +67,7 @@ func VolumeLabelValue(volume string) string {
 var labelValue = regexp.MustCompile(`^([A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?)?$`)
 
 // LabelValue returns a name as a label value. Names over 63 characters, and those with characters that no label has, are
-// cut and end in a hash, so that no name, not even one that a server made up, makes an object impossible to create; such
+// cut and end in a hash, so that no name, not even one that a server generated, makes an object impossible to create; such
 // a label finds objects, but does not name them.
 func LabelValue(name string) string {
 	const limit = 63

@@ -61,7 +61,7 @@ func TestShortNamesAreTheirOwnLabelValues(t *testing.T) {
 	require.Len(t, v1beta2.LabelValue(strings.Repeat("v", 64)), 63)
 }
 
-// What a server says may be anything.
+// A server may report any name.
 func TestWhateverIsCalledSomehowHasAValidLabelValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.String().Draw(t, "name")

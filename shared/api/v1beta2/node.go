@@ -13,7 +13,7 @@ type NodeSpec struct {
 	// +kubebuilder:validation:MaxProperties=128
 	// +optional
 	Disks map[string]DiskSpec `json:"disks,omitempty"`
-	// Whether all replicas shall leave the node; its orphans are deleted, too. Written by a person; absent means
+	// Whether all replicas must leave the node; its orphans are deleted, too. Written by a person; absent means
 	// false.
 	// +optional
 	EvictionRequested bool `json:"evictionRequested,omitempty"`
@@ -36,27 +36,27 @@ type NodeSpec struct {
 	UpgradeRequested bool `json:"upgradeRequested,omitempty"`
 }
 
-// NodeStatus is what im-monitor knows about a node, but for what is marked.
+// NodeStatus is what im-monitor knows about a node, except for the fields that name another writer.
 // +kubebuilder:pruning:PreserveUnknownFields
 type NodeStatus struct {
-	// Instances on the node whose Engine or Replica was let go before their end was proven, as when the volume was deleted while the node
-	// was away, by the instance's name. Auto deletion of orphans takes an instance of a volume of which no object is left only if it is
+	// Instances on the node whose Engine or Replica was released before their end was proven, as when the volume was deleted while the node
+	// was down, by the instance's name. Auto deletion of orphans takes an instance of a volume of which no object is left only if it is
 	// recorded here with its UUID and data engine. An entry is written in the step before the finalizer goes, and removed once no instance
-	// manager of the node lists the instance any more. Written by attach-controller; absent means that none was given up.
+	// manager of the node lists the instance any more. Written by attach-controller; absent means none.
 	// +nullable
 	// +optional
 	AbandonedInstances map[string]AbandonedInstance `json:"abandonedInstances,omitempty"`
 	// Whether replicas leave the node because it is being drained. Written by Longhorn; absent means false.
 	// +optional
 	AutoEvicting bool `json:"autoEvicting,omitempty"`
-	// What people and neighbours need to know; Ready=False with reason KubernetesNodeGone or KubernetesNodeNotReady
+	// What people and peer controllers need to know; Ready=False with reason KubernetesNodeGone or KubernetesNodeNotReady
 	// means that the node is down. Written by the writer of each type; absent means nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Policy of the kubelet's CPU manager. Written by Longhorn; absent means not told.
+	// Policy of the kubelet's CPU manager. Written by Longhorn; absent means unknown.
 	// +optional
 	CPUPolicy string `json:"cpuPolicy,omitempty"`
 	// What is known of each disk, by the key of spec.disks; v2 disks by im-monitor, v1 disks by a node agent outside
@@ -81,15 +81,15 @@ type NodeStatus struct {
 	// Zone of the node, from its label topology.kubernetes.io/zone. Written by im-monitor; absent means none.
 	// +optional
 	Zone string `json:"zone,omitempty"`
-	// The metadata.generation that this status describes. Written by im-monitor; absent means not told.
+	// The metadata.generation that this status describes. Written by im-monitor; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// AbandonedInstance is one instance that nobody wants any more, although it may still run.
+// AbandonedInstance is one instance without an object, although it may still run.
 // +kubebuilder:pruning:PreserveUnknownFields
 type AbandonedInstance struct {
-	// UUID of the instance, as the newest list of its instance manager told it. Written by attach-controller; never absent.
+	// UUID of the instance, as the newest list of its instance manager shows it. Written by attach-controller; never absent.
 	// +optional
 	UUID string `json:"uuid,omitempty"`
 	// v1 or v2. Written by attach-controller; never absent.
@@ -98,7 +98,7 @@ type AbandonedInstance struct {
 	// UID of the Volume that it belonged to. Written by attach-controller; absent means that its object named none.
 	// +optional
 	VolumeUID string `json:"volumeUID,omitempty"`
-	// RFC 3339 time at which it was given up. Written by attach-controller; never absent.
+	// RFC 3339 time at which it was abandoned. Written by attach-controller; never absent.
 	// +optional
 	At string `json:"at,omitempty"`
 }
@@ -118,7 +118,7 @@ type DiskSpec struct {
 	// +kubebuilder:validation:Enum=filesystem;block
 	// +optional
 	DiskType string `json:"diskType,omitempty"`
-	// Whether all replicas shall leave the disk. Written by a person; absent means false.
+	// Whether all replicas must leave the disk. Written by a person; absent means false.
 	// +optional
 	EvictionRequested bool `json:"evictionRequested,omitempty"`
 	// What im-monitor may do with the device of a block disk of which no UUID is recorded in the status: `new` formats
@@ -162,7 +162,7 @@ type DiskStatus struct {
 	// +listType=set
 	// +optional
 	AcknowledgedReplicas []string `json:"acknowledgedReplicas,omitempty"`
-	// What people and neighbours need to know: Ready, Schedulable. Written by im-monitor, for v2 disks; a node agent
+	// The observations for people and peer controllers: Ready, Schedulable. Written by im-monitor, for v2 disks; a node agent
 	// for v1 disks; absent means nothing is known: no replica is placed there.
 	// +nullable
 	// +listType=map
@@ -170,18 +170,18 @@ type DiskStatus struct {
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
 	// Driver in use of a block disk. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means
-	// not told.
+	// unknown.
 	// +optional
 	DiskDriver string `json:"diskDriver,omitempty"`
 	// Name that the instance manager knows the disk by. Written by im-monitor, for v2 disks; a node agent for v1
-	// disks; absent means not told.
+	// disks; absent means unknown.
 	// +optional
 	DiskName string `json:"diskName,omitempty"`
-	// Path of the disk. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means not told.
+	// Path of the disk. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means unknown.
 	// +optional
 	DiskPath string `json:"diskPath,omitempty"`
 	// filesystem (v1) or block (v2). Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means
-	// not told.
+	// unknown.
 	// +optional
 	DiskType string `json:"diskType,omitempty"`
 	// UUID of the disk; of a block disk that of its lvstore. Replica.spec.diskID names it. Written by im-monitor,
@@ -189,7 +189,7 @@ type DiskStatus struct {
 	// +optional
 	DiskUUID string `json:"diskUUID,omitempty"`
 	// Filesystem of a filesystem disk. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means
-	// not told.
+	// unknown.
 	// +optional
 	FilesystemType string `json:"filesystemType,omitempty"`
 	// Health of each device under the disk, by the device's name. Written by im-monitor, for v2 disks; a node agent
@@ -200,7 +200,7 @@ type DiskStatus struct {
 	// disks; absent means never.
 	// +optional
 	HealthDataLastCollectedAt string `json:"healthDataLastCollectedAt,omitempty"`
-	// InstanceManager that told all this. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent
+	// InstanceManager that reported all this. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent
 	// means none.
 	// +optional
 	InstanceManagerName string `json:"instanceManagerName,omitempty"`
@@ -240,7 +240,7 @@ type DiskLoad struct {
 	// Written by im-monitor; never absent.
 	// +optional
 	Server string `json:"server,omitempty"`
-	// requested is written before DiskCreate is called; creating, ready and error are the server's own words. While it
+	// requested is written before DiskCreate is called; creating, ready and error are values of the server. While it
 	// is requested or creating, calls to the v2 instance manager of the node may block: no switch-over begins
 	// there. Written by im-monitor; never absent.
 	// +kubebuilder:validation:Enum=requested;creating;ready;error
@@ -283,39 +283,39 @@ func (s *NodeStatus) LoadingDisk() string {
 	return first
 }
 
-// DiskHealth is what a device tells of its health.
+// DiskHealth is what a device reports about its health.
 // +kubebuilder:pruning:PreserveUnknownFields
 type DiskHealth struct {
-	// Its single attributes. Written by Longhorn; absent means not told.
+	// Its single attributes. Written by Longhorn; absent means unknown.
 	// +optional
 	Attributes []DiskHealthAttribute `json:"attributes,omitempty"`
-	// Bytes of the device. Written by Longhorn; absent means not told.
+	// Bytes of the device. Written by Longhorn; absent means unknown.
 	// +optional
 	Capacity int64 `json:"capacity,omitempty"`
-	// Name of the device. Written by Longhorn; absent means not told.
+	// Name of the device. Written by Longhorn; absent means unknown.
 	// +optional
 	DiskName string `json:"diskName,omitempty"`
-	// Kind of the device, such as nvme or sata. Written by Longhorn; absent means not told.
+	// Kind of the device, such as nvme or sata. Written by Longhorn; absent means unknown.
 	// +optional
 	DiskType string `json:"diskType,omitempty"`
-	// Version of its firmware. Written by Longhorn; absent means not told.
+	// Version of its firmware. Written by Longhorn; absent means unknown.
 	// +optional
 	FirmwareVersion string `json:"firmwareVersion,omitempty"`
-	// What it says of itself. Written by Longhorn; absent means UNKNOWN.
+	// What it reports about itself. Written by Longhorn; absent means UNKNOWN.
 	// +kubebuilder:validation:Enum=FAILED;PASSED;UNKNOWN;WARNING
 	// +optional
 	HealthStatus string `json:"healthStatus,omitempty"`
-	// Its model. Written by Longhorn; absent means not told.
+	// Its model. Written by Longhorn; absent means unknown.
 	// +optional
 	ModelName string `json:"modelName,omitempty"`
-	// Its serial number. Written by Longhorn; absent means not told.
+	// Its serial number. Written by Longhorn; absent means unknown.
 	// +optional
 	SerialNumber string `json:"serialNumber,omitempty"`
-	// Where this comes from. Written by Longhorn; absent means not told.
+	// Where this comes from. Written by Longhorn; absent means unknown.
 	// +kubebuilder:validation:Enum=SMART;SPDK
 	// +optional
 	Source string `json:"source,omitempty"`
-	// Temperature in degrees Celsius. Written by Longhorn; absent means not told.
+	// Temperature in degrees Celsius. Written by Longhorn; absent means unknown.
 	// +optional
 	Temperature int `json:"temperature,omitempty"`
 }
@@ -326,10 +326,10 @@ type DiskHealthAttribute struct {
 	// Number of the attribute. Written by Longhorn; absent means 0.
 	// +optional
 	ID int `json:"id,omitempty"`
-	// Name of the attribute. Written by Longhorn; absent means not told.
+	// Name of the attribute. Written by Longhorn; absent means unknown.
 	// +optional
 	Name string `json:"name,omitempty"`
-	// Raw value as the device words it. Written by Longhorn; absent means not told.
+	// Raw value as the device words it. Written by Longhorn; absent means unknown.
 	// +optional
 	RawString string `json:"rawString,omitempty"`
 	// Raw value. Written by Longhorn; absent means 0.
@@ -349,7 +349,7 @@ type DiskHealthAttribute struct {
 	Worst int `json:"worst,omitempty"`
 }
 
-// SnapshotCheckStatus tells when the snapshots of a node were checked.
+// SnapshotCheckStatus is when the snapshots of a node were checked.
 // +kubebuilder:pruning:PreserveUnknownFields
 type SnapshotCheckStatus struct {
 	// RFC 3339 time of the last regular check. Written by Longhorn; absent means never.

@@ -7,7 +7,7 @@ const (
 	// NodeSchedulable is False while the Kubernetes node is cordoned and the setting
 	// disable-scheduling-on-cordoned-node is true.
 	NodeSchedulable = "Schedulable"
-	// NodeRemoved is on a Node that is being deleted: False says what its removal waits for.
+	// NodeRemoved is on a Node that is being deleted: False states what its removal waits for.
 	NodeRemoved = "Removed"
 )
 
@@ -62,14 +62,14 @@ const (
 const (
 	// ReasonDiskReady surfaces when the instance manager reports the disk ready with the recorded UUID.
 	ReasonDiskReady = "DiskReady"
-	// ReasonNoDiskInfo surfaces while nothing can be said of the disk: no v2 instance manager of the node answers, a
-	// call failed, or the disk is being loaded or could not be; the message says which.
+	// ReasonNoDiskInfo surfaces while nothing is known of the disk: no v2 instance manager of the node answers, a
+	// call failed, or the disk is being loaded or could not be; the message states which.
 	ReasonNoDiskInfo = "NoDiskInfo"
-	// ReasonNotInitialized surfaces while no UUID is recorded and no person said what may be done with the device; the
-	// message holds the command.
+	// ReasonNotInitialized surfaces while no UUID is recorded and spec.disks does not say what may be done with the device; the
+	// message contains the command.
 	ReasonNotInitialized = "NotInitialized"
-	// ReasonInitializationUncertain surfaces when the server was restarted while a disk was initialized as new, so that
-	// nobody knows whether the device was formatted; a person must decide.
+	// ReasonInitializationUncertain surfaces when the server was restarted while a disk was initialized as new, so that it
+	// is unknown whether the device was formatted; a person must decide.
 	ReasonInitializationUncertain = "InitializationUncertain"
 	// ReasonDiskFilesystemChanged surfaces when the device holds another lvstore than the one that is recorded.
 	ReasonDiskFilesystemChanged = "DiskFilesystemChanged"
@@ -87,9 +87,9 @@ const (
 	InstanceManagerNodeReady = "NodeReady"
 	// InstanceManagerPodReady is True while the pod is ready.
 	InstanceManagerPodReady = "PodReady"
-	// InstanceManagerSettingSynced is True while the pod was made with the settings now in force.
+	// InstanceManagerSettingSynced is True while the pod was created with the settings now in force.
 	InstanceManagerSettingSynced = "SettingSynced"
-	// InstanceManagerReachable is True while whole lists can be read; it is absent while no pod runs.
+	// InstanceManagerReachable is True while complete lists can be read; it is absent while no pod runs.
 	InstanceManagerReachable = "Reachable"
 	// InstanceManagerFrontendRecords is True while the pod of a v2 one keeps its records of engine frontends on the host, so that frontends
 	// outlive the pod; it is absent for v1 and while there is no pod.
@@ -115,16 +115,16 @@ const (
 	ReasonPodBlocked = "PodBlocked"
 	// ReasonSettingsInForce surfaces when the pod carries the settings now in force.
 	ReasonSettingsInForce = "SettingsInForce"
-	// ReasonSettingsChanged surfaces when settings changed after the pod was made; it is replaced once nothing runs on it.
+	// ReasonSettingsChanged surfaces when settings changed after the pod was created; it is replaced once nothing runs on it.
 	ReasonSettingsChanged = "SettingsChanged"
 	// ReasonReplacing surfaces while an instance manager that is no longer wanted waits until nothing runs on it.
 	ReasonReplacing = "Replacing"
-	// ReasonVolumeUnsettled surfaces while an idle instance manager that shall be replaced stays for the sake of a volume that may need its
+	// ReasonVolumeUnsettled surfaces while an idle instance manager that must be replaced stays because a volume may need its
 	// replicas.
 	ReasonVolumeUnsettled = "VolumeUnsettled"
 	// ReasonOnHost surfaces when the pod mounts a directory of the host at /metadata.
 	ReasonOnHost = "OnHost"
-	// ReasonNotOnHost surfaces when the pod mounts none there: it was made before that was known. Its frontends are lost with it.
+	// ReasonNotOnHost surfaces when the pod mounts none there: it was created before that was known. Its frontends are lost with it.
 	ReasonNotOnHost = "NotOnHost"
 	// ReasonAnswering surfaces when InstanceManagerReachable is True.
 	ReasonAnswering = "Answering"

@@ -29,22 +29,22 @@ type NodeDataEngineUpgradeSpec struct {
 // NodeDataEngineUpgradeStatus is how far the node is; attach-controller and im-monitor act on the state. Written by
 // upgrade-controller.
 type NodeDataEngineUpgradeStatus struct {
-	// OwnerID names the upgrade-controller that drives the upgrade. Absent means that none took it up yet.
+	// OwnerID names the upgrade-controller that drives the upgrade. Absent means that none has begun it.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
 	// ErrorMessage is a sentence on why the state is error or rolling-back. Absent means no error.
 	// +optional
 	ErrorMessage string `json:"errorMessage,omitempty"`
-	// State is where the node's upgrade is. Absent means undefined: not taken up yet.
+	// State is where the node's upgrade is. Absent means undefined: not begun.
 	// +kubebuilder:validation:Enum=undefined;initializing;switching-over;detaching-replicas;upgrading-instance-manager;switching-back;rebuilding-replica;completed;rolling-back;error
 	// +optional
 	State string `json:"state,omitempty"`
-	// StateSince is the RFC 3339 time, with fractions, at which State began; timeouts count from it or from ProgressedAt. Absent means not
-	// told.
+	// StateSince is the RFC 3339 time, with fractions, at which State began; timeouts count from it or from ProgressedAt. Absent means
+	// unknown.
 	// +optional
 	StateSince string `json:"stateSince,omitempty"`
-	// ProgressedAt is the RFC 3339 time, with fractions, at which one more volume had done the step of State, or a rebuild went
-	// on; the timeout counts from it. Absent means not yet in State.
+	// ProgressedAt is the RFC 3339 time, with fractions, at which one more volume had done the step of State, or a rebuild
+	// progressed; the timeout counts from it. Absent means not yet in State.
 	// +optional
 	ProgressedAt string `json:"progressedAt,omitempty"`
 	// Furthest is the largest number of volumes that had done the step of State at once; only more of them are progress. Absent
@@ -68,7 +68,7 @@ type NodeDataEngineUpgradeStatus struct {
 	// ObservedGeneration is the metadata.generation that the status describes. Absent means none yet.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions say what the node waits for. Types: Preflight, Progressing, Stalled, Completed.
+	// Conditions state what the node waits for. Types: Preflight, Progressing, Stalled, Completed.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
@@ -81,7 +81,7 @@ type NodeDataEngineUpgradeStatus struct {
 	CompletedAt string `json:"completedAt,omitempty"`
 }
 
-// VolumeUpgradeStatus is how far one volume is on its way around the node's upgrade.
+// VolumeUpgradeStatus is the progress of one volume in the node's upgrade.
 type VolumeUpgradeStatus struct {
 	// State is the step that the volume is at. Absent means not begun.
 	// +optional
@@ -98,8 +98,8 @@ type VolumeUpgradeStatus struct {
 	// Replica names the volume's replica on the node, which attach-controller takes out. Absent means that there is none.
 	// +optional
 	Replica string `json:"replica,omitempty"`
-	// Progress is how much of all replicas of the volume is there while they are rebuilt, in per cent, told in steps of ten where
-	// it is not slow. Absent means 0.
+	// Progress is how much of all replicas of the volume is there while they are rebuilt, in per cent, written in steps of ten unless
+	// it is slow. Absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
 	// Snapshot names the snapshot that was taken before the target moved. Absent means none.
@@ -136,7 +136,7 @@ type InstanceManagerReference struct {
 // +kubebuilder:printcolumn:name="Image",type=string,JSONPath=`.spec.instanceManagerImage`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Progressing")].message`,priority=1
 
-// NodeDataEngineUpgrade is the upgrade of one node's v2 data engine; a DataEngineUpgradeManager makes it.
+// NodeDataEngineUpgrade is the upgrade of one node's v2 data engine; a DataEngineUpgradeManager creates it.
 type NodeDataEngineUpgrade struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

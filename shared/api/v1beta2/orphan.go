@@ -4,7 +4,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // OrphanSpec names exactly what is orphaned; im-monitor writes it once and it never changes. It is what an approval
 // approves.
-// +kubebuilder:validation:XValidation:rule=`self == oldSelf`,message="spec is immutable: it names exactly what was judged; delete this Orphan, another instance gets an Orphan of its own"
+// +kubebuilder:validation:XValidation:rule=`self == oldSelf`,message="spec is immutable: it names exactly what was evaluated; delete this Orphan, another instance gets an Orphan of its own"
 // +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.?orphanType.orValue("") in ['engine-instance', 'replica-instance', 'replica']`,message="spec.orphanType must be engine-instance, replica-instance, or replica for a replica directory",optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.?nodeID.orValue("") != ""`,message="spec.nodeID must name the node of the instance or the directory",optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || !(self.?orphanType.orValue("") in ['engine-instance', 'replica-instance']) || (self.?parameters[?'InstanceName'].orValue("") != "" && self.?parameters[?'InstanceUUID'].orValue("") != "" && self.?parameters[?'InstanceManager'].orValue("") != "" && self.?dataEngine.orValue("") != "")`,message="an orphan of an instance needs spec.dataEngine and the parameters InstanceName, InstanceUUID and InstanceManager, none of them empty: without the UUID it cannot be told from its successor",optionalOldSelf=true
@@ -33,23 +33,23 @@ type OrphanSpec struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 }
 
-// OrphanStatus is the judgement (im-monitor), the decision (orphan-controller) and the evidence (im-monitor).
+// OrphanStatus is the evaluation (im-monitor), the decision (orphan-controller) and the evidence (im-monitor).
 // +kubebuilder:pruning:PreserveUnknownFields
 type OrphanStatus struct {
-	// Judgement and evidence (Orphaned, InstanceState, DataCleanable, Withdrawn, CleanupFailed, Error) by im-monitor, decisions
+	// Evaluation and evidence (Orphaned, InstanceState, DataCleanable, Withdrawn, CleanupFailed, Error) by im-monitor, decisions
 	// (CleanupApproved, DeletionReason) by orphan-controller. Written by the writer of each type; absent means not
-	// judged yet.
+	// evaluated yet.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Node of the instance, kept for readers of Longhorn's objects; it decides nothing. Written by im-monitor; absent
-	// means not told.
+	// Node of the instance, kept for readers of Longhorn's objects; Drover does not read it. Written by im-monitor; absent
+	// means unknown.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
 	// The metadata.generation that this status describes. Written by im-monitor and orphan-controller; absent means
-	// not told.
+	// unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -77,7 +77,7 @@ type OrphanStatus struct {
 // +kubebuilder:printcolumn:name="Failure",type=string,JSONPath=`.status.conditions[?(@.type=="CleanupFailed")].message`,priority=1
 // +kubebuilder:printcolumn:name="Judgement",type=string,JSONPath=`.status.conditions[?(@.type=="Orphaned")].message`,priority=1
 
-// Orphan is one runtime instance, or the data of one replica, that no object claims. Deleting the Orphan asks for its
+// Orphan is one runtime instance, or the data of one replica, that no object claims. Deleting the Orphan requests its
 // removal.
 type Orphan struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -28,7 +28,7 @@ func VolumeNameOf(object metav1.Object) string {
 	return ""
 }
 
-// BelongsTo reports whether an object which names a volume is that Volume's, and not one's that had the same name before: an owner of kind
+// BelongsTo reports whether an object that names a volume belongs to that Volume, not to a previous one of the same name: an owner of kind
 // Volume has its UID. An object without such an owner belongs.
 func BelongsTo(object metav1.Object, v *Volume) bool {
 	for _, owner := range object.GetOwnerReferences() {

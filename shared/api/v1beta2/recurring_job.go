@@ -24,13 +24,13 @@ const (
 	LabelRecurringJobPrefix = "recurring-job.longhorn.io/"
 	// LabelRecurringGroupPrefix and a group's name make the label by which a volume names the group.
 	LabelRecurringGroupPrefix = "recurring-job-group.longhorn.io/"
-	// LabelRecurringSource, on a PersistentVolumeClaim, tells that the claim's labels name the jobs in the place of its volume's.
+	// LabelRecurringSource, on a PersistentVolumeClaim, makes the claim's labels name the jobs instead of its volume's.
 	LabelRecurringSource = "recurring-job.longhorn.io/source"
-	// RecurringEnabled is the value of these labels; any other means that they are not there.
+	// RecurringEnabled is the value of these labels; any other value means that the label does not count.
 	RecurringEnabled = "enabled"
 	// RecurringGroupDefault is the group of every volume that names no job and no group.
 	RecurringGroupDefault = "default"
-	// LabelRecurringJob, among the labels of a Snapshot's spec, names the job that asked for it.
+	// LabelRecurringJob, among the labels of a Snapshot's spec, names the job that created it.
 	LabelRecurringJob = "RecurringJob"
 )
 
@@ -88,22 +88,21 @@ type RecurringJobSpec struct {
 // RecurringJobStatus is how the job went.
 // +kubebuilder:pruning:PreserveUnknownFields
 type RecurringJobStatus struct {
-	// RFC 3339 time for which the run was due that is under way, noted before the first snapshot of it. Written by
+	// RFC 3339 time for which the run was due that is under way, written before the first snapshot of it. Written by
 	// snapshot-controller; absent means none is.
 	// +optional
 	CurrentRun string `json:"currentRun,omitempty"`
 	// How often it ran. Written by snapshot-controller; absent means 0.
 	// +optional
 	ExecutionCount int `json:"executionCount,omitempty"`
-	// RFC 3339 time for which the last run was due that came to its end. Written by snapshot-controller; absent means
+	// RFC 3339 time for which the last run was due that ended. Written by snapshot-controller; absent means
 	// it has not run yet.
 	// +optional
 	LastRun string `json:"lastRun,omitempty"`
-	// Node whose controller looks after it; kept for objects made by Longhorn. Written by Longhorn; absent means not
-	// told.
+	// Node whose controller manages it; kept for objects that Longhorn created. Written by Longhorn; absent means unknown.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
-	// RFC 3339 time at which snapshot-controller first saw it; runs that were due before are not made good. Written by
+	// RFC 3339 time at which snapshot-controller first saw it; runs that were due before are not made up for. Written by
 	// snapshot-controller; absent means it was not seen yet.
 	// +optional
 	ScheduledSince string `json:"scheduledSince,omitempty"`
@@ -114,7 +113,7 @@ type RecurringJobStatus struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// The metadata.generation that this status describes. Written by snapshot-controller; absent means not told.
+	// The metadata.generation that this status describes. Written by snapshot-controller; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -135,7 +134,7 @@ type RecurringJobStatus struct {
 // +kubebuilder:printcolumn:name="Runs",type=integer,JSONPath=`.status.executionCount`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 
-// RecurringJob takes or removes snapshots and backups of the volumes that name it, by the clock.
+// RecurringJob takes or removes snapshots and backups of the volumes that name it, on a schedule.
 type RecurringJob struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

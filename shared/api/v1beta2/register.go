@@ -16,7 +16,7 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return nil
 }
 
-// kinds lists one object and one list for each kind; a test holds it complete against the generated CRDs.
+// kinds lists one object and one list for each kind; a test compares it with the generated CRDs.
 func kinds() []runtime.Object {
 	return []runtime.Object{
 		&BackingImage{}, &BackingImageList{},

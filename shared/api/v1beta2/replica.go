@@ -2,7 +2,7 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ReplicaSpec is the replica that attach-controller wants; nobody else writes it, but for what is marked.
+// ReplicaSpec is the replica that attach-controller wants; the only writer, except for the fields that name another one.
 // +kubebuilder:pruning:PreserveUnknownFields
 type ReplicaSpec struct {
 	// Whether it belongs to the engine that the volume uses; false while only a migration's other engine uses it.
@@ -20,7 +20,7 @@ type ReplicaSpec struct {
 	// +kubebuilder:validation:Enum=v1;v2
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
-	// Whether it shall be running or stopped; a stopped replica keeps its data. Written by attach-controller; absent
+	// Whether it must be running or stopped; a stopped replica keeps its data. Written by attach-controller; absent
 	// means stopped.
 	// +optional
 	DesireState string `json:"desireState,omitempty"`
@@ -33,7 +33,7 @@ type ReplicaSpec struct {
 	// Engine that it belongs to. Written by attach-controller; absent means unknown.
 	// +optional
 	EngineName string `json:"engineName,omitempty"`
-	// Whether it shall be replaced by one elsewhere. Written by attach-controller, from the node and the disk;
+	// Whether it must be replaced by one elsewhere. Written by attach-controller, from the node and the disk;
 	// absent means false.
 	// +optional
 	EvictionRequested bool `json:"evictionRequested,omitempty"`
@@ -44,8 +44,7 @@ type ReplicaSpec struct {
 	// Node that it must stay on (strict-local volumes). Written by attach-controller; absent means any node.
 	// +optional
 	HardNodeAffinity string `json:"hardNodeAffinity,omitempty"`
-	// RFC 3339 time at which it became a good copy. Written by attach-controller; absent means it is no good copy
-	// yet.
+	// RFC 3339 time at which it became a healthy copy. Written by attach-controller; absent means it is not healthy yet.
 	// +optional
 	HealthyAt string `json:"healthyAt,omitempty"`
 	// Engine image to run. Written by attach-controller; absent means none.
@@ -55,7 +54,7 @@ type ReplicaSpec struct {
 	// failed.
 	// +optional
 	LastFailedAt string `json:"lastFailedAt,omitempty"`
-	// RFC 3339 time at which it was last seen to be a good copy; never cleared. Written by attach-controller; absent
+	// RFC 3339 time at which it was last observed to be a healthy copy; never cleared. Written by attach-controller; absent
 	// means it never was.
 	// +optional
 	LastHealthyAt string `json:"lastHealthyAt,omitempty"`
@@ -63,7 +62,7 @@ type ReplicaSpec struct {
 	// clone.
 	// +optional
 	LinkedCloneSrcReplicaName string `json:"linkedCloneSrcReplicaName,omitempty"`
-	// Whether its log shall be fetched. Written by Longhorn; absent means false.
+	// Whether its log must be fetched. Written by Longhorn; absent means false.
 	// +optional
 	LogRequested bool `json:"logRequested,omitempty"`
 	// Engine of a migration that also uses it. Written by attach-controller; absent means no migration.
@@ -75,10 +74,10 @@ type ReplicaSpec struct {
 	// How often its rebuild was tried again. Written by attach-controller; absent means 0.
 	// +optional
 	RebuildRetryCount int `json:"rebuildRetryCount,omitempty"`
-	// Whether it counts its writes no more (v1). Written by attach-controller; absent means false.
+	// Whether it no longer counts its writes (v1). Written by attach-controller; absent means false.
 	// +optional
 	RevisionCounterDisabled bool `json:"revisionCounterDisabled,omitempty"`
-	// Whether it shall start although it had failed. Written by attach-controller; absent means false.
+	// Whether it must start although it had failed. Written by attach-controller; absent means false.
 	// +optional
 	SalvageRequested bool `json:"salvageRequested,omitempty"`
 	// How many snapshots it allows. Written by attach-controller; absent means the data engine's default.
@@ -104,10 +103,10 @@ type ReplicaSpec struct {
 	VolumeSize int64 `json:"volumeSize,omitempty,string"`
 }
 
-// ReplicaStatus is what im-monitor saw of the replica; nobody else writes it, but for what is marked.
+// ReplicaStatus is what im-monitor observed of the replica; the only writer, except for the fields that name another one.
 // +kubebuilder:pruning:PreserveUnknownFields
 type ReplicaStatus struct {
-	// What people and neighbours need to know, one writer per type. Written by the writer of each type; absent means
+	// The observations for people and peer controllers, one writer per type. Written by the writer of each type; absent means
 	// nothing is known.
 	// +nullable
 	// +listType=map
@@ -117,8 +116,8 @@ type ReplicaStatus struct {
 	// Image that it runs with; of v2 that of its instance manager. Written by im-monitor; absent means it does not run.
 	// +optional
 	CurrentImage string `json:"currentImage,omitempty"`
-	// What was seen of it: running, suspended, stopped, error, starting, stopping, unknown or terminated. Written by
-	// im-monitor; absent means not looked at yet.
+	// Its observed state: running, suspended, stopped, error, starting, stopping, unknown or terminated. Written by
+	// im-monitor; absent means not checked yet.
 	// +optional
 	CurrentState string `json:"currentState,omitempty"`
 	// InstanceManager that runs it. Written by im-monitor; absent means it does not run.
@@ -130,7 +129,7 @@ type ReplicaStatus struct {
 	// Whether its log was fetched. Written by Longhorn; absent means false.
 	// +optional
 	LogFetched bool `json:"logFetched,omitempty"`
-	// Node whose controller looks after it: spec.nodeID while that node is not down, else the one that serves in its
+	// Node whose controller manages it: spec.nodeID while that node is not down, else the one that serves in its
 	// place. Written by im-monitor; absent means it is stopped, or not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
@@ -155,10 +154,10 @@ type ReplicaStatus struct {
 	// +optional
 	UblkID int32 `json:"ublkID,omitempty"`
 	// UUID of the runtime instance: of the process (v1) or of the head lvol (v2). Written by im-monitor; absent
-	// means it does not run, or the server does not tell.
+	// means it does not run, or the server does not report it.
 	// +optional
 	UUID string `json:"uuid,omitempty"`
-	// The metadata.generation that this status describes. Written by im-monitor; absent means not told.
+	// The metadata.generation that this status describes. Written by im-monitor; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }

@@ -16,7 +16,7 @@ const (
 	ReasonHealthyCopyElsewhere = "HealthyCopyElsewhere"
 	// ReasonNoHealthyCopy surfaces while no other replica is healthy.
 	ReasonNoHealthyCopy = "NoHealthyCopy"
-	// ReasonWaitingForLook surfaces until a look at the running engine is newer than the deletion.
+	// ReasonWaitingForLook surfaces until a poll of the running engine is newer than the deletion.
 	ReasonWaitingForLook = "WaitingForLook"
 	// ReasonOtherReplicaFirst surfaces while another replica of the volume is being removed.
 	ReasonOtherReplicaFirst = "OtherReplicaFirst"
@@ -24,9 +24,9 @@ const (
 
 // Reasons of ReplicaDataRemoved beside NodeGone, Unreachable, MappedByEngine and UUIDMismatch.
 const (
-	// ReasonRemoved surfaces when our call removed it and its absence was proven.
+	// ReasonRemoved surfaces when im-monitor's call removed it and its absence was proven.
 	ReasonRemoved = "Removed"
-	// ReasonNothingToRemove surfaces when there was nothing of it.
+	// ReasonNothingToRemove surfaces when no data of it existed.
 	ReasonNothingToRemove = "NothingToRemove"
 	// ReasonDiskNotLoaded surfaces while the instance manager has not loaded the replica's disk: what it lists proves nothing about the
 	// replica.
@@ -36,16 +36,16 @@ const (
 // Condition types of an Engine, an EngineFrontend and a Replica.
 const (
 	// InstanceNodeDown (writer im-monitor) is True while the node is down or out of service: the state is then
-	// concluded, not seen. Its reason is NodeDown or OutOfService.
+	// concluded, not observed. Its reason is NodeDown or OutOfService.
 	InstanceNodeDown = "NodeDown"
 	// FrontendDeviceLost (writer im-monitor, of an EngineFrontend) is True after a live upgrade lost the frontend, until the volume is
-	// detached: what pods had opened is gone.
+	// detached: the device that pods had opened is gone.
 	FrontendDeviceLost = "DeviceLost"
 )
 
 // Reasons of InstanceNodeDown beside NodeDown, and that of FrontendDeviceLost.
 const (
-	// ReasonCreatedAnew surfaces when a frontend was lost and created anew; the message names the pods concerned.
+	// ReasonCreatedAnew surfaces when a frontend was lost and created again; the message names the pods concerned.
 	ReasonCreatedAnew = "CreatedAnew"
 	// ReasonOutOfService surfaces when the Kubernetes node carries the taint node.kubernetes.io/out-of-service.
 	ReasonOutOfService = "OutOfService"

@@ -5,7 +5,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // SettingStatus reports whether a setting is in force.
 // +kubebuilder:pruning:PreserveUnknownFields
 type SettingStatus struct {
-	// Whether the value is in force; false beside a value that cannot be read: the last good one is then still in
+	// Whether the value is in force; false beside a value that cannot be read: the last valid one is then still in
 	// force, and beside a setting that no controller of Drover obeys. Written by the controller that reads the setting;
 	// absent means false. Where several read it one of them writes, and where none does attach-controller.
 	// +required
@@ -18,7 +18,7 @@ type SettingStatus struct {
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
 	// The metadata.generation that this status describes. Written by the controller that reads the setting; absent
-	// means not told.
+	// means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }

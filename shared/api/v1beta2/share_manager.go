@@ -19,13 +19,13 @@ type ShareManagerStatus struct {
 	// URL of the share. Written by Longhorn; absent means it is not shared.
 	// +optional
 	Endpoint string `json:"endpoint,omitempty"`
-	// Node that looks after the share; the volume follows it. Written by Longhorn; absent means none.
+	// Node that manages the share; the volume follows it. Written by Longhorn; absent means none.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
-	// unknown, starting, running, stopping, stopped or error. Written by Longhorn; absent means not looked at yet.
+	// unknown, starting, running, stopping, stopped or error. Written by Longhorn; absent means not checked yet.
 	// +optional
 	State string `json:"state,omitempty"`
-	// The metadata.generation that this status describes. Written by Longhorn; absent means not told.
+	// The metadata.generation that this status describes. Written by Longhorn; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }

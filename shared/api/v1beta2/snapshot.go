@@ -2,13 +2,13 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// SnapshotSpec names the volume and says whether a snapshot is to be taken. It never changes.
+// SnapshotSpec names the volume and reports whether a snapshot is to be taken. It never changes.
 // +kubebuilder:validation:XValidation:rule=`self.volume == oldSelf.volume`,message="spec.volume is immutable: create a new Snapshot for the other volume"
 // +kubebuilder:validation:XValidation:rule=`self.?createSnapshot.orValue(false) == oldSelf.?createSnapshot.orValue(false)`,message="spec.createSnapshot is immutable: create a new Snapshot with createSnapshot true to take one"
 // +kubebuilder:validation:XValidation:rule=`(has(self.labels) && dyn(self.labels) != null && self.labels.size() > 0) == (has(oldSelf.labels) && dyn(oldSelf.labels) != null && oldSelf.labels.size() > 0) && (!(has(self.labels) && dyn(self.labels) != null && self.labels.size() > 0) || self.labels == oldSelf.labels)`,message="spec.labels is immutable, it is what the engine's snapshot was labelled with: use metadata.labels for labels of your own"
 // +kubebuilder:pruning:PreserveUnknownFields
 type SnapshotSpec struct {
-	// Whether a snapshot shall be taken; false describes one that the engine had already, and is what im-monitor
+	// Whether a snapshot must be taken; false describes one that the engine had already, and is what im-monitor
 	// writes. Written by a person; absent means false.
 	// +optional
 	CreateSnapshot bool `json:"createSnapshot,omitempty"`
@@ -24,8 +24,8 @@ type SnapshotSpec struct {
 	Volume string `json:"volume"`
 }
 
-// SnapshotStatus is what snapshot-controller knows of the snapshot, from the Engine's status, but for what is
-// marked.
+// SnapshotStatus is what snapshot-controller knows of the snapshot, from the Engine's status, except for the fields that name
+// another writer.
 // +kubebuilder:pruning:PreserveUnknownFields
 type SnapshotStatus struct {
 	// Checksum of its data. Written by Longhorn; absent means not computed.
@@ -51,8 +51,7 @@ type SnapshotStatus struct {
 	// Whether it is only waiting for a purge. Written by snapshot-controller; absent means false.
 	// +optional
 	MarkRemoved bool `json:"markRemoved,omitempty"`
-	// Node whose controller looks after it; kept for objects made by Longhorn. Written by Longhorn; absent means not
-	// told.
+	// Node whose controller manages it; kept for objects that Longhorn created. Written by Longhorn; absent means unknown.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
 	// Name of the snapshot that it builds on. Written by snapshot-controller; absent means it is the first.
@@ -74,14 +73,14 @@ type SnapshotStatus struct {
 	// Whether a person or a job asked for it, not the system. Written by snapshot-controller; absent means false.
 	// +optional
 	UserCreated bool `json:"userCreated,omitempty"`
-	// What people and neighbours need to know: Ready and RemovalApproved by snapshot-controller, Provisioned,
+	// The observations for people and peer controllers: Ready and RemovalApproved by snapshot-controller, Provisioned,
 	// RemovalFailed and Withdrawn by im-monitor. Written by the writer of each type; absent means nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// The metadata.generation that this status describes. Written by snapshot-controller; absent means not told.
+	// The metadata.generation that this status describes. Written by snapshot-controller; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }

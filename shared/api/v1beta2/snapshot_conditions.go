@@ -4,13 +4,13 @@ package v1beta2
 const (
 	// SnapshotRemovalApproved (writer snapshot-controller) True means: remove the snapshot and purge.
 	SnapshotRemovalApproved = "RemovalApproved"
-	// SnapshotProvisioned (writer im-monitor) says what became of a request where the engine's list of snapshots alone does not
-	// tell it: that none was taken, that one is there after all, or that it was there before.
+	// SnapshotProvisioned (writer im-monitor) is the result of a request where the engine's list of snapshots alone does not
+	// show it: that none was taken, that it exists after all, or that it existed before.
 	SnapshotProvisioned = "Provisioned"
 	// SnapshotWithdrawn (writer im-monitor) True means that the engine has no such snapshot any more. It is final.
 	SnapshotWithdrawn = "Withdrawn"
-	// SnapshotRemovalFailed (writer im-monitor) True means that the engine could not remove the snapshot. It stays; lastProbeTime is
-	// when that was last so, and an approval that came later is tried.
+	// SnapshotRemovalFailed (writer im-monitor) True means that the engine could not remove the snapshot. It stays; lastProbeTime
+	// is the last failure, and a later approval is tried.
 	SnapshotRemovalFailed = "RemovalFailed"
 	// SnapshotReady (writer snapshot-controller) mirrors status.readyToUse.
 	SnapshotReady = "Ready"
@@ -18,7 +18,7 @@ const (
 
 // Reasons of SnapshotRemovalApproved.
 const (
-	// ReasonRequested surfaces when the Snapshot was deleted and nothing stands against removing its data.
+	// ReasonRequested surfaces when the Snapshot was deleted and nothing blocks removing its data.
 	ReasonRequested = "Requested"
 	// ReasonParentOfVolumeHead surfaces while volume-head builds on the snapshot: it can only be merged once there is a newer one.
 	ReasonParentOfVolumeHead = "ParentOfVolumeHead"
@@ -46,13 +46,13 @@ const (
 
 // Reasons of SnapshotRemovalFailed; when the engine refused the call it is Refused, when it answered none of several Unreachable.
 const (
-	// ReasonPurgeFailed surfaces when the engine's purge ended with an error; the message has what each replica says.
+	// ReasonPurgeFailed surfaces when the engine's purge ended with an error; the message has the error of each replica.
 	ReasonPurgeFailed = "PurgeFailed"
 )
 
 // Reasons of SnapshotProvisioned.
 const (
-	// ReasonTaken surfaces when a call made the snapshot of which something else was said before.
+	// ReasonTaken surfaces when a call took the snapshot after another result had been reported.
 	ReasonTaken = "Taken"
 	// ReasonAdopted surfaces when the engine had a snapshot of that name already.
 	ReasonAdopted = "Adopted"
@@ -64,7 +64,7 @@ const (
 
 // Reasons of SnapshotWithdrawn.
 const (
-	// ReasonSnapshotGone surfaces when the snapshot's absence was proven by two looks.
+	// ReasonSnapshotGone surfaces when the snapshot's absence was proven by two polls.
 	ReasonSnapshotGone = "SnapshotGone"
 )
 
@@ -82,6 +82,6 @@ const (
 	ReasonVolumeDetached = "VolumeDetached"
 	// ReasonMarkedRemoved surfaces when the engine has marked it removed; it waits for a purge.
 	ReasonMarkedRemoved = "MarkedRemoved"
-	// ReasonLost surfaces when a look did not list it, until that is proven or disproven.
+	// ReasonLost surfaces when a poll did not list it, until that is proven or disproven.
 	ReasonLost = "Lost"
 )

@@ -30,7 +30,7 @@ const (
 	InstanceManagerStateUnknown  = "unknown"
 )
 
-// InstanceManagerTypeAIO is the only type of InstanceManager that Drover makes: engines and replicas in one pod.
+// InstanceManagerTypeAIO is the only type of InstanceManager that Drover creates: engines and replicas in one pod.
 const InstanceManagerTypeAIO = "aio"
 
 // Types of runtime instances, as the data plane names them.

@@ -2,11 +2,11 @@ package v1beta2
 
 // Condition types of a DataEngineUpgradeManager and a NodeDataEngineUpgrade; writer upgrade-controller.
 const (
-	// UpgradePreflight is True when nothing stands against the upgrade; else the message names every blocker.
+	// UpgradePreflight is True when nothing blocks the upgrade; else the message names every blocker.
 	UpgradePreflight = "Preflight"
-	// UpgradeProgressing is True while the upgrade moves; its reason says what it waits for, the state is the step.
+	// UpgradeProgressing is True while the upgrade moves; its reason states what it waits for, the state is the step.
 	UpgradeProgressing = "Progressing"
-	// UpgradeStalled is True while a step takes longer than its timeout; the message says what it waits for.
+	// UpgradeStalled is True while a step takes longer than its timeout; the message states what it waits for.
 	UpgradeStalled = "Stalled"
 	// UpgradeCompleted is True once all is done, False once it ended otherwise.
 	UpgradeCompleted = "Completed"
@@ -33,17 +33,17 @@ const (
 const (
 	// VolumeUpgradeWaiting is a volume whose snapshot is not ready.
 	VolumeUpgradeWaiting = "waiting"
-	// VolumeUpgradeReady is a volume that may be touched.
+	// VolumeUpgradeReady is a volume that may be changed.
 	VolumeUpgradeReady = "ready"
-	// VolumeUpgradeMoving is a volume whose target goes to the temporary node.
+	// VolumeUpgradeMoving is a volume whose target is being relocated to the temporary node.
 	VolumeUpgradeMoving = "moving"
-	// VolumeUpgradeAway is a volume whose target does not need the node.
+	// VolumeUpgradeAway is a volume whose target is relocated.
 	VolumeUpgradeAway = "away"
 	// VolumeUpgradeDetached is a volume that nothing on the node serves any more.
 	VolumeUpgradeDetached = "detached"
-	// VolumeUpgradeReturning is a volume whose target goes home.
+	// VolumeUpgradeReturning is a volume whose target is being switched back.
 	VolumeUpgradeReturning = "returning"
-	// VolumeUpgradeHome is a volume whose target is home.
+	// VolumeUpgradeHome is a volume whose target was switched back.
 	VolumeUpgradeHome = "home"
 	// VolumeUpgradeRebuilding is a volume that is not healthy yet.
 	VolumeUpgradeRebuilding = "rebuilding"
@@ -55,12 +55,12 @@ const (
 
 // Reasons of UpgradePreflight.
 const (
-	// ReasonPassed surfaces when nothing stands against the upgrade.
+	// ReasonPassed surfaces when nothing blocks the upgrade.
 	ReasonPassed = "Passed"
-	// ReasonCheckingImages surfaces while pods find out whether the nodes have the new image, or what runs is not seen at the
-	// moment.
+	// ReasonCheckingImages surfaces while pods check whether the nodes have the new image, or the instances of a volume are not
+	// known.
 	ReasonCheckingImages = "CheckingImages"
-	// ReasonUpgradeBlocked surfaces when something stands against the upgrade; the message names every blocker.
+	// ReasonUpgradeBlocked surfaces when something blocks the upgrade; the message names every blocker.
 	ReasonUpgradeBlocked = "UpgradeBlocked"
 )
 
@@ -68,7 +68,7 @@ const (
 const (
 	// ReasonUpgradingNode surfaces while a node is being upgraded.
 	ReasonUpgradingNode = "UpgradingNode"
-	// ReasonWaitingForUpgrade surfaces while another upgrade that came first is not finished.
+	// ReasonWaitingForUpgrade surfaces while an earlier upgrade is not finished.
 	ReasonWaitingForUpgrade = "WaitingForUpgrade"
 	// ReasonWaitingForImage surfaces while the setting default-instance-manager-image names no image.
 	ReasonWaitingForImage = "WaitingForImage"
@@ -92,15 +92,15 @@ const (
 	ReasonWaitingForDisk = "WaitingForDisk"
 	// ReasonWaitingForRebuild surfaces while a replica on the node is being rebuilt.
 	ReasonWaitingForRebuild = "WaitingForRebuild"
-	// ReasonTakingNode surfaces while the node is being closed for new volumes, or opened again.
+	// ReasonTakingNode surfaces while the node is being cordoned for new volumes, or uncordoned.
 	ReasonTakingNode = "TakingNode"
 )
 
 // Reasons of UpgradeStalled.
 const (
-	// ReasonTimedOut surfaces when a step takes longer than its timeout; the message says what it waits for.
+	// ReasonTimedOut surfaces when a step takes longer than its timeout; the message states what it waits for.
 	ReasonTimedOut = "TimedOut"
-	// ReasonInTime surfaces while every step is in its time.
+	// ReasonInTime surfaces while every step is within its timeout.
 	ReasonInTime = "InTime"
 )
 
@@ -111,10 +111,10 @@ const (
 	// ReasonAnotherImage surfaces when all is done, and the setting default-instance-manager-image names another image since: that one
 	// takes a DataEngineUpgradeManager of another name.
 	ReasonAnotherImage = "AnotherImage"
-	// ReasonUnfinished surfaces while the upgrade goes on.
+	// ReasonUnfinished surfaces while the upgrade continues.
 	ReasonUnfinished = "Unfinished"
 	// ReasonNodeFailed surfaces when a node could not be upgraded.
 	ReasonNodeFailed = "NodeFailed"
-	// ReasonAborted surfaces when somebody ended the upgrade.
+	// ReasonAborted surfaces when a person ended the upgrade.
 	ReasonAborted = "Aborted"
 )

@@ -78,8 +78,8 @@ type VolumeSpec struct {
 	// Whether the data is encrypted on the node. It never changes. Written by a person; absent means false.
 	// +optional
 	Encrypted bool `json:"encrypted,omitempty"`
-	// Node on which the v2 target shall run, where that is not the node of the volume; kept for objects made by
-	// Longhorn, Drover uses targetNodeID. Written by Longhorn; absent means the node of the volume.
+	// Node on which the v2 target must run, where that is not the node of the volume; kept for objects that Longhorn
+	// created, Drover uses targetNodeID. Written by Longhorn; absent means the node of the volume.
 	// +optional
 	EngineNodeID string `json:"engineNodeID,omitempty"`
 	// Whether the filesystem is frozen while a snapshot is taken; ignored takes the global setting. Written by a
@@ -101,7 +101,7 @@ type VolumeSpec struct {
 	// upgrade, attach-controller; absent means the setting default-engine-image.
 	// +optional
 	Image string `json:"image,omitempty"`
-	// Who asked for the last attachment. Written by attach-controller; absent means nobody yet.
+	// Who requested the last attachment. Written by attach-controller; absent means no one yet.
 	// +optional
 	LastAttachedBy string `json:"lastAttachedBy,omitempty"`
 	// Whether two nodes may hold the volume while it moves live from one to the other. Written by a person; absent
@@ -111,7 +111,7 @@ type VolumeSpec struct {
 	// Node to which the volume is moving live. Written by attach-controller; absent means no migration.
 	// +optional
 	MigrationNodeID string `json:"migrationNodeID,omitempty"`
-	// Node on which the volume shall be attached. Written by attach-controller; absent means it shall be detached.
+	// Node on which the volume must be attached. Written by attach-controller; absent means it must be detached.
 	// +optional
 	NodeID string `json:"nodeID,omitempty"`
 	// Tags that a node must all have to hold a replica. Written by a person; absent means any node.
@@ -166,17 +166,17 @@ type VolumeSpec struct {
 	// +kubebuilder:validation:Enum=ignored;enabled;disabled
 	// +optional
 	RestoreVolumeRecurringJob string `json:"restoreVolumeRecurringJob,omitempty"`
-	// RFC 3339 time at which reverting to revertToSnapshot was asked for; another time asks anew. Written by a person;
-	// absent means that nobody asked.
+	// RFC 3339 time at which reverting to revertToSnapshot was requested; another time requests it again. Written by a person;
+	// absent means none was requested.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$")`,message="spec.revertRequestedAt must be an RFC 3339 time, such as 2026-01-31T09:30:00Z"
 	// +optional
 	RevertRequestedAt string `json:"revertRequestedAt,omitempty"`
-	// Snapshot whose content a v1 volume shall have again; what was written since is lost. It is done while the volume is
+	// Snapshot whose content a v1 volume is to have again; what was written since is lost. It is done while the volume is
 	// attached with its frontend disabled. Written by a person; absent means none.
 	// +optional
 	RevertToSnapshot string `json:"revertToSnapshot,omitempty"`
-	// Whether v1 replicas count their writes no more; salvage then goes by time and size alone. Written by a person;
+	// Whether v1 replicas no longer count their writes; salvage then goes by time and size alone. Written by a person;
 	// absent means false.
 	// +optional
 	RevisionCounterDisabled bool `json:"revisionCounterDisabled,omitempty"`
@@ -193,7 +193,7 @@ type VolumeSpec struct {
 	// +kubebuilder:validation:Enum=ignored;disabled;enabled;fast-check
 	// +optional
 	SnapshotDataIntegrity string `json:"snapshotDataIntegrity,omitempty"`
-	// RFC 3339 time at which hashing of all snapshots was asked for. Written by Longhorn; absent means never.
+	// RFC 3339 time at which hashing of all snapshots was requested. Written by Longhorn; absent means never.
 	// +optional
 	SnapshotHashingRequestedAt string `json:"snapshotHashingRequestedAt,omitempty"`
 	// How many snapshots the volume may have, 2 to 250. Written by a person; absent means the setting
@@ -225,7 +225,7 @@ type VolumeSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self >= 0 && self <= 4096`,message="spec.ublkQueueDepth must be 0 to 4096 requests, 0 for the default of the data engine"
 	// +optional
 	UblkQueueDepth int `json:"ublkQueueDepth,omitempty"`
-	// Node on which the v2 target shall run during a live upgrade. Written by upgrade-controller; absent means the
+	// Node on which the v2 target must run during a live upgrade. Written by upgrade-controller; absent means the
 	// target is where the volume is attached.
 	// +optional
 	TargetNodeID string `json:"targetNodeID,omitempty"`
@@ -236,7 +236,7 @@ type VolumeSpec struct {
 	UnmapMarkSnapChainRemoved string `json:"unmapMarkSnapChainRemoved,omitempty"`
 }
 
-// DataLayout says how v2 data lies over the replicas.
+// DataLayout states how v2 data lies over the replicas.
 // +kubebuilder:validation:XValidation:rule=`(has(self.type) ? self.type : "") == (has(oldSelf.type) ? oldSelf.type : "") && (has(self.mode) ? self.mode : "") == (has(oldSelf.mode) ? oldSelf.mode : "") && (has(self.dataChunks) ? self.dataChunks : 0) == (has(oldSelf.dataChunks) ? oldSelf.dataChunks : 0) && (has(self.parityChunks) ? self.parityChunks : 0) == (has(oldSelf.parityChunks) ? oldSelf.parityChunks : 0) && (has(self.stripSizeKB) ? self.stripSizeKB : 0) == (has(oldSelf.stripSizeKB) ? oldSelf.stripSizeKB : 0)`,message="spec.dataLayout is immutable: create a new volume with the other layout and copy the data"
 // +kubebuilder:pruning:PreserveUnknownFields
 type DataLayout struct {

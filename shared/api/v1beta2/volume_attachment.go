@@ -2,12 +2,12 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// VolumeAttachmentSpec holds the wishes of everybody who wants the volume attached.
+// VolumeAttachmentSpec holds the tickets of all parties that want the volume attached.
 // +kubebuilder:validation:XValidation:rule=`self.volume == oldSelf.volume`,message="spec.volume is immutable: each volume has a VolumeAttachment of its own name, put the ticket there"
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeAttachmentSpec struct {
-	// The wishes, by the ticket's id. A writer patches its own key only. Written by everybody who wants the volume
-	// attached; absent means nobody wants it attached.
+	// The tickets, by id. A writer patches only its own key. Written by everybody who wants the volume
+	// attached; absent means that no ticket exists.
 	// +kubebuilder:validation:MaxProperties=4096
 	// +kubebuilder:validation:XValidation:rule=`self.all(key, self[key].?id.orValue("") == key || (oldSelf.hasValue() && key in oldSelf.value() && oldSelf.value()[key] == self[key]))`,message="the key of a ticket in spec.attachmentTickets must be its id",optionalOldSelf=true
 	// +optional
@@ -22,8 +22,8 @@ type VolumeAttachmentSpec struct {
 // VolumeAttachmentStatus holds the answers to the tickets.
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeAttachmentStatus struct {
-	// The answer to each ticket, by the ticket's id. Written by attach-controller; absent means nothing was looked
-	// at yet.
+	// The answer to each ticket, by the ticket's id. Written by attach-controller; absent means not evaluated
+	// yet.
 	// +optional
 	AttachmentTicketStatuses map[string]AttachmentTicketStatus `json:"attachmentTicketStatuses,omitempty"`
 	// Who holds the volume, what blocks it, and the next step: Ready. Written by the writer of each type; absent
@@ -34,19 +34,19 @@ type VolumeAttachmentStatus struct {
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
 	// The id of the ticket that the volume is held for, or is being attached for; of several, the first in order; for a
-	// ticket whose id is empty, its type. Written by attach-controller; absent means that nobody holds the volume.
+	// ticket whose id is empty, its type. Written by attach-controller; absent means that no ticket holds the volume.
 	// +optional
 	Holder string `json:"holder,omitempty"`
-	// Node that the volume is held on, or is being attached to. Written by attach-controller; absent means that nobody
+	// Node that the volume is held on, or is being attached to. Written by attach-controller; absent means that no ticket
 	// holds the volume.
 	// +optional
 	NodeID string `json:"nodeID,omitempty"`
-	// The metadata.generation that this status describes. Written by attach-controller; absent means not told.
+	// The metadata.generation that this status describes. Written by attach-controller; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// AttachmentTicket is the wish of one party to have the volume attached to one node.
+// AttachmentTicket is the request of one party to attach the volume to one node.
 // +kubebuilder:pruning:PreserveUnknownFields
 type AttachmentTicket struct {
 	// Counts the changes of this ticket; the answer repeats it. Written by who wants the volume attached; absent
@@ -58,12 +58,12 @@ type AttachmentTicket struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	ID string `json:"id,omitempty"`
-	// Node that the volume shall be attached to. Written by who wants the volume attached; absent means none: the
+	// Node that the volume must be attached to. Written by who wants the volume attached; absent means none: the
 	// ticket waits with reason NoNode.
 	// +optional
 	NodeID string `json:"nodeID,omitempty"`
 	// disableFrontend ("true", "false", "any"), lastAttachedBy, ownerKind, ownerName, ownerUID, expiresAt (RFC
-	// 3339). Written by who wants the volume attached; absent means frontend on, no owner to look for.
+	// 3339). Written by who wants the volume attached; absent means frontend on, no owner to check.
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule=`!("disableFrontend" in self) || self["disableFrontend"] in ["", "true", "false", "any"]`,message="parameter disableFrontend of a ticket must be true, false or any"
 	// +kubebuilder:validation:XValidation:rule=`!("expiresAt" in self) || self["expiresAt"] == "" || self["expiresAt"].size() > 10 && timestamp(self["expiresAt"]) > timestamp("1970-01-01T00:00:00Z")`,message="parameter expiresAt of a ticket must be an RFC 3339 time, such as 2026-01-31T09:30:00Z"

@@ -13,13 +13,13 @@ const (
 const (
 	// ReasonAttached surfaces when the wanted holder has the volume.
 	ReasonAttached = "Attached"
-	// ReasonDetached surfaces when nobody wants the volume and nobody has it.
+	// ReasonDetached surfaces when no ticket wants the volume and it is detached.
 	ReasonDetached = "Detached"
 	// ReasonAttaching surfaces while the volume is being attached; also of a ticket.
 	ReasonAttaching = "Attaching"
 	// ReasonDetaching surfaces while the volume is being detached.
 	ReasonDetaching = "Detaching"
-	// ReasonBlocked surfaces while something outside stands in the way; the message names it.
+	// ReasonBlocked surfaces while something else blocks it; the message names that.
 	ReasonBlocked = "Blocked"
 	// ReasonNoCandidate surfaces while there are tickets and none of them can be served.
 	ReasonNoCandidate = "NoCandidate"

@@ -2,11 +2,11 @@ package v1beta2
 
 // Condition types of a Volume; writer attach-controller.
 const (
-	// VolumeAttached is True while the volume is usable on status.currentNodeID. Its reason says what is waited for.
+	// VolumeAttached is True while the volume is usable on status.currentNodeID. Its reason states what is waited for.
 	VolumeAttached = "Attached"
-	// VolumeFaulted is True while the volume cannot go on: its engine failed, or no replica is usable.
+	// VolumeFaulted is True while the volume cannot continue: its engine failed, or no replica is usable.
 	VolumeFaulted = "Faulted"
-	// VolumeReverted tells what became of the last spec.revertRequestedAt.
+	// VolumeReverted states what became of the last spec.revertRequestedAt.
 	VolumeReverted = "Reverted"
 	// VolumeExpanded is False while the last expansion failed, and True once the volume has its size after that; absent means that none
 	// ever failed.
@@ -17,8 +17,8 @@ const (
 const (
 	// ReasonExpanded surfaces when the volume has its size after an expansion that had failed.
 	ReasonExpanded = "Expanded"
-	// ReasonExpansionFailed surfaces while the engine has not grown although it was asked to; the message says why, as far as the engine
-	// does.
+	// ReasonExpansionFailed surfaces while the engine has not grown although it was asked to; the message explains why, as far as the
+	// engine does.
 	ReasonExpansionFailed = "ExpansionFailed"
 )
 
@@ -34,7 +34,7 @@ const (
 
 // Reasons of VolumeAttached and VolumeFaulted beside those of other kinds.
 const (
-	// ReasonDeletedInUse surfaces while the volume is attached although its engine or frontend is being deleted; it is made anew at the
+	// ReasonDeletedInUse surfaces while the volume is attached although its engine or frontend is being deleted; it is made again at the
 	// next detach.
 	ReasonDeletedInUse = "DeletedInUse"
 	// ReasonWaitingForReplicas surfaces while replicas start or stop.
@@ -49,7 +49,7 @@ const (
 	ReasonInstanceUnknown = "InstanceUnknown"
 	// ReasonReplicaNotStarting surfaces while a replica does not start although its node is in service.
 	ReasonReplicaNotStarting = "ReplicaNotStarting"
-	// ReasonNoUsableReplica surfaces while no replica can be used; the message says which node or person is waited for.
+	// ReasonNoUsableReplica surfaces while no replica can be used; the message states which node or person is waited for.
 	ReasonNoUsableReplica = "NoUsableReplica"
 	// ReasonRestoring surfaces while a volume gets its data from a backup.
 	ReasonRestoring = "Restoring"

@@ -18,7 +18,7 @@ const (
 	// ReasonSizeMissing surfaces when the volume has no size, or less than nothing.
 	ReasonSizeMissing = "SizeMissing"
 	// ReasonInsufficientSpace surfaces when no disk has the space, or the disk of a replica none for a larger size; the message
-	// says how much it lacks, the best one where there are several.
+	// states how much it lacks, the best one where there are several.
 	ReasonInsufficientSpace = "InsufficientSpace"
 	// ReasonAntiAffinity surfaces when replicas of the volume are on every node, zone or disk that would fit.
 	ReasonAntiAffinity = "AntiAffinity"

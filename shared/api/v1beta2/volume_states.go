@@ -36,7 +36,7 @@ const (
 )
 
 // IsNodeDown reports whether a node is positively out of service: it does not exist (nil), or its Ready condition is False
-// because Kubernetes says so. Every other reason proves nothing.
+// because Kubernetes reports it. Every other reason proves nothing.
 func IsNodeDown(node *Node) bool {
 	if node == nil {
 		return true
@@ -50,7 +50,7 @@ func IsNodeDown(node *Node) bool {
 	return false
 }
 
-// SizeOf is the size in bytes that the volume's engine and replicas have or may be told: spec.size, but for what was not accepted yet.
+// SizeOf is the size in bytes that the volume's engine and replicas have or may be reported: spec.size, but for what was not accepted yet.
 func SizeOf(v *Volume) int64 {
 	if accepted := v.Status.AcceptedSize; accepted > 0 {
 		return min(accepted, v.Spec.Size)

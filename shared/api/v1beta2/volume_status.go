@@ -1,30 +1,30 @@
 package v1beta2
 
-// VolumeStatus is where a volume is. attach-controller writes it, but for what is marked.
+// VolumeStatus is where a volume is. attach-controller writes it, except for the fields that name another writer.
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeStatus struct {
 	// Bytes that the volume's data and snapshots take in one replica. Written by Longhorn; absent means 0, not known.
 	// +optional
 	ActualSize int64 `json:"actualSize,omitempty"`
-	// Largest size in bytes for which there was room on the disks of all replicas, and which the engine may be told: spec.size
+	// Largest size in bytes for which there was room on the disks of all replicas, and which the engine may be reported: spec.size
 	// grows beyond it only when there is room, and is never less again. Written by attach-controller; absent means that no
-	// replica was told a size.
+	// replica was reported a size.
 	// +optional
 	AcceptedSize int64 `json:"acceptedSize,omitempty"`
-	// spec.size with its unit, such as 20Gi, for people. Written by attach-controller; absent means not told.
+	// spec.size with its unit, such as 20Gi, for people. Written by attach-controller; absent means unknown.
 	// +optional
 	Capacity string `json:"capacity,omitempty"`
 	// How far filling the volume from another one is. Written by attach-controller; absent means it is no clone.
 	// +optional
 	CloneStatus VolumeCloneStatus `json:"cloneStatus,omitzero"`
-	// What people and neighbours need to know, one writer per type. Written by the writer of each type; absent means
+	// The observations for people and peer controllers, one writer per type. Written by the writer of each type; absent means
 	// nothing is known.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Node on which the v2 target runs; kept for objects made by Longhorn, Drover uses currentTargetNodeID. Written
+	// Node on which the v2 target runs; kept for objects that Longhorn created, Drover uses currentTargetNodeID. Written
 	// by Longhorn; absent means the node of the volume.
 	// +optional
 	CurrentEngineNodeID string `json:"currentEngineNodeID,omitempty"`
@@ -43,7 +43,7 @@ type VolumeStatus struct {
 	// is where the volume is attached.
 	// +optional
 	CurrentTargetNodeID string `json:"currentTargetNodeID,omitempty"`
-	// Whether the volume is smaller than its spec says. Written by attach-controller; absent means false.
+	// Whether the volume is smaller than its spec. Written by attach-controller; absent means false.
 	// +optional
 	ExpansionRequired bool `json:"expansionRequired,omitempty"`
 	// Whether the volume is attached without its block device. Written by attach-controller; absent means false.
@@ -74,12 +74,12 @@ type VolumeStatus struct {
 	// RFC 3339 time at which all snapshots were last hashed. Written by Longhorn; absent means never.
 	// +optional
 	LastOnDemandSnapshotHashingCompleteAt string `json:"lastOnDemandSnapshotHashingCompleteAt,omitempty"`
-	// Node whose controller looks after the volume: spec.nodeID while that node is not down, else the one that
+	// Node whose controller manages the volume: spec.nodeID while that node is not down, else the one that
 	// serves in its place. Written by im-monitor; absent means not decided yet.
 	// +optional
 	OwnerID string `json:"ownerID,omitempty"`
 	// What was asked for and came to its end, well or not, as <snapshot>@<time>: it is not done again. The condition
-	// Reverted says how it ended. Written by attach-controller; absent means never.
+	// Reverted states how it ended. Written by attach-controller; absent means never.
 	// +optional
 	LastRevert string `json:"lastRevert,omitempty"`
 	// RFC 3339 time at which the volume was usable again after it was detached under its users: pods that started
@@ -105,13 +105,13 @@ type VolumeStatus struct {
 	// +optional
 	ShareState string `json:"shareState,omitempty"`
 	// Where the volume is: creating, attached, detached, attaching, detaching or deleting. Written by
-	// attach-controller; absent means it was not looked at yet.
+	// attach-controller; absent means it was not checked yet.
 	// +optional
 	State string `json:"state,omitempty"`
 	// How far the move of a v2 target is. Written by attach-controller; absent means none is under way.
 	// +optional
 	SwitchoverState string `json:"switchoverState,omitempty"`
-	// The metadata.generation that this status describes. Written by nobody yet; absent means not told.
+	// The metadata.generation that this status describes. Written by no controller yet; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
@@ -132,13 +132,13 @@ type VolumeCloneStatus struct {
 	// Volume that is copied. Written by attach-controller; absent means none.
 	// +optional
 	SourceVolume string `json:"sourceVolume,omitempty"`
-	// initiated, copy-completed-awaiting-healthy, completed or failed. Written by attach-controller; absent means
-	// not begun.
+	// initiated, copy-completed-awaiting-healthy, completed or failed. Written by attach-controller; absent means not
+	// begun.
 	// +optional
 	State string `json:"state,omitempty"`
 }
 
-// KubernetesStatus tells who in Kubernetes uses a volume.
+// KubernetesStatus is what in Kubernetes uses a volume.
 // +kubebuilder:pruning:PreserveUnknownFields
 type KubernetesStatus struct {
 	// RFC 3339 time at which the claim was last bound to it. Written by Longhorn; absent means it is bound now, or

@@ -20,7 +20,7 @@ type Binaries struct {
 
 // Locate finds the servers' binaries: among the inputs of a Bazel test; in the directory that KUBEBUILDER_ASSETS names; else in the cache;
 // else it downloads them with setup-envtest; else it builds them from Go modules, once, into the cache. A place without
-// kube-controller-manager is passed over when that is needed. What takes long is announced on progress.
+// kube-controller-manager is passed over when that is needed. Long steps are reported on progress.
 func Locate(ctx context.Context, controllerManager bool, progress io.Writer) (Binaries, error) {
 	if runfiles := os.Getenv("TEST_SRCDIR"); runfiles != "" && etcdRunfile != "" {
 		return binariesIn(filepath.Dir(filepath.Join(runfiles, etcdRunfile)), controllerManager)
@@ -42,7 +42,7 @@ func Locate(ctx context.Context, controllerManager bool, progress io.Writer) (Bi
 	return binariesIn(dir, controllerManager)
 }
 
-// binariesIn looks for the servers in a directory under their usual names.
+// binariesIn searches for the servers in a directory under their usual names.
 func binariesIn(dir string, controllerManager bool) (Binaries, error) {
 	var found Binaries
 	for name, command := range map[string]*[]string{
@@ -54,7 +54,7 @@ func binariesIn(dir string, controllerManager bool) (Binaries, error) {
 			err = fmt.Errorf("%s is no program", path)
 		}
 		if err != nil && (controllerManager || name != "kube-controller-manager") {
-			return Binaries{}, fmt.Errorf("looking for %s: %w", name, err)
+			return Binaries{}, fmt.Errorf("searching for %s: %w", name, err)
 		}
 		if err == nil {
 			*command = []string{path}

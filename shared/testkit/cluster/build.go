@@ -25,7 +25,7 @@ func buildArguments() []string {
 		"-s -w " + version + "gitVersion=" + kubernetesVersion + " " + version + "gitMajor=1 " + version + "gitMinor=36"}
 }
 
-// build compiles the combined binary beside its place, links the servers' names to it, and moves the whole into place.
+// build compiles the combined binary in a staging directory, links the servers' names to it, and moves the directory into place.
 // The caller holds the lock of dir.
 func build(ctx context.Context, source, dir string, progress io.Writer) error {
 	staging := dir + ".building" // may be left from a builder that was killed
@@ -63,7 +63,7 @@ func compile(ctx context.Context, source, output string, progress io.Writer) err
 	return nil
 }
 
-// runReporting runs the command to its end and returns what it said; report is called every now and then.
+// runReporting runs the command to its end and returns its output; report is called periodically.
 func runReporting(command *exec.Cmd, report func()) (string, error) {
 	var said strings.Builder
 	command.Stdout, command.Stderr = &said, &said

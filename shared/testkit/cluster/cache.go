@@ -42,7 +42,7 @@ func cached(ctx context.Context, controllerManager bool, progress io.Writer) (st
 	}
 	defer func() { _ = lock.Close() }()
 	if found := inCache(root, dir, controllerManager); found != "" {
-		return found, nil // the one that we waited for put it there
+		return found, nil // the process that held the lock put it there
 	}
 	if !controllerManager {
 		if err := download(ctx, root, progress); err == nil {
@@ -65,7 +65,7 @@ func inCache(root, built string, controllerManager bool) string {
 	return downloaded(root)
 }
 
-// waitForLock waits for its turn to fill the cache.
+// waitForLock waits until this process may fill the cache.
 func waitForLock(ctx context.Context, path, what string, progress io.Writer) (*os.File, error) {
 	began, reported := time.Now(), false
 	tick := time.NewTicker(lockPoll)
@@ -93,7 +93,7 @@ func cacheKey(source string, arguments []string) (string, error) {
 	_, _ = fmt.Fprintln(sum, runtime.Version(), runtime.GOOS, runtime.GOARCH, arguments)
 	programs, err := filepath.Glob(filepath.Join(source, "controlplane", "*.go"))
 	if err != nil {
-		return "", fmt.Errorf("looking for the control plane's source: %w", err)
+		return "", fmt.Errorf("searching for the control plane's source: %w", err)
 	}
 	for _, path := range append([]string{filepath.Join(source, "go.mod"), filepath.Join(source, "go.sum")}, programs...) {
 		data, err := os.ReadFile(path)

@@ -29,42 +29,42 @@ func TestTwoProcessesThatNeedTheBinariesBuildThemOnce(t *testing.T) {
 	fake := useFake(t, fakeGo)
 	builder, builds := locate(t)
 	require.Eventually(t, func() bool { return strings.Contains(builds.String(), "building etcd") }, within, every)
-	waiter, waits := locate(t)
+	second, waits := locate(t)
 	require.Eventually(t, func() bool { return strings.Contains(waits.String(), "waiting for it") }, within, every)
 	require.NoError(t, os.WriteFile(filepath.Join(fake, "gate"), nil, 0o600))
 	require.NoError(t, builder.Wait(), "%s", builds)
-	require.NoError(t, waiter.Wait(), "%s", waits)
+	require.NoError(t, second.Wait(), "%s", waits)
 	require.Equal(t, "build", read(filepath.Join(fake, "calls")), "built once")
 
-	again, says := locate(t)
-	require.NoError(t, again.Wait(), "%s", says)
+	again, log := locate(t)
+	require.NoError(t, again.Wait(), "%s", log)
 	require.Equal(t, "build", read(filepath.Join(fake, "calls")), "and found in the cache from then on")
-	require.NotContains(t, says.String(), "building")
+	require.NotContains(t, log.String(), "building")
 }
 
-// locate runs a process that looks for the binaries, and returns what it says.
-func locate(t *testing.T) (*exec.Cmd, *said) {
+// locate runs a process that searches for the binaries, and returns its output.
+func locate(t *testing.T) (*exec.Cmd, *output) {
 	t.Helper()
-	command, output := inRole(t, roleLocator), &said{}
+	command, output := inRole(t, roleLocator), &output{}
 	command.Stdout, command.Stderr = output, output
 	require.NoError(t, command.Start())
 	t.Cleanup(func() { _ = command.Process.Kill() })
 	return command, output
 }
 
-// said is a buffer that may be read while it is written.
-type said struct {
+// output is a buffer that may be read while it is written.
+type output struct {
 	mutex  sync.Mutex
 	buffer bytes.Buffer
 }
 
-func (s *said) Write(data []byte) (int, error) {
+func (s *output) Write(data []byte) (int, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.buffer.Write(data)
 }
 
-func (s *said) String() string {
+func (s *output) String() string {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.buffer.String()

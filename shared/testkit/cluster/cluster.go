@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Options say what Start shall run. The zero value is etcd and kube-apiserver in a temporary directory.
+// Options configure what Start runs. The zero value is etcd and kube-apiserver in a temporary directory.
 type Options struct {
 	// ControllerManager also runs kube-controller-manager: namespaces get deleted, owners' dependents collected, pods'
 	// ServiceAccounts made.

@@ -20,8 +20,8 @@ import (
 // The test binary runs itself again in one of these roles, to be killed or to compete.
 const (
 	roleVariable = "DROVER_CLUSTER_TEST_ROLE"
-	roleHolder   = "holder"  // starts a cluster, says where, and waits to be killed
-	roleLocator  = "locator" // finds the binaries and says where
+	roleHolder   = "holder"  // starts a cluster, states where, and waits to be killed
+	roleLocator  = "locator" // finds the binaries and states where
 )
 
 func TestMain(m *testing.M) {
@@ -102,7 +102,7 @@ func serversOf(t *testing.T, dir string) []string {
 	return pids
 }
 
-// runsFor says whether the process has the directory in its command line. One that nobody waits for any more has none.
+// runsFor reports whether the process has the directory in its command line. A zombie has none.
 func runsFor(pid, dir string) bool {
 	command, err := exec.Command("ps", "-o", "args=", "-p", pid).Output()
 	return err == nil && strings.Contains(string(command), dir)

@@ -45,7 +45,7 @@ func (c *Cluster) InstallCRDs(ctx context.Context, dir string) error {
 func readCRDs(dir string) (map[string][]byte, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	if err != nil {
-		return nil, fmt.Errorf("looking for CRDs: %w", err)
+		return nil, fmt.Errorf("searching for CRDs: %w", err)
 	}
 	crds := map[string][]byte{}
 	for _, path := range paths {

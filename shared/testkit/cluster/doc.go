@@ -2,12 +2,12 @@
 // kube-controller-manager. Tests, the demo and the benchmarks stand on it.
 //
 // Start finds the servers' binaries (see Locate), picks free ports, makes its own certificate authority and keys, and
-// returns once the API server says that it is ready. Any number of clusters run beside each other, each in its own
+// returns once the API server reports that it is ready. Any number of clusters run beside each other, each in its own
 // temporary directory.
 //
 // Nothing stays behind. Stop ends the servers and removes the directory. When the process that called Start dies
-// without Stop, even by SIGKILL, the kernel kills the servers (Linux) and a waiting shell, which notices that its pipe
-// was closed, kills what is left and removes the directory. Should that shell die as well, the next Start sweeps up:
+// without Stop, even by SIGKILL, the kernel kills the servers (Linux) and a waiting watchdog script, which notices that its pipe
+// was closed, kills what is left and removes the directory. If the watchdog dies as well, the next Start cleans up:
 // every directory carries a locked file, and one whose lock can be taken has no owner any more.
 //
 // The package knows nothing about Drover's own kinds; package testkit adds them.

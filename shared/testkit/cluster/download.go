@@ -17,14 +17,14 @@ const (
 	setupEnvtest = "sigs.k8s.io/controller-runtime/tools/setup-envtest@v0.25.1"
 	// downloadMinor is the Kubernetes minor version that is built otherwise.
 	downloadMinor = "1.36"
-	// downloadTimeout is long enough for the 60 MB on a good line, and little beside the build that follows.
+	// downloadTimeout is long enough for the 60 MB on a fast connection, and little beside the build that follows.
 	downloadTimeout = 30 * time.Second
 )
 
 // download lets setup-envtest fetch etcd and kube-apiserver into <root>/k8s. Without a network it fails in seconds. It
 // is tried only where the alternative is the build, and it never brings kube-controller-manager.
 func download(ctx context.Context, root string, progress io.Writer) error {
-	_, _ = fmt.Fprintf(progress, "looking for Kubernetes %s to download with setup-envtest, %s at most\n",
+	_, _ = fmt.Fprintf(progress, "searching for Kubernetes %s to download with setup-envtest, %s at most\n",
 		downloadMinor, downloadTimeout)
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
@@ -39,7 +39,7 @@ func download(ctx context.Context, root string, progress io.Writer) error {
 	return err
 }
 
-// lastWords is the last line that a command said for itself, before `go run` adds its exit status.
+// lastWords is the last output of a command before `go run` adds its exit status.
 func lastWords(said string, err error) string {
 	lines := strings.Split(strings.TrimSpace(said), "\n")
 	for _, line := range slices.Backward(lines) {
@@ -50,7 +50,7 @@ func lastWords(said string, err error) string {
 	return err.Error()
 }
 
-// downloaded returns the directory that setup-envtest filled, or nothing. A download that was cut short lacks a program.
+// downloaded returns the directory that setup-envtest filled, or nothing. An interrupted download lacks a program.
 func downloaded(root string) string {
 	pattern := fmt.Sprintf("%s.*-%s-%s", downloadMinor, runtime.GOOS, runtime.GOARCH)
 	dirs, _ := filepath.Glob(filepath.Join(root, "k8s", pattern))

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/testkit/cluster"
 )
 
-// fakeDownloader stands in for `go run setup-envtest`, with a network.
+// fakeDownloader replaces `go run setup-envtest`, with a network.
 const fakeDownloader = `#!/bin/sh
 echo "$1" >>"$FAKE/calls"
 [ "$1" = run ] || exit 1

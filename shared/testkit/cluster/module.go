@@ -10,7 +10,7 @@ import (
 
 const module = "module drover.dev/drover\n"
 
-// ModuleRoot returns the directory of Drover's go.mod, looked for from the working directory upwards: `go test` runs
+// ModuleRoot returns the directory of Drover's go.mod, searched for from the working directory upwards: `go test` runs
 // each test in its package's directory.
 func ModuleRoot() (string, error) {
 	dir, err := os.Getwd()

@@ -17,20 +17,20 @@ import (
 const (
 	dirPrefix = "drover-cluster-"
 	ownerFile = "owner.lock"
-	// youngest is how old a directory must be before a sweep looks at it: its owner may not have locked it yet.
+	// youngest is how old a directory must be before a sweep checks it: its owner may not have locked it yet.
 	youngest = 10 * time.Second
 )
 
 //go:embed guard.sh
 var guardScript string
 
-// ownedDir is a directory that goes when its owner goes. While the owner lives it holds a lock on a file in it; a guard
+// ownedDir is a directory that is removed when its owner dies. While the owner lives it holds a lock on a file in it; a watchdog
 // process waits for the owner's end and removes the directory, with the processes recorded in it.
 type ownedDir struct {
 	path  string
 	lock  *os.File
 	guard *exec.Cmd
-	alive io.Closer // the pipe whose end tells the guard that the owner is gone
+	alive io.Closer // the pipe whose end reports to the watchdog that the owner is gone
 }
 
 func newOwnedDir(base string) (*ownedDir, error) {
@@ -43,7 +43,7 @@ func newOwnedDir(base string) (*ownedDir, error) {
 		return nil, errors.Join(err, d.remove())
 	}
 	if err := d.startChecker(); err != nil {
-		return nil, errors.Join(fmt.Errorf("starting the guard of %s: %w", path, err), d.remove())
+		return nil, errors.Join(fmt.Errorf("starting the watchdog of %s: %w", path, err), d.remove())
 	}
 	return d, nil
 }
@@ -61,7 +61,7 @@ func (d *ownedDir) startChecker() error {
 	return nil
 }
 
-// guardCommand is a shell in a process group of its own, so that a signal to the owner's group does not reach it. It
+// guardCommand is the watchdog, a script in a process group of its own, so that a signal to the owner's group does not reach it. It
 // holds none of the owner's outputs open.
 func guardCommand(path string) *exec.Cmd {
 	guard := exec.Command("/bin/sh", "-c", guardScript, "drover-cluster-guard", path)
@@ -70,7 +70,7 @@ func guardCommand(path string) *exec.Cmd {
 	return guard
 }
 
-// remove deletes the directory and ends its guard. The recorded processes must have ended.
+// remove deletes the directory and ends its watchdog. The recorded processes must have ended.
 func (d *ownedDir) remove() error {
 	err := os.RemoveAll(d.path)
 	if d.alive != nil {
@@ -88,8 +88,8 @@ func (d *ownedDir) remove() error {
 	return nil
 }
 
-// sweep removes the directories below base whose owner and guard both died. What cannot be removed stays for the next
-// sweep: somebody else's rubbish is no reason not to start.
+// sweep removes the directories below base whose owner and watchdog both died. What cannot be removed stays for the next
+// sweep: leftovers of another process do not prevent a start.
 func sweep(base string) {
 	paths, _ := filepath.Glob(filepath.Join(base, dirPrefix+"*"))
 	for _, path := range paths {

@@ -36,7 +36,7 @@ func TestASweepKillsARecordedServerButNotAProcessThatInheritedItsNumber(t *testi
 	base := t.TempDir()
 	abandoned := abandonedDir(t, base, "abandoned")
 	server := record(t, abandoned, "server", "--data-dir="+abandoned)
-	previous := record(t, abandoned, "stranger", "--data-dir=elsewhere")
+	previous := record(t, abandoned, "foreign", "--data-dir=elsewhere")
 	age(t, abandoned)
 
 	sweep(base)
@@ -47,7 +47,7 @@ func TestASweepKillsARecordedServerButNotAProcessThatInheritedItsNumber(t *testi
 	require.Error(t, previous.Wait())
 }
 
-// abandonedDir is what an owner and a guard that were both killed leave behind.
+// abandonedDir is what a killed owner with a killed watchdog leaves behind.
 func abandonedDir(t *testing.T, base, name string) string {
 	t.Helper()
 	dir := filepath.Join(base, dirPrefix+name)

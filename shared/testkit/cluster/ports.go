@@ -21,8 +21,8 @@ const (
 	portAttempts = 1000
 )
 
-// FreePorts returns different ports of 127.0.0.1 on which nobody listens now, and that no outgoing connection takes. No other process that
-// asks here gets them until this one ends: what is started on them may take its time, be killed, and come back.
+// FreePorts returns different ports of 127.0.0.1 on which no process listens now, and that no outgoing connection takes. No other process
+// that asks here gets them until this one ends: a server on them may start slowly, be killed, and restart.
 func FreePorts(count int) ([]int, error) {
 	seen := map[int]bool{}
 	var ports []int
@@ -44,7 +44,7 @@ func FreePorts(count int) ([]int, error) {
 	return nil, errors.New("no free port found on 127.0.0.1")
 }
 
-// reserve takes a lock that ends with the process, and tells whether it got it.
+// reserve takes a lock that ends with the process, and reports whether it got it.
 func reserve(port int) (bool, error) {
 	dir := filepath.Join(cacheRoot(), "ports")
 	if err := os.MkdirAll(dir, 0o755); err != nil {

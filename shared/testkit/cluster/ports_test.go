@@ -31,7 +31,7 @@ func TestAPortIsReservedOnce(t *testing.T) {
 	require.NoError(t, err)
 	mine, err := reserve(ports[0])
 	require.NoError(t, err)
-	require.False(t, mine, "nobody listens there yet, and still it is taken")
+	require.False(t, mine, "no process listens there yet, but the port is taken")
 }
 
 func TestFreePortsAreDifferentAndBelowThoseOfOutgoingConnections(t *testing.T) {

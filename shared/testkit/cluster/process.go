@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// errPortTaken says that a port which was free a moment ago is not; another attempt with other ports helps.
-var errPortTaken = errors.New("a port was taken by somebody else")
+// errPortTaken reports that a port which was free a moment ago is not; another attempt with other ports helps.
+var errPortTaken = errors.New("a port was taken by another process")
 
 const terminateTimeout = 10 * time.Second
 
@@ -28,7 +28,7 @@ type process struct {
 	exited chan struct{}
 }
 
-// collectLess lets the servers collect garbage less often, unless the environment says how often: they are small and short-lived, and a
+// collectLess lets the servers collect garbage less often, unless the environment sets how often: they are small and short-lived, and a
 // fifth of their time went into it.
 const collectLess = "GOGC=400"
 

@@ -21,7 +21,7 @@ func (c *Cluster) Backup(ctx context.Context, to string) error {
 	return errors.Join(copied, c.startAgain(ctx))
 }
 
-// Restore puts back the data that Backup kept, under running clients: what was written since never happened, and resource versions go back
+// Restore puts back the data that Backup kept, under running clients: writes since the backup are lost, and resource versions go back
 // with it.
 func (c *Cluster) Restore(ctx context.Context, from string) error {
 	c.StopAPIServer()

@@ -27,7 +27,7 @@ func TestEtcdIsRestoredToAnEarlierState(t *testing.T) {
 	backup := filepath.Join(t.TempDir(), "etcd")
 	require.NoError(t, c.Backup(t.Context(), backup))
 	require.Error(t, c.Backup(t.Context(), backup), "a backup is never overwritten")
-	require.True(t, maps.has("before"), "the servers go on")
+	require.True(t, maps.has("before"), "the servers continue")
 	maps.create("since")
 	require.NoError(t, c.Restore(t.Context(), backup))
 	require.True(t, maps.has("before"))

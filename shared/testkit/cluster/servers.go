@@ -42,7 +42,7 @@ func (c *Cluster) startEtcd(ctx context.Context) error {
 }
 
 // StartAPIServer starts the API server after StopAPIServer and returns when it is ready: same address, same keys, same
-// data, and its audit log goes on.
+// data, and its audit log continues.
 func (c *Cluster) StartAPIServer(ctx context.Context) error {
 	client, err := rest.HTTPClientFor(c.AdminConfig())
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Cluster) apiServerFlags() []string {
 		"--profiling=false",
 	}
 	if !c.options.ControllerManager {
-		// Nobody makes the ServiceAccounts that this plugin demands of a pod's namespace.
+		// No controller creates the ServiceAccounts that this plugin requires in a pod's namespace.
 		flags = append(flags, "--disable-admission-plugins=ServiceAccount")
 	}
 	if c.options.Audit {
@@ -126,7 +126,7 @@ func answersOK(ctx context.Context, client *http.Client, url string) bool {
 	return ok
 }
 
-// ask sends a request with an empty JSON object and returns the answer, and whether it was a good one.
+// ask sends a request with an empty JSON object and returns the answer, and whether it was a success.
 func ask(ctx context.Context, client *http.Client, method, url string) (string, bool) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

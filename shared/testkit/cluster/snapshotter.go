@@ -23,7 +23,7 @@ const (
 type Snapshotter struct{ Program, CRDs string }
 
 // LocateSnapshotter finds both: beside the servers among the inputs of a Bazel test; else in the cache, into which they are
-// built once from Go modules. What takes long is announced on progress.
+// built once from Go modules. Long steps are reported on progress.
 func LocateSnapshotter(ctx context.Context, progress io.Writer) (Snapshotter, error) {
 	if runfiles := os.Getenv("TEST_SRCDIR"); runfiles != "" && etcdRunfile != "" {
 		return snapshotterIn(filepath.Dir(filepath.Join(runfiles, etcdRunfile)))
@@ -50,7 +50,7 @@ func LocateSnapshotter(ctx context.Context, progress io.Writer) (Snapshotter, er
 	}
 	defer func() { _ = lock.Close() }()
 	if found, err := snapshotterIn(dir); err == nil {
-		return found, nil // the one that we waited for put it there
+		return found, nil // the process that held the lock put it there
 	}
 	if err := buildSnapshotter(ctx, source, dir, progress); err != nil {
 		return Snapshotter{}, err
@@ -62,7 +62,7 @@ func snapshotterIn(dir string) (Snapshotter, error) {
 	found := Snapshotter{Program: filepath.Join(dir, snapshotterName), CRDs: filepath.Join(dir, snapshotCRDs)}
 	for _, path := range []string{found.Program, found.CRDs} {
 		if _, err := os.Stat(path); err != nil {
-			return Snapshotter{}, fmt.Errorf("looking for the common snapshot controller: %w", err)
+			return Snapshotter{}, fmt.Errorf("searching for the common snapshot controller: %w", err)
 		}
 	}
 	return found, nil
@@ -89,7 +89,7 @@ func buildSnapshotter(ctx context.Context, source, dir string, progress io.Write
 	}
 	client, err := goIn(ctx, source, "list", "-m", "-f", "{{.Dir}}", snapshotterModule+"/client/v8")
 	if err != nil {
-		return fmt.Errorf("looking for the definitions of VolumeSnapshots: %w", err)
+		return fmt.Errorf("searching for the definitions of VolumeSnapshots: %w", err)
 	}
 	definitions := os.DirFS(filepath.Join(strings.TrimSpace(client), "config", "crd"))
 	if err := os.CopyFS(filepath.Join(staging, snapshotCRDs), definitions); err != nil {
@@ -102,7 +102,7 @@ func buildSnapshotter(ctx context.Context, source, dir string, progress io.Write
 	return nil
 }
 
-// goIn runs a command of Go in a module and returns what it said.
+// goIn runs a command of Go in a module and returns its output.
 func goIn(ctx context.Context, dir string, arguments ...string) (string, error) {
 	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = dir

@@ -17,7 +17,7 @@ import (
 )
 
 // ErrCut is what every write from the cut on fails with, also the one that was sent.
-var ErrCut = errors.New("the process was cut off")
+var ErrCut = errors.New("the process was cut")
 
 // Point is where to cut. The zero value cuts nowhere.
 type Point struct {
@@ -60,8 +60,8 @@ func New(inner client.Client, at Point, onCut func()) *Client {
 	return &Client{Client: inner, at: at, onCut: onCut}
 }
 
-// Writes returns what was sent, in order, such as "patch Orphan/status orphan-1". What was judged on an older version, and
-// refused for that, is none: it is judged anew, how often depends on who was faster.
+// Writes returns what was sent, in order, such as "patch Orphan/status orphan-1". What was evaluated on an older version, and
+// refused for that, is none: it is evaluated again, how often depends on who was faster.
 func (c *Client) Writes() []string {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -106,7 +106,7 @@ func (c *Client) describe(verb, subresource string, obj client.Object) string {
 	return fmt.Sprintf("%s %s%s %s", verb, kind, subresource, obj.GetName())
 }
 
-// named is what an apply configuration made of an unstructured object tells about itself.
+// named is the identity of an apply configuration that was built from an unstructured object.
 type named interface {
 	GetKind() string
 	GetName() string

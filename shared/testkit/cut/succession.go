@@ -15,7 +15,7 @@ type Succession struct {
 	dead, followed chan struct{}
 }
 
-// NewSuccession returns one in which nobody follows yet.
+// NewSuccession returns a Succession without a following process.
 func NewSuccession() *Succession {
 	s := &Succession{dead: make(chan struct{}), followed: make(chan struct{})}
 	s.Cut = sync.OnceFunc(func() { close(s.dead) })
@@ -32,7 +32,7 @@ func (s *Succession) Follow(next func()) {
 }
 
 // Wait is to be called at the end of a scenario that was to be cut, and returns once next has. A process that needed
-// fewer writes this time than the point says is ended by stop.
+// fewer writes this time than the point needs is ended by stop.
 func (s *Succession) Wait(stop func()) {
 	select {
 	case <-s.followed:

@@ -28,7 +28,7 @@ type Options struct {
 	Namespace, Owner string
 	// Cache is what the binary caches other than whole objects without managed fields.
 	Cache map[client.Object]cache.ByObject
-	// Wrap stands between the controllers and their client; nil: nothing does.
+	// Wrap wraps the client of the controllers; nil: none.
 	Wrap func(client.Client) client.Client
 	// At is the write at which the run is cut, OnCut is called then; by default it is not cut.
 	At    cut.Point
@@ -41,7 +41,7 @@ type Options struct {
 type Process struct {
 	// Client is theirs; it counts what they write.
 	Client *cut.Client
-	// Stop ends the run, Wait says when it has ended.
+	// Stop ends the run, Wait returns when it has ended.
 	Stop context.CancelFunc
 
 	ended chan struct{}
@@ -95,7 +95,7 @@ func Start(t testing.TB, o Options, setup func(context.Context, *runkit.Runtime)
 // Ended is closed when the run has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }
 
-// Wait waits until the run has ended and says why, nil after Stop.
+// Wait waits until the run has ended and returns why, nil after Stop.
 func (p *Process) Wait() error {
 	<-p.ended
 	return p.err
