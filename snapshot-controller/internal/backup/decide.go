@@ -48,7 +48,7 @@ func (w World) noVolume() (reason, message string) {
 	return v1beta2.ReasonVolumeNotFound, "Volume " + name + " is gone, or is being deleted; delete this Backup, unless it is completed."
 }
 
-// noSnapshot: one that was not seen since the volume was detached is looked for by attaching it. What was begun goes on
+// noSnapshot: one that was not seen since the volume was detached is searched for by attaching it. What was begun continues
 // without.
 func (w World) noSnapshot() (reason, message string) {
 	s, name := w.Snapshot, w.Backup.Spec.SnapshotName
@@ -64,15 +64,15 @@ func (w World) noSnapshot() (reason, message string) {
 	}
 	why := conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady)
 	if why == "" {
-		why = "nothing is said of it yet"
+		why = "nothing is reported of it yet"
 	}
 	return v1beta2.ReasonSnapshotNotReady, "Snapshot " + name + " is not ready: " + why + "; see the Snapshot."
 }
 
 func (w World) isReady() bool {
-	said := w.Snapshot.Status.Conditions
-	return conditions.IsTrue(said, v1beta2.SnapshotReady) ||
-		conditions.Reason(said, v1beta2.SnapshotReady) == v1beta2.ReasonVolumeDetached && !w.attached()
+	conditionsOf := w.Snapshot.Status.Conditions
+	return conditions.IsTrue(conditionsOf, v1beta2.SnapshotReady) ||
+		conditions.Reason(conditionsOf, v1beta2.SnapshotReady) == v1beta2.ReasonVolumeDetached && !w.attached()
 }
 
 func (w World) migrating() (reason, message string) {
@@ -86,18 +86,18 @@ func (w World) migrating() (reason, message string) {
 func (w World) attach() Verdict {
 	ticket := w.wanted()
 	if !w.attached() {
-		return w.say(v1beta2.ReasonWaitingForAttach, w.attachProblem(), ticket)
+		return w.report(v1beta2.ReasonWaitingForAttach, w.attachProblem(), ticket)
 	}
 	if ticket != nil && !w.granted() && !v1beta2.IsBackupBegun(w.Backup) {
 		// Who has it attached now may let it go before the ticket is seen, and the engine would begin for nothing.
-		return w.say(v1beta2.ReasonWaitingForAttach, "Volume "+w.Volume.Name+
-			" is attached; its VolumeAttachment does not say yet that it stays.", ticket)
+		return w.report(v1beta2.ReasonWaitingForAttach, "Volume "+w.Volume.Name+
+			" is attached; its VolumeAttachment does not show yet that it stays.", ticket)
 	}
 	if !conditions.IsTrue(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady) && !v1beta2.IsBackupBegun(w.Backup) {
-		return w.say(v1beta2.ReasonSnapshotNotReady, "im-monitor has not told the list of snapshots of volume "+w.Volume.Name+" yet.",
+		return w.report(v1beta2.ReasonSnapshotNotReady, "im-monitor has not told the list of snapshots of volume "+w.Volume.Name+" yet.",
 			ticket)
 	}
-	return w.say(v1beta2.ReasonReady, fmt.Sprintf("Nothing stands against taking it; it goes to BackupTarget %s.", w.TargetName), ticket)
+	return w.report(v1beta2.ReasonReady, fmt.Sprintf("Nothing stands against taking it; it goes to BackupTarget %s.", w.TargetName), ticket)
 }
 
 // unrepaired reports whether the finalizer is missing, or that the label does not name the snapshot's volume.
@@ -129,8 +129,8 @@ func (w World) farewell() string {
 	return "Nothing was copied for it."
 }
 
-// wait says why nothing can be done, and holds nothing.
-func (w World) wait(reason, message string) Verdict { return w.say(reason, message, nil) }
+// wait explains why nothing can be done, and holds nothing.
+func (w World) wait(reason, message string) Verdict { return w.report(reason, message, nil) }
 
 // done drops a ticket that nothing needs any more.
 func (w World) done(reason, message string) Verdict {
@@ -141,9 +141,9 @@ func (w World) done(reason, message string) Verdict {
 	return v
 }
 
-// say makes what is missing of the condition, and of the ticket, the verdict. A ticket that is needed comes before the
-// condition that says so; one that is not goes after the condition that says why.
-func (w World) say(reason, message string, ticket *v1beta2.AttachmentTicket) Verdict {
+// report makes what is missing of the condition, and of the ticket, the verdict. A ticket that is needed comes before the
+// condition that reports it; one that is not goes after the condition that explains why.
+func (w World) report(reason, message string, ticket *v1beta2.AttachmentTicket) Verdict {
 	status := v1beta2.ConditionFalse
 	if reason == v1beta2.ReasonReady {
 		status = v1beta2.ConditionTrue

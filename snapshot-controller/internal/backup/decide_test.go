@@ -19,35 +19,35 @@ func TestDecide(t *testing.T) {
 		"an attached volume is held before the backup is approved": {world(), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
 		"a ticket that is not answered yet holds nothing":          {world(asks), StepSay, v1beta2.ReasonWaitingForAttach},
 		"nor does the answer to an earlier one":                    {world(asksAgain), StepSay, v1beta2.ReasonWaitingForAttach},
-		"what was begun goes on while its ticket is not answered": {world(asks, state(v1beta2.BackupInProgress)), StepSay,
+		"what was begun continues while its ticket is not answered": {world(asks, state(v1beta2.BackupInProgress)), StepSay,
 			v1beta2.ReasonReady},
 		"with the volume held it is approved":                    {world(holdsTicket), StepSay, v1beta2.ReasonReady},
 		"a detached volume is attached":                          {world(detached), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
 		"a detached volume that is being attached is waited for": {world(detached, holdsTicket), StepSay, v1beta2.ReasonWaitingForAttach},
 		"a volume that no node can take waits without a ticket": {world(detached, func(w *World) { w.Candidate = "" }), StepSay,
 			v1beta2.ReasonWaitingForAttach},
-		"what nobody finished is repaired first": {world(func(w *World) { w.Backup.Finalizers = nil }), StepRepair,
+		"an incomplete object is repaired first": {world(func(w *World) { w.Backup.Finalizers = nil }), StepRepair,
 			"Repaired"},
 		"a label that names another volume is repaired": {world(func(w *World) { w.Backup.Labels = nil }), StepRepair,
 			"Repaired"},
 		"a snapshot that does not exist is waited for": {world(func(w *World) { w.Snapshot = nil }), StepSay,
 			v1beta2.ReasonSnapshotNotReady},
-		"a snapshot that is not ready is waited for without a ticket": {world(holdsTicket, said(v1beta2.ReasonSnapshotNotReady),
+		"a snapshot that is not ready is waited for without a ticket": {world(holdsTicket, shown(v1beta2.ReasonSnapshotNotReady),
 			func(w *World) {
 				w.Snapshot.Status.Conditions[0].Status, w.Snapshot.Status.Conditions[0].Reason = v1beta2.ConditionFalse,
 					v1beta2.ReasonCreating
 			}), StepSay, v1beta2.ReasonSnapshotNotReady},
-		"a snapshot that was not seen since the volume was detached is looked for": {world(detached, func(w *World) {
+		"a snapshot that was not seen since the volume was detached is searched for": {world(detached, func(w *World) {
 			w.Snapshot.Status.Conditions[0].Status, w.Snapshot.Status.Conditions[0].Reason = v1beta2.ConditionFalse,
 				v1beta2.ReasonVolumeDetached
 		}), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
-		"a volume that is gone is told": {world(func(w *World) { w.Volume = nil }), StepSay,
+		"a volume that is gone is reported": {world(func(w *World) { w.Volume = nil }), StepSay,
 			v1beta2.ReasonVolumeNotFound},
 		"a volume of the same name is another one": {world(func(w *World) { w.Volume.UID = "other" }), StepSay,
 			v1beta2.ReasonVolumeNotFound},
 		"a volume that is going is gone": {world(func(w *World) { w.Volume.DeletionTimestamp = &w.Snapshot.CreationTimestamp }), StepSay,
 			v1beta2.ReasonVolumeNotFound},
-		"without a snapshot the label tells the volume": {world(func(w *World) { w.Snapshot, w.Volume = nil, nil }), StepSay,
+		"without a snapshot the label names the volume": {world(func(w *World) { w.Snapshot, w.Volume = nil, nil }), StepSay,
 			v1beta2.ReasonVolumeNotFound},
 		"a volume that moves is waited for": {world(func(w *World) { w.Volume.Spec.MigrationNodeID = "node-2" }),
 			StepSay, v1beta2.ReasonWaitingForAttach},
@@ -65,9 +65,9 @@ func TestDecide(t *testing.T) {
 		"a target that refused long ago is tried again": {world(refused(2, time.Hour), holdsTicket), StepSay, v1beta2.ReasonReady},
 		"a target that was changed since is tried at once": {world(refused(1, time.Second), holdsTicket), StepSay,
 			v1beta2.ReasonReady},
-		"what was begun goes on, whatever is said of the target": {world(refused(2, time.Second), state(v1beta2.BackupInProgress),
+		"what was begun continues, whatever is reported of the target": {world(refused(2, time.Second), state(v1beta2.BackupInProgress),
 			holdsTicket), StepSay, v1beta2.ReasonReady},
-		"what was begun goes on while its snapshot is deleted": {world(state(v1beta2.BackupInProgress), holdsTicket, func(w *World) {
+		"what was begun continues while its snapshot is deleted": {world(state(v1beta2.BackupInProgress), holdsTicket, func(w *World) {
 			w.Snapshot.DeletionTimestamp = &w.Snapshot.CreationTimestamp
 		}), StepSay, v1beta2.ReasonReady},
 		"what was begun has its volume attached again": {world(state(v1beta2.BackupPending), detached), StepTakeTicket,
@@ -94,7 +94,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-func said(reason string) func(*World) {
+func shown(reason string) func(*World) {
 	return func(w *World) {
 		w.Backup.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.BackupApproved, Status: v1beta2.ConditionFalse, Reason: reason}}
 	}
@@ -106,7 +106,7 @@ func TestATargetThatRefusedIsTriedAgainAtItsTime(t *testing.T) {
 	require.Equal(t, noon.Add(50*time.Second), v.Enqueue)
 }
 
-// The farewell tells where the data is: nobody removes it.
+// The last event names where the data is: no controller removes it.
 func TestADeletedBackupSaysWhereItsDataIs(t *testing.T) {
 	v := Decide(world(deleted, state(v1beta2.BackupCompleted),
 		func(w *World) { w.Backup.Status.URL = "nfs://server/path?backup=backup-1" }))

@@ -10,8 +10,8 @@ import (
 // Nothing is sent to a target that refused the last time for as long as it has refused, within these: each try may attach a volume.
 const pauseShortest, pauseLongest = time.Minute, time.Hour
 
-// targetProblem says why nothing can be copied to the target, and when that is tried again; zero: when it changes. What
-// nobody tried yet is tried.
+// targetProblem explains why nothing can be copied to the target, and when that is tried again; zero: when it changes. What
+// was never tried is tried.
 func (w World) targetProblem() (problem string, retry time.Time) {
 	t, name := w.Target, w.TargetName
 	switch {

@@ -41,7 +41,7 @@ func (w World) granted() bool {
 	return answer.Generation == held.Generation && conditions.IsTrue(answer.Conditions, v1beta2.TicketSatisfied)
 }
 
-// attachProblem says why the volume is not attached for this backup.
+// attachProblem explains why the volume is not attached for this backup.
 func (w World) attachProblem() string {
 	return snapshot.AttachProblem(snapshot.Request{Attachment: w.Attachment, Volume: w.Volume, Node: w.Candidate,
 		ID: TicketID(w.Backup.Name)})

@@ -28,6 +28,6 @@ type Verdict struct {
 	Condition v1beta2.Condition
 	// Enqueue is when time alone changes the verdict; zero: never.
 	Enqueue time.Time
-	// Reason and Message say what it is about, for the log and the events.
+	// Reason and Message state what it is about, for the log and the events.
 	Reason, Message string
 }

@@ -13,7 +13,7 @@ type World struct {
 	Backup *v1beta2.Backup
 	// Snapshot is the one in the Backup's spec.
 	Snapshot *v1beta2.Snapshot
-	// Volume is the one with the name that VolumeName tells, and Attachment its.
+	// Volume is the one with the name that VolumeName returns, and Attachment is its VolumeAttachment.
 	Volume     *v1beta2.Volume
 	Attachment *v1beta2.VolumeAttachment
 	// Engine is the active one of the volume.
@@ -26,7 +26,7 @@ type World struct {
 }
 
 // VolumeName is the name of the volume that a Backup is of: what it was begun with, else its snapshot's, else what its
-// label says.
+// label names.
 func VolumeName(b *v1beta2.Backup, s *v1beta2.Snapshot) string {
 	switch {
 	case b.Status.VolumeName != "":

@@ -15,7 +15,7 @@ import (
 // owner is the field manager of what this binary writes.
 const owner = "snapshot-controller"
 
-// apply does the one write of a verdict, to the version that was judged. What is gone meanwhile is fine.
+// apply does the one write of a verdict, to the version that was evaluated. What is gone meanwhile is fine.
 func apply(ctx context.Context, c client.Client, w *backup.World, v backup.Verdict) error {
 	var err error
 	switch v.Step {

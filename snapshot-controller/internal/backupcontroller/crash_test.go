@@ -14,10 +14,10 @@ import (
 // scenario is the whole life of a Backup of a detached volume; its end must be the same wherever the controller dies.
 func scenario(w *world) {
 	b := w.backup()
-	w.says(v1beta2.ReasonWaitingForAttach)
+	w.shows(v1beta2.ReasonWaitingForAttach)
 	w.holds(true)
 	w.attach()
-	w.says(v1beta2.ReasonReady)
+	w.shows(v1beta2.ReasonReady)
 	require.Equal(w.t, vol, w.now().Labels[v1beta2.LabelBackupVolume])
 	w.status(b, map[string]any{"state": v1beta2.BackupInProgress, "volumeName": vol, "backupTargetName": v1beta2.BackupTargetDefault})
 	w.holds(true)
@@ -40,7 +40,7 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 	}
 }
 
-// runCrash plays the story, restarting the controller when it is cut, and returns how many writes the first process sent.
+// runCrash runs the scenario, restarting the controller when it is cut, and returns how many writes the first process sent.
 func runCrash(t *testing.T, point cut.Point) int {
 	w := newWorld(t)
 	next := cut.NewSuccession()
@@ -63,14 +63,14 @@ func TestWhatIsMendedLetsItGoOn(t *testing.T) {
 	w.delete(target)
 	w.start(cut.Point{}, nil)
 	w.backup()
-	w.says(v1beta2.ReasonTargetUnavailable)
+	w.shows(v1beta2.ReasonTargetUnavailable)
 	w.holds(false)
 	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault),
 		Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
-	w.says(v1beta2.ReasonWaitingForAttach)
+	w.shows(v1beta2.ReasonWaitingForAttach)
 	w.holds(true)
 	w.delete(&v1beta2.Snapshot{ObjectMeta: w.meta(snap)})
-	w.says(v1beta2.ReasonSnapshotNotReady)
+	w.shows(v1beta2.ReasonSnapshotNotReady)
 	w.holds(false)
 	w.delete(&v1beta2.Volume{ObjectMeta: w.meta(vol)})
 	b := w.now()
@@ -84,7 +84,7 @@ func TestATicketThatShowsUpAfterTheEndGoes(t *testing.T) {
 	w := newWorld(t)
 	w.start(cut.Point{}, nil)
 	b := w.backup()
-	w.says(v1beta2.ReasonWaitingForAttach)
+	w.shows(v1beta2.ReasonWaitingForAttach)
 	w.status(b, map[string]any{"state": v1beta2.BackupCompleted, "url": "nfs://server/path?backup=backup-1"})
 	w.holds(false)
 	late := v1beta2.AttachmentTicket{ID: backup.TicketID(name), Type: v1beta2.AttacherBackup, NodeID: "node-1",

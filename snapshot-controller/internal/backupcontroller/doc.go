@@ -1,3 +1,3 @@
-// Package backupcontroller is the shell of package backup: it reads what a Backup depends on, decides, and does the one
+// Package backupcontroller is the reconciler around package backup: it reads what a Backup depends on, decides, and does the one
 // write of the verdict. The event of that write, or of what it set in motion, brings the next.
 package backupcontroller

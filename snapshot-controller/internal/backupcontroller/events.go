@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/backup"
 )
 
-// eventsOf returns the events of a verdict whose step was done. What only takes its turn is said by the condition.
+// eventsOf returns the events of a verdict whose step was done. Waiting in a queue is reported only by the condition.
 func eventsOf(w *backup.World, v backup.Verdict) []events.Event {
 	before := conditions.Reason(w.Backup.Status.Conditions, v1beta2.BackupApproved)
 	switch {
@@ -33,7 +33,7 @@ func waits(v backup.Verdict) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "BackupWaits", Action: "ApproveBackup", Note: v.Reason + ": " + v.Message}
 }
 
-// ended is said of a Backup that was deleted: what is in the target stays.
+// ended is reported of a Backup that was deleted: what is in the target stays.
 func ended(note string) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "BackupEnded", Action: "EndBackup", Note: note}
 }

@@ -56,7 +56,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t)}
 	n := &v1beta2.Node{ObjectMeta: w.meta("node-1")}
 	w.create(n)
-	w.status(n, map[string]any{"conditions": said(v1beta2.NodeReady, v1beta2.ReasonNodeReady)})
+	w.status(n, map[string]any{"conditions": shown(v1beta2.NodeReady, v1beta2.ReasonNodeReady)})
 	v := &v1beta2.Volume{ObjectMeta: w.meta(vol),
 		Spec: v1beta2.VolumeSpec{Size: 1000, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce}}
 	w.create(v)
@@ -67,14 +67,14 @@ func newWorld(t *testing.T) *world {
 	s := &v1beta2.Snapshot{ObjectMeta: w.meta(snap), Spec: v1beta2.SnapshotSpec{Volume: vol}}
 	s.OwnerReferences = []metav1.OwnerReference{snapshot.OwnerReference(v)}
 	w.create(s)
-	w.status(s, map[string]any{"conditions": said(v1beta2.SnapshotReady, v1beta2.ReasonReady)})
+	w.status(s, map[string]any{"conditions": shown(v1beta2.SnapshotReady, v1beta2.ReasonReady)})
 	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault),
 		Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
 	t.Cleanup(w.end)
 	return w
 }
 
-func said(conditionType, reason string) any {
+func shown(conditionType, reason string) any {
 	return status.ConditionsField([]v1beta2.Condition{{Type: conditionType, Status: v1beta2.ConditionTrue, Reason: reason}})
 }
 
@@ -162,8 +162,8 @@ func (w *world) now() *v1beta2.Backup {
 	return b
 }
 
-// says waits until the Backup has this reason.
-func (w *world) says(reason string) {
+// shows waits until the Backup has this reason.
+func (w *world) shows(reason string) {
 	w.t.Helper()
 	require.EventuallyWithT(w.t, func(c *assert.CollectT) {
 		b := w.now()

@@ -19,8 +19,8 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/backup"
 )
 
-// last says of each volume which of its backups is the newest. It writes nothing else of a volume. A standby volume has the backups of
-// another one: attach-controller says which is the newest.
+// last reports about each volume which of its backups is the newest. It writes nothing else of a volume. A standby volume has the backups
+// of another one: attach-controller states which is the newest.
 type last struct {
 	reader    client.Reader
 	client    client.Client
@@ -52,7 +52,7 @@ func (l *last) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result
 	if err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	log.FromContext(ctx).Info("last backup said", "volume", v.Name, "backup", name, "at", at)
+	log.FromContext(ctx).Info("last backup written", "volume", v.Name, "backup", name, "at", at)
 	return ctrl.Result{}, nil
 }
 
@@ -63,7 +63,7 @@ func nilIfEmpty(text string) any {
 	return text
 }
 
-// ofLast lets pass what is said of a volume's last backup, and that a volume came.
+// ofLast lets pass what is reported of a volume's last backup, and that a volume came.
 func ofLast() builder.Predicates {
 	return builder.WithPredicates(predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {

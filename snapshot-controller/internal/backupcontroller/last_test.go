@@ -22,7 +22,7 @@ func (w *world) finished(name, state string, minutes int) *v1beta2.Backup {
 	return b
 }
 
-// last waits until the volume says that this is its last backup.
+// last waits until the volume reports that this is its last backup.
 func (w *world) last(name string) {
 	w.t.Helper()
 	require.EventuallyWithT(w.t, func(c *assert.CollectT) {
@@ -33,7 +33,7 @@ func (w *world) last(name string) {
 	}, patience, poll)
 }
 
-// A volume says which of its backups is the newest, also where that changed while nobody was looking, and where somebody wrote
+// A volume states which of its backups is the newest, also if that changed while no controller ran, and if a person wrote
 // over it; what is there before the process is read once.
 func TestAVolumeSaysItsLastBackup(t *testing.T) {
 	w := newWorld(t)
@@ -49,7 +49,7 @@ func TestAVolumeSaysItsLastBackup(t *testing.T) {
 	w.last("first")
 }
 
-// A standby volume has the backups of another volume: what is said of its last one stays, until it is activated.
+// A standby volume has the backups of another volume: what is reported of its last one stays, until it is activated.
 func TestTheLastBackupOfAStandbyVolumeIsNotOurs(t *testing.T) {
 	w := newWorld(t)
 	v := &v1beta2.Volume{ObjectMeta: w.meta(vol)}

@@ -14,7 +14,7 @@ import (
 // workers is how many backups are decided on at once; each has its own object and its own ticket.
 const workers = 4
 
-// Setup registers the controller of backups, and the one that says which is a volume's last.
+// Setup registers the controller of backups, and the one that states which is a volume's last.
 func Setup(ctx context.Context, rt *runkit.Runtime) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err

@@ -126,13 +126,13 @@ type ofTargets struct {
 	generation int64
 	available  bool
 	synced     bool
-	said, at   string
+	reason, at string
 }
 
 func targetFacts(t *v1beta2.BackupTarget) ofTargets {
 	facts := ofTargets{generation: t.Generation, available: t.Status.Available, synced: t.Status.LastSyncedAt != ""}
 	if c := conditions.Get(t.Status.Conditions, v1beta2.BackupTargetAvailable); c != nil && c.Status == v1beta2.ConditionFalse {
-		facts.said, facts.at = c.Reason, c.LastProbeTime
+		facts.reason, facts.at = c.Reason, c.LastProbeTime
 	}
 	return facts
 }

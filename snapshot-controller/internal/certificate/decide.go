@@ -44,14 +44,14 @@ type Verdict struct {
 	Step Step
 	// Bundle is what the configurations are to trust.
 	Bundle []byte
-	// RequeueAt is when to look again, with StepNone; zero: when something happens.
+	// RequeueAt is when to decide again, with StepNone; zero: when something happens.
 	RequeueAt time.Time
 }
 
 // Decide returns the next step.
 func Decide(w World) Verdict {
 	if len(w.Bundles) == 0 {
-		return Verdict{Step: StepNone} // nobody asks, so nobody needs to trust
+		return Verdict{Step: StepNone} // no configuration calls the webhook, so none needs to trust it
 	}
 	serving, next := facts(w.Serving), facts(w.Next)
 	if serving == nil || !w.Now.Before(serving.Ends) {

@@ -53,7 +53,7 @@ func TestTheLifeOfACertificate(t *testing.T) {
 		"and for one that has expired":            {w(days(90), func(*World) {}), Verdict{Step: StepIssue}},
 		"what is served must be trusted": {w(start, func(w *World) { w.Bundles[1] = nil }),
 			Verdict{Step: StepTrust, Bundle: alone}},
-		"where nobody asks nothing is made": {w(start, func(w *World) { w.Serving, w.Bundles = Pair{}, nil }),
+		"without a configuration nothing is created": {w(start, func(w *World) { w.Serving, w.Bundles = Pair{}, nil }),
 			Verdict{Step: StepNone}},
 		"for half of its time it stays": {w(days(44), func(*World) {}),
 			Verdict{Step: StepNone, Bundle: alone, RequeueAt: days(45)}},
@@ -116,7 +116,7 @@ func TestNoRequestIsRefusedByAChange(t *testing.T) {
 			w.Previous = w.Serving.Certificate
 			w.Serving, w.Next = w.Next, Pair{}
 		case StepIssue:
-			require.Empty(t, w.Serving.Key, "one expired while somebody looked after it")
+			require.Empty(t, w.Serving.Key, "one expired although the controller ran")
 			w.Serving = pair(t, w.Now)
 		}
 		if len(w.Bundles[0]) > 0 {

@@ -7,6 +7,6 @@
 //	none, or expired ─ Issue ─► serving ─ half of its time ─ Stage ─► serving, next ─ a while ─ Promote ─► serving, previous
 //	                                            at any time the configurations differ ─ Trust
 //
-// Where there is no configuration nobody asks, and nothing is made. All of it is in one Secret, so that any process can go on from any
-// point.
+// Without a configuration the webhook is not called, and nothing is created. All of it is in one Secret, so that any process can continue
+// from any point.
 package certificate

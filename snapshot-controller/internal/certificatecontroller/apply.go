@@ -32,7 +32,7 @@ func nextIn(s *corev1.Secret) certificate.Pair {
 	return certificate.Pair{Certificate: s.Data[nextCertificate], Key: s.Data[nextKey]}
 }
 
-// apply does the step. What is written into the Secret is bound to the version that was judged.
+// apply does the step. What is written into the Secret is bound to the version that was evaluated.
 func (k *keeper) apply(ctx context.Context, s *seen, v certificate.Verdict) error {
 	switch v.Step {
 	case certificate.StepTrust:

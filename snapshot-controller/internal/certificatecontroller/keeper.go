@@ -45,7 +45,7 @@ func (k *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
 	if s.secret == nil {
-		log.FromContext(ctx).Info("the webhook has no Secret for its certificate, and serves nobody: apply snapshot-controller/deploy",
+		log.FromContext(ctx).Info("the webhook has no Secret for its certificate, and does not serve: apply snapshot-controller/deploy",
 			"name", request.Name)
 		return ctrl.Result{}, nil
 	}

@@ -97,7 +97,7 @@ func (w *world) start(at cut.Point, onCut func()) (*cut.Client, chan error) {
 	return c, done
 }
 
-// enqueues lets time pass, which nobody here notices by himself, until the Secret is as it is to be.
+// enqueues advances the clock and enqueues until the Secret is as wanted.
 func (w *world) enqueues(after time.Duration, what string, check func(*corev1.Secret) bool) *corev1.Secret {
 	w.t.Helper()
 	w.clock.Step(after)
@@ -137,16 +137,16 @@ func (w *world) trusted(parts ...[]byte) {
 // life is that of two certificates: made, trusted, served; the next one made, trusted, served.
 func (w *world) life() {
 	w.t.Helper()
-	first := w.enqueues(0, "nobody makes one", func(s *corev1.Secret) bool { return len(s.Data[servingCertificate]) > 0 }).Data
+	first := w.enqueues(0, "no certificate is created", func(s *corev1.Secret) bool { return len(s.Data[servingCertificate]) > 0 }).Data
 	w.trusted(first[servingCertificate])
 	require.Eventually(w.t, func() bool { _, err := w.store.Get(nil); return err == nil }, patience, poll, "it is not served")
 
-	second := w.enqueues(61*24*time.Hour, "nobody makes the next",
+	second := w.enqueues(61*24*time.Hour, "the next one is not created",
 		func(s *corev1.Secret) bool { return len(s.Data[nextCertificate]) > 0 }).Data
 	require.Equal(w.t, first[servingCertificate], second[servingCertificate], "it is served before it is trusted")
 	w.trusted(second[servingCertificate], second[nextCertificate])
 
-	third := w.enqueues(2*time.Minute, "nobody serves the next",
+	third := w.enqueues(2*time.Minute, "the next one is not served",
 		func(s *corev1.Secret) bool { return len(s.Data[nextCertificate]) == 0 }).Data
 	require.Equal(w.t, second[nextCertificate], third[servingCertificate])
 	require.Equal(w.t, second[nextKey], third[servingKey])
@@ -158,7 +158,7 @@ func (w *world) life() {
 	}, patience, poll, "the old one is served")
 }
 
-// ALL-2: whichever write is the last of a process, before it is sent or after it was answered, the next one goes on.
+// ALL-2: whichever write is the last of a process, before it is sent or after it was answered, the next one continues.
 func TestTheLifeOfCertificatesIsTheSameWhereverTheControllerDies(t *testing.T) {
 	writes := 0
 	t.Run("not at all", func(t *testing.T) { writes = run(t, cut.Point{}) })

@@ -27,7 +27,7 @@ const (
 	ConfigurationName = "drover-snapshot-controller"
 )
 
-// Cached says that of each kind only the one object of that name is read: nothing else is allowed to be.
+// Cached reports that of each kind only the one object of that name is read: nothing else is allowed to be.
 func Cached() map[client.Object]cache.ByObject {
 	named := func(name string) cache.ByObject {
 		return cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", name)}
@@ -39,7 +39,7 @@ func Cached() map[client.Object]cache.ByObject {
 	}
 }
 
-// Hosts are whom the certificate is for: the Service, and this machine, for people who look.
+// Hosts are the names in the certificate: the Service, and this machine, for manual checks.
 func Hosts(namespace string) []string {
 	return []string{ServiceName + "." + namespace + ".svc", "localhost", "127.0.0.1", "::1"}
 }

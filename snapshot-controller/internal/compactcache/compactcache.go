@@ -42,7 +42,7 @@ func Engine(e *v1beta2.Engine) {
 	e.Status.Snapshots = nil
 }
 
-// denies reports whether a name is there to say that it is none; nobody writes such, and it is not kept compact.
+// denies reports whether a map has a name with the value false. No controller writes that, and it is not kept compact.
 func denies(children map[string]bool) bool {
 	for _, is := range children {
 		if !is {
@@ -52,7 +52,7 @@ func denies(children map[string]bool) bool {
 	return false
 }
 
-// List is what the engine lists. An entry whose children are those that name it as their parent says nothing of them.
+// List is what the engine lists. An entry whose children are those that name it as their parent reports nothing of them.
 func List(e *v1beta2.Engine) map[string]v1beta2.SnapshotInfo {
 	if r, ok := get(e); ok {
 		return r.list()

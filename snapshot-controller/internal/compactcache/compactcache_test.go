@@ -18,7 +18,7 @@ func anyInfo(t *rapid.T, key string) v1beta2.SnapshotInfo {
 		Created: rapid.String().Draw(t, "created"),
 		Size:    rapid.String().Draw(t, "size"), Removed: rapid.Bool().Draw(t, "removed"), UserCreated: rapid.Bool().Draw(t, "user"),
 	}
-	if rapid.Bool().Draw(t, "tells children") {
+	if rapid.Bool().Draw(t, "lists children") {
 		info.Children = rapid.MapOf(names, rapid.Just(true)).Draw(t, "children")
 	}
 	if labels := rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "labels"); len(labels) > 0 {
@@ -27,7 +27,7 @@ func anyInfo(t *rapid.T, key string) v1beta2.SnapshotInfo {
 	return info
 }
 
-// What an engine lists comes out as it went in, but for children that its other entries tell.
+// What an engine lists comes out as it went in, except for children that its other entries show.
 func TestAListSurvives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := map[string]v1beta2.SnapshotInfo{}

@@ -13,7 +13,7 @@ const (
 	isRemoved = 1 << iota
 	isUserCreated
 	isNamedOtherwise // its name is not its key
-	hasChildren      // it tells its children
+	hasChildren      // it lists its children
 	hasLabels
 )
 
@@ -73,7 +73,7 @@ func bit(is bool, of byte) byte {
 }
 
 // reported reports whether an entry's children are exactly those, so many, that name it as their parent. It is what is read again, so
-// that an entry which tells of none must have none, and be told apart from one which tells nothing.
+// that an entry that lists an empty map must have none, and be distinguished from an entry that lists nothing.
 func reported(list map[string]v1beta2.SnapshotInfo, name string, many int) bool {
 	children := list[name].Children
 	if children == nil || len(children) != many {

@@ -27,11 +27,11 @@ func TestTakingASnapshot(t *testing.T) {
 	late := snapshotted(time.Hour, v1beta2.ReasonLimitReached, "It is full.")
 	failed := snapshotted(time.Second, v1beta2.ReasonFailed, "refused")
 	check(t, map[string]rule{
-		"it is marked before anything is made, so that nobody deletes it unseen": {
+		"it is marked before anything is created, so that its deletion is noticed": {
 			asked(), Verdict{Step: StepMark, Outcome: OutcomeTaking}},
 		"then the Snapshot is made": {
 			asked(marked), Verdict{Step: StepCreateSnapshot, Outcome: OutcomeTaking}},
-		"while it is being taken nothing is said, for a minute": {
+		"while it is being taken nothing is reported, for a minute": {
 			asked(marked, limit), Verdict{Step: StepNone, Outcome: OutcomeTaking, RequeueAt: now.Add(59 * time.Second)}},
 		"then why it is not": {
 			asked(marked, late), Verdict{Step: StepStatus, Outcome: OutcomeTaking,
@@ -39,22 +39,22 @@ func TestTakingASnapshot(t *testing.T) {
 		"taken, it is ready, with its handle, time and size": {
 			asked(marked, ready), Verdict{Step: StepStatus, Outcome: OutcomeReady, Status: whole}},
 		"what was wrong before is forgotten then": {
-			asked(marked, ready, says(Status{Error: "late"})), Verdict{Step: StepStatus, Outcome: OutcomeReady, Status: whole}},
+			asked(marked, ready, shows(Status{Error: "late"})), Verdict{Step: StepStatus, Outcome: OutcomeReady, Status: whole}},
 		"then the mark goes": {
-			asked(marked, ready, says(whole)), Verdict{Step: StepUnmark, Outcome: OutcomeReady}},
+			asked(marked, ready, shows(whole)), Verdict{Step: StepUnmark, Outcome: OutcomeReady}},
 		"and it stays as it is, whatever becomes of the Snapshot": {
-			asked(says(whole)), Verdict{Step: StepNone, Outcome: OutcomeReady}},
+			asked(shows(whole)), Verdict{Step: StepNone, Outcome: OutcomeReady}},
 		"one that the engine refused is answered: the mark goes first": {
 			asked(marked, failed), Verdict{Step: StepUnmark, Outcome: OutcomeFailed}},
-		"then it says so": {
+		"then it reports it": {
 			asked(failed), Verdict{Step: StepStatus, Outcome: OutcomeFailed, Status: Status{Error: "refused"}}},
-		"and waits: the engine is asked anew for the same Snapshot": {
-			asked(snapshotted(time.Hour, v1beta2.ReasonFailed, "refused"), says(Status{Error: "refused"})),
+		"and waits: the engine is asked again for the same Snapshot": {
+			asked(snapshotted(time.Hour, v1beta2.ReasonFailed, "refused"), shows(Status{Error: "refused"})),
 			Verdict{Step: StepNone, Outcome: OutcomeFailed, Status: Status{Error: "refused"}}},
 		"which may succeed": {
-			asked(snapshotted(time.Hour, v1beta2.ReasonCreating, "It is being taken."), says(Status{Error: "refused"})),
+			asked(snapshotted(time.Hour, v1beta2.ReasonCreating, "It is being taken."), shows(Status{Error: "refused"})),
 			Verdict{Step: StepMark, Outcome: OutcomeTaking}},
-		"a content that is deleted while its VolumeSnapshot stays goes on": {
+		"a content that is deleted while its VolumeSnapshot stays continues": {
 			asked(marked, func(w *World) { w.Content.Deleting = true }), Verdict{Step: StepCreateSnapshot, Outcome: OutcomeTaking}},
 	})
 }
@@ -62,7 +62,7 @@ func TestTakingASnapshot(t *testing.T) {
 func TestWhatCannotBeTakenSaysWhy(t *testing.T) {
 	for sentence, r := range map[string]struct {
 		world World
-		says  string
+		shows string
 	}{
 		"not bound":      {asked(func(w *World) { w.Content.SnapshotUID = "" }), "is not bound"},
 		"no class named": {asked(func(w *World) { w.Content.ClassName, w.Class = "", nil }), "names no VolumeSnapshotClass"},
@@ -75,15 +75,15 @@ func TestWhatCannotBeTakenSaysWhy(t *testing.T) {
 			w.Volume.DeletionTimestamp = &metav1.Time{Time: now}
 		}), "is being deleted"},
 		"another's Snapshot":   {asked(ready, func(w *World) { w.Snapshot.Spec.Volume = "vol-2" }), "is of volume vol-2"},
-		"an old one that goes": {asked(ready, deleting), "it is taken anew once it is gone"},
+		"an old one that goes": {asked(ready, deleting), "it is taken again once it is gone"},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			v := Decide(r.world)
 			require.Equal(t, OutcomeRefused, v.Outcome)
 			require.Equal(t, StepStatus, v.Step)
-			require.Contains(t, v.Status.Error, r.says)
+			require.Contains(t, v.Status.Error, r.shows)
 			r.world.Content.Status = v.Status
-			require.Equal(t, StepNone, Decide(r.world).Step, "it is said once")
+			require.Equal(t, StepNone, Decide(r.world).Step, "it is reported once")
 		})
 	}
 }
@@ -102,19 +102,19 @@ func TestBackingUp(t *testing.T) {
 		"once that is asked for there is a handle": {
 			asked(backups, marked, ready, backedUp("")), Verdict{Step: StepStatus, Outcome: OutcomeUploading, Status: under}},
 		"and the mark goes": {
-			asked(backups, marked, ready, backedUp(""), says(under)), Verdict{Step: StepUnmark, Outcome: OutcomeUploading}},
+			asked(backups, marked, ready, backedUp(""), shows(under)), Verdict{Step: StepUnmark, Outcome: OutcomeUploading}},
 		"it is copied as long as that takes": {
-			asked(backups, backedUp(v1beta2.BackupInProgress), says(under)),
+			asked(backups, backedUp(v1beta2.BackupInProgress), shows(under)),
 			Verdict{Step: StepNone, Outcome: OutcomeUploading, Status: under}},
 		"and is ready when it is whole": {
-			asked(backups, backedUp(v1beta2.BackupCompleted), says(under)), Verdict{Step: StepStatus, Outcome: OutcomeReady, Status: done}},
-		"what failed is said": {
-			asked(backups, backedUp(v1beta2.BackupError), func(w *World) { w.Backup.Status.Error = "no space" }, says(under)),
+			asked(backups, backedUp(v1beta2.BackupCompleted), shows(under)), Verdict{Step: StepStatus, Outcome: OutcomeReady, Status: done}},
+		"what failed is reported": {
+			asked(backups, backedUp(v1beta2.BackupError), func(w *World) { w.Backup.Status.Error = "no space" }, shows(under)),
 			Verdict{Step: StepStatus, Outcome: OutcomeFailed, Status: failed}},
 	})
-	v := Decide(asked(backups, backedUp(""), says(under)))
-	require.Contains(t, v.Status.Error, "is waiting: nobody has looked at it yet")
-	v = Decide(asked(backups, says(under)))
+	v := Decide(asked(backups, backedUp(""), shows(under)))
+	require.Contains(t, v.Status.Error, "is waiting: it was not evaluated yet")
+	v = Decide(asked(backups, shows(under)))
 	require.Equal(t, OutcomeMissing, v.Outcome, "it is not taken again: that would be another point in time")
 }
 
@@ -142,13 +142,13 @@ func TestFindingWhatIsThere(t *testing.T) {
 func TestTheEnd(t *testing.T) {
 	check(t, map[string]rule{
 		"what is behind it goes first": {
-			asked(going, ready, says(whole)), Verdict{Step: StepDeleteSnapshot, Outcome: OutcomeDeleting}},
+			asked(going, ready, shows(whole)), Verdict{Step: StepDeleteSnapshot, Outcome: OutcomeDeleting}},
 		"a Snapshot that is deleted is done with, as its data may have to stay for a while": {
-			asked(going, ready, deleting, says(whole)), Verdict{Step: StepStatus, Outcome: OutcomeGone, Confirm: true}},
+			asked(going, ready, deleting, shows(whole)), Verdict{Step: StepStatus, Outcome: OutcomeGone, Confirm: true}},
 		"then the finalizer goes": {
 			asked(going, ready, deleting), Verdict{Step: StepRelease, Outcome: OutcomeGone, Confirm: true}},
 		"one that is retained leaves everything": {
-			asked(going, retained, ready, says(whole)), Verdict{Step: StepRelease, Outcome: OutcomeGone}},
+			asked(going, retained, ready, shows(whole)), Verdict{Step: StepRelease, Outcome: OutcomeGone}},
 		"one that was never taken leaves nothing": {
 			asked(going, marked, snapshotted(time.Hour, v1beta2.ReasonLimitReached, "full")),
 			Verdict{Step: StepDeleteSnapshot, Outcome: OutcomeDeleting}},
@@ -157,18 +157,18 @@ func TestTheEnd(t *testing.T) {
 		"the Backup goes before its Snapshot": {
 			asked(going, ready, backedUp(v1beta2.BackupCompleted)), Verdict{Step: StepDeleteBackup, Outcome: OutcomeDeleting}},
 		"without its VolumeSnapshot's end a content stays": {
-			asked(func(w *World) { w.Content.Deleting = true }, ready, says(whole)), Verdict{Step: StepNone, Outcome: OutcomeReady}},
+			asked(func(w *World) { w.Content.Deleting = true }, ready, shows(whole)), Verdict{Step: StepNone, Outcome: OutcomeReady}},
 		"one that was found and never bound takes along what it found": {
-			found("snap://vol-1/old", ready, says(Status{Handle: "snap://vol-1/old", Ready: true}),
+			found("snap://vol-1/old", ready, shows(Status{Handle: "snap://vol-1/old", Ready: true}),
 				func(w *World) { w.Content.Deleting, w.Content.SnapshotUID = true, "" }),
 			Verdict{Step: StepDeleteSnapshot, Outcome: OutcomeDeleting}},
 		"one that found nothing takes nothing along": {
 			found("snap://vol-1/old", ready, going), Verdict{Step: StepRelease, Outcome: OutcomeGone, Confirm: true}},
-		"nobody deletes another volume's Snapshot": {
+		"another volume's Snapshot is not deleted": {
 			asked(going, ready, func(w *World) { w.Snapshot.Spec.Volume = "vol-2" }),
 			Verdict{Step: StepRelease, Outcome: OutcomeGone, Confirm: true}},
 	})
-	v := Decide(asked(going, ready, says(whole), func(w *World) { w.Clones = []string{"clone-1"} }))
+	v := Decide(asked(going, ready, shows(whole), func(w *World) { w.Clones = []string{"clone-1"} }))
 	require.Equal(t, StepStatus, v.Step)
 	require.Contains(t, v.Status.Error, "linked clones share its data: clone-1")
 }
@@ -203,7 +203,7 @@ func TestHandles(t *testing.T) {
 
 // A content of an older Longhorn ends with the very Backup that its handle names.
 func TestAnOlderHandleNamesItsBackup(t *testing.T) {
-	w := asked(says(Status{Handle: "bs://vol-1/backup-1", Ready: true}))
+	w := asked(shows(Status{Handle: "bs://vol-1/backup-1", Ready: true}))
 	volume, _, backup := w.Content.Names()
 	require.Equal(t, "vol-1", volume)
 	require.Equal(t, "backup-1", backup)

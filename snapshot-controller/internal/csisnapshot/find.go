@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// find says of a content that names a snapshot what is there.
+// find reports about a content that names a snapshot what is there.
 func (w World) find() Verdict {
 	text := cmp.Or(w.Content.SnapshotHandle, w.Content.Status.Handle)
 	h, ok := ParseHandle(text)
@@ -26,16 +26,16 @@ func (w World) find() Verdict {
 	status.Ready = taken(s) && s.DeletionTimestamp == nil
 	switch {
 	case status.Ready:
-		return w.say(OutcomeReady, status)
+		return w.report(OutcomeReady, status)
 	case s.DeletionTimestamp != nil:
 		status.Error = fmt.Sprintf("Snapshot %s is being deleted", s.Name)
 	default:
 		status.Error = fmt.Sprintf("Snapshot %s is not ready: %s", s.Name, condition(s.Status.Conditions, v1beta2.SnapshotReady))
 	}
-	return w.say(OutcomeTaking, status)
+	return w.report(OutcomeTaking, status)
 }
 
-// ofBackup says how far the backup is.
+// ofBackup states how far the backup is.
 func (w World) ofBackup(h Handle) Verdict {
 	b := w.Backup
 	if b == nil || b.Status.VolumeName != "" && b.Status.VolumeName != h.Volume {
@@ -45,24 +45,24 @@ func (w World) ofBackup(h Handle) Verdict {
 	switch {
 	case b.DeletionTimestamp != nil:
 		status.Error = fmt.Sprintf("Backup %s is being deleted", b.Name)
-		return w.say(OutcomeFailed, status)
+		return w.report(OutcomeFailed, status)
 	case b.Status.State == v1beta2.BackupCompleted:
 		status.Ready = true
-		return w.say(OutcomeReady, status)
+		return w.report(OutcomeReady, status)
 	case b.Status.State == v1beta2.BackupError:
 		status.Error = fmt.Sprintf("Backup %s failed: %s; delete this VolumeSnapshot and take another", b.Name, b.Status.Error)
-		return w.say(OutcomeFailed, status)
+		return w.report(OutcomeFailed, status)
 	case v1beta2.IsBackupBegun(b):
-		return w.say(OutcomeUploading, status)
+		return w.report(OutcomeUploading, status)
 	}
 	v := w.waits(OutcomeUploading, b.CreationTimestamp.Time, "Backup "+b.Name, condition(b.Status.Conditions, v1beta2.BackupApproved))
 	status.Error = v.Status.Error
-	said := w.say(OutcomeUploading, status)
-	said.RequeueAt = v.RequeueAt
-	return said
+	verdict := w.report(OutcomeUploading, status)
+	verdict.RequeueAt = v.RequeueAt
+	return verdict
 }
 
-// status is what is known of it; what was said once stays.
+// status is what is known of it; what was reported once stays.
 func (w World) status(h Handle, created string, size int64) Status {
 	was := w.Content.Status
 	out := Status{Handle: h.String(), CreationTime: was.CreationTime, RestoreSize: cmp.Or(was.RestoreSize, size)}

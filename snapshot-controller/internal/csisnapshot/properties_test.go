@@ -75,7 +75,7 @@ func done(w World, v Verdict) World {
 	return w
 }
 
-// Every world comes to rest by a few writes, says the same twice, and the writes never go in a circle. [ALL-2]
+// Every world reaches a fixed point by a few writes, decides the same twice, and the writes have no cycle. [ALL-2]
 func TestEveryWorldComesToRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anything(t)
@@ -92,7 +92,7 @@ func TestEveryWorldComesToRest(t *testing.T) {
 	})
 }
 
-// Nothing is deleted that nobody deleted: only a content that goes, whose policy says so, takes anything along. [SNP-1]
+// Nothing is deleted without a request: only a content that is being deleted, with deletion policy Delete, deletes anything else. [SNP-1]
 func TestNothingIsDeletedUnasked(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anything(t)

@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// patience is how long a snapshot may take before the content says what it waits for.
+// patience is how long a snapshot may take before the content states what it waits for.
 const patience = time.Minute
 
 // take leads a content that names a volume to its snapshot, and to the backup of it.
@@ -26,7 +26,7 @@ func (w World) take() Verdict {
 	case s != nil && s.Spec.Volume != c.VolumeHandle:
 		return w.err(OutcomeRefused, fmt.Sprintf("Snapshot %s is of volume %s; delete it, or this VolumeSnapshot", name, s.Spec.Volume))
 	case s != nil && s.DeletionTimestamp != nil:
-		return w.err(OutcomeRefused, fmt.Sprintf("Snapshot %s is being deleted; it is taken anew once it is gone", name))
+		return w.err(OutcomeRefused, fmt.Sprintf("Snapshot %s is being deleted; it is taken again once it is gone", name))
 	case s != nil && reason(s) == v1beta2.ReasonFailed:
 		return w.failed()
 	case s != nil && taken(s):
@@ -40,14 +40,14 @@ func (w World) take() Verdict {
 		condition(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady))
 }
 
-// refusal says what a person has to put right before anything is asked for.
+// refusal returns what a person has to put right before anything is asked for.
 func (w World) refusal() string {
 	c := w.Content
 	switch {
 	case c.SnapshotUID == "":
 		return fmt.Sprintf("VolumeSnapshotContent %s is not bound to a VolumeSnapshot", c.Name)
 	case c.ClassName == "":
-		return fmt.Sprintf("VolumeSnapshotContent %s names no VolumeSnapshotClass, whose parameter type says what to take", c.Name)
+		return fmt.Sprintf("VolumeSnapshotContent %s names no VolumeSnapshotClass, whose parameter type states what to take", c.Name)
 	case w.Class == nil:
 		return fmt.Sprintf("VolumeSnapshotClass %s does not exist", c.ClassName)
 	case w.kind() == "":
@@ -73,7 +73,7 @@ func (w World) kind() Kind {
 	return ""
 }
 
-// failed says why. The engine is asked anew for the same Snapshot.
+// failed explains why. The engine is asked again for the same Snapshot.
 func (w World) failed() Verdict {
 	if w.Content.BeingCreated {
 		return Verdict{Step: StepUnmark, Outcome: OutcomeFailed}
@@ -89,7 +89,7 @@ func (w World) taken() Verdict {
 		CreationTime: w.nanoseconds(w.Snapshot.Status.CreationTime), RestoreSize: w.Snapshot.Status.RestoreSize,
 	}
 	if w.kind() == KindSnapshot {
-		return w.say(OutcomeReady, status)
+		return w.report(OutcomeReady, status)
 	}
 	if w.Backup == nil {
 		return Verdict{Step: StepCreateBackup, Outcome: OutcomeUploading}
@@ -98,7 +98,7 @@ func (w World) taken() Verdict {
 	if status.RestoreSize == 0 {
 		status.RestoreSize = w.Volume.Spec.Size
 	}
-	return w.say(OutcomeUploading, status)
+	return w.report(OutcomeUploading, status)
 }
 
 // upload follows the backup; the snapshot was answered for.
@@ -113,7 +113,7 @@ func (w World) upload() Verdict {
 	return w.ofBackup(h)
 }
 
-// waits says what is being waited for once that takes long.
+// waits returns what is being waited for once that takes long.
 func (w World) waits(outcome Outcome, since time.Time, what, why string) Verdict {
 	if due := since.Add(patience); w.Now.Before(due) {
 		v := w.err(outcome, "")
@@ -146,11 +146,11 @@ func reason(s *v1beta2.Snapshot) string {
 	return conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady)
 }
 
-// condition is a condition in words; who has none was not looked at yet.
+// condition is a condition in words; who has none was not checked yet.
 func condition(list []v1beta2.Condition, conditionType string) string {
 	c := conditions.Get(list, conditionType)
 	if c == nil {
-		return "nobody has looked at it yet"
+		return "it was not evaluated yet"
 	}
 	return c.Reason + ": " + c.Message
 }

@@ -16,7 +16,7 @@ const (
 	StepCreateBackup   Step = "CreateBackup"
 	// StepStatus writes the whole status.
 	StepStatus Step = "Status"
-	// StepDeleteSnapshot and StepDeleteBackup delete what was judged.
+	// StepDeleteSnapshot and StepDeleteBackup delete what was evaluated.
 	StepDeleteSnapshot Step = "DeleteSnapshot"
 	StepDeleteBackup   Step = "DeleteBackup"
 	// StepRelease drops the finalizer.
@@ -32,7 +32,7 @@ type Verdict struct {
 	Outcome Outcome
 	// Confirm asks to decide once more on uncached reads: what is concluded rests on something not being there.
 	Confirm bool
-	// RequeueAt is when to look again though nothing happened; zero: never.
+	// RequeueAt is when to decide again although nothing happened; zero: never.
 	RequeueAt time.Time
 }
 
@@ -45,7 +45,7 @@ const (
 	OutcomeReady     Outcome = "Ready"
 	OutcomeTaking    Outcome = "Taking"
 	OutcomeUploading Outcome = "Uploading"
-	// OutcomeRefused: status.error says what stands against it; OutcomeFailed: what went wrong.
+	// OutcomeRefused: status.error states what stands against it; OutcomeFailed: what went wrong.
 	OutcomeRefused  Outcome = "Refused"
 	OutcomeFailed   Outcome = "Failed"
 	OutcomeMissing  Outcome = "Missing"
@@ -53,8 +53,8 @@ const (
 	OutcomeGone     Outcome = "Gone"
 )
 
-// say makes the status what it shall be.
-func (w World) say(outcome Outcome, wanted Status) Verdict {
+// report makes the status what it must be.
+func (w World) report(outcome Outcome, wanted Status) Verdict {
 	v := Verdict{Step: StepStatus, Status: wanted, Outcome: outcome}
 	if wanted == w.Content.Status {
 		v.Step = StepNone
@@ -62,9 +62,9 @@ func (w World) say(outcome Outcome, wanted Status) Verdict {
 	return v
 }
 
-// err keeps what the status says of the snapshot and adds what is wrong.
+// err keeps what the status reports about the snapshot and adds what is wrong.
 func (w World) err(outcome Outcome, message string) Verdict {
 	wanted := w.Content.Status
 	wanted.Ready, wanted.Error = false, message
-	return w.say(outcome, wanted)
+	return w.report(outcome, wanted)
 }

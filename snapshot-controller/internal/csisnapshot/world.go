@@ -25,7 +25,7 @@ const (
 	policyDelete = "Delete"
 	// parameterType is the parameter of a class that names the kind; empty: a backup.
 	parameterType = "type"
-	// parameterMode is the one that says how much a backup uploads; empty: what changed.
+	// parameterMode is the one that states how much a backup uploads; empty: what changed.
 	parameterMode     = "backupMode"
 	backupFull        = "full"
 	backupIncremental = "incremental"
@@ -64,7 +64,7 @@ type Content struct {
 	Status                                                     Status
 }
 
-// Status is what a content says of what is behind it.
+// Status is what a content reports about what is behind it.
 type Status struct {
 	Handle string
 	Ready  bool

@@ -44,9 +44,9 @@ func going(w *World) { w.Content.Deleting, w.Content.BeingDeleted = true, true }
 
 func retained(w *World) { w.Content.Deletes = false }
 
-func says(s Status) func(*World) { return func(w *World) { w.Content.Status = s } }
+func shows(s Status) func(*World) { return func(w *World) { w.Content.Status = s } }
 
-// snapshotted has the Snapshot for the content, made this long ago, of which this was said.
+// snapshotted has the Snapshot for the content, made this long ago, of which this was reported.
 func snapshotted(ago time.Duration, reason, message string) func(*World) {
 	return func(w *World) {
 		volume, name, _ := w.Content.Names()

@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
-// apply does the one write of a verdict, bound to the version that was judged.
+// apply does the one write of a verdict, bound to the version that was evaluated.
 func (r *reconciler) apply(ctx context.Context, s *seen, v csisnapshot.Verdict) error {
 	switch v.Step {
 	case csisnapshot.StepMark:

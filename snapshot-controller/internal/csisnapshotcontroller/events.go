@@ -11,7 +11,7 @@ import (
 
 const action = "SnapshotForKubernetes"
 
-// eventsOf returns the events of a verdict that was written. They are said about the Longhorn Volume: a
+// eventsOf returns the events of a verdict that was written. They are reported about the Longhorn Volume: a
 // VolumeSnapshotContent has no namespace that events of it could go to.
 func eventsOf(w csisnapshot.World, v csisnapshot.Verdict) []events.Event {
 	switch {

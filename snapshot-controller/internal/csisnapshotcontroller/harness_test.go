@@ -156,15 +156,15 @@ func (w *world) lets(c *volumesnapshot.Content) {
 	require.NoError(w.t, w.admin.Delete(w.t.Context(), c))
 }
 
-// says waits until the content's status is as check wants it.
-func (w *world) says(c *volumesnapshot.Content, check func(csisnapshot.Status) bool) csisnapshot.Content {
+// shows waits until the content's status is as check wants it.
+func (w *world) shows(c *volumesnapshot.Content, check func(csisnapshot.Status) bool) csisnapshot.Content {
 	w.t.Helper()
 	var is csisnapshot.Content
 	require.EventuallyWithT(w.t, func(t *assert.CollectT) {
 		now := &volumesnapshot.Content{}
 		require.NoError(t, w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(c), now))
 		is = csisnapshot.FromContent(now)
-		require.True(t, check(is.Status), "it says %+v", is.Status)
+		require.True(t, check(is.Status), "its status is %+v", is.Status)
 	}, patience, poll)
 	return is
 }
@@ -200,7 +200,7 @@ func (w *world) ends(obj client.Object) {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool {
 		return w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(obj), obj) != nil || obj.GetDeletionTimestamp() != nil
-	}, patience, poll, "nobody deletes %s", obj.GetName())
+	}, patience, poll, "%s is not deleted", obj.GetName())
 	require.NoError(w.t, status.DropFinalizer(w.t.Context(), w.admin, obj, v1beta2.Finalizer))
 }
 

@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
-// The indexes. Each turns an event into the contents that it is about.
+// The indexes. Each maps an event to the contents that it is about.
 const (
 	byVolume   = "csisnapshotcontroller.volume"
 	bySnapshot = "csisnapshotcontroller.snapshot"

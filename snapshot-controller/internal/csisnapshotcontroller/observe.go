@@ -24,7 +24,7 @@ type seen struct {
 	content *volumesnapshot.Content
 }
 
-// evaluated is what a step changes, as it was judged; what a step makes was judged to be absent.
+// evaluated is what a step changes, as it was evaluated; what a step makes was evaluated to be absent.
 func (s *seen) evaluated(step csisnapshot.Step) client.Object {
 	switch step {
 	case csisnapshot.StepCreateSnapshot:

@@ -32,7 +32,7 @@ func TestASnapshotForKubernetes(t *testing.T) {
 	require.Equal(t, []string{v1beta2.Finalizer}, s.Finalizers)
 	require.Equal(t, vol, s.Labels[v1beta2.LabelVolume])
 	require.Len(t, s.OwnerReferences, 1)
-	is := w.says(c, isReady)
+	is := w.shows(c, isReady)
 	require.Equal(t, "snap://"+vol+"/"+s.Name, is.Status.Handle)
 	require.EqualValues(t, 1000, is.Status.RestoreSize)
 	w.wrote(p, 4)
@@ -52,13 +52,13 @@ func TestABackupForKubernetes(t *testing.T) {
 	b := &v1beta2.Backup{ObjectMeta: w.meta(csisnapshot.BackupName(w.namespace))}
 	w.appears(b)
 	require.Equal(t, s.Name, b.Spec.SnapshotName)
-	require.Equal(t, "full", b.Spec.BackupMode, "as the class says")
+	require.Equal(t, "full", b.Spec.BackupMode, "as in the class")
 	require.Equal(t, vol, b.Labels[v1beta2.LabelBackupVolume])
-	is := w.says(c, func(s csisnapshot.Status) bool { return s.Handle != "" })
+	is := w.shows(c, func(s csisnapshot.Status) bool { return s.Handle != "" })
 	require.Equal(t, "bak://"+vol+"/"+b.Name, is.Status.Handle)
 	require.False(t, is.Status.Ready)
 	require.NoError(t, status.MergeStatus(t.Context(), w.admin, b, map[string]any{"state": v1beta2.BackupCompleted, "volumeName": vol}))
-	w.says(c, isReady)
+	w.shows(c, isReady)
 	w.lets(c)
 	w.ends(b)
 	w.ends(s)
@@ -69,12 +69,12 @@ func TestWhatIsThereAlreadyIsFound(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	c := w.asks("Delete", "snap", "snapshotHandle", "snap://"+vol+"/old")
-	w.says(c, func(s csisnapshot.Status) bool { return s.Error != "" })
+	w.shows(c, func(s csisnapshot.Status) bool { return s.Error != "" })
 	s := &v1beta2.Snapshot{ObjectMeta: w.meta("old"), Spec: v1beta2.SnapshotSpec{Volume: vol}}
 	w.create(s)
 	require.NoError(t, status.MergeStatus(t.Context(), w.admin, s,
 		map[string]any{"creationTime": "2026-08-01T11:00:00Z", "readyToUse": true}))
-	require.Empty(t, w.says(c, isReady).Status.Error)
+	require.Empty(t, w.shows(c, isReady).Status.Error)
 	w.lets(c)
 	w.gone(c)
 	w.gone(s)
@@ -84,19 +84,19 @@ func TestAClassThatComesLater(t *testing.T) {
 	w := newWorld(t)
 	w.start()
 	c := w.asks("Retain", "late", "volumeHandle", vol)
-	w.says(c, func(s csisnapshot.Status) bool { return s.Error != "" })
+	w.shows(c, func(s csisnapshot.Status) bool { return s.Error != "" })
 	body := map[string]any{"apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshotClass", "driver": csisnapshot.Driver,
 		"metadata": map[string]any{"name": w.namespace + "-late"}, "deletionPolicy": "Retain", "parameters": map[string]any{"type": "snap"}}
 	w.create(object(body))
 	s := w.takes()
-	require.Empty(t, w.says(c, isReady).Status.Error)
+	require.Empty(t, w.shows(c, isReady).Status.Error)
 	w.lets(c)
 	w.gone(c)
 	require.NoError(t, w.admin.Get(t.Context(), client.ObjectKeyFromObject(s), s), "it is retained")
 	require.Nil(t, s.DeletionTimestamp)
 }
 
-// While a csi-snapshotter holds its lease nothing is done; when it leaves, what went by meanwhile is looked at.
+// While a csi-snapshotter holds its lease nothing is done; when it leaves, what went by meanwhile is checked.
 func TestTheLeaseOfTheCSISnapshotterDecidesWhoActs(t *testing.T) {
 	w := newWorld(t)
 	w.holder("csi-snapshotter")
@@ -106,7 +106,7 @@ func TestTheLeaseOfTheCSISnapshotterDecidesWhoActs(t *testing.T) {
 	require.Empty(t, p.Client.Writes())
 	w.holder("")
 	w.takes()
-	w.says(c, isReady)
+	w.shows(c, isReady)
 }
 
 func (w *world) holder(name string) {
@@ -145,7 +145,7 @@ func runCrash(t *testing.T, point cut.Point) int {
 	c := w.asks("Delete", "snap", "volumeHandle", vol)
 	s := w.takes()
 	uid := s.UID
-	w.says(c, isReady)
+	w.shows(c, isReady)
 	w.lets(c)
 	w.gone(c)
 	require.NoError(t, w.admin.Get(t.Context(), client.ObjectKeyFromObject(s), s))

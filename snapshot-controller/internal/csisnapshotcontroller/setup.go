@@ -16,10 +16,10 @@ import (
 // LeaseName is the lease of the csi-snapshotter for this driver.
 const LeaseName = "external-snapshotter-leader-driver-longhorn-io"
 
-// workers is how many contents are looked at at once.
+// workers is how many contents are checked at once.
 const workers = 4
 
-// Options say whether and how the csi-snapshotter's role is taken.
+// Options report whether and how the csi-snapshotter's role is taken.
 type Options struct {
 	// Take takes the role; without it there is no lease and no watch.
 	Take bool
@@ -32,7 +32,7 @@ func DefaultOptions() Options {
 	return Options{Take: true, Lease: election.Lease{Name: LeaseName}}
 }
 
-// AddFlags adds the flag that turns the role off.
+// AddFlags adds the flag that disables the role.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.Take, "csi-snapshots", o.Take, "take snapshots for Kubernetes in the csi-snapshotter's place, under its lease "+
 		LeaseName)

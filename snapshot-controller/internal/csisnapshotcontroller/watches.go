@@ -47,7 +47,7 @@ func isOurs(obj client.Object) bool { return ours(obj.(*volumesnapshot.Content))
 
 func ours(c *volumesnapshot.Content) bool { return csisnapshot.FromContent(c).Ours() }
 
-// news drops updates that are none. What is there in the beginning is news, too: a content may have been looked at before that
+// news drops updates that are none. What exists at the beginning is news, too: a content may have been evaluated before that
 // watch began.
 func news[T client.Object]() predicate.TypedFuncs[T] {
 	return predicate.TypedFuncs[T]{

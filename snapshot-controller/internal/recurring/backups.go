@@ -39,7 +39,7 @@ func (w World) underWayBackups(p *plan, waiting map[string]bool) map[string]bool
 	return made
 }
 
-// stuck reports whether the Backup waits for people, not for its turn.
+// stuck reports whether the Backup waits for people, not in a queue.
 func stuck(b *v1beta2.Backup) bool {
 	switch conditions.Reason(b.Status.Conditions, v1beta2.BackupApproved) {
 	case v1beta2.ReasonTargetUnavailable, v1beta2.ReasonVolumeNotFound:
@@ -66,7 +66,7 @@ func (w World) newBackup(name string, v *v1beta2.Volume) *v1beta2.Backup {
 	}
 }
 
-// parameterFullInterval is the parameter of a job that says at which runs everything is uploaded: 3 is each third, 0 none.
+// parameterFullInterval is the parameter of a job that names at which runs everything is uploaded: 3 is each third, 0 none.
 const parameterFullInterval = "full-backup-interval"
 
 // modeFull is the Backup.spec.backupMode by which everything is uploaded.

@@ -102,10 +102,10 @@ func TestForHowLongABackupHoldsARunUp(t *testing.T) {
 	stuck := start()
 	approval(&stuck, v1beta2.ConditionFalse, v1beta2.ReasonTargetUnavailable)
 	stuck.done(decide(stuck))
-	require.Equal(t, 1, stuck.Job.Status.ExecutionCount, "what waits for people holds up nobody")
+	require.Equal(t, 1, stuck.Job.Status.ExecutionCount, "a Backup that waits for people blocks no other")
 }
 
-// Of each volume the newest backups are kept, and the one snapshot that the next backup is told apart from.
+// Of each volume the newest backups are kept, and the one snapshot from which the next backup is computed.
 func TestWhatAJobThatBacksUpKeeps(t *testing.T) {
 	w := backingUp("a", "b")
 	for range 4 {

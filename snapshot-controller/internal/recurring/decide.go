@@ -22,7 +22,7 @@ func Decide(w World) Verdict {
 	}
 	times, reason, problem := w.times()
 	if problem != "" {
-		return w.say(w.noRun(), reason, problem)
+		return w.report(w.noRun(), reason, problem)
 	}
 	return w.run(times)
 }
@@ -53,7 +53,7 @@ func IsRunning(job *v1beta2.RecurringJob) bool {
 }
 
 // IsFinished reports whether the run that is under way has nothing to do now with the volume of this world, which has one, and whether
-// that is for good: what waits for people may go on while the run lasts.
+// that is for good: what waits for people may continue while the run lasts.
 func IsFinished(w World) (now, forGood bool) {
 	run, _ := parseTime(w.Job.Status.CurrentRun)
 	if p := w.progress(run); !p.over() {
@@ -127,13 +127,13 @@ func (w World) idle(status v1beta2.RecurringJobStatus, times schedule) Verdict {
 	if status.LastRun != "" {
 		last = "The last run was that of " + status.LastRun
 	}
-	v := w.say(status, v1beta2.ReasonScheduled, fmt.Sprintf("%s; the next is due at %s.", last, format(next)))
+	v := w.report(status, v1beta2.ReasonScheduled, fmt.Sprintf("%s; the next is due at %s.", last, format(next)))
 	v.Enqueue = next
 	return v
 }
 
 func (w World) underWay(status v1beta2.RecurringJobStatus, times schedule, run time.Time) Verdict {
-	return w.say(status, v1beta2.ReasonScheduled,
+	return w.report(status, v1beta2.ReasonScheduled,
 		fmt.Sprintf("The run of %s is under way; the next is due at %s.", format(run), format(times.after(run, run))))
 }
 
@@ -144,7 +144,7 @@ func (w World) ended(status v1beta2.RecurringJobStatus, times schedule) Verdict 
 }
 
 // since is the time after which a run can be due: the last run, or when the job was first seen. What was due before that was
-// another controller's, or nobody's.
+// another controller's, or no controller's.
 func (w World) since(status v1beta2.RecurringJobStatus) time.Time {
 	if last, ok := parseTime(status.LastRun); ok {
 		return last
@@ -171,7 +171,7 @@ func (w World) noRun() v1beta2.RecurringJobStatus {
 	return status
 }
 
-func (w World) say(status v1beta2.RecurringJobStatus, reason, message string) Verdict {
+func (w World) report(status v1beta2.RecurringJobStatus, reason, message string) Verdict {
 	c := v1beta2.Condition{Type: v1beta2.RecurringJobReady, Status: v1beta2.ConditionFalse, Reason: reason, Message: message}
 	if reason == v1beta2.ReasonScheduled {
 		c.Status = v1beta2.ConditionTrue

@@ -50,7 +50,7 @@ func TestWhatIsDoneIsNotDecidedAgain(t *testing.T) {
 }
 
 // Whatever of a verdict was done when the process died, and however often: no run makes two Snapshots of a volume, no more
-// are taken at once than may be, and each volume keeps as many as it shall.
+// are taken at once than may be, and each volume keeps as many as it must.
 func TestRunsThatAreCutOffAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world("a", "b", "c")

@@ -29,7 +29,7 @@ func (w *World) stored(name string, volume, minutes int, user bool, changes ...f
 		OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)}}}
 	s.Spec.Volume, s.Spec.CreateSnapshot = v.Name, user
 	s.Status.CreationTime, s.Status.UserCreated, s.Status.Children = format(at), user, map[string]bool{"other": true}
-	says(s, v1beta2.ReasonReady)
+	shows(s, v1beta2.ReasonReady)
 	for _, change := range changes {
 		change(s)
 	}
@@ -55,7 +55,7 @@ func children(names ...string) func(*v1beta2.Snapshot) {
 }
 
 func reason(is string) func(*v1beta2.Snapshot) {
-	return func(s *v1beta2.Snapshot) { says(s, is) }
+	return func(s *v1beta2.Snapshot) { shows(s, is) }
 }
 
 func gone(v Verdict) (names []string) {
@@ -86,7 +86,7 @@ func TestSnapshotDeleteKeepsTheNewest(t *testing.T) {
 		"one that is taken while the run lasts counts among the newest")
 }
 
-// Times are told in seconds: of those of one second the chain tells which is newer; what the head builds on never goes.
+// Times are reported in seconds: of those of one second the chain states which is newer; what the head builds on never goes.
 func TestSnapshotDeleteFollowsTheChain(t *testing.T) {
 	w := pruning(v1beta2.RecurringTaskSnapshotDelete, "v")
 	w.Job.Spec.Retain = 1
@@ -121,11 +121,11 @@ func TestARunThatRemovesWaitsForTheRemoval(t *testing.T) {
 		going func(*v1beta2.Snapshot)
 		ended bool
 	}{
-		"its turn comes":                {goingSince(1, v1beta2.ReasonPurgeLimited), false},
+		"it is queued":                  {goingSince(1, v1beta2.ReasonPurgeLimited), false},
 		"it is being removed":           {goingSince(1, v1beta2.ReasonRequested), false},
-		"nothing is said of it yet":     {goingSince(1, ""), false},
+		"nothing is reported of it yet": {goingSince(1, ""), false},
 		"it goes for too long":          {goingSince(15, v1beta2.ReasonRequested), true},
-		"nobody may purge":              {goingSince(1, v1beta2.ReasonPurgeDisabled), true},
+		"no purge is allowed":           {goingSince(1, v1beta2.ReasonPurgeDisabled), true},
 		"the volume's head needs it":    {goingSince(1, v1beta2.ReasonParentOfVolumeHead), true},
 		"a backup may take for ever":    {goingSince(1, v1beta2.ReasonBackingUp), true},
 		"linked clones live on from it": {goingSince(1, v1beta2.ReasonLinkedClone), true},
@@ -171,7 +171,7 @@ func TestAsManyVolumesAsAreWorkedOnAreEnough(t *testing.T) {
 			if rapid.Bool().Draw(t, "made") {
 				s := w.newSnapshot(Name(w.Job, noon, w.Volumes[i]), w.Volumes[i])
 				s.CreationTimestamp = metav1.NewTime(noon)
-				says(s, rapid.SampledFrom([]string{v1beta2.ReasonReady, v1beta2.ReasonFailed, v1beta2.ReasonLimitReached,
+				shows(s, rapid.SampledFrom([]string{v1beta2.ReasonReady, v1beta2.ReasonFailed, v1beta2.ReasonLimitReached,
 					v1beta2.ReasonCreating}).Draw(t, "made reason"))
 				if conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady) {
 					s.Status.CreationTime = format(noon)
@@ -207,7 +207,7 @@ func TestWhatIsFinishedForGood(t *testing.T) {
 		return w
 	}
 	is := func(reason string) func(*World, *v1beta2.Snapshot) {
-		return func(_ *World, s *v1beta2.Snapshot) { says(s, reason) }
+		return func(_ *World, s *v1beta2.Snapshot) { shows(s, reason) }
 	}
 	taken := func(_ *World, s *v1beta2.Snapshot) { s.Status.CreationTime = format(noon) }
 	task := func(w *World, _ *v1beta2.Snapshot) { w.Job.Spec.Task = v1beta2.RecurringTaskSnapshot }

@@ -40,7 +40,7 @@ func volume(name string, labels ...string) *v1beta2.Volume {
 	return v
 }
 
-// decide puts together what the shell does one after the other: what the run does, and what is not kept.
+// decide combines what the reconciler does one after the other: what the run does, and what is not kept.
 func decide(w World) Verdict {
 	v := Decide(w)
 	snapshots, backups := Surplus(w)
@@ -48,7 +48,7 @@ func decide(w World) Verdict {
 	return v
 }
 
-// done makes the verdict true, as the shell and the API server do.
+// done applies the verdict, as the reconciler and the API server do.
 func (w *World) done(v Verdict) {
 	job := w.Job.DeepCopy()
 	if v.Write {
@@ -84,7 +84,7 @@ func (w *World) taken() {
 	for _, s := range w.Snapshots {
 		if s.Status.CreationTime == "" {
 			s.Status.CreationTime = format(w.Now)
-			says(s, v1beta2.ReasonReady)
+			shows(s, v1beta2.ReasonReady)
 		}
 	}
 }
@@ -101,7 +101,7 @@ func (w *World) copied(state string) {
 	}
 }
 
-func says(s *v1beta2.Snapshot, reason string) {
+func shows(s *v1beta2.Snapshot, reason string) {
 	c := v1beta2.Condition{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse, Reason: reason}
 	if reason == v1beta2.ReasonReady {
 		c.Status = v1beta2.ConditionTrue
@@ -125,8 +125,8 @@ func (w *World) runs(t require.TestingT) {
 
 func TestHowAJobStands(t *testing.T) {
 	tests := []struct {
-		name, reason, says string
-		change             func(*World)
+		name, reason, shows string
+		change              func(*World)
 	}{
 		{"one that has not run yet", v1beta2.ReasonScheduled, "It has not run yet; the next is due at 2026-08-01T12:00:00Z.",
 			func(w *World) { w.Now = noon.Add(-time.Second) }},
@@ -164,7 +164,7 @@ func TestHowAJobStands(t *testing.T) {
 			v := decide(w)
 			require.True(t, v.Write)
 			require.Equal(t, test.reason, v.Reason)
-			require.Contains(t, v.Message, test.says)
+			require.Contains(t, v.Message, test.shows)
 			require.Equal(t, test.reason == v1beta2.ReasonScheduled, conditions.IsTrue(v.Status.Conditions, v1beta2.RecurringJobReady))
 			require.Empty(t, v.Create, "a run is noted before anything of it is made")
 			require.Empty(t, v.Delete)
@@ -225,7 +225,7 @@ func TestARun(t *testing.T) {
 	require.Equal(t, "2026-08-01T12:00:00Z", w.Job.Status.LastRun)
 	require.Empty(t, w.Job.Status.CurrentRun)
 	require.Equal(t, 1, w.Job.Status.ExecutionCount)
-	require.Equal(t, noon.Add(time.Hour), decide(w).Enqueue, "it is woken exactly at its next run")
+	require.Equal(t, noon.Add(time.Hour), decide(w).Enqueue, "it is requeued exactly at its next run")
 }
 
 func TestAnyNumberOfMissedRunsIsMadeGoodOnce(t *testing.T) {
@@ -240,7 +240,7 @@ func TestAnyNumberOfMissedRunsIsMadeGoodOnce(t *testing.T) {
 }
 
 // A job that is seen for the first time, as when a cluster is taken over, runs at its next time and not at once, however old it is
-// and whatever it says besides.
+// whatever else it contains.
 func TestFirstSightIsTheBeginning(t *testing.T) {
 	for name, change := range map[string]func(*World){
 		"one of Longhorn's": func(w *World) {
@@ -281,12 +281,12 @@ func TestOneThatCannotBeTakenDoesNotHoldUpTheOthersForEver(t *testing.T) {
 	w.Job.Spec.Concurrency = 0
 	w.done(decide(w))
 	w.done(decide(w))
-	says(w.Snapshots[0], v1beta2.ReasonWaitingForAttach)
+	shows(w.Snapshots[0], v1beta2.ReasonWaitingForAttach)
 	require.Empty(t, decide(w).Create, "an absent concurrency is one")
 	w.Now = decide(w).Enqueue
 	w.done(decide(w))
 	require.Equal(t, "b", w.Snapshots[1].Spec.Volume)
-	says(w.Snapshots[1], v1beta2.ReasonReady)
+	shows(w.Snapshots[1], v1beta2.ReasonReady)
 	w.Snapshots[1].Status.CreationTime = format(w.Now)
 	w.done(decide(w))
 	require.Equal(t, 1, w.Job.Status.ExecutionCount)
@@ -298,7 +298,7 @@ func TestOneThatCannotBeTakenDoesNotHoldUpTheOthersForEver(t *testing.T) {
 	require.Equal(t, "b", w.Snapshots[2].Spec.Volume, "a volume that still waits for one gets no second")
 }
 
-// Users who have a detached volume attached for its backups say so by a setting; without it a run passes it over.
+// Users who have a detached volume attached for its backups report it by a setting; without it a run passes it over.
 func TestARunPassesADetachedVolumeOver(t *testing.T) {
 	for _, task := range tasks {
 		w := pruning(task, "a", "b")
@@ -339,7 +339,7 @@ func TestOneThatWaitsForPeopleOrFailedHoldsUpNobody(t *testing.T) {
 		w := world("a")
 		w.done(decide(w))
 		w.done(decide(w))
-		says(w.Snapshots[0], reason)
+		shows(w.Snapshots[0], reason)
 		w.done(decide(w))
 		require.Equal(t, 1, w.Job.Status.ExecutionCount, reason)
 	}
@@ -395,13 +395,13 @@ func TestWhatIsSurplus(t *testing.T) {
 			w.Job.Spec.RetentionPolicy, w.Job.Spec.RetainAge = policyAge, "3h"
 		}, 1},
 		{"nothing without a number", func(w *World) { w.Job.Spec.Retain = 0 }, 0},
-		{"one that is not ready neither counts nor goes", func(w *World) { says(w.Snapshots[0], v1beta2.ReasonCreating) }, 1},
+		{"one that is not ready neither counts nor goes", func(w *World) { shows(w.Snapshots[0], v1beta2.ReasonCreating) }, 1},
 		{"one that goes already", func(w *World) { w.Snapshots[0].DeletionTimestamp = &metav1.Time{Time: noon} }, 1},
-		{"one that failed goes once a newer one did not", func(w *World) { says(w.Snapshots[0], v1beta2.ReasonFailed) }, 2},
-		{"the newest that failed stays while nothing newer did not", func(w *World) { says(w.Snapshots[3], v1beta2.ReasonFailed) }, 1},
+		{"one that failed goes once a newer one did not", func(w *World) { shows(w.Snapshots[0], v1beta2.ReasonFailed) }, 2},
+		{"the newest that failed stays while nothing newer did not", func(w *World) { shows(w.Snapshots[3], v1beta2.ReasonFailed) }, 1},
 		{"of those that failed the newest stays", func(w *World) {
-			says(w.Snapshots[1], v1beta2.ReasonFailed)
-			says(w.Snapshots[3], v1beta2.ReasonFailed)
+			shows(w.Snapshots[1], v1beta2.ReasonFailed)
+			shows(w.Snapshots[3], v1beta2.ReasonFailed)
 		}, 1},
 		{"those that only the engine labels, as of an earlier Longhorn", func(w *World) {
 			for _, s := range w.Snapshots {

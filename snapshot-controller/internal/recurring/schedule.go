@@ -44,7 +44,7 @@ func hasZone(text string) bool {
 }
 
 // after is the first time after t of a job that ran last, or began, at the base; zero: none within the five years that the
-// library looks at.
+// library checks.
 func (s schedule) after(base, t time.Time) time.Time {
 	if s.fields != nil {
 		return s.next(t)
@@ -107,7 +107,7 @@ func firstShown(shown time.Time, zone *time.Location) time.Time {
 	return at
 }
 
-// windows are how far to look back for the last time that has passed, from near to far, so that neither a job of every
+// windows are how far to search back for the last time that has passed, from near to far, so that neither a job of every
 // minute nor one of every year needs many steps.
 var windows = []time.Duration{time.Hour, 24 * time.Hour, 32 * 24 * time.Hour, 367 * 24 * time.Hour, 5 * 366 * 24 * time.Hour}
 

@@ -33,7 +33,7 @@ func untaken(s *v1beta2.Snapshot) bool {
 		conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady) != v1beta2.ReasonFailed
 }
 
-// blocked reports whether the Snapshot waits for people, not for its turn.
+// blocked reports whether the Snapshot waits for people, not in a queue.
 func blocked(s *v1beta2.Snapshot) bool {
 	switch conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady) {
 	case v1beta2.ReasonLimitReached, v1beta2.ReasonVolumeNotFound:
@@ -42,7 +42,7 @@ func blocked(s *v1beta2.Snapshot) bool {
 	return false
 }
 
-// newSnapshot has its finalizer, label and owner from the beginning, so that nobody needs to repair them.
+// newSnapshot has its finalizer, label and owner from the beginning, so that no repair is needed.
 func (w World) newSnapshot(name string, v *v1beta2.Volume) *v1beta2.Snapshot {
 	labels := maps.Clone(w.Job.Spec.Labels)
 	if labels == nil {

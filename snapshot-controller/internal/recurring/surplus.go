@@ -10,7 +10,7 @@ import (
 )
 
 // Surplus returns what the job made of each of these volumes and keeps no longer. What failed is kept until something newer
-// did not, and then nobody needs it; nothing of the run that is under way goes: it would be made again.
+// did not, and then it is not needed; nothing of the run under way is deleted: it would be created again.
 func Surplus(w World) (snapshots []*v1beta2.Snapshot, backups []*v1beta2.Backup) {
 	if _, _, problem := w.times(); problem != "" || w.Job.DeletionTimestamp != nil || Removes(w.Job) {
 		return nil, nil
@@ -43,8 +43,8 @@ func Surplus(w World) (snapshots []*v1beta2.Snapshot, backups []*v1beta2.Backup)
 	return snapshots, backups
 }
 
-// surplusSnapshots: a job that backs up keeps the newest snapshot, from which the next backup is told apart, and those
-// that are yet to be copied; another keeps as many, or as old ones, as it says.
+// surplusSnapshots: a job that backs up keeps the newest snapshot, from which the next backup is computed, and those
+// that are yet to be copied; another keeps as many, or as old ones, as its spec says.
 func (w World) surplusSnapshots(v *v1beta2.Volume, list []*v1beta2.Snapshot, copied map[string]*v1beta2.Backup) []*v1beta2.Snapshot {
 	var ready, failed []*v1beta2.Snapshot
 	for _, s := range list {

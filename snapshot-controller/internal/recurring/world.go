@@ -13,7 +13,7 @@ import (
 type World struct {
 	Now time.Time
 	Job *v1beta2.RecurringJob
-	// Volumes has each volume that the job is for and that the run has not finished with; others are not looked at. Of
+	// Volumes has each volume that the job is for and that the run has not finished with; others are not checked. Of
 	// many, as many as are worked on at once are enough.
 	Volumes []*v1beta2.Volume
 	// Sources has the claims' labels of those volumes whose claim names their jobs.
@@ -43,7 +43,7 @@ type Verdict struct {
 	DeleteBackups []*v1beta2.Backup
 	// Enqueue is when time alone changes the verdict; zero: never.
 	Enqueue time.Time
-	// Reason and Message say how the job stands.
+	// Reason and Message are those of the job's condition.
 	Reason, Message string
 }
 

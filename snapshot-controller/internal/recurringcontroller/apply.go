@@ -16,7 +16,7 @@ import (
 // owner is the field manager of what this binary writes.
 const owner = "snapshot-controller"
 
-// apply makes a verdict true: the status, at the version that was judged; then what is to be made; then what is to go.
+// apply makes a verdict true: the status, at the version that was evaluated; then what is to be made; then what is to go.
 func (r *reconciler) apply(ctx context.Context, job *v1beta2.RecurringJob, v recurring.Verdict) error {
 	if v.Write {
 		err := status.Apply(ctx, r.client, job, owner, statusFields(v.Status), status.AtVersion())
@@ -58,7 +58,7 @@ func (r *reconciler) create(ctx context.Context, obj client.Object) error {
 	return nil
 }
 
-// remove deletes the very object that was judged.
+// remove deletes the very object that was evaluated.
 func remove(ctx context.Context, c client.Client, obj client.Object) error {
 	if err := status.Delete(ctx, c, obj); err != nil {
 		return err

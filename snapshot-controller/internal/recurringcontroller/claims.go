@@ -18,7 +18,7 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/recurring"
 )
 
-// Cached says what is kept of claims and PersistentVolumes: of claims only those that are the source of their volumes' jobs, and
+// Cached returns what is kept of claims and PersistentVolumes: of claims only those that are the source of their volumes' jobs, and
 // of these what names jobs; of PersistentVolumes which volume and which claim they bind.
 func Cached() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
@@ -84,7 +84,7 @@ func bindingOf(pv *corev1.PersistentVolume) binding {
 	return binding{volume: source.VolumeHandle, claim: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, uid: ref.UID}
 }
 
-// sources are the labels of all claims that are sources. Most clusters have none, and then nothing is looked at.
+// sources are the labels of all claims that are sources. Most clusters have none, and then nothing is checked.
 func (o observer) sources(ctx context.Context) (recurring.Sources, error) {
 	list := claims()
 	if err := o.reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {

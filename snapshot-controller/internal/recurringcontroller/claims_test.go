@@ -126,7 +126,7 @@ func TestAClaimNamesTheJobsOfItsVolume(t *testing.T) {
 	require.Len(t, w.namesOf(instead), 2, "its claim names another group")
 	w.label(ended, often)
 	w.keepsOne(instead)
-	require.Len(t, w.namesOf(not), 2, "its claim is not said to be the source")
+	require.Len(t, w.namesOf(not), 2, "its claim is not the source")
 	for _, write := range p.Client.Writes() {
 		require.NotContains(t, write, " Volume", "nothing is written on a volume")
 	}

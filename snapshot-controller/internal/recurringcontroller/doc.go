@@ -2,6 +2,6 @@
 // it reads as many volumes as are worked on at once and what there is of them, lets the core decide, and writes the job's status,
 // its Snapshots and its Backups. The other one deletes what a job made of one volume and keeps no longer.
 //
-// A job is looked at exactly when its next run is due, when it is changed, when labels of a volume that name it change, and,
+// A job is checked exactly when its next run is due, when it is changed, when labels of a volume that name it change, and,
 // while a run is under way, when one of its Snapshots was taken, failed or went.
 package recurringcontroller

@@ -75,7 +75,7 @@ func madeFor(obj client.Object) (job, volume string) {
 	return "", ""
 }
 
-// volumeOf is the volume of a Snapshot or Backup; of a Backup that was not begun, what its label says.
+// volumeOf is the volume of a Snapshot or Backup; of a Backup that was not begun, the one of its label.
 func volumeOf(obj client.Object) string {
 	switch made := obj.(type) {
 	case *v1beta2.Snapshot:

@@ -175,7 +175,7 @@ func (o observer) readMade(ctx context.Context, w *recurring.World, index, key s
 	return nil
 }
 
-// list hands out what the cache holds: the core changes nothing of it.
+// list returns the cache's own objects: the core does not modify them.
 func (o observer) list(ctx context.Context, list client.ObjectList, index, key string) error {
 	err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy)
 	if err != nil {

@@ -42,7 +42,7 @@ const (
 // period is how often the job of the tests runs.
 const period = 5 * time.Minute
 
-// shifted is the real clock, as far ahead as the test says.
+// shifted is the real clock, shifted by the test.
 type shifted struct {
 	clock.RealClock
 	ahead atomic.Int64
@@ -162,7 +162,7 @@ func (w *world) ran(times, each int) {
 }
 
 // jump puts the clock just before the next run. The process counts in real time to the run that it knows; a change of the
-// job lets it look at the clock. A job begins when it is first seen.
+// job makes the controller read the clock. A job begins when it is first seen.
 func (w *world) jump() {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool { return w.job().Status.ScheduledSince != "" }, patience, poll)
@@ -171,7 +171,7 @@ func (w *world) jump() {
 	require.NoError(w.t, w.admin.Patch(w.t.Context(), w.job(), poll))
 }
 
-// S13: one snapshot of each volume at each time of the cron, none twice, as many as shall be kept; whichever write of the
+// S13: one snapshot of each volume at each time of the cron, none twice, as many as must be kept; whichever write of the
 // controller is its last, before it is sent or after it was answered, the next process comes to the same end.
 func TestAJobByTheClockWhereverTheControllerDies(t *testing.T) {
 	writes := runs(t, cut.Point{})

@@ -30,17 +30,17 @@ type watches struct {
 // then is what follows from an event that is about a job and a volume.
 type then func(ctx context.Context, q queue, job, volume string)
 
-// lead has the job looked at.
+// lead enqueues the job.
 func (w watches) lead(_ context.Context, q queue, job, _ string) { w.add(q, job) }
 
-// leadRunning has it looked at if a run is under way; one that begins is news itself.
+// leadRunning enqueues the job if a run is under way; a run that begins is an event itself.
 func (w watches) leadRunning(ctx context.Context, q queue, job, _ string) {
 	if j := w.job(ctx, job); j != nil && recurring.IsRunning(j) {
 		w.add(q, job)
 	}
 }
 
-// retain has it looked at what the job made of the volume.
+// retain enqueues what the job created of the volume.
 func (w watches) retain(_ context.Context, q queue, job, volume string) { w.add(q, keyOf(job, volume)) }
 
 func (w watches) ofVolumes(then then) handler.Funcs {
@@ -98,7 +98,7 @@ func (w watches) ofGoing() handler.Funcs {
 	}
 }
 
-// ofJobs has everything looked at that the job made, where what it keeps may have changed: when the process begins to know it,
+// ofJobs enqueues everything that the job created, if what it keeps may have changed: when the process first reads it,
 // when its spec changes, and when a run begins or ends.
 func (w watches) ofJobs() handler.Funcs {
 	return handler.Funcs{
@@ -114,7 +114,7 @@ func (w watches) ofJobs() handler.Funcs {
 	}
 }
 
-// facts are what the core looks at of a Snapshot or a Backup.
+// facts are what the core reads of a Snapshot or a Backup.
 type facts struct {
 	reason, taken string
 	going         bool
@@ -156,7 +156,7 @@ func (w watches) follow(ctx context.Context, q queue, then then, volume string, 
 	}
 }
 
-// removing has those jobs looked at whose runs remove snapshots of the volume.
+// removing enqueues the jobs whose runs remove snapshots of the volume.
 func (w watches) removing(ctx context.Context, q queue, volume string) {
 	jobs := slices.DeleteFunc(w.jobs(ctx), func(j v1beta2.RecurringJob) bool { return !recurring.Removes(&j) || !recurring.IsRunning(&j) })
 	if len(jobs) == 0 {
@@ -176,7 +176,7 @@ func (w watches) removing(ctx context.Context, q queue, volume string) {
 	}
 }
 
-// all has everything looked at that the job made of the volumes that it is for.
+// all enqueues everything that the job created of the volumes that it is for.
 func (w watches) all(ctx context.Context, q queue, job *v1beta2.RecurringJob) {
 	volumes, _, err := observer{reader: w.reader, namespace: w.namespace}.volumes(ctx, job)
 	w.failed(ctx, err)
@@ -197,7 +197,7 @@ func (w watches) jobs(ctx context.Context) []v1beta2.RecurringJob {
 	return jobs.Items
 }
 
-// failed says that the cache could not be read, which happens only while the process stops.
+// failed reports that the cache could not be read, which happens only while the process stops.
 func (w watches) failed(ctx context.Context, err error) {
 	if err != nil {
 		log.FromContext(ctx).Error(err, "reading from the cache")

@@ -13,7 +13,7 @@ const (
 	JobsWhileDetached = "allow-recurring-job-while-volume-detached"
 )
 
-// Values is what the settings say to volumes of one data engine.
+// Values are the settings' values for volumes of one data engine.
 type Values struct {
 	// PurgeDisabled forbids purges: deleted snapshots stay until it is false again.
 	PurgeDisabled bool

@@ -24,7 +24,7 @@ func Decide(w World) Verdict {
 		return Verdict{Step: StepRepair, Reason: "Repaired", Message: "Label, finalizer and owner reference are put right."}
 	}
 	if w.Volume == nil {
-		return w.say(w.mirrored(nil), ready(v1beta2.ReasonVolumeNotFound, "There is no volume "+w.Snapshot.Spec.Volume+
+		return w.report(w.mirrored(nil), ready(v1beta2.ReasonVolumeNotFound, "There is no volume "+w.Snapshot.Spec.Volume+
 			"; create it, or delete this Snapshot."), nil)
 	}
 	return w.keep()
@@ -59,7 +59,7 @@ func (w World) unrepaired() bool {
 	return lacking
 }
 
-// end lets the object go without any call: it is deleted if nobody did, the ticket goes, then the finalizer.
+// end ends the object without any call: it deletes the object, then removes the ticket, then the finalizer.
 func (w World) end(why End, confirm bool) Verdict {
 	v := Verdict{End: why, Confirm: confirm, Reason: string(why), Message: endMessage(w, why)}
 	switch {

@@ -9,18 +9,18 @@ import (
 	"drover.dev/drover/shared/snapshotlimit"
 )
 
-// keep decides about a Snapshot that nobody deletes: what the engine tells of it is copied, what was not taken is taken.
+// keep decides about a Snapshot that is not being deleted: the engine's facts are copied, a missing snapshot is taken.
 func (w World) keep() Verdict {
 	if info := w.info(); info != nil {
 		status := w.mirrored(info)
 		if info.Removed {
-			return w.say(status, ready(v1beta2.ReasonMarkedRemoved, "The engine has marked it removed; it ends with the next purge."), nil)
+			return w.report(status, ready(v1beta2.ReasonMarkedRemoved, "The engine has marked it removed; it ends with the next purge."), nil)
 		}
-		return w.say(status, ready(v1beta2.ReasonReady, "It can be used."), nil)
+		return w.report(status, ready(v1beta2.ReasonReady, "It can be used."), nil)
 	}
 	switch {
 	case w.Snapshot.Name == VolumeHead:
-		return w.say(w.mirrored(nil), ready(v1beta2.ReasonFailed, VolumeHead+
+		return w.report(w.mirrored(nil), ready(v1beta2.ReasonFailed, VolumeHead+
 			" is the part of every volume that is written to, no snapshot; delete this object."), nil)
 	case w.seen():
 		return w.missing()
@@ -37,16 +37,16 @@ func (w World) keep() Verdict {
 func (w World) missing() Verdict {
 	switch {
 	case w.known():
-		return w.say(w.mirrored(nil), ready(v1beta2.ReasonLost,
+		return w.report(w.mirrored(nil), ready(v1beta2.ReasonLost,
 			"The engine does not list it now; im-monitor finds out whether it is gone."), nil)
 	case w.isSaid():
 		return w.done(Verdict{Step: StepNone, Reason: "Unknown", Message: "The volume's engine is not running; what was known stays."})
 	}
-	return w.say(w.mirrored(nil), ready(v1beta2.ReasonVolumeDetached, "Volume "+w.Volume.Name+
+	return w.report(w.mirrored(nil), ready(v1beta2.ReasonVolumeDetached, "Volume "+w.Volume.Name+
 		" is detached; its snapshots are seen when it is attached next."), nil)
 }
 
-// isSaid reports whether the status says something of it that a stopped engine does not make wrong.
+// isSaid reports whether the status reports something of it that a stopped engine does not make wrong.
 func (w World) isSaid() bool {
 	for _, c := range w.Snapshot.Status.Conditions {
 		if c.Type == v1beta2.SnapshotReady {
@@ -57,29 +57,29 @@ func (w World) isSaid() bool {
 }
 
 // create leads a snapshot that is to be taken to the moment at which that is approved, and then waits for the evidence. One that
-// was refused is approved anew.
+// was refused is approved again.
 func (w World) create() Verdict {
 	status := w.mirrored(nil)
 	asked := status.RequestedTime != "" && !w.failed()
 	if !asked {
 		if problem := w.overLimit(); problem != "" {
-			return w.say(status, ready(v1beta2.ReasonLimitReached, problem), nil)
+			return w.report(status, ready(v1beta2.ReasonLimitReached, problem), nil)
 		}
 	}
 	if !w.Attached() {
-		return w.say(status, ready(v1beta2.ReasonWaitingForAttach, w.attachProblem()), w.wanted())
+		return w.report(status, ready(v1beta2.ReasonWaitingForAttach, w.attachProblem()), w.wanted())
 	}
 	if !asked && !w.known() {
-		return w.say(status, ready(v1beta2.ReasonCreating, "im-monitor has not told the list of snapshots of volume "+w.Volume.Name+
+		return w.report(status, ready(v1beta2.ReasonCreating, "im-monitor has not told the list of snapshots of volume "+w.Volume.Name+
 			" yet."), w.kept())
 	}
 	if !asked {
 		status.RequestedTime = w.requestTime()
 	}
 	if problem := w.waitsForLimit(); problem != "" {
-		return w.say(status, ready(v1beta2.ReasonLimitReached, problem), w.kept())
+		return w.report(status, ready(v1beta2.ReasonLimitReached, problem), w.kept())
 	}
-	return w.say(status, ready(v1beta2.ReasonCreating, "It is being taken."), w.kept())
+	return w.report(status, ready(v1beta2.ReasonCreating, "It is being taken."), w.kept())
 }
 
 // requestTime is the time at which taking it is approved; after the failure that it follows.
@@ -93,7 +93,7 @@ func (w World) requestTime() string {
 // kept is the ticket that we have, as it is, until the work is done; an attached volume needs none of ours.
 func (w World) kept() *v1beta2.AttachmentTicket { return w.ticket() }
 
-// overLimit says which limit of the volume a further snapshot would break, by the engine's own rule where its list is known.
+// overLimit states which limit of the volume a further snapshot would break, by the engine's own rule where its list is known.
 func (w World) overLimit() string {
 	limit := w.Volume.Spec.SnapshotMaxCount
 	if limit <= 0 {
@@ -110,7 +110,8 @@ func (w World) overLimit() string {
 	return ""
 }
 
-// waitsForLimit says which limit im-monitor found when it was to take the snapshot; it goes on by itself once there is room. Empty: none.
+// waitsForLimit states which limit im-monitor found when it was to take the snapshot; it continues by itself once there is room. Empty:
+// none.
 func (w World) waitsForLimit() string {
 	for _, c := range w.Snapshot.Status.Conditions {
 		if c.Type == v1beta2.SnapshotProvisioned && c.Status == v1beta2.ConditionFalse && c.Reason == v1beta2.ReasonLimitReached {

@@ -59,12 +59,12 @@ func TestItComesToAnEndAndThenIsQuiet(t *testing.T) {
 		}
 		if w.deleting() && len(w.Snapshot.Finalizers) > 0 {
 			require.NotEmpty(t, conditions.Reason(w.Snapshot.Status.Conditions, v1beta2.SnapshotRemovalApproved),
-				"ALL-3: it says what it waits for")
+				"ALL-3: it states what it waits for")
 		}
 	})
 }
 
-// SNP-1: nobody's snapshot goes that nobody deleted, unless its volume or its data is proven gone.
+// SNP-1: no Snapshot is removed that was not deleted, unless its volume or its data is proven gone.
 func TestOnlyEvidenceDeletes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
@@ -90,7 +90,7 @@ func TestTakingIsApprovedOnce(t *testing.T) {
 	})
 }
 
-// No data is removed that nobody deleted, and no ticket is held by what it cannot help.
+// No data is removed without a deletion, and a Snapshot holds no ticket that cannot help it.
 func TestRemovalIsApprovedForWhatIsDeleted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)

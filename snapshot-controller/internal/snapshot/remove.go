@@ -18,7 +18,7 @@ func (w World) remove() Verdict {
 		return w.end(EndRemoved, false)
 	}
 	if reason, message := w.blocker(); reason != "" {
-		return w.say(w.mirrored(w.info()), approval(reason, message), nil)
+		return w.report(w.mirrored(w.info()), approval(reason, message), nil)
 	}
 	if v, waits := w.unremoved(); waits {
 		return v
@@ -26,7 +26,7 @@ func (w World) remove() Verdict {
 	return w.approve()
 }
 
-// neverTaken reports whether no call can have made the snapshot: none was approved, or im-monitor says that none took place.
+// neverTaken reports whether no call can have made the snapshot: none was approved, or im-monitor reports that none took place.
 // One that the engine has of this name then belongs to somebody else.
 func (w World) neverTaken() bool {
 	if !w.Snapshot.Spec.CreateSnapshot || w.seen() || w.info() != nil && w.Snapshot.Status.RequestedTime != "" {
@@ -35,7 +35,7 @@ func (w World) neverTaken() bool {
 	return w.Snapshot.Status.RequestedTime == "" || w.cancelled()
 }
 
-// blocker says what stands against removing that attaching the volume would not change; no ticket is held for it.
+// blocker returns what stands against removing that attaching the volume would not change; no ticket is held for it.
 func (w World) blocker() (reason, message string) {
 	volume := w.Volume
 	children, marked := w.chain()
@@ -45,15 +45,15 @@ func (w World) blocker() (reason, message string) {
 			"; it can go once linked clones are gone and copies are whole."
 	case len(w.Backups) > 0:
 		return v1beta2.ReasonBackingUp, "It is being backed up: " + strings.Join(w.Backups, ", ") +
-			"; it goes on when that ends, or when that Backup is deleted."
+			"; it continues when that ends, or when that Backup is deleted."
 	case w.Settings.PurgeDisabled:
-		return v1beta2.ReasonPurgeDisabled, "The setting disable-snapshot-purge is true; it goes on once that is false."
+		return v1beta2.ReasonPurgeDisabled, "The setting disable-snapshot-purge is true; it continues once that is false."
 	case volume.Spec.MigrationNodeID != "" || volume.Status.CurrentMigrationNodeID != "":
-		return v1beta2.ReasonMigrating, "Volume " + volume.Name + " moves to another node; it goes on when that is done."
+		return v1beta2.ReasonMigrating, "Volume " + volume.Name + " moves to another node; it continues when that is done."
 	case w.upgrading():
-		return v1beta2.ReasonUpgrading, "The data engine under volume " + volume.Name + " is being upgraded; it goes on when that is done."
+		return v1beta2.ReasonUpgrading, "The data engine under volume " + volume.Name + " is being upgraded; it continues when that is done."
 	case w.rebuilding():
-		return v1beta2.ReasonRebuilding, "A replica of volume " + volume.Name + " is being rebuilt; it goes on when that is done."
+		return v1beta2.ReasonRebuilding, "A replica of volume " + volume.Name + " is being rebuilt; it continues when that is done."
 	case marked && children[VolumeHead]:
 		return v1beta2.ReasonParentOfVolumeHead, "The head of volume " + volume.Name +
 			" builds on it, and an engine merges a snapshot only into a newer one: create another Snapshot of the volume, and its data " +
@@ -99,12 +99,12 @@ func (w World) rebuilding() bool {
 func (w World) approve() Verdict {
 	switch {
 	case !w.Attached() && w.wanted() == nil:
-		return w.say(w.mirrored(w.info()), approval(v1beta2.ReasonWaitingForAttach, w.attachProblem()), nil)
+		return w.report(w.mirrored(w.info()), approval(v1beta2.ReasonWaitingForAttach, w.attachProblem()), nil)
 	case w.Place == PlaceUnknown:
 		return Verdict{Step: StepNone, Holds: true, NeedsPlace: true}
 	case w.Place == PlaceRefused:
-		v := w.say(w.mirrored(w.info()), approval(v1beta2.ReasonPurgeLimited,
-			"The node has as many purges as snapshot-heavy-task-concurrent-limit allows; this one has its turn after those before it."),
+		v := w.report(w.mirrored(w.info()), approval(v1beta2.ReasonPurgeLimited,
+			"The node has as many purges as snapshot-heavy-task-concurrent-limit allows; this one follows those before it in the queue."),
 			nil)
 		v.Holds = true
 		return v
@@ -113,7 +113,7 @@ func (w World) approve() Verdict {
 	if !w.Attached() {
 		reason, message, ticket = v1beta2.ReasonWaitingForAttach, w.attachProblem(), w.wanted()
 	}
-	v := w.say(w.mirrored(w.info()), approval(reason, message), ticket)
+	v := w.report(w.mirrored(w.info()), approval(reason, message), ticket)
 	v.Holds = true
 	return v
 }

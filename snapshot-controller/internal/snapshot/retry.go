@@ -13,11 +13,11 @@ import (
 const (
 	pauseShortest = 10 * time.Second
 	pauseLongest  = 10 * time.Minute
-	// takingPatience is for how long a snapshot that an engine refuses is asked for anew.
+	// takingPatience is for how long a snapshot that an engine refuses is asked for again.
 	takingPatience = 24 * time.Hour
 )
 
-// failure is what im-monitor says of the last try: when it failed, since when every try did, and the engine's answer. Both
+// failure is what im-monitor reports about the last try: when it failed, since when every try did, and the engine's answer. Both
 // times are of im-monitor's clock, and compared only with each other and with what they answer.
 type failure struct {
 	at, first time.Time
@@ -56,20 +56,20 @@ func (f failure) nextSecond(now time.Time) time.Time {
 	return f.at.Truncate(time.Second).Add(time.Second)
 }
 
-// refused is about a snapshot that its engine did not take. It is asked for anew after a pause, for as long as that may help.
+// refused is about a snapshot that its engine did not take. It is asked for again after a pause, for as long as that may help.
 func (w World) refused() Verdict {
 	f, known := failureOf(conditions.Get(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned))
 	asked, err := time.Parse(time.RFC3339, w.Snapshot.Status.RequestedTime)
-	said := "The engine did not take it."
+	refusal := "The engine did not take it."
 	if f.message != "" {
-		said = "The engine did not take it: " + f.message + "."
+		refusal = "The engine did not take it: " + f.message + "."
 	}
 	if !known || err != nil || f.at.Sub(f.first) >= takingPatience {
-		return w.say(w.mirrored(nil), ready(v1beta2.ReasonFailed, said+" Delete this Snapshot and create another one."), nil)
+		return w.report(w.mirrored(nil), ready(v1beta2.ReasonFailed, refusal+" Delete this Snapshot and create another one."), nil)
 	}
 	again := asked.Add(f.pause())
 	if w.Now.Before(again) {
-		v := w.say(w.mirrored(nil), ready(v1beta2.ReasonFailed, fmt.Sprintf("%s It is asked for again at %s.", said, text(again))), nil)
+		v := w.report(w.mirrored(nil), ready(v1beta2.ReasonFailed, fmt.Sprintf("%s It is requested again at %s.", refusal, text(again))), nil)
 		v.Enqueue = again
 		return v
 	}
@@ -98,13 +98,13 @@ func (w World) unremoved() (Verdict, bool) {
 	if approved.Status != v1beta2.ConditionTrue && !w.Now.Before(again) {
 		return Verdict{}, false
 	}
-	v := w.say(w.mirrored(w.info()), approval(v1beta2.ReasonRemovalFailed,
+	v := w.report(w.mirrored(w.info()), approval(v1beta2.ReasonRemovalFailed,
 		fmt.Sprintf("The engine could not remove it: %s. It is tried again at %s.", f.message, text(again))), nil)
 	v.Enqueue = again
 	return v, true
 }
 
-// removalFailure is what im-monitor says of the last try to remove it.
+// removalFailure is what im-monitor reports about the last try to remove it.
 func (w World) removalFailure() (failure, bool) {
 	c := conditions.Get(w.Snapshot.Status.Conditions, v1beta2.SnapshotRemovalFailed)
 	if c == nil || c.Status != v1beta2.ConditionTrue {

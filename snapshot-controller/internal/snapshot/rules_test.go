@@ -19,22 +19,22 @@ type row struct {
 
 func TestCreation(t *testing.T) {
 	for name, r := range map[string]row{
-		"on an attached volume taking it is approved at once": {world(), StepStatus, v1beta2.ReasonCreating},
-		"an engine that is deleted under its volume takes it": {world(going), StepStatus, v1beta2.ReasonCreating},
-		"and its snapshots are ready":                         {world(taken, listed, going), StepStatus, v1beta2.ReasonReady},
-		"nor are those that nobody saw called detached":       {world(system, going), StepStatus, v1beta2.ReasonLost},
-		"a detached volume gets a ticket first":               {world(detached), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
-		"then it says that it waits": {world(detached, holdsTicket), StepStatus,
+		"on an attached volume taking it is approved at once":          {world(), StepStatus, v1beta2.ReasonCreating},
+		"an engine that is deleted under its volume takes it":          {world(going), StepStatus, v1beta2.ReasonCreating},
+		"and its snapshots are ready":                                  {world(taken, listed, going), StepStatus, v1beta2.ReasonReady},
+		"a Snapshot that was never listed is not reported as detached": {world(system, going), StepStatus, v1beta2.ReasonLost},
+		"a detached volume gets a ticket first":                        {world(detached), StepTakeTicket, v1beta2.ReasonWaitingForAttach},
+		"then it reports that it waits": {world(detached, holdsTicket), StepStatus,
 			v1beta2.ReasonWaitingForAttach},
-		"what the engine lists is ready":                    {world(listed, requested), StepStatus, v1beta2.ReasonReady},
-		"what the engine lists under that name is adopted":  {world(listed), StepStatus, v1beta2.ReasonReady},
-		"what the engine marked removed is not":             {world(listed, marked), StepStatus, v1beta2.ReasonMarkedRemoved},
-		"a refusal of which nobody knows the time is final": {world(requested, failed), StepStatus, v1beta2.ReasonFailed},
+		"what the engine lists is ready":                   {world(listed, requested), StepStatus, v1beta2.ReasonReady},
+		"what the engine lists under that name is adopted": {world(listed), StepStatus, v1beta2.ReasonReady},
+		"what the engine marked removed is not":            {world(listed, marked), StepStatus, v1beta2.ReasonMarkedRemoved},
+		"a refusal without a time is final":                {world(requested, failed), StepStatus, v1beta2.ReasonFailed},
 		"what the engine refused waits for a while": {world(refusedAgo(5*time.Second, 0)), StepStatus,
 			v1beta2.ReasonFailed},
-		"and is asked for anew": {world(refusedAgo(10*time.Second, 0)), StepStatus,
+		"and is asked for again": {world(refusedAgo(10*time.Second, 0)), StepStatus,
 			v1beta2.ReasonCreating},
-		"with its volume attached anew": {world(refusedAgo(10*time.Second, 0), detached), StepTakeTicket,
+		"with its volume attached again": {world(refusedAgo(10*time.Second, 0), detached), StepTakeTicket,
 			v1beta2.ReasonWaitingForAttach},
 		"and not over a limit": {world(refusedAgo(10*time.Second, 0), two,
 			func(w *World) { w.Settings.MaxCount = 2 }), StepStatus, v1beta2.ReasonLimitReached},
@@ -44,8 +44,8 @@ func TestCreation(t *testing.T) {
 			v1beta2.ReasonCreating},
 		"refused for a day it is given up": {world(refusedAgo(time.Hour, 24*time.Hour)), StepStatus,
 			v1beta2.ReasonFailed},
-		"asked for anew it is being taken": {world(requested, retried), StepStatus, v1beta2.ReasonCreating},
-		"asked for anew it has its volume attached": {world(requested, retried, detached), StepTakeTicket,
+		"asked for again it is being taken": {world(requested, retried), StepStatus, v1beta2.ReasonCreating},
+		"asked for again it has its volume attached": {world(requested, retried, detached), StepTakeTicket,
 			v1beta2.ReasonWaitingForAttach},
 		"without a volume it waits for one": {world(noOwner, func(w *World) { w.Volume = nil }), StepStatus,
 			v1beta2.ReasonVolumeNotFound},
@@ -62,13 +62,13 @@ func TestCreation(t *testing.T) {
 		"below the limit of bytes one is asked for": {world(room, two), StepStatus, v1beta2.ReasonCreating},
 		"one that was approved waits at the engine's limit": {world(requested, two, atLimit), StepStatus,
 			v1beta2.ReasonLimitReached},
-		"one that was approved goes on, whatever the limit": {world(requested, two, func(w *World) { w.Settings.MaxCount = 2 }),
+		"one that was approved continues, whatever the limit": {world(requested, two, func(w *World) { w.Settings.MaxCount = 2 }),
 			StepStatus, v1beta2.ReasonCreating},
 		"an engine's list that is not known decides nothing": {world(func(w *World) { w.Engine.Status.Snapshots = nil }),
 			StepStatus, v1beta2.ReasonCreating},
 		"a snapshot of the system that is not listed is lost":       {world(system), StepStatus, v1beta2.ReasonLost},
 		"one that was taken and is not listed is lost, not retaken": {world(taken), StepStatus, v1beta2.ReasonLost},
-		"one of a detached volume that nobody saw says so":          {world(system, detached), StepStatus, v1beta2.ReasonVolumeDetached},
+		"one of a detached volume that was never listed reports it": {world(system, detached), StepStatus, v1beta2.ReasonVolumeDetached},
 		"label, finalizer and owner reference come first":           {world(noOwner), StepRepair, "Repaired"},
 		"a label that names another volume is put right":            {world(func(w *World) { w.Snapshot.Labels[v1beta2.LabelVolume] = "x" }), StepRepair, "Repaired"},
 		"one that waited for its volume becomes the new volume's": {world(noOwner,
@@ -94,7 +94,7 @@ func TestCreation(t *testing.T) {
 func TestRemoval(t *testing.T) {
 	for name, r := range map[string]row{
 		"with a place it is approved": {world(taken, listed, deleted, granted), StepStatus, v1beta2.ReasonRequested},
-		"without one it waits for its turn": {world(taken, listed, deleted, refused), StepStatus,
+		"without one it waits in the queue": {world(taken, listed, deleted, refused), StepStatus,
 			v1beta2.ReasonPurgeLimited},
 		"a detached volume with a place gets a ticket": {world(taken, deleted, detached, granted), StepTakeTicket,
 			v1beta2.ReasonWaitingForAttach},
@@ -142,11 +142,11 @@ func TestRemoval(t *testing.T) {
 			v1beta2.ReasonWaitingForAttach},
 		"what the engine could not remove gives way": {world(taken, listed, deleted, unremovedAgo(time.Minute, 0), granted),
 			StepStatus, v1beta2.ReasonRemovalFailed},
-		"whatever stands against it is said first": {world(taken, listed, deleted, unremovedAgo(time.Minute, 0), rebuilding),
+		"whatever stands against it is reported first": {world(taken, listed, deleted, unremovedAgo(time.Minute, 0), rebuilding),
 			StepStatus, v1beta2.ReasonRebuilding},
 		"what went all the same ends": {world(taken, deleted, unremovedAgo(time.Minute, 0)), StepDropFinalizer,
 			"Removed"},
-		"refused and asked for anew it waits as well": {world(requested, deleted, retried, granted), StepStatus,
+		"refused and asked for again it waits as well": {world(requested, deleted, retried, granted), StepStatus,
 			v1beta2.ReasonRequested},
 		"cancelled, but taken all the same, it is removed": {world(requested, deleted, cancelled, listed, granted), StepStatus,
 			v1beta2.ReasonRequested},
@@ -214,22 +214,22 @@ func v2(w *World) { w.Volume.Spec.DataEngine = v1beta2.DataEngineV2 }
 // mirrored: it was seen that two build on it.
 func mirrored(w *World) { w.Snapshot.Status.Children = map[string]bool{"a": true, VolumeHead: true} }
 
-// Whoever deletes the only snapshot of a v1 volume is told what ends the wait.
+// Whoever deletes the only snapshot of a v1 volume is reported what ends the wait.
 func TestTheParentOfTheHeadSaysWhatFreesIt(t *testing.T) {
 	v := Decide(world(taken, listed, deleted, marked))
 	require.Equal(t, v1beta2.ReasonParentOfVolumeHead, v.Reason)
 	require.Contains(t, v.Message, "create another Snapshot of the volume")
 }
 
-// What is asked for anew is asked for after the refusal, by im-monitor's clock, too.
-func TestWhatWasRefusedIsAskedForAnew(t *testing.T) {
+// What is asked for again is asked for after the refusal, by im-monitor's clock, too.
+func TestARefusedSnapshotIsRequestedAgain(t *testing.T) {
 	w := world(refusedAgo(4*time.Second, 0))
 	v := Decide(w)
-	require.Equal(t, "The engine did not take it: disk on fire. It is asked for again at 2026-08-01T12:00:06Z.", v.Message)
+	require.Equal(t, "The engine did not take it: disk on fire. It is requested again at 2026-08-01T12:00:06Z.", v.Message)
 	require.Equal(t, noon.Add(6*time.Second), v.Enqueue)
 	w, _ = settled(t, w)
 	require.Equal(t, v.Message, w.Snapshot.Status.Error)
-	require.Equal(t, v.Enqueue, Decide(w).Enqueue, "whoever looks again is woken as well")
+	require.Equal(t, v.Enqueue, Decide(w).Enqueue, "another decision requeues as well")
 	require.True(t, w.failed())
 	w.Now = v.Enqueue
 	w, _ = settled(t, w)
@@ -244,7 +244,7 @@ func TestWhatWasRefusedIsAskedForAnew(t *testing.T) {
 	require.False(t, w.failed())
 }
 
-// An approval is taken back when the engine could not remove it, gives its place and its ticket back, and is given anew after a pause.
+// An approval is taken back when the engine could not remove it, gives its place and its ticket back, and is given again after a pause.
 func TestARemovalThatFailedIsTriedAgain(t *testing.T) {
 	w := world(taken, listed, deleted, granted, holdsTicket, unremovedAgo(time.Minute, 40*time.Second))
 	v := Decide(w)

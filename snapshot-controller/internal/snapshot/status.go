@@ -65,12 +65,12 @@ func truth(is bool) v1beta2.ConditionStatus {
 	return v1beta2.ConditionFalse
 }
 
-// say puts a condition into the status and makes what is missing of it, and of the ticket, the verdict. A ticket that is
-// needed comes before the status that says so; one that is not goes after the status that says why.
-func (w World) say(status v1beta2.SnapshotStatus, c v1beta2.Condition, ticket *v1beta2.AttachmentTicket) Verdict {
+// report puts a condition into the status and makes what is missing of it, and of the ticket, the verdict. A ticket that is
+// needed comes before the status that reports it; one that is not goes after the status that explains why.
+func (w World) report(status v1beta2.SnapshotStatus, c v1beta2.Condition, ticket *v1beta2.AttachmentTicket) Verdict {
 	now := w.Now
 	if f, failed := w.removalFailure(); failed && c.Type == v1beta2.SnapshotRemovalApproved && c.Status == v1beta2.ConditionTrue {
-		now = f.nextSecond(now) // which is all that a transition tells
+		now = f.nextSecond(now) // the precision of a transition time
 	}
 	status.Conditions = conditions.Owned(conditions.Set(status.Conditions, c, now), v1beta2.SnapshotReady, v1beta2.SnapshotRemovalApproved)
 	if c.Type == v1beta2.SnapshotReady {

@@ -33,7 +33,7 @@ func (w World) request() Request {
 // wanted is the ticket that this snapshot needs now; nil: none would help.
 func (w World) wanted() *v1beta2.AttachmentTicket { return Ticket(w.request()) }
 
-// attachProblem says why the volume is not attached for this snapshot.
+// attachProblem explains why the volume is not attached for this snapshot.
 func (w World) attachProblem() string { return AttachProblem(w.request()) }
 
 // Request is the wish of an object to have a volume attached. What does not exist is nil.
@@ -80,7 +80,7 @@ func SameTicket(a, b v1beta2.AttachmentTicket) bool {
 	return a.ID == b.ID && a.Type == b.Type && a.NodeID == b.NodeID && maps.Equal(a.Parameters, b.Parameters)
 }
 
-// AttachProblem says why a volume is not attached for who asks for it.
+// AttachProblem explains why a volume is not attached for who asks for it.
 func AttachProblem(r Request) string {
 	switch {
 	case r.Attachment == nil:

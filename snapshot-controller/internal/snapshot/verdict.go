@@ -47,8 +47,8 @@ type Verdict struct {
 	Confirm bool
 	// Enqueue is when time alone changes the verdict; zero: never.
 	Enqueue time.Time
-	// End tells why the object goes, with StepDelete and StepDropFinalizer.
+	// End explains why the object goes, with StepDelete and StepDropFinalizer.
 	End End
-	// Reason and Message say what it is about, for the log and the events.
+	// Reason and Message state what it is about, for the log and the events.
 	Reason, Message string
 }

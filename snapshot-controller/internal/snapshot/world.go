@@ -21,7 +21,7 @@ type Place int
 
 // The places.
 const (
-	// PlaceUnknown: nobody asked for one.
+	// PlaceUnknown: none was requested.
 	PlaceUnknown Place = iota
 	// PlaceGranted: its volume is among those that may purge.
 	PlaceGranted
@@ -63,7 +63,7 @@ type World struct {
 	Place    Place
 }
 
-// UID returns the UID of the volume that the Snapshot belongs to; empty: nobody noted it yet.
+// UID returns the UID of the volume that the Snapshot belongs to; empty: not recorded yet.
 func UID(s *v1beta2.Snapshot) types.UID {
 	for _, o := range s.OwnerReferences {
 		if o.Kind == kindVolume && o.Name == s.Spec.Volume {
@@ -87,7 +87,7 @@ func (w World) known() bool {
 	return ok
 }
 
-// info is what the running engine tells of the snapshot; nil: it lists none, or no list is known. An entry that says
+// info is the running engine's entry of the snapshot; nil: it lists none, or no list is known. An entry that shows
 // nothing of children has those that name it as their parent.
 func (w World) info() *v1beta2.SnapshotInfo {
 	if !w.known() {
@@ -123,7 +123,7 @@ func (w World) isTrue(conditionType string) bool {
 	return conditions.IsTrue(w.Snapshot.Status.Conditions, conditionType)
 }
 
-// failed reports whether the engine refused to take it, and that it was not asked for anew since: then it may yet be taken.
+// failed reports whether the engine refused to take it, and that it was not asked for again since: then it may yet be taken.
 func (w World) failed() bool {
 	c := conditions.Get(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned)
 	if c == nil || c.Status != v1beta2.ConditionFalse || c.Reason != v1beta2.ReasonFailed {

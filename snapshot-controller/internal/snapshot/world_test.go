@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
-// world is an attached volume whose engine lists no snapshot yet, and a Snapshot that shall be taken; change what differs.
+// world is an attached volume whose engine lists no snapshot yet, and a Snapshot that must be taken; change what differs.
 func world(changes ...func(*World)) World {
 	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "vol-1", UID: "v-uid", CreationTimestamp: at(-60)}}
 	v.Spec.NodeID, v.Spec.Size = "node-1", 1000
@@ -79,8 +79,8 @@ func marked(w *World) {
 // retried: it was asked for after the engine had refused.
 func retried(w *World) {
 	failed(w)
-	said := w.Snapshot.Status.Conditions
-	said[len(said)-1].LastProbeTime = "2026-08-01T10:58:59.5Z"
+	shown := w.Snapshot.Status.Conditions
+	shown[len(shown)-1].LastProbeTime = "2026-08-01T10:58:59.5Z"
 }
 
 // refusedAgo: it was asked for so long ago, refused a moment later, and was first refused that long before.
@@ -88,7 +88,7 @@ func refusedAgo(asked, failing time.Duration) func(*World) {
 	return func(w *World) {
 		at := noon.Add(-asked)
 		w.Snapshot.Status.RequestedTime = text(at)
-		said(w, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonFailed, at.Add(100*time.Millisecond), failing)
+		shown(w, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonFailed, at.Add(100*time.Millisecond), failing)
 	}
 }
 
@@ -99,16 +99,16 @@ func unremovedAgo(approved, failing time.Duration) func(*World) {
 		put(w, v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved,
 			Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonRequested, Message: "Nothing stands against removing its data.",
 			LastTransitionTime: text(at)})
-		said(w, v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, v1beta2.ReasonPurgeFailed, at.Add(100*time.Millisecond), failing)
+		shown(w, v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, v1beta2.ReasonPurgeFailed, at.Add(100*time.Millisecond), failing)
 	}
 }
 
-func said(w *World, conditionType string, status v1beta2.ConditionStatus, reason string, at time.Time, failing time.Duration) {
+func shown(w *World, conditionType string, status v1beta2.ConditionStatus, reason string, at time.Time, failing time.Duration) {
 	put(w, v1beta2.Condition{Type: conditionType, Status: status, Reason: reason,
 		Message: "disk on fire", LastProbeTime: at.Format(time.RFC3339Nano), LastTransitionTime: text(at.Add(-failing))})
 }
 
-// put says what is said last of each type.
+// put returns what is reported last of each type.
 func put(w *World, c v1beta2.Condition) {
 	w.Snapshot.Status.Conditions = append(conditions.Remove(w.Snapshot.Status.Conditions, c.Type), c)
 }

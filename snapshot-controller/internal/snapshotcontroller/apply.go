@@ -14,7 +14,7 @@ import (
 // Owner is the field manager of everything that this binary writes.
 const Owner = "snapshot-controller"
 
-// apply does the one write of a verdict, to the version that was judged. What is gone meanwhile is fine.
+// apply does the one write of a verdict, to the version that was evaluated. What is gone meanwhile is fine.
 func apply(ctx context.Context, c client.Client, w *snapshot.World, v snapshot.Verdict) error {
 	var err error
 	switch v.Step {

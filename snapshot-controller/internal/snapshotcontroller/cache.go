@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/compactcache"
 )
 
-// Cached says what is kept of each kind. There are as many Snapshots as everything else together, times ten: of them, and
+// Cached returns what is kept of each kind. There are as many Snapshots as everything else together, times ten: of them, and
 // of the engines' lists, only what is decided by is kept, and words that occur everywhere are kept once.
 func Cached() map[client.Object]cache.ByObject {
 	by := func(transform func(any) any) cache.ByObject {
@@ -63,7 +63,7 @@ func thinSnapshot(obj any) any {
 	return thin
 }
 
-// thinBackup keeps what is decided by, and what Kubernetes is told of it; of a target's own words nothing is.
+// thinBackup keeps what is decided by, and what Kubernetes is reported of it; of a target's own words nothing is.
 func thinBackup(obj any) any {
 	b, ok := obj.(*v1beta2.Backup)
 	if !ok {

@@ -40,16 +40,16 @@ func (p *parts[K, V]) of(key K, fresh func() V) V {
 	return v
 }
 
-// ofOwner is what an owner reference says.
+// ofOwner is the content of an owner reference.
 type ofOwner struct{ apiVersion, kind, name, uid string }
 
 var (
-	labelled  parts[string, map[string]string]
-	repeated  parts[string, map[string]string]
-	owned     parts[ofOwner, []metav1.OwnerReference]
-	said      parts[v1beta2.Condition, []v1beta2.Condition]
-	moments   parts[string, string]
-	finalized = []string{v1beta2.Finalizer}
+	labelled       parts[string, map[string]string]
+	repeated       parts[string, map[string]string]
+	owned          parts[ofOwner, []metav1.OwnerReference]
+	conditionLists parts[v1beta2.Condition, []v1beta2.Condition]
+	moments        parts[string, string]
+	finalized      = []string{v1beta2.Finalizer}
 )
 
 // volumeLabel is a map of the one label that names the volume.
@@ -92,12 +92,12 @@ func words(list []string) []string {
 	return out
 }
 
-// conditionsOf are these conditions; a single one is shared by all of whom the same is said since the same second.
+// conditionsOf are these conditions; a single one is shared by all of whom the same is reported since the same second.
 func conditionsOf(list []v1beta2.Condition) []v1beta2.Condition {
 	if len(list) != 1 {
 		return list
 	}
-	return said.of(list[0], func() []v1beta2.Condition { return list })
+	return conditionLists.of(list[0], func() []v1beta2.Condition { return list })
 }
 
 // moment keeps one copy of a time that many objects share: what a job makes of many volumes is made in few seconds.

@@ -81,7 +81,7 @@ func TestAnEntryOfAnEnginesListIsKeptInLittle(t *testing.T) {
 	require.Less(t, each, uint64(200))
 }
 
-// What an engine tells of children is the same, whether it fits what it tells of parents or not.
+// An engine's children are kept as reported, whether they match its parents or not.
 func TestChildrenSurviveTheCache(t *testing.T) {
 	const head = snapshot.VolumeHead
 	info := func(parent string, children ...string) v1beta2.SnapshotInfo {
@@ -92,12 +92,12 @@ func TestChildrenSurviveTheCache(t *testing.T) {
 		return out
 	}
 	for name, list := range map[string]map[string]v1beta2.SnapshotInfo{
-		"a chain":                      {"s": info("", "t"), "t": info("s", head), head: info("t")},
-		"a fork":                       {"s": info("", "t", head), "t": info("s"), head: info("s")},
-		"nothing builds on it":         {"r": info("", head), "s": info(""), head: info("r")},
-		"a child that does not say so": {"s": info("", "t", head), "t": info("r"), head: info("s")},
-		"a child that it does not say": {"s": info("", head), "t": info("s"), head: info("s")},
-		"one that says none":           {"s": info(""), "t": info("s", head), head: info("t")},
+		"a chain":                         {"s": info("", "t"), "t": info("s", head), head: info("t")},
+		"a fork":                          {"s": info("", "t", head), "t": info("s"), head: info("s")},
+		"nothing builds on it":            {"r": info("", head), "s": info(""), head: info("r")},
+		"a child that does not report it": {"s": info("", "t", head), "t": info("r"), head: info("s")},
+		"a child that is not listed":      {"s": info("", head), "t": info("s"), head: info("s")},
+		"an entry without children":       {"s": info(""), "t": info("s", head), head: info("t")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{VolumeName: "v", Active: true},

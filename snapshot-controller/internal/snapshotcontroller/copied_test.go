@@ -21,7 +21,7 @@ func (w *world) backup(name, of string) *v1beta2.Backup {
 	return b
 }
 
-// A snapshot that is being copied stays, and holds no ticket, until the copy ended; it says whom it waits for.
+// A snapshot that is being copied stays, and holds no ticket, until the copy ended; its condition names what it waits for.
 func TestASnapshotIsNotRemovedWhileABackupCopiesIt(t *testing.T) {
 	w := newWorld(t)
 	w.volume(vol)

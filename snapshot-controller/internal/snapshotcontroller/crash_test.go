@@ -9,8 +9,8 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// crashScenarios are stories whose end must be the same wherever the controller dies: what is prepared, and what the
-// neighbours do until the end is reached.
+// crashScenarios must reach the same end state wherever the controller crashes: what is prepared, and what the
+// peer controllers do until the end is reached.
 var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
 	"S2 S7 taken of a detached volume, and removed": {
 		prepare: func(w *world) { w.volume(vol) },
@@ -61,7 +61,7 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 	}
 }
 
-// runCrash plays the story, restarting the controller when it is cut, and returns how many writes the first process sent.
+// runCrash runs the scenario, restarting the controller when it is cut, and returns how many writes the first process sent.
 func runCrash(t *testing.T, prepare, drive func(*world), point cut.Point) int {
 	w := newWorld(t)
 	prepare(w)

@@ -15,7 +15,7 @@ const (
 	actionRemove = "RemoveSnapshot"
 )
 
-// eventsOf returns the events of a verdict whose step was done. What only takes its turn is said by conditions.
+// eventsOf returns the events of a verdict whose step was done. Waiting in the queue is reported only by conditions.
 func eventsOf(s *v1beta2.Snapshot, v snapshot.Verdict) []events.Event {
 	switch v.Step {
 	case snapshot.StepDelete:

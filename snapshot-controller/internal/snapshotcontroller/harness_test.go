@@ -189,8 +189,8 @@ func (w *world) now(name string) *v1beta2.Snapshot {
 	return s
 }
 
-// says waits until the condition of the snapshot has the reason.
-func (w *world) says(name, conditionType, reason string) *v1beta2.Snapshot {
+// shows waits until the condition of the snapshot has the reason.
+func (w *world) shows(name, conditionType, reason string) *v1beta2.Snapshot {
 	w.t.Helper()
 	var s *v1beta2.Snapshot
 	require.EventuallyWithT(w.t, func(c *assert.CollectT) {
@@ -203,12 +203,12 @@ func (w *world) says(name, conditionType, reason string) *v1beta2.Snapshot {
 
 func (w *world) ready(name, reason string) *v1beta2.Snapshot {
 	w.t.Helper()
-	return w.says(name, v1beta2.SnapshotReady, reason)
+	return w.shows(name, v1beta2.SnapshotReady, reason)
 }
 
 func (w *world) removal(name, reason string) *v1beta2.Snapshot {
 	w.t.Helper()
-	return w.says(name, v1beta2.SnapshotRemovalApproved, reason)
+	return w.shows(name, v1beta2.SnapshotRemovalApproved, reason)
 }
 
 func (w *world) gone(name string) {

@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// The indexes. Each turns an event into the snapshots that it is about, without a look at anything else.
+// The indexes. Each maps an event to the snapshots that it is about, without reading anything else.
 const (
 	// byBusy finds those snapshots of a volume that are under way: to be taken, to be removed, or not seen.
 	byBusy = "snapshotcontroller.busy"

@@ -51,7 +51,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*snapsho
 	return w, values, err
 }
 
-// readVolume reads what there is around the volume: of a snapshot that nothing is under way with, only what its engine tells.
+// readVolume reads the objects of the volume: of a snapshot that nothing is under way with, only what its engine reports.
 func (o observer) readVolume(ctx context.Context, w *snapshot.World) (values setting.Values, err error) {
 	if w.Engine, w.Engines, err = o.around().Engine(ctx, w.Volume); err != nil || !busy(w.Snapshot) {
 		return values, err
@@ -117,7 +117,7 @@ func (o observer) readSharers(ctx context.Context, w *snapshot.World) (err error
 	return err
 }
 
-// list hands out what the cache holds, too.
+// list returns the cache's own objects, too.
 func (o observer) list(ctx context.Context, list client.ObjectList, index, key string) error {
 	err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy)
 	if err != nil {

@@ -12,36 +12,36 @@ import (
 // idlePatience is how long a volume keeps a place, while others wait, without being attached.
 const idlePatience = 5 * time.Minute
 
-// line keeps who may purge on each node, and who is next. A volume has one place for all its snapshots, since one purge
-// does for all of them. Those who wait have their turn by the time of their deletion. A volume that has a place and is not
-// attached for long goes to the end of the line, if others wait. It is rebuilt from the approvals that are stored, so that
-// losing it costs nothing.
-type line struct {
+// purgeQueue records which volumes may purge on each node, and which is next. A volume has one slot for all its snapshots, since one purge
+// removes all of them. The queue is ordered by the time of deletion. A volume that has a slot and is not
+// attached for long moves to the end of the queue, if others wait. The queue is rebuilt from the stored approvals, so that
+// losing the queue costs nothing.
+type purgeQueue struct {
 	mutex sync.Mutex
-	nodes map[string]*lineOfNode
-	where map[types.UID]turn
+	nodes map[string]*nodeQueue
+	where map[types.UID]entry
 }
 
-type lineOfNode struct {
+type nodeQueue struct {
 	granted map[string]*place // by volume
-	waiting []turn            // in order
+	waiting []entry           // in order
 }
 
 // place is one volume's.
 type place struct {
 	uids map[types.UID]bool
-	idle time.Time // since when its work cannot go on; zero: it can
+	idle time.Time // since when its work cannot continue; zero: it can
 }
 
-// turn is one snapshot in the line.
-type turn struct {
+// entry is one snapshot in the queue.
+type entry struct {
 	uid          types.UID
 	name, volume string
 	node         string
 	since        time.Time
 }
 
-// claim is what else counts for a turn.
+// claim is what else decides about an entry.
 type claim struct {
 	now time.Time
 	// approved: it has a place already. works: its volume is attached and its engine runs.
@@ -53,18 +53,18 @@ type claim struct {
 // answer is what became of a claim.
 type answer struct {
 	granted bool
-	// enqueue are those whose turn may have come, or whose place was taken away.
+	// enqueue are the snapshots that may be next, or that lost their slot.
 	enqueue []string
-	// again is when to ask again at the latest; 0: somebody wakes it.
+	// again is when to ask again at the latest; 0: another event enqueues the snapshot.
 	again time.Duration
 }
 
-func newLine() *line {
-	return &line{nodes: map[string]*lineOfNode{}, where: map[types.UID]turn{}}
+func newPurgeQueue() *purgeQueue {
+	return &purgeQueue{nodes: map[string]*nodeQueue{}, where: map[types.UID]entry{}}
 }
 
-// enter reports whether the snapshot's volume may purge on the node, and else puts it in the line.
-func (l *line) enter(t turn, c claim) answer {
+// enter reports whether the snapshot's volume may purge on the node, and else adds it to the queue.
+func (l *purgeQueue) enter(t entry, c claim) answer {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if before, ok := l.where[t.uid]; ok && before.node != t.node {
@@ -74,7 +74,7 @@ func (l *line) enter(t turn, c claim) answer {
 	}
 	n := l.nodes[t.node]
 	if n == nil {
-		n = &lineOfNode{granted: map[string]*place{}}
+		n = &nodeQueue{granted: map[string]*place{}}
 		l.nodes[t.node] = n
 	}
 	l.where[t.uid] = t
@@ -102,8 +102,8 @@ func (l *line) enter(t turn, c claim) answer {
 }
 
 // expel takes places from volumes that were idle for too long, as many as it takes to let one in, and puts them at the end
-// of the line, after everybody who waits and the one that asks.
-func (l *line) expel(n *lineOfNode, asks turn, c claim) (names []string) {
+// of the queue, after all that wait and the one that asks.
+func (l *purgeQueue) expel(n *nodeQueue, asks entry, c claim) (names []string) {
 	for !n.free(c.limit) {
 		volume, since, ok := n.idlest()
 		if !ok || c.now.Sub(since) < idlePatience {
@@ -129,8 +129,8 @@ func (l *line) expel(n *lineOfNode, asks turn, c claim) (names []string) {
 	return names
 }
 
-// leave takes a snapshot out of the line and returns those whose turn may have come.
-func (l *line) leave(uid types.UID) []string {
+// leave removes a snapshot from the queue and returns those that may be next.
+func (l *purgeQueue) leave(uid types.UID) []string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	t, ok := l.where[uid]
@@ -146,7 +146,7 @@ func (l *line) leave(uid types.UID) []string {
 }
 
 // all are those who wait on any node.
-func (l *line) all() []string {
+func (l *purgeQueue) all() []string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	var out []string
@@ -158,7 +158,7 @@ func (l *line) all() []string {
 	return out
 }
 
-func (l *line) remove(t turn) {
+func (l *purgeQueue) remove(t entry) {
 	delete(l.where, t.uid)
 	n := l.nodes[t.node]
 	if n == nil {
@@ -178,14 +178,14 @@ func (l *line) remove(t turn) {
 	}
 }
 
-func (n *lineOfNode) free(limit int) bool { return limit == 0 || len(n.granted) < limit }
+func (n *nodeQueue) free(limit int) bool { return limit == 0 || len(n.granted) < limit }
 
-// first reports whether nobody of another volume is before it.
-func (n *lineOfNode) first(t turn) bool {
+// first reports whether no other volume is before it.
+func (n *nodeQueue) first(t entry) bool {
 	return len(n.waiting) == 0 || n.waiting[0].volume == t.volume || order(t, n.waiting[0]) < 0
 }
 
-func (n *lineOfNode) grant(t turn) {
+func (n *nodeQueue) grant(t entry) {
 	if at, found := slices.BinarySearchFunc(n.waiting, t, order); found {
 		n.waiting = slices.Delete(n.waiting, at, at+1)
 	}
@@ -195,7 +195,7 @@ func (n *lineOfNode) grant(t turn) {
 	n.granted[t.volume].uids[t.uid] = true
 }
 
-// note keeps since when the volume's work cannot go on.
+// note keeps since when the volume's work cannot continue.
 func (p *place) note(c claim) {
 	switch {
 	case c.works:
@@ -205,10 +205,10 @@ func (p *place) note(c claim) {
 	}
 }
 
-func (n *lineOfNode) idles() bool { _, _, ok := n.idlest(); return ok }
+func (n *nodeQueue) idles() bool { _, _, ok := n.idlest(); return ok }
 
 // idlest is the volume whose work stands still for the longest time.
-func (n *lineOfNode) idlest() (volume string, since time.Time, ok bool) {
+func (n *nodeQueue) idlest() (volume string, since time.Time, ok bool) {
 	for name, p := range n.granted {
 		if p.idle.IsZero() {
 			continue
@@ -221,7 +221,7 @@ func (n *lineOfNode) idlest() (volume string, since time.Time, ok bool) {
 }
 
 // next are all snapshots of the volume that is first.
-func (n *lineOfNode) next() []string {
+func (n *nodeQueue) next() []string {
 	var out []string
 	for _, t := range n.waiting {
 		if t.volume == n.waiting[0].volume {
@@ -231,6 +231,6 @@ func (n *lineOfNode) next() []string {
 	return out
 }
 
-func order(a, b turn) int {
+func order(a, b entry) int {
 	return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.name, b.name), cmp.Compare(a.uid, b.uid))
 }

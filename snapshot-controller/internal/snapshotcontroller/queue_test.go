@@ -10,46 +10,46 @@ import (
 	"pgregory.net/rapid"
 )
 
-func someTurn(volume, number, minute int) turn {
+func someEntry(volume, number, minute int) entry {
 	name := fmt.Sprintf("snap-%d-%d", volume, number)
-	return turn{uid: types.UID(name), name: name, volume: fmt.Sprintf("vol-%d", volume), node: "node-1",
+	return entry{uid: types.UID(name), name: name, volume: fmt.Sprintf("vol-%d", volume), node: "node-1",
 		since: time.Date(2026, 8, 1, 12, minute, 0, 0, time.UTC)}
 }
 
 func TestTheLineIsFairAndOneVolumeHasOnePlace(t *testing.T) {
-	l := newLine()
-	enter := func(t turn, limit int) bool { return l.enter(t, claim{works: true, limit: limit}).granted }
-	require.True(t, enter(someTurn(1, 1, 0), 1))
-	require.True(t, enter(someTurn(1, 2, 5), 1), "one purge does for all of a volume")
-	require.False(t, enter(someTurn(3, 1, 2), 1))
-	require.False(t, enter(someTurn(2, 1, 1), 1))
-	require.False(t, enter(someTurn(2, 2, 9), 1))
+	l := newPurgeQueue()
+	enter := func(t entry, limit int) bool { return l.enter(t, claim{works: true, limit: limit}).granted }
+	require.True(t, enter(someEntry(1, 1, 0), 1))
+	require.True(t, enter(someEntry(1, 2, 5), 1), "one purge does for all of a volume")
+	require.False(t, enter(someEntry(3, 1, 2), 1))
+	require.False(t, enter(someEntry(2, 1, 1), 1))
+	require.False(t, enter(someEntry(2, 2, 9), 1))
 	require.Equal(t, []string{"snap-2-1", "snap-2-2"}, l.leave("snap-1-1"), "its volume still has the place, but they are who is next")
-	require.False(t, enter(someTurn(2, 1, 1), 1))
+	require.False(t, enter(someEntry(2, 1, 1), 1))
 	require.Equal(t, []string{"snap-2-1", "snap-2-2"}, l.leave("snap-1-2"))
-	require.False(t, enter(someTurn(3, 1, 2), 1), "who was deleted later waits longer")
-	require.True(t, enter(someTurn(2, 1, 1), 1))
-	second := l.enter(someTurn(2, 2, 9), claim{works: true, limit: 2})
+	require.False(t, enter(someEntry(3, 1, 2), 1), "who was deleted later waits longer")
+	require.True(t, enter(someEntry(2, 1, 1), 1))
+	second := l.enter(someEntry(2, 2, 9), claim{works: true, limit: 2})
 	require.True(t, second.granted)
 	require.Equal(t, []string{"snap-3-1"}, second.enqueue, "a higher limit lets the next in")
-	require.True(t, enter(someTurn(4, 1, 9), 0), "0 is no limit")
+	require.True(t, enter(someEntry(4, 1, 9), 0), "0 is no limit")
 }
 
-// A volume that nobody attaches must not keep the others from their purges.
+// A volume that stays detached must not block the purges of the others.
 func TestAVolumeThatIsNotAttachedForLongGoesToTheEndOfTheLine(t *testing.T) {
-	l, noon := newLine(), time.Date(2026, 8, 1, 13, 0, 0, 0, time.UTC)
-	enter := func(one turn, at time.Duration, works bool) answer {
+	l, noon := newPurgeQueue(), time.Date(2026, 8, 1, 13, 0, 0, 0, time.UTC)
+	enter := func(one entry, at time.Duration, works bool) answer {
 		return l.enter(one, claim{now: noon.Add(at), works: works, limit: 1})
 	}
-	idle, more, next, last := someTurn(1, 1, 0), someTurn(1, 2, 1), someTurn(2, 1, 2), someTurn(3, 1, 3)
+	idle, more, next, last := someEntry(1, 1, 0), someEntry(1, 2, 1), someEntry(2, 1, 2), someEntry(3, 1, 3)
 	require.True(t, enter(idle, 0, false).granted)
 	require.True(t, enter(more, 0, false).granted)
-	require.True(t, enter(idle, time.Hour, false).granted, "nobody else wants it")
+	require.True(t, enter(idle, time.Hour, false).granted, "no other volume wants it")
 	require.True(t, enter(idle, time.Hour, true).granted, "it is attached")
 	require.Equal(t, answer{}, enter(next, time.Hour, false), "who works is left alone, however long it takes")
 	require.Equal(t, []string{"snap-2-1"}, enter(idle, 2*time.Hour, false).enqueue, "it is detached: who waits asks when to come again")
 	require.Equal(t, answer{again: idlePatience - time.Minute}, enter(next, 2*time.Hour+time.Minute, false))
-	require.Equal(t, answer{}, enter(last, 2*time.Hour+time.Minute, false), "it has its turn later")
+	require.Equal(t, answer{}, enter(last, 2*time.Hour+time.Minute, false), "it has its entry later")
 
 	late := 2*time.Hour + idlePatience
 	got := enter(next, late, false)
@@ -69,21 +69,21 @@ func TestAVolumeThatIsNotAttachedForLongGoesToTheEndOfTheLine(t *testing.T) {
 	require.Empty(t, l.where)
 }
 
-// Whoever comes and goes, there are never more volumes than the limit, and everybody's turn comes.
+// Whatever enters and leaves, there are never more volumes than the limit, and each is served.
 func TestEverybodysTurnComes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l, limit := newLine(), rapid.IntRange(1, 3).Draw(t, "limit")
-		open := map[types.UID]turn{}
+		l, limit := newPurgeQueue(), rapid.IntRange(1, 3).Draw(t, "limit")
+		open := map[types.UID]entry{}
 		for range rapid.IntRange(1, 20).Draw(t, "snapshots") {
-			one := someTurn(rapid.IntRange(1, 6).Draw(t, "volume"), rapid.IntRange(1, 3).Draw(t, "number"),
+			one := someEntry(rapid.IntRange(1, 6).Draw(t, "volume"), rapid.IntRange(1, 3).Draw(t, "number"),
 				rapid.IntRange(0, 59).Draw(t, "minute"))
 			if _, known := open[one.uid]; !known {
 				open[one.uid] = one
 			}
 		}
-		byName, granted := map[string]turn{}, []turn{}
-		ask := func(one turn) {}
-		ask = func(one turn) {
+		byName, granted := map[string]entry{}, []entry{}
+		ask := func(one entry) {}
+		ask = func(one entry) {
 			answer := l.enter(one, claim{works: true, limit: limit})
 			if answer.granted {
 				granted = append(granted, one)
@@ -101,7 +101,7 @@ func TestEverybodysTurnComes(t *testing.T) {
 			ask(one)
 		}
 		for len(open) > 0 {
-			require.NotEmpty(t, granted, "nobody is served, and these wait: %v", l.all())
+			require.NotEmpty(t, granted, "none is served, and these wait: %v", l.all())
 			one := granted[0]
 			granted = granted[1:]
 			if _, still := open[one.uid]; !still {

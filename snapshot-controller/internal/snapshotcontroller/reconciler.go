@@ -25,12 +25,12 @@ type reconciler struct {
 	observer observer
 	client   client.Client
 	recorder kevents.EventRecorder
-	line     *line
+	purges   *purgeQueue
 	enqueue  func(names []string)
 
 	mutex  sync.Mutex
 	seeded bool
-	uids   map[string]types.UID // of those in the line, by name
+	uids   map[string]types.UID // of those in the queue, by name
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -93,18 +93,18 @@ func (r *reconciler) poll(ctx context.Context, name string, live bool) (*snapsho
 	return world, snapshot.Decide(*world), again, nil
 }
 
-// place asks the line of the node where the volume is, or would be attached.
+// place asks the queue of the node where the volume is, or would be, attached.
 func (r *reconciler) place(w *snapshot.World, values setting.Values) (snapshot.Place, time.Duration) {
 	node := w.Candidate
 	if w.Engine != nil && w.Engine.Spec.NodeID != "" {
 		node = w.Engine.Spec.NodeID
 	}
 	s := w.Snapshot
-	t := turn{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: node, since: s.DeletionTimestamp.Time}
+	t := entry{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: node, since: s.DeletionTimestamp.Time}
 	r.mutex.Lock()
 	r.uids[s.Name] = s.UID
 	r.mutex.Unlock()
-	answer := r.line.enter(t, claim{
+	answer := r.purges.enter(t, claim{
 		now: w.Now, works: w.Attached(), limit: values.PurgesPerNode,
 		approved: conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved),
 	})
@@ -125,7 +125,7 @@ func (r *reconciler) keepPlace(name string, w *snapshot.World, v snapshot.Verdic
 	delete(r.uids, name)
 	r.mutex.Unlock()
 	if held {
-		r.enqueue(r.line.leave(uid))
+		r.enqueue(r.purges.leave(uid))
 	}
 }
 
@@ -149,7 +149,7 @@ func (r *reconciler) seed(ctx context.Context) error {
 		for j := range engines.Items {
 			if e := &engines.Items[j]; e.Spec.Active && e.Spec.NodeID != "" {
 				r.uids[s.Name] = s.UID
-				r.line.enter(turn{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: e.Spec.NodeID, since: s.DeletionTimestamp.Time},
+				r.purges.enter(entry{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: e.Spec.NodeID, since: s.DeletionTimestamp.Time},
 					claim{approved: true, works: true})
 			}
 		}

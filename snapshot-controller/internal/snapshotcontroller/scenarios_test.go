@@ -119,7 +119,7 @@ func TestWhatStandsAgainstARemoval(t *testing.T) {
 	w.gone("snap-1")
 }
 
-// The limit counts volumes, lets them in by the time of the deletion, and wakes exactly the next.
+// The limit counts volumes, admits them by the time of the deletion, and enqueues exactly the next.
 func TestThePurgeLimit(t *testing.T) {
 	w := newWorld(t)
 	w.create(&v1beta2.Setting{ObjectMeta: w.meta(setting.PurgesPerNode), Value: "1"})
@@ -150,7 +150,7 @@ func TestThePurgeLimit(t *testing.T) {
 	w.removal("snap-2", v1beta2.ReasonRequested)
 }
 
-// A volume that cannot be attached holds the others up for a while, and then has its turn after them.
+// A volume that cannot be attached blocks the others for a while, and is then served after them.
 func TestAPlaceIsNotHeldByAVolumeThatIsNeverAttached(t *testing.T) {
 	w := newWorld(t)
 	w.create(&v1beta2.Setting{ObjectMeta: w.meta(setting.PurgesPerNode), Value: "1"})
@@ -172,7 +172,7 @@ func TestAPlaceIsNotHeldByAVolumeThatIsNeverAttached(t *testing.T) {
 	w.delete(w.now("snap-vol-1"))
 	w.removal("snap-vol-1", v1beta2.ReasonPurgeLimited)
 	clock.Step(idlePatience)
-	w.lists("vol-1", "snap-vol-1", "another") // somebody wakes it, which its own timer would do
+	w.lists("vol-1", "snap-vol-1", "another") // an event enqueues it, as its own timer would do
 	w.removal("snap-vol-1", v1beta2.ReasonRequested)
 	w.removal("snap-vol-0", v1beta2.ReasonPurgeLimited)
 	w.holds("vol-0", 0)
@@ -207,7 +207,7 @@ func TestAPurgeThatFailsGivesItsPlaceBack(t *testing.T) {
 	w.removal("snap-vol-1", v1beta2.ReasonRequested)
 	w.quiet(p)
 	clock.Step(time.Minute)
-	w.lists("vol-0", "snap-vol-0", "another") // somebody wakes it, which its own timer would do
+	w.lists("vol-0", "snap-vol-0", "another") // an event enqueues it, as its own timer would do
 	w.removal("snap-vol-0", v1beta2.ReasonPurgeLimited)
 	w.lists("vol-1")
 	w.gone("snap-vol-1")
@@ -217,7 +217,7 @@ func TestAPurgeThatFailsGivesItsPlaceBack(t *testing.T) {
 	w.gone("snap-vol-0")
 }
 
-// What an engine refused is asked for anew.
+// What an engine refused is asked for again.
 func TestASnapshotThatTheEngineRefused(t *testing.T) {
 	w := newWorld(t)
 	clock := clocktesting.NewFakeClock(time.Now())
@@ -232,7 +232,7 @@ func TestASnapshotThatTheEngineRefused(t *testing.T) {
 	require.Contains(t, w.ready("snap-1", v1beta2.ReasonFailed).Status.Error, "It is asked for again at")
 	w.quiet(p)
 	clock.Step(time.Minute)
-	w.lists(vol, "another") // somebody wakes it, which its own timer would do
+	w.lists(vol, "another") // an event enqueues it, as its own timer would do
 	require.NotEqual(t, before, w.ready("snap-1", v1beta2.ReasonCreating).Status.RequestedTime)
 	w.lists(vol, "another", "snap-1")
 	w.ready("snap-1", v1beta2.ReasonReady)
@@ -277,7 +277,7 @@ func TestAWithdrawnSnapshot(t *testing.T) {
 	w.gone("snap-1")
 }
 
-// S11: a limit is said at once, without attaching, and its end is noticed.
+// S11: a limit is reported at once, without attaching, and its end is noticed.
 func TestTheLimitOfAVolume(t *testing.T) {
 	w := newWorld(t)
 	v := w.volume(vol)
@@ -316,7 +316,7 @@ func (w *world) volume2(name string) {
 	w.status(v, map[string]any{"state": v1beta2.VolumeStateAttached})
 }
 
-// monitorFailed writes what im-monitor says of a call that failed then.
+// monitorFailed writes what im-monitor reports about a call that failed then.
 func monitorFailed(w *world, s *v1beta2.Snapshot, conditionType string, is v1beta2.ConditionStatus, reason string, at time.Time) {
 	w.t.Helper()
 	c := []v1beta2.Condition{{Type: conditionType, Status: is, Reason: reason, Message: "disk on fire",

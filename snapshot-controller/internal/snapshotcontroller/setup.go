@@ -22,25 +22,25 @@ import (
 // write of a decision, and of many snapshots those are many.
 const workers = 32
 
-// wakeBuffer is how many wake-ups may wait until the queue takes them.
-const wakeBuffer = 1024
+// enqueueBuffer is how many requests may wait until the workqueue takes them.
+const enqueueBuffer = 1024
 
 // Setup registers the controller of snapshots.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	enqueues := make(chan event.TypedGenericEvent[string], wakeBuffer)
+	enqueues := make(chan event.TypedGenericEvent[string], enqueueBuffer)
 	r := &reconciler{
 		observer: observer{reader: rt.Client, uncached: rt.Uncached, namespace: rt.Namespace, settings: settings, clock: rt.Clock},
-		client:   rt.Client, recorder: rt.Recorder, line: newLine(), uids: map[string]types.UID{},
+		client:   rt.Client, recorder: rt.Recorder, purges: newPurgeQueue(), uids: map[string]types.UID{},
 		enqueue: func(names []string) {
 			for _, name := range names {
 				enqueues <- event.TypedGenericEvent[string]{Object: name}
 			}
 		},
 	}
-	w := watches{reader: rt.Client, namespace: rt.Namespace, line: r.line}
+	w := watches{reader: rt.Client, namespace: rt.Namespace, purges: r.purges}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("snapshot").
 		For(&v1beta2.Snapshot{}, builder.WithPredicates(ofSnapshots())).
 		WatchesRawSource(source.TypedChannel(enqueues, handler.TypedFuncs[string, ctrl.Request]{

@@ -28,7 +28,7 @@ import (
 type watches struct {
 	reader    client.Reader
 	namespace string
-	line      *line
+	purges    *purgeQueue
 }
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -45,7 +45,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 			builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
 }
 
-// ofSnapshots drops updates that say nothing new to us: our own, and labels of people.
+// ofSnapshots drops updates without news: this controller's own, and labels that people set.
 func ofSnapshots() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion()
@@ -172,12 +172,12 @@ func (w watches) source(q queue, v *v1beta2.Volume) {
 	}
 }
 
-// setting enqueues those whom the setting lets go on, or holds back.
+// setting enqueues those whom the setting lets continue, or holds back.
 func (w watches) setting(ctx context.Context, obj client.Object) []reconcile.Request {
 	var names []string
 	switch obj.GetName() {
 	case setting.PurgesPerNode:
-		names = w.line.all()
+		names = w.purges.all()
 	case setting.DisablePurge:
 		for _, reason := range []string{v1beta2.ReasonPurgeDisabled, v1beta2.ReasonRequested, v1beta2.ReasonWaitingForAttach,
 			v1beta2.ReasonPurgeLimited} {

@@ -68,7 +68,7 @@ type Reference struct {
 	UID       types.UID `json:"uid,omitempty"`
 }
 
-// ContentStatus is what the driver's side says.
+// ContentStatus is what the driver's side writes.
 type ContentStatus struct {
 	SnapshotHandle string `json:"snapshotHandle,omitempty"`
 	// CreationTime is in nanoseconds since 1970, RestoreSize in bytes.

@@ -32,7 +32,7 @@ type World struct {
 	Clones []string
 }
 
-// Refusal says why the request is refused, and what to do instead; empty: it is not.
+// Refusal explains why the request is refused, and what to do instead; empty: it is not.
 func Refusal(w World) string {
 	switch w.Operation {
 	case Create:

@@ -44,7 +44,7 @@ func withdrawn(s *v1beta2.Snapshot) {
 func TestWhatIsRefused(t *testing.T) {
 	for sentence, c := range map[string]struct {
 		world World
-		says  string
+		shows string
 	}{
 		"a snapshot of a volume is welcome": {World{Operation: Create, New: snap(), Volume: vol()}, ""},
 		"one of no volume is refused":       {World{Operation: Create, New: snap()}, "there is no volume vol-1"},
@@ -78,11 +78,11 @@ func TestWhatIsRefused(t *testing.T) {
 		"of an operation of another day nothing is known": {World{Operation: "CONNECT"}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			if c.says == "" {
+			if c.shows == "" {
 				require.Empty(t, Refusal(c.world))
 				return
 			}
-			require.Contains(t, Refusal(c.world), c.says)
+			require.Contains(t, Refusal(c.world), c.shows)
 		})
 	}
 }

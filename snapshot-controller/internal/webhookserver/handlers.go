@@ -85,7 +85,7 @@ type evaluator struct {
 // Handle implements admission.Handler.
 func (j *evaluator) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Namespace != j.rt.Namespace {
-		return count("judge", admission.Allowed("")) // nobody looks after it
+		return count("judge", admission.Allowed("")) // no controller manages it
 	}
 	w, err := j.observe(ctx, request)
 	if err != nil {
@@ -97,7 +97,7 @@ func (j *evaluator) Handle(ctx context.Context, request admission.Request) admis
 	return count("judge", admission.Allowed(""))
 }
 
-// unanswered lets a request pass that could not be judged. The API server takes an answer with an error for a refusal, whatever
+// unanswered lets a request pass that could not be evaluated. The API server takes an answer with an error for a refusal, whatever
 // its failure policy; the controllers check and repair the same later.
 func unanswered(ctx context.Context, name string, err error) admission.Response {
 	answers.WithLabelValues(name, "failed").Inc()

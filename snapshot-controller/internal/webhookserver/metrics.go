@@ -8,7 +8,7 @@ import (
 
 var answers = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "drover_snapshot_controller_webhook_answers_total",
-	Help: "Answers to the API server about Snapshots, by the webhook and what was said: allowed, refused, failed.",
+	Help: "Answers to the API server about Snapshots, by the webhook and what was reported: allowed, refused, failed.",
 }, []string{"webhook", "answer"})
 
 func init() { metrics.Registry.MustRegister(answers) }

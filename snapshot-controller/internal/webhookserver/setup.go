@@ -18,7 +18,7 @@ const (
 	ReviewPath   = "/judge-snapshot"
 )
 
-// Options say whether and how the API server is answered.
+// Options report whether and how the API server is answered.
 type Options struct {
 	// Port is where; 0: nowhere.
 	Port int
@@ -31,7 +31,7 @@ func DefaultOptions() Options { return Options{Port: 9443, Validity: 90 * 24 * t
 
 // AddFlags adds the flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.IntVar(&o.Port, "webhook-port", o.Port, "port on which the API server is answered about Snapshots; 0 turns that off")
+	flags.IntVar(&o.Port, "webhook-port", o.Port, "port of the admission webhook for Snapshots; 0 disables the webhook")
 	flags.DurationVar(&o.Validity, "webhook-certificate-validity", o.Validity,
 		"how long a certificate of the webhook is valid; it is changed after half of that")
 }

@@ -30,7 +30,7 @@ func newVolumes(namespace string, cached, uncached client.Reader) *volumes {
 	return &volumes{namespace: namespace, cached: cached, uncached: uncached, missing: cache.NewLRUExpireCache(missingNames)}
 }
 
-// find looks uncached before it says that there is none; nil: there is none, or was none a moment ago.
+// find reads uncached before it reports that there is none; nil: there is none, or was none a moment ago.
 func (v *volumes) find(ctx context.Context, name string) (*v1beta2.Volume, error) {
 	if volume, err := lookup.Get(ctx, v.cached, v.namespace, name, &v1beta2.Volume{}); volume != nil || err != nil {
 		return volume, err

@@ -34,7 +34,7 @@ func TestAnUnknownVolumeIsAskedForOnce(t *testing.T) {
 	asked := &counter{Reader: admin}
 	v := newVolumes(namespace, admin, asked)
 	for range 1000 {
-		volume, err := v.find(t.Context(), "nobody")
+		volume, err := v.find(t.Context(), "unknown")
 		require.NoError(t, err)
 		require.Nil(t, volume)
 	}
