@@ -110,7 +110,7 @@ func (e *Election) stand(ctx context.Context) error {
 		return nil
 	}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock:          guarded{e.lock, e.elected, func() { e.stop(t) }},
+		Lock:          binaryLeaderLock{e.lock, e.elected, func() { e.stop(t) }},
 		LeaseDuration: e.lease.LeaseDuration, RenewDeadline: e.lease.times().ElectorDeadline(), RetryPeriod: e.lease.RetryPeriod,
 		ReleaseOnCancel: true, Name: e.lease.Name,
 		Callbacks: leaderelection.LeaderCallbacks{
@@ -173,15 +173,15 @@ func (e *Election) Enter(ctx context.Context) (work context.Context, done func()
 // errStandby is why a standby does not take a lease that is free.
 var errStandby = errors.New("this process does not lead its binary")
 
-// guarded is a lease that only the process that leads the whole binary takes. It releases the lease only after the work has ended.
-type guarded struct {
+// binaryLeaderLock is a lease that only the process that leads the whole binary takes. It releases the lease only after the work has ended.
+type binaryLeaderLock struct {
 	resourcelock.Interface
 	elected <-chan struct{}
 	end     func()
 }
 
 // Update acquires, renews or, without a holder, releases the lease.
-func (l guarded) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+func (l binaryLeaderLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" {
 		l.end()
 		return l.Interface.Update(ctx, record)

@@ -69,7 +69,7 @@ func (l *Lock) lose(holder string) {
 		return
 	}
 	if holder == "" {
-		holder = "nobody"
+		holder = "no process"
 	}
 	l.options.Lost(fmt.Errorf("leader election lost: the lease %s is held by %s now, not by this process", l.Describe(), holder))
 }

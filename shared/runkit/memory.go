@@ -14,7 +14,7 @@ import (
 // startPatience is how long after filling the caches the start is assumed to be over.
 const startPatience = 15 * time.Second
 
-// gcPercent lets the garbage collector run at half growth after the start, where $GOGC does not say otherwise: a controller's
+// gcPercent lets the garbage collector run at half growth after the start, if $GOGC is not set: a controller's
 // heap is its caches, which are large and hardly change, so that memory matters more than the rare collection. While they are
 // filled it would run all the time.
 const gcPercent = 50

@@ -26,10 +26,10 @@ func Status(obj *v1beta2.Setting, refused error, now time.Time) (v1beta2.Setting
 	if wanted.Reason == v1beta2.ReasonNotObeyed && obeyedByANewer(is, obj.Generation) {
 		return obj.Status, false
 	}
-	shall := conditions.Set(is, wanted, now)
+	merged := conditions.Set(is, wanted, now)
 	applied := wanted.Status == v1beta2.ConditionTrue
-	same := obj.Status.Applied == applied && obj.Status.ObservedGeneration == obj.Generation && conditions.Equal(is, shall)
-	return v1beta2.SettingStatus{Applied: applied, ObservedGeneration: obj.Generation, Conditions: shall}, !same
+	same := obj.Status.Applied == applied && obj.Status.ObservedGeneration == obj.Generation && conditions.Equal(is, merged)
+	return v1beta2.SettingStatus{Applied: applied, ObservedGeneration: obj.Generation, Conditions: merged}, !same
 }
 
 // obeyedByANewer reports whether a binary that obeys the Setting has written about the present value: one of a newer version, since this

@@ -30,7 +30,7 @@ func ConditionContracts() []ConditionContract {
 	return table
 }
 
-// OrphanNonDecisions are the reasons for which the orphan evaluate decides nothing: no condition, but an event and a
+// OrphanNonDecisions are the reasons for which the orphan rules decide nothing: no condition, but an event and a
 // metric carry them.
 func OrphanNonDecisions() []string {
 	return []string{
@@ -98,7 +98,7 @@ func backupContracts() []ConditionContract {
 		{Kind: "BackupTarget", Type: BackupTargetAvailable, Writer: "im-monitor", Means: "an engine could copy there",
 			True: []string{ReasonReached}, False: []string{ReasonRefused}},
 		{Kind: "RecurringJob", Type: RecurringJobReady, Writer: "snapshot-controller",
-			Means: "scheduled; the message tells the last and the next run",
+			Means: "scheduled; the message names the last and the next run",
 			True:  []string{ReasonScheduled}, False: []string{ReasonBadCron, ReasonUnsupported}},
 	}
 }

@@ -53,11 +53,11 @@ func compile(ctx context.Context, source, output string, progress io.Writer) err
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
 	_, _ = fmt.Fprintf(progress, "building etcd and Kubernetes %s from Go modules: %s\n", kubernetesVersion, buildEstimate)
 	began := time.Now()
-	said, err := runReporting(command, func() {
+	output, err := runReporting(command, func() {
 		_, _ = fmt.Fprintf(progress, "  still building the control plane, %s so far\n", since(began))
 	})
 	if err != nil {
-		return fmt.Errorf("building the control plane: %w\n%s", err, said)
+		return fmt.Errorf("building the control plane: %w\n%s", err, output)
 	}
 	_, _ = fmt.Fprintf(progress, "built the control plane in %s\n", since(began))
 	return nil
@@ -65,8 +65,8 @@ func compile(ctx context.Context, source, output string, progress io.Writer) err
 
 // runReporting runs the command to its end and returns its output; report is called periodically.
 func runReporting(command *exec.Cmd, report func()) (string, error) {
-	var said strings.Builder
-	command.Stdout, command.Stderr = &said, &said
+	var output strings.Builder
+	command.Stdout, command.Stderr = &output, &output
 	if err := command.Start(); err != nil {
 		return "", err
 	}
@@ -77,7 +77,7 @@ func runReporting(command *exec.Cmd, report func()) (string, error) {
 	for {
 		select {
 		case err := <-done:
-			return said.String(), err
+			return output.String(), err
 		case <-tick.C:
 			report()
 		}

@@ -32,16 +32,16 @@ func download(ctx context.Context, root string, progress io.Writer) error {
 	command.Dir = root // outside of any module
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) } // `go run` and its child
-	said, err := command.CombinedOutput()
+	output, err := command.CombinedOutput()
 	if err != nil {
-		_, _ = fmt.Fprintf(progress, "  not downloaded: %s\n", lastWords(string(said), err))
+		_, _ = fmt.Fprintf(progress, "  not downloaded: %s\n", lastWords(string(output), err))
 	}
 	return err
 }
 
 // lastWords is the last output of a command before `go run` adds its exit status.
-func lastWords(said string, err error) string {
-	lines := strings.Split(strings.TrimSpace(said), "\n")
+func lastWords(output string, err error) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
 	for _, line := range slices.Backward(lines) {
 		if line != "" && !strings.HasPrefix(line, "exit status") {
 			return line

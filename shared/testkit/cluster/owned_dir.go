@@ -27,10 +27,10 @@ var guardScript string
 // ownedDir is a directory that is removed when its owner dies. While the owner lives it holds a lock on a file in it; a watchdog
 // process waits for the owner's end and removes the directory, with the processes recorded in it.
 type ownedDir struct {
-	path  string
-	lock  *os.File
-	guard *exec.Cmd
-	alive io.Closer // the pipe whose end reports to the watchdog that the owner is gone
+	path     string
+	lock     *os.File
+	watchdog *exec.Cmd
+	alive    io.Closer // the pipe whose end reports to the watchdog that the owner is gone
 }
 
 func newOwnedDir(base string) (*ownedDir, error) {
@@ -49,25 +49,25 @@ func newOwnedDir(base string) (*ownedDir, error) {
 }
 
 func (d *ownedDir) startChecker() error {
-	guard := guardCommand(d.path)
-	alive, err := guard.StdinPipe()
+	watchdog := guardCommand(d.path)
+	alive, err := watchdog.StdinPipe()
 	if err != nil {
 		return err
 	}
-	if err := guard.Start(); err != nil {
+	if err := watchdog.Start(); err != nil {
 		return err
 	}
-	d.guard, d.alive = guard, alive
+	d.watchdog, d.alive = watchdog, alive
 	return nil
 }
 
 // guardCommand is the watchdog, a script in a process group of its own, so that a signal to the owner's group does not reach it. It
 // holds none of the owner's outputs open.
 func guardCommand(path string) *exec.Cmd {
-	guard := exec.Command("/bin/sh", "-c", guardScript, "drover-cluster-guard", path)
-	guard.Dir = "/"
-	guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	return guard
+	watchdog := exec.Command("/bin/sh", "-c", guardScript, "drover-cluster-guard", path)
+	watchdog.Dir = "/"
+	watchdog.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return watchdog
 }
 
 // remove deletes the directory and ends its watchdog. The recorded processes must have ended.
@@ -75,7 +75,7 @@ func (d *ownedDir) remove() error {
 	err := os.RemoveAll(d.path)
 	if d.alive != nil {
 		_ = d.alive.Close()
-		_ = d.guard.Wait() // it finds nothing left to do
+		_ = d.watchdog.Wait() // it finds nothing left to do
 		d.alive = nil
 	}
 	if d.lock != nil {

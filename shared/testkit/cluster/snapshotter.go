@@ -107,10 +107,10 @@ func goIn(ctx context.Context, dir string, arguments ...string) (string, error) 
 	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = dir
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
-	var said, problems strings.Builder
-	command.Stdout, command.Stderr = &said, &problems
+	var output, problems strings.Builder
+	command.Stdout, command.Stderr = &output, &problems
 	if err := command.Run(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, problems.String())
 	}
-	return said.String(), nil
+	return output.String(), nil
 }

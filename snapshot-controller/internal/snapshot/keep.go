@@ -70,7 +70,7 @@ func (w World) create() Verdict {
 		return w.report(status, ready(v1beta2.ReasonWaitingForAttach, w.attachProblem()), w.wanted())
 	}
 	if !asked && !w.known() {
-		return w.report(status, ready(v1beta2.ReasonCreating, "im-monitor has not told the list of snapshots of volume "+w.Volume.Name+
+		return w.report(status, ready(v1beta2.ReasonCreating, "im-monitor has not reported the list of snapshots of volume "+w.Volume.Name+
 			" yet."), w.kept())
 	}
 	if !asked {

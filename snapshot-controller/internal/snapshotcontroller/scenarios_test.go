@@ -229,7 +229,7 @@ func TestASnapshotThatTheEngineRefused(t *testing.T) {
 	before := w.ready("snap-1", v1beta2.ReasonCreating).Status.RequestedTime
 	clock.Step(time.Second)
 	monitorFailed(w, s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonFailed, clock.Now())
-	require.Contains(t, w.ready("snap-1", v1beta2.ReasonFailed).Status.Error, "It is asked for again at")
+	require.Contains(t, w.ready("snap-1", v1beta2.ReasonFailed).Status.Error, "It is requested again at")
 	w.quiet(p)
 	clock.Step(time.Minute)
 	w.lists(vol, "another") // an event enqueues it, as its own timer would do

@@ -112,8 +112,8 @@ func (w *World) takesEngine(node string) bool {
 		return true
 	}
 	for _, u := range w.Upgrades {
-		home := []string{v1beta2.UpgradeStateSwitchingBack, v1beta2.UpgradeStateRollingBack, v1beta2.UpgradeStateRebuildingReplica}
-		if u.Spec.NodeID == node && slices.Contains(home, u.Status.State) {
+		switchesBack := []string{v1beta2.UpgradeStateSwitchingBack, v1beta2.UpgradeStateRollingBack, v1beta2.UpgradeStateRebuildingReplica}
+		if u.Spec.NodeID == node && slices.Contains(switchesBack, u.Status.State) {
 			return true
 		}
 	}

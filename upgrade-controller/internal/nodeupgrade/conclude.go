@@ -63,10 +63,10 @@ func (p *pass) completed() string {
 
 // failure is the reason of the end in error.
 func (p *pass) failure() string {
-	said := conditions.Reason(p.Upgrade.Status.Conditions, v1beta2.UpgradeCompleted)
+	reason := conditions.Reason(p.Upgrade.Status.Conditions, v1beta2.UpgradeCompleted)
 	switch {
-	case p.observed == v1beta2.UpgradeStateError && said != "" && said != v1beta2.ReasonUnfinished:
-		return said
+	case p.observed == v1beta2.UpgradeStateError && reason != "" && reason != v1beta2.ReasonUnfinished:
+		return reason
 	case p.endReason() != "":
 		return v1beta2.ReasonAborted
 	case p.preflight != nil && p.preflight.Status == v1beta2.ConditionFalse:

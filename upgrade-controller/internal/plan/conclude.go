@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-func (p *pass) say(conditionType string, status v1beta2.ConditionStatus, reason, message string) {
+func (p *pass) condition(conditionType string, status v1beta2.ConditionStatus, reason, message string) {
 	p.set[conditionType] = v1beta2.Condition{Type: conditionType, Status: status, Reason: reason, Message: message}
 }
 
@@ -25,11 +25,11 @@ func (p *pass) conclude() {
 		p.status.Progress = fmt.Sprintf("%d/%d", len(p.status.UpgradedNodes), planned)
 	}
 	if _, ok := p.set[v1beta2.UpgradeStalled]; !ok {
-		p.say(v1beta2.UpgradeStalled, v1beta2.ConditionFalse, v1beta2.ReasonInTime, "No step takes longer than its timeout.")
+		p.condition(v1beta2.UpgradeStalled, v1beta2.ConditionFalse, v1beta2.ReasonInTime, "No step takes longer than its timeout.")
 	}
 	ended := p.status.State == v1beta2.UpgradeStateError || p.status.State == v1beta2.UpgradeStateCompleted
 	if _, ok := p.set[v1beta2.UpgradeCompleted]; !ok && !ended {
-		p.say(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, v1beta2.ReasonUnfinished, "The upgrade continues.")
+		p.condition(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, v1beta2.ReasonUnfinished, "The upgrade continues.")
 	}
 	list := p.status.Conditions
 	for _, conditionType := range []string{

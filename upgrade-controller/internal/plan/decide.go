@@ -89,8 +89,8 @@ func (p *pass) to(state string) { p.status.State = state }
 func (p *pass) fail(reason, why string) {
 	p.to(v1beta2.UpgradeStateError)
 	p.status.ErrorMessage, p.status.UpgradingNode = why, ""
-	p.say(v1beta2.UpgradeProgressing, v1beta2.ConditionFalse, reason, why)
-	p.say(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, reason, why)
+	p.condition(v1beta2.UpgradeProgressing, v1beta2.ConditionFalse, reason, why)
+	p.condition(v1beta2.UpgradeCompleted, v1beta2.ConditionFalse, reason, why)
 }
 
 // confirmed requires uncached reads before a step that cannot be undone.
@@ -103,11 +103,11 @@ func (p *pass) confirmed() bool {
 
 // hold records what the upgrade waits for while a person must act; move records it while the upgrade continues by itself.
 func (p *pass) hold(reason, message string) {
-	p.say(v1beta2.UpgradeProgressing, v1beta2.ConditionFalse, reason, message)
+	p.condition(v1beta2.UpgradeProgressing, v1beta2.ConditionFalse, reason, message)
 }
 
 func (p *pass) move(reason, message string) {
-	p.say(v1beta2.UpgradeProgressing, v1beta2.ConditionTrue, reason, message)
+	p.condition(v1beta2.UpgradeProgressing, v1beta2.ConditionTrue, reason, message)
 }
 
 // undefined waits until earlier upgrades have ended and freezes the image.
@@ -194,7 +194,7 @@ func (p *pass) failed() {
 func (p *pass) deleted() {
 	p.verdict.DropChecks = true
 	p.to(v1beta2.UpgradeStateAborting)
-	p.say(v1beta2.UpgradeProgressing, v1beta2.ConditionFalse, v1beta2.ReasonAborted,
+	p.condition(v1beta2.UpgradeProgressing, v1beta2.ConditionFalse, v1beta2.ReasonAborted,
 		"It was deleted; the node that is under way is brought to an end.")
 	left := false
 	for _, u := range p.own {

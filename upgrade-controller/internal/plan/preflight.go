@@ -35,7 +35,7 @@ func (p *pass) initializing() {
 	}
 	if len(found) > 0 {
 		sentence := preflight.Sentence(found)
-		p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonUpgradeBlocked, sentence)
+		p.condition(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonUpgradeBlocked, sentence)
 		p.fail(v1beta2.ReasonUpgradeBlocked, sentence)
 		return
 	}
@@ -51,7 +51,7 @@ func (p *pass) initializing() {
 	if p.status.ExcludedNodes = p.excluded(); len(p.status.ExcludedNodes) > 0 {
 		passed += " " + leftOut(p.status.ExcludedNodes)
 	}
-	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionTrue, v1beta2.ReasonPassed, passed)
+	p.condition(v1beta2.UpgradePreflight, v1beta2.ConditionTrue, v1beta2.ReasonPassed, passed)
 	p.to(v1beta2.UpgradeStateUpgrading)
 	p.move(v1beta2.ReasonUpgradingNode, "The first node is next.")
 }
@@ -95,7 +95,7 @@ func (p *pass) checking(nodes []string) bool {
 	p.verdict.Check = asked
 	p.requeueAt(deadline)
 	message := fmt.Sprintf("Pods check whether the image %s runs on: %s.", p.status.InstanceManagerImage, strings.Join(silent, ", "))
-	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
+	p.condition(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
 	p.move(v1beta2.ReasonCheckingImages, message)
 	return true
 }
@@ -111,7 +111,7 @@ func (p *pass) unseen() bool {
 	p.requeueAt(deadline)
 	message := fmt.Sprintf("The instances of %s are not known at the moment; im-monitor reports them once it reads them. Check the InstanceManagers of "+
 		"their nodes.", some(names))
-	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
+	p.condition(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
 	p.move(v1beta2.ReasonCheckingImages, message)
 	return true
 }
@@ -124,7 +124,7 @@ func (p *pass) passing(found []preflight.Blocker) bool {
 		return false
 	}
 	p.requeueAt(deadline)
-	p.say(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, preflight.Sentence(found))
+	p.condition(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, preflight.Sentence(found))
 	p.move(v1beta2.ReasonCheckingImages, preflight.Sentence(found))
 	return true
 }

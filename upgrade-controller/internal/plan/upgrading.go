@@ -38,7 +38,7 @@ func (p *pass) upgrading() {
 		p.to(v1beta2.UpgradeStateCompleted)
 		p.status.ErrorMessage = ""
 		p.hold(v1beta2.ReasonCompleted, p.done())
-		p.say(v1beta2.UpgradeCompleted, v1beta2.ConditionTrue, v1beta2.ReasonCompleted, p.done())
+		p.condition(v1beta2.UpgradeCompleted, v1beta2.ConditionTrue, v1beta2.ReasonCompleted, p.done())
 	case len(failed) > 0 && p.Manager.Spec.OnFailure != Continue:
 		p.fail(v1beta2.ReasonNodeFailed, p.summary(p.failures(failed)))
 	case p.Manager.Spec.Paused:
@@ -154,7 +154,7 @@ func (p *pass) report(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	}
 	p.move(v1beta2.ReasonUpgradingNode, p.summary(message))
 	if stalled := conditions.Get(u.Status.Conditions, v1beta2.UpgradeStalled); stalled != nil && stalled.Status == v1beta2.ConditionTrue {
-		p.say(v1beta2.UpgradeStalled, v1beta2.ConditionTrue, v1beta2.ReasonTimedOut, fmt.Sprintf("Node %s: %s", node, stalled.Message))
+		p.condition(v1beta2.UpgradeStalled, v1beta2.ConditionTrue, v1beta2.ReasonTimedOut, fmt.Sprintf("Node %s: %s", node, stalled.Message))
 	}
 }
 
@@ -168,7 +168,7 @@ func (p *pass) taken(node string) *v1beta2.NodeDataEngineUpgrade {
 	return nil
 }
 
-// earlier reports whether an earlier manager of this name created the upgrade, or it is for another image: its result says nothing about
+// earlier reports whether an earlier manager of this name created the upgrade, or it is for another image: its result does not count for
 // this one.
 func (p *pass) earlier(u *v1beta2.NodeDataEngineUpgrade) bool {
 	return u.Spec.InstanceManagerImage != p.status.InstanceManagerImage ||
