@@ -63,7 +63,7 @@ func scenario(id string) scenarios.Scenario {
 const (
 	clientFile     = "im-monitor/internal/imclient/conn.go"
 	callFile       = "im-monitor/internal/orphancontroller/call.go"
-	reconcilerFile = "im-monitor/internal/orphancontroller/shell.go"
+	reconcilerFile = "im-monitor/internal/orphancontroller/base.go"
 	executorFile   = "im-monitor/internal/orphancontroller/executor.go"
 	observeFile    = "im-monitor/internal/orphancontroller/observe.go"
 	evaluatorFile  = "im-monitor/internal/orphan/evaluate.go"

@@ -17,7 +17,7 @@ import (
 	"drover.dev/drover/im-monitor/conformance/internal/target"
 )
 
-// run does what the flags say.
+// run does what the flags report.
 func run(ctx context.Context, o *options, out io.Writer) error {
 	chosen, err := choose(o.pattern)
 	if err != nil {

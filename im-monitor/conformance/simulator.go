@@ -87,7 +87,7 @@ func (s *simulator) stop() error {
 	return errors.Join(ended, os.RemoveAll(s.directory))
 }
 
-// settle sets what the flags would say about a target.
+// settle sets what the flags would report about a target.
 func (s *simulator) settle(ctx context.Context, o *options) error {
 	v1, err := s.hosts(ctx, target.V1)
 	if err != nil {

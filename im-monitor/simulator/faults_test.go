@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/im-monitor/simulator/internal/fault"
 )
 
-// put makes a running v1 replica and tells its UUID.
+// put makes a running v1 replica and reports its UUID.
 func (w *world) put(name string) string {
 	w.t.Helper()
 	var answer control.PutAnswer
@@ -58,7 +58,7 @@ func TestEachFaultOnTheWire(t *testing.T) {
 		require.ElementsMatch(t, []string{"b"}, names(t, instances))
 		require.ElementsMatch(t, []string{"a", "b"}, names(t, instances))
 	})
-	t.Run("an empty UUID is told for whom it is asked", func(t *testing.T) {
+	t.Run("an empty UUID is reported for whom it is asked", func(t *testing.T) {
 		w.with(t, fault.Rule{Kind: fault.EmptyUUID, Names: []string{"a"}})
 		list, err := instances.InstanceList(t.Context(), &emptypb.Empty{})
 		require.NoError(t, err)
@@ -112,5 +112,5 @@ func TestNoticesAreDroppedDoubledAndDelayed(t *testing.T) {
 	w.put("dropped")
 	w.put("told")
 	<-notices
-	require.Never(t, func() bool { return len(notices) > 0 }, 50*time.Millisecond, tick, "of two changes one was told")
+	require.Never(t, func() bool { return len(notices) > 0 }, 50*time.Millisecond, tick, "of two changes one was reported")
 }

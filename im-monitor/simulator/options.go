@@ -93,7 +93,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.logFormat, "log-format", o.logFormat, "text or json")
 }
 
-// behaviour is what the flags say about servers.
+// behaviour is what the flags report about servers.
 func (o *options) behaviour() (dataplane.Behaviour, error) {
 	mode, code := dataplane.ServerMode(o.server), dataplane.Code(o.mismatchCode)
 	if !slices.Contains([]dataplane.ServerMode{dataplane.Conforming, dataplane.Today}, mode) {

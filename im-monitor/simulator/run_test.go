@@ -183,7 +183,7 @@ func TestAPodRunsSoonAndServesTheInstanceManagerAPI(t *testing.T) {
 	require.Equal(t, dataplane.EffectStopped, journal[1].Effect)
 }
 
-// P7: what a server logs can be set and read, and the service of v1 processes tells its version at the port that it always had.
+// P7: what a server logs can be set and read, and the service of v1 processes reports its version at the port that it always had.
 func TestAServerTellsWhatItLogsAndItsVersionAtTheOldPort(t *testing.T) {
 	w := newWorld(t, nil)
 	pod := w.pod(dataplane.V1)
@@ -303,7 +303,7 @@ func TestV1DisksOfALonghornNodeAreFilledIn(t *testing.T) {
 	require.NotContains(t, node.Status.DiskStatus, "raw")
 	_, err := imrpc.NewDiskServiceClient(w.dial(w.pod(dataplane.V2), "8502")).DiskGet(t.Context(),
 		&imrpc.DiskGetRequest{DiskName: "raw", DiskType: imrpc.DiskType_block})
-	require.Equal(t, codes.Internal, status.Code(err), "nobody created it")
+	require.Equal(t, codes.Internal, status.Code(err), "no one created it")
 	require.ErrorContains(t, err, "cannot find disk raw")
 }
 

@@ -33,7 +33,7 @@ type served struct {
 	ref        *imrpc.ProxyEngineRequest
 }
 
-// attached attaches volume vol with one replica, as the contract says that it is done.
+// attached attaches volume vol with one replica, as the contract reports that it is done.
 func attached(t *testing.T, engine string) *served {
 	t.Helper()
 	w := newWorld(t, func(o *options) { o.copyTime = 0; o.backupStore = t.TempDir() })
@@ -74,7 +74,7 @@ func (s *served) create(spec *imrpc.InstanceSpec) *imrpc.InstanceResponse {
 	return made
 }
 
-// replica starts a replica of the volume and tells where it listens.
+// replica starts a replica of the volume and reports where it listens.
 func (s *served) replica(engine, name string) string {
 	s.t.Helper()
 	spec := &imrpc.InstanceSpec{Name: name, Type: "replica", VolumeName: "vol", PortCount: 10, PortArgs: []string{"--listen,:"},
@@ -225,7 +225,7 @@ func TestWorkMayFailAfterItsCallWasAnsweredOK(t *testing.T) {
 	require.NoError(t, err)
 	got, err := s.proxy.VolumeGet(t.Context(), s.ref)
 	require.NoError(t, err)
-	require.Empty(t, got.Volume.LastExpansionError, "nobody is told")
+	require.Empty(t, got.Volume.LastExpansionError, "no one is reported")
 	require.False(t, got.Volume.IsExpanding)
 	require.Equal(t, int64(1<<20), got.Volume.Size)
 }

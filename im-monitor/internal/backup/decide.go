@@ -9,10 +9,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// steps is how finely progress is told: each step is a write.
+// steps is how finely progress is reported: each step is a write.
 const steps = 10
 
-// What engines say of a piece of work.
+// What engines report of a piece of work.
 const (
 	workComplete = "complete"
 	workFailed   = "error"
@@ -63,7 +63,7 @@ func (p *pass) follow(b Backup) {
 	}
 }
 
-// known: the engine tells how far it is.
+// known: the engine reports how far it is.
 func (p *pass) known(b Backup, a Answer) {
 	change := Change{State: v1beta2.BackupInProgress, Replica: cmp.Or(a.Replica, b.Replica),
 		Progress: max(b.Progress, a.Percent-a.Percent%steps)}
@@ -96,7 +96,7 @@ func sizeOf(snapshot string, listed map[string]v1beta2.SnapshotInfo) string {
 	return ""
 }
 
-// openUntil is until when a call for it may still be under way of which nobody knows.
+// openUntil is until when a call for it may still be under way of which no one knows.
 func (p *pass) openUntil(b Backup) time.Time {
 	until := p.Open[b.Name]
 	if b.Requested.Before(p.ElectedAt) && p.FencingDelayEnds.After(until) {

@@ -14,7 +14,7 @@ var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 
 const thisRun, otherRun = "run-1", "run-0"
 
-// world is a quiet engine with one snapshot, at which these Backups are looked.
+// world is a quiet engine with one snapshot, at which these Backups are polled.
 func world(list ...Backup) World {
 	return World{
 		Now: noon, Run: thisRun, Usable: true, Listed: map[string]v1beta2.SnapshotInfo{"snap": {Name: "snap"}}, Backups: list,
@@ -76,17 +76,17 @@ func TestDecide(t *testing.T) {
 			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, time.Second)), "a", Answer{}),
 				func(w *World) { w.Open = map[string]time.Time{"a": noon.Add(9 * time.Second)} }),
 			Verdict{Enqueue: noon.Add(9 * time.Second)}},
-		"one that was copied by a run that ended is begun anew": {world(begun("a", otherRun, v1beta2.BackupInProgress, time.Hour)),
+		"one that was copied by a run that ended is begun again": {world(begun("a", otherRun, v1beta2.BackupInProgress, time.Hour)),
 			Verdict{Begin: "a"}},
 		"one that the engine has lost has failed": {
 			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)), "a", Answer{}),
 			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupError,
 				Error: "The engine does not know the backup any more that it had begun; create another Backup."}}}},
-		"the end is told with the URL": {
+		"the end is reported with the URL": {
 			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)), "a",
 				Answer{Known: true, State: "complete", Percent: 100, URL: "nfs://x?backup=a"}),
 			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupCompleted, URL: "nfs://x?backup=a", Progress: 100}}}},
-		"a failure is told, and the next one begun": {
+		"a failure is reported, and the next one begun": {
 			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute), approved("b")), "a",
 				Answer{Known: true, State: "error", Error: "no space"}),
 			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupError, Error: "no space"}}, Begin: "b"}},
@@ -102,7 +102,7 @@ func with1(b Backup, change func(*Backup)) Backup {
 	return b
 }
 
-// Progress that goes on within a step is no write.
+// Progress that continues within a step is no write.
 func TestProgressIsToldInSteps(t *testing.T) {
 	b := begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)
 	b.Progress, b.Replica = 30, "tcp://r"
@@ -176,7 +176,7 @@ func TestACompletedBackupHasTheSizeOfItsSnapshotAndThoseBelowIt(t *testing.T) {
 	require.Equal(t, "1060864", size(chain))
 	for name, listed := range map[string]map[string]v1beta2.SnapshotInfo{
 		"its snapshot is not listed any more": {"newer": {Size: "1"}}, "one below it is not listed": {"snap": {Parent: "gone", Size: "1"}},
-		"no size is told": {"snap": {}}, "the chain has no end": {"snap": {Parent: "older", Size: "1"},
+		"no size is reported": {"snap": {}}, "the chain has no end": {"snap": {Parent: "older", Size: "1"},
 			"older": {Parent: "snap", Size: "1"}},
 	} {
 		require.Empty(t, size(listed), name)

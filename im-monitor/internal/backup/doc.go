@@ -1,4 +1,4 @@
-// Package backup decides what a look at a volume's running engine means for the Backup objects of that volume, and which
+// Package backup decides what a poll of a volume's running engine means for the Backup objects of that volume, and which
 // of them the engine is asked for next. It reads nothing, writes nothing and knows no clock. The policy (tickets, targets,
 // whether the snapshot is ready) is snapshot-controller's.
 //
@@ -7,6 +7,6 @@
 //
 // That a run of an engine is asked is noted before it is. From then on this run is asked whether it knows the backup, and
 // is asked for it again only when it does not, and when no call of ours, or of an earlier leader, can still be under way:
-// one Backup is one backup. A run that ended takes what it copied along: the next one is asked anew, under the same name,
+// one Backup is one backup. A run that ended takes what it copied along: the next one is asked again, under the same name,
 // of which a target has one. One backup of a volume is copied at a time.
 package backup

@@ -22,7 +22,7 @@ type Backup struct {
 	Progress int
 }
 
-// Answer is what the engine tells of one backup.
+// Answer is what the engine reports of one backup.
 type Answer struct {
 	// Known reports whether the engine knows it at all.
 	Known bool
@@ -32,10 +32,10 @@ type Answer struct {
 	Percent             int
 }
 
-// World is a look at a running engine, and what is known beside it.
+// World is a poll of a running engine, and what is known beside it.
 type World struct {
 	Now time.Time
-	// Run tells this run of the engine from others.
+	// Run reports this run of the engine from others.
 	Run string
 	// Usable reports whether it is the volume's one engine and has a replica that is RW; Busy, that something else is being done.
 	Usable, Busy bool
@@ -45,15 +45,15 @@ type World struct {
 	Backups []Backup
 	// Answers are what was asked and answered, by name.
 	Answers map[string]Answer
-	// Open tells until when a call of this process may be under way that nobody answered, by name.
+	// Open reports until when a call of this process may be under way that no one answered, by name.
 	Open map[string]time.Time
 	// FencingDelayEnds is until when a call of an earlier leader may be under way; ElectedAt is when this one began.
 	ElectedAt, FencingDelayEnds time.Time
-	// Pause is the time between looks while something goes on.
+	// Pause is the time between polls while something continues.
 	Pause time.Duration
 }
 
-// Change is what a Backup's status is to say now.
+// Change is what a Backup's status is to report now.
 type Change struct {
 	Name, State         string
 	Error, URL, Replica string
@@ -62,12 +62,12 @@ type Change struct {
 	Size string
 }
 
-// Verdict is everything that one look leads to.
+// Verdict is everything that one poll leads to.
 type Verdict struct {
 	Changes []Change
 	// Begin is the Backup that the engine is asked for now; empty: none.
 	Begin string
-	// Enqueue is when to look again at the latest; zero is whenever.
+	// Enqueue is when to poll again at the latest; zero is whenever.
 	Enqueue time.Time
 }
 

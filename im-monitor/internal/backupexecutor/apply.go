@@ -15,8 +15,8 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// say writes what became of a Backup, to the version that was judged.
-func (h *Executor) say(ctx context.Context, l Poll, c backup.Change) error {
+// report writes what became of a Backup, to the version that was evaluated.
+func (h *Executor) report(ctx context.Context, l Poll, c backup.Change) error {
 	b, err := lookup.Shared(ctx, h.rt.Client, h.rt.Namespace, c.Name, &v1beta2.Backup{})
 	if err != nil || b == nil {
 		return err
@@ -61,8 +61,8 @@ func (h *Executor) found(ctx context.Context, target, reason, message string) er
 	c := v1beta2.Condition{Type: v1beta2.BackupTargetAvailable, Status: v1beta2.ConditionFalse, Reason: reason, Message: message,
 		LastProbeTime: now.UTC().Format(time.RFC3339Nano), ObservedGeneration: t.Generation}
 	before := conditions.Get(t.Status.Conditions, v1beta2.BackupTargetAvailable)
-	if said := before != nil && before.Reason == reason && before.Message == message &&
-		before.ObservedGeneration == c.ObservedGeneration; said && reason == v1beta2.ReasonRefused {
+	if same := before != nil && before.Reason == reason && before.Message == message &&
+		before.ObservedGeneration == c.ObservedGeneration; same && reason == v1beta2.ReasonRefused {
 		if at, err := time.Parse(time.RFC3339, before.LastProbeTime); err == nil && now.Sub(at) < repeatAfter {
 			return nil
 		}

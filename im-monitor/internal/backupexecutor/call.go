@@ -65,7 +65,7 @@ func (h *Executor) begin(ctx context.Context, l Poll, name string) (time.Duratio
 	return soon, client.IgnoreNotFound(err)
 }
 
-// still reads what a call depends on uncached, and says why it is not to be made.
+// still reads what a call depends on uncached, and reports why it is not to be made.
 func (h *Executor) still(ctx context.Context, l Poll, name string) (order, error) {
 	if err := l.Still(ctx); err != nil {
 		return order{}, err
@@ -111,7 +111,7 @@ func owns(v *v1beta2.Volume, e *v1beta2.Engine) bool {
 	return false
 }
 
-// note writes down what is about to be asked of which run of the engine. What an earlier run was asked for begins anew.
+// note writes down what is about to be asked of which run of the engine. What an earlier run was asked for begins again.
 func (h *Executor) note(ctx context.Context, l Poll, o order) error {
 	size := l.Engine.Status.CurrentSize
 	if size == 0 {
@@ -162,7 +162,7 @@ func (h *Executor) answered(ctx context.Context, l Poll, o order, c backup.Chang
 	return h.write(ctx, l, b, c)
 }
 
-// refused says that the engine did not begin, unless it did so nevertheless. The snapshot was there, so that the target
+// refused reports that the engine did not begin, unless it did so nevertheless. The snapshot was there, so that the target
 // is the most likely cause: others leave it alone for a while.
 func (h *Executor) refused(ctx context.Context, l Poll, o order, cause error) error {
 	if _, err := l.Proxy.Backup(ctx, l.Target, o.backup.Name, ""); err == nil || errors.Is(err, imclient.ErrUnreachable) {

@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/events"
 )
 
-// endedEvent is said about a Backup that came to its end; nothing is said of what is under way.
+// endedEvent is reported about a Backup that came to its end; nothing is reported of what is under way.
 func endedEvent(c backup.Change) []events.Event {
 	switch c.State {
 	case v1beta2.BackupCompleted:
@@ -22,7 +22,7 @@ func endedEvent(c backup.Change) []events.Event {
 	return nil
 }
 
-// beganEvent is said about a Backup that an engine has begun to copy.
+// beganEvent is reported about a Backup that an engine has begun to copy.
 func beganEvent(engine string) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "BackupBegan", Action: "TakeBackup",
 		Note: fmt.Sprintf("Engine %s copies it.", engine)}

@@ -19,7 +19,7 @@ import (
 // ByVolume finds Backups that are not ended by the label of their volume.
 const ByVolume = "drover.backup.volume"
 
-// Executor look after the backups that engines copy.
+// Executor poll after the backups that engines copy.
 type Executor struct {
 	rt      *runkit.Runtime
 	log     logr.Logger
@@ -42,10 +42,10 @@ func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, e
 	return &Executor{rt: rt, log: rt.Log.WithName("backups"), options: options}, nil
 }
 
-// Poll is one whole look at a running engine.
+// Poll is one whole poll of a running engine.
 type Poll struct {
 	Engine *v1beta2.Engine
-	// Run tells one run of the engine from another.
+	// Run reports one run of the engine from another.
 	Run string
 	// Snapshots are what the engine listed.
 	Snapshots map[string]v1beta2.SnapshotInfo
@@ -56,13 +56,13 @@ type Poll struct {
 	Usable func() bool
 	// Busy reports whether something else is being done.
 	Busy bool
-	// Period is the time between looks while something goes on.
+	// Period is the time between polls while something continues.
 	Period time.Duration
-	// Still reads the engine uncached; an error says why nothing may be called on it now.
+	// Still reads the engine uncached; an error reports why nothing may be called on it now.
 	Still func(ctx context.Context) error
 }
 
-// Pass decides on a look and does what is due. Wake is how long until the next look is due on account of backups; zero is
+// Pass decides on a poll and does what is due. Wake is how long until the next poll is due on account of backups; zero is
 // whenever.
 func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, err error) {
 	w, err := h.observe(ctx, l)
@@ -71,7 +71,7 @@ func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, e
 	}
 	v := backup.Decide(w)
 	for _, c := range v.Changes {
-		err = errors.Join(err, h.say(ctx, l, c))
+		err = errors.Join(err, h.report(ctx, l, c))
 	}
 	switch {
 	case status.IsConflict(err):

@@ -13,7 +13,7 @@ type memory struct {
 }
 
 type remembered struct {
-	// open tells until when a call may be under way that nobody answered; silent counts answers in a row that told nothing.
+	// open reports until when a call may be under way that no one answered; silent counts answers in a row that reported nothing.
 	open   map[string]time.Time
 	silent map[string]int
 }

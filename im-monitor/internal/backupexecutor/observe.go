@@ -43,7 +43,7 @@ func (h *Executor) observe(ctx context.Context, l Poll) (backup.World, error) {
 	return w, nil
 }
 
-// ask asks the engine about one backup; not ok: that told nothing.
+// ask asks the engine about one backup; not ok: that reported nothing.
 func (h *Executor) ask(ctx context.Context, l Poll, b backup.Backup) (backup.Answer, bool) {
 	is, err := l.Proxy.Backup(ctx, l.Target, b.Name, b.Replica)
 	switch {
@@ -60,10 +60,10 @@ func (h *Executor) ask(ctx context.Context, l Poll, b backup.Backup) (backup.Ans
 }
 
 func backupOf(o *v1beta2.Backup) backup.Backup {
-	said := o.Status.Conditions
+	current := o.Status.Conditions
 	out := backup.Backup{
 		Name: o.Name, Snapshot: o.Spec.SnapshotName, Created: o.CreationTimestamp.Time, Deleting: o.DeletionTimestamp != nil,
-		Approved: conditions.IsTrue(said, v1beta2.BackupApproved) && conditions.Reason(said, v1beta2.BackupApproved) == v1beta2.ReasonReady,
+		Approved: conditions.IsTrue(current, v1beta2.BackupApproved) && conditions.Reason(current, v1beta2.BackupApproved) == v1beta2.ReasonReady,
 		State:    o.Status.State, Run: o.Status.EngineRun, Replica: o.Status.ReplicaAddress, Progress: o.Status.Progress,
 	}
 	if at, err := time.Parse(time.RFC3339Nano, o.Status.RequestedTime); err == nil {

@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Changed lets pass what makes a look at the volume's engine due at once: a Backup that was approved.
+// Changed lets pass what makes a poll of the volume's engine due at once: a Backup that was approved.
 func Changed() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(e event.CreateEvent) bool { return wants(e.Object) },

@@ -34,7 +34,7 @@ var needed = map[string][]string{
 }
 
 // Envs are what an engine is given for a target at this URL, from the data of its Secret; nil: that kind of target takes none. An
-// error says which key is missing.
+// error reports which key is missing.
 func Envs(url string, data map[string][]byte) ([]string, error) {
 	scheme, _, _ := strings.Cut(url, "://")
 	keys, must := known[scheme], needed[scheme]

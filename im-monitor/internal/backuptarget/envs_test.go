@@ -32,7 +32,7 @@ func TestWhatAnEngineIsGiven(t *testing.T) {
 				"AZBLOB_ACCOUNT_KEY=k", "AZBLOB_ENDPOINT=", "AZBLOB_CERT=", "HTTPS_PROXY=", "HTTP_PROXY=", "NO_PROXY="}, ""},
 		"cifs": {"cifs://nas/share", map[string]string{"CIFS_USERNAME": "u", "CIFS_PASSWORD": "p=1"},
 			[]string{"CIFS_USERNAME=u", "CIFS_PASSWORD=p=1"}, ""},
-		"cifs by nobody":  {"cifs://nas/share", map[string]string{}, nil, "CIFS_USERNAME"},
+		"cifs by no one":  {"cifs://nas/share", map[string]string{}, nil, "CIFS_USERNAME"},
 		"nfs takes none":  {"nfs://nas:/backups", pair, nil, ""},
 		"file takes none": {"file:///tmp", pair, nil, ""},
 	} {

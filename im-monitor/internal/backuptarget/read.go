@@ -41,7 +41,7 @@ func (r Reader) Credentials(ctx context.Context, t *v1beta2.BackupTarget) ([]str
 	return envs, nil
 }
 
-// MissingError says what a person has to put right before a target can be reached, as a sentence.
+// MissingError reports what a person has to put right before a target can be reached, as a sentence.
 type MissingError struct{ sentence string }
 
 func (e *MissingError) Error() string { return e.sentence }

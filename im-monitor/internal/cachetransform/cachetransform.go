@@ -1,5 +1,5 @@
-// Package cachetransform says what of each object im-monitor keeps in memory. A cluster of 1,000 nodes has 100,000 instances and
-// as many Replica objects; what nobody here reads is dropped before it is stored, and words that occur in every object
+// Package cachetransform reports what of each object im-monitor keeps in memory. A cluster of 1,000 nodes has 100,000 instances and
+// as many Replica objects; what no one here reads is dropped before it is stored, and words that occur in every object
 // are stored once.
 package cachetransform
 
@@ -18,7 +18,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Cache says how the objects that im-monitor watches are stored. Only instance-manager pods are watched.
+// Cache reports how the objects that im-monitor watches are stored. Only instance-manager pods are watched.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Pod{}: {
@@ -147,7 +147,7 @@ func engine(obj any) (any, error) {
 	return e, nil
 }
 
-// engineImage keeps what says how its processes are started, and where.
+// engineImage keeps what reports how its processes are started, and where.
 func engineImage(obj any) (any, error) {
 	e, ok := obj.(*v1beta2.EngineImage)
 	if !ok {
@@ -183,7 +183,7 @@ func replica(obj any) (any, error) {
 	return r, nil
 }
 
-// snapshot keeps what says whether something is to be done for it: there are tens of thousands.
+// snapshot keeps what reports whether something is to be done for it: there are tens of thousands.
 func snapshot(obj any) (any, error) {
 	o, ok := obj.(*v1beta2.Snapshot)
 	if !ok {
@@ -196,15 +196,15 @@ func snapshot(obj any) (any, error) {
 		o.OwnerReferences[i].UID = types.UID(same(string(o.OwnerReferences[i].UID)))
 	}
 	shared(&o.Spec.Volume)
-	said := slices.DeleteFunc(o.Status.Conditions, func(c v1beta2.Condition) bool { return c.Type == v1beta2.SnapshotReady })
-	for i := range said {
-		if said[i].Type == v1beta2.SnapshotRemovalApproved {
-			said[i].Message = ""
+	kept := slices.DeleteFunc(o.Status.Conditions, func(c v1beta2.Condition) bool { return c.Type == v1beta2.SnapshotReady })
+	for i := range kept {
+		if kept[i].Type == v1beta2.SnapshotRemovalApproved {
+			kept[i].Message = ""
 		}
-		shared(&said[i].Type, &said[i].Reason, &said[i].Message)
+		shared(&kept[i].Type, &kept[i].Reason, &kept[i].Message)
 	}
 	created := o.Status.CreationTime
-	o.Status = v1beta2.SnapshotStatus{RequestedTime: o.Status.RequestedTime, CreationTime: created, Conditions: slices.Clip(said)}
+	o.Status = v1beta2.SnapshotStatus{RequestedTime: o.Status.RequestedTime, CreationTime: created, Conditions: slices.Clip(kept)}
 	return o, nil
 }
 

@@ -21,11 +21,11 @@ func transform(t *testing.T, like client.Object) toolscache.TransformFunc {
 			return by.Transform
 		}
 	}
-	t.Fatalf("nothing is said about %T", like)
+	t.Fatalf("nothing is reported about %T", like)
 	return nil
 }
 
-// A look is written as a patch from what is stored: what is dropped here would be written anew with every look.
+// A look is written as a patch from what is stored: what is dropped here would be written again with every look.
 func TestAnEngineKeepsAllThatALookWrites(t *testing.T) {
 	status := v1beta2.EngineStatus{
 		ReplicaModeMap: map[string]string{"r": "RW"}, CurrentReplicaAddressMap: map[string]string{"r": "10.0.0.1:1"},
@@ -61,7 +61,7 @@ func TestWhatIsOfAnotherTypeStaysAsItIs(t *testing.T) {
 	}
 }
 
-// What is said of a Snapshot is applied as a whole: what is dropped here would be taken back.
+// What is reported of a Snapshot is applied as a whole: what is dropped here would be taken back.
 func TestASnapshotKeepsWhatIsSaidOfItAndWhatIsAskedFor(t *testing.T) {
 	owner := []metav1.OwnerReference{{Kind: "Volume", Name: "v", UID: "u"}}
 	ours := []v1beta2.Condition{{Type: v1beta2.SnapshotProvisioned, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonTaken,

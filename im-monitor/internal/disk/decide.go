@@ -79,7 +79,7 @@ func (w World) leave(key string, v *Verdict) {
 	v.Changes[key] = nil
 }
 
-// needed says why a disk cannot be released; empty where it can. With it goes the record of its UUID and of what it held at first.
+// needed reports why a disk cannot be released; empty where it can. With it goes the record of its UUID and of what it held at first.
 func (w World) needed(uuid string) string {
 	switch {
 	case uuid == "":
@@ -153,7 +153,7 @@ func (d *one) nodeReady() {
 
 func (d *one) answer() Answer { return d.Server.Answers[d.key] }
 
-// answered reports whether the server said anything about the disk.
+// answered reports whether the server reported anything about the disk.
 func (d *one) answered() bool {
 	answer, asked := d.Server.Answers[d.key]
 	if asked && answer.Failed == "" {
@@ -232,7 +232,7 @@ func (d *one) reported() {
 	d.relists()
 }
 
-// another says why the lvstore that the server has loaded is not the disk's; empty where it is.
+// another reports why the lvstore that the server has loaded is not the disk's; empty where it is.
 func (d *one) another() string {
 	uuid := d.answer().UUID
 	recorded := cmp.Or(d.old.DiskUUID, uuid)
@@ -268,7 +268,7 @@ func (d *one) relists() {
 	}
 }
 
-// moved says that the spec has another path than the device that is loaded.
+// moved reports that the spec has another path than the device that is loaded.
 func (d *one) moved() string {
 	if d.out.DiskPath == d.spec.Path {
 		return ""

@@ -107,7 +107,7 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 		uuid   string // recorded afterwards
 		says   string
 	}{
-		{"nobody answers", world(Answer{}, recorded(nil), func(w *World) { w.Server = nil }), noInfo, nil, mine, "InstanceManagers"},
+		{"no one answers", world(Answer{}, recorded(nil), func(w *World) { w.Server = nil }), noInfo, nil, mine, "InstanceManagers"},
 		{"no answer is no unknown disk", world(Answer{Failed: "deadline"}, recorded(nil)), noInfo, nil, mine, "deadline"},
 
 		{"a recorded disk after a start of the server", world(unknown, recorded(nil), attempt(other)), noInfo, create(mine), mine, ""},
@@ -123,9 +123,9 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 			`patch nodes.longhorn.io node-1 --type merge -p '{"spec":{"disks":{"fast":{"initialize":"new"}}}}'`},
 		{"adopt: that UUID", world(unknown, mark("adopt:"+theirs)), noInfo, create(theirs), "", ""},
 		{"new: without a UUID", world(unknown, mark("new")), noInfo, create(""), "", ""},
-		{"new: but a Replica says that its data is there", world(unknown, mark("new"), replica), notInitialized, nil, "", "r-1"},
+		{"new: but a Replica reports that its data is there", world(unknown, mark("new"), replica), notInitialized, nil, "", "r-1"},
 		{"new: a lost answer is waited for", world(unknown, mark("new"), attempt(newAsked)), noInfo, nil, "", ""},
-		{"new: the same server says that the call never came", world(unknown, mark("new"), attempt(newOld)), noInfo, create(""), "", ""},
+		{"new: the same server reports that the call never came", world(unknown, mark("new"), attempt(newOld)), noInfo, create(""), "", ""},
 		{"new: the server was restarted in between", world(unknown, mark("new"), attempt(newLost)), uncertain, nil, "",
 			`"initialize":null`},
 		{"new: the server forgot what it had failed at", world(unknown, mark("new"), attempt(newError)), uncertain, nil, "", ""},
@@ -145,7 +145,7 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 		{"in error, and the clock was set back",
 			world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Now = now.Add(-time.Hour) }), noInfo, nil, mine,
 			ago(time.Hour - 30*time.Second)},
-		{"in error, made by somebody else, and nobody says what to do", world(inError), notInitialized,
+		{"in error, made by somebody else, and no one reports what to do", world(inError), notInitialized,
 			&Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
 		{"in error after a mark to adopt that was taken away", world(inError, attempt(failed2)), notInitialized,
 			&Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
@@ -155,7 +155,7 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 			"aa and fast"},
 		{"new: another disk has the path and comes later", world(unknown, mark("new"), beside("zz", "")), noInfo, create(""), "", ""},
 		{"recorded: another disk has the path and is not", world(unknown, recorded(nil), beside("aa", "")), noInfo, create(mine), mine, ""},
-		{"in error, and nobody knows what runs", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Server.InUse = nil }),
+		{"in error, and no one knows what runs", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Server.InUse = nil }),
 			noInfo, nil, mine, ""},
 
 		{"ready with the recorded UUID", world(loaded, recorded(nil), attempt(asked)), v1beta2.ReasonDiskReady, nil, mine, ""},
@@ -171,7 +171,7 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 		{"ready, but another one was to be adopted", world(foreign, mark("adopt:"+mine)), changed, nil, "", mine},
 		{"ready whose device vanished", world(Answer{Failed: `no disk bdev found with name "fast"`, Vanished: true}, recorded(nil),
 			attempt(other)), noInfo, nil, mine, "then restart the pod im-1"},
-		{"a word that nobody knows", world(Answer{State: "odd"}, recorded(nil)), noInfo, nil, mine, "odd"},
+		{"a word that no one knows", world(Answer{State: "odd"}, recorded(nil)), noInfo, nil, mine, "odd"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := Decide(c.world)
@@ -218,7 +218,7 @@ func TestADiskIsNotReadyWhileItsNodeIsNot(t *testing.T) {
 	require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskReady).Message, "The kubelet is silent.")
 	require.Equal(t, v1beta2.ReasonNodeNotReady, conditions.Reason(s.Conditions, v1beta2.DiskSchedulable))
 	require.Zero(t, s.StorageMaximum+s.StorageAvailable)
-	require.Equal(t, v1beta2.DiskLoadReady, s.Load.State, "what its server said is known all the same")
+	require.Equal(t, v1beta2.DiskLoadReady, s.Load.State, "what its server reported is known all the same")
 	silent := Decide(world(Answer{}, recorded(nil), down, func(w *World) { w.Server = nil })).Changes["fast"]
 	require.Equal(t, v1beta2.ReasonNodeNotReady, conditions.Reason(silent.Conditions, v1beta2.DiskReady))
 	require.Equal(t, mine, silent.DiskUUID)
@@ -333,7 +333,7 @@ func TestADiskThatLeavesTheSpecLeavesTheServerFirst(t *testing.T) {
 	require.Len(t, retyped.Calls, 1, "a disk that is none of ours any more is released, too")
 }
 
-// Switch-overs wait while a disk is requested: an attempt that nobody answers for must not hold them for ever.
+// Switch-overs wait while a disk is requested: an attempt that no one answers for must not hold them for ever.
 func TestAnAttemptThatNobodyAnswersForIsNotUnderWayAnyMore(t *testing.T) {
 	for name, w := range map[string]World{
 		"the server was restarted":         world(unknown, mark("new"), attempt(newLost)),

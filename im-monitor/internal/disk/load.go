@@ -22,7 +22,7 @@ func (d *one) wanted() string {
 	return ""
 }
 
-// isNew reports whether a person said that the device may be formatted, and no UUID is recorded.
+// isNew reports whether a person reported that the device may be formatted, and no UUID is recorded.
 func (d *one) isNew() bool { return d.old.DiskUUID == "" && d.spec.Initialize == v1beta2.InitializeNew }
 
 // here is the latest attempt, if this run of the server was asked.
@@ -128,7 +128,7 @@ func (d *one) uncertain() {
 	d.endLoad()
 }
 
-// claimant is a Replica that says that the disk holds its data, or "".
+// claimant is a Replica that reports that the disk holds its data, or "".
 func (d *one) claimant() string {
 	for _, r := range d.Replicas {
 		if r.DiskPath == d.spec.Path || r.DiskID != "" && r.DiskID == d.old.DiskUUID {
@@ -138,7 +138,7 @@ func (d *one) claimant() string {
 	return ""
 }
 
-// uninitialized is a disk of which no UUID is recorded, and of which nobody said what to do with the device.
+// uninitialized is a disk of which no UUID is recorded, and of which no one reported what to do with the device.
 func (d *one) uninitialized() {
 	if load := d.old.Load; load != nil && (load.State == v1beta2.DiskLoadError || !(d.here() != nil && d.underWay())) {
 		d.out.Load = nil
@@ -176,7 +176,7 @@ func (d *one) creating() {
 	d.after = SoonPause
 }
 
-// endLoad records that an attempt of an earlier run, or one that nobody answers for, loads nothing any more: switch-overs wait for no
+// endLoad records that an attempt of an earlier run, or one that no one answers for, loads nothing any more: switch-overs wait for no
 // other.
 func (d *one) endLoad() {
 	if load := d.old.Load; load != nil && (load.State == v1beta2.DiskLoadRequested || load.State == v1beta2.DiskLoadCreating) {
@@ -241,7 +241,7 @@ func (d *one) failed() {
 		d.not(v1beta2.ReasonNoDiskInfo, "%s A device is initialized as new only once. Check it, take the mark away, wait until this "+
 			"condition says %s, then set "+
 			"it again: %s ; %s", why, v1beta2.ReasonNotInitialized, d.patch("null"), d.patch(`"new"`))
-	default: // nobody says what to do with the device: the server forgets the attempt, so that another mark begins anew
+	default: // no one reports what to do with the device: the server forgets the attempt, so that another mark begins again
 		d.call = &Call{Key: d.key, Op: OpDelete, Path: d.spec.Path, Driver: deleteDriver(d.spec, d.old)}
 		d.not(v1beta2.ReasonNotInitialized, "%s", why)
 		d.after = SoonPause
@@ -255,7 +255,7 @@ func (d *one) retry(uuid, why string) {
 		due = at.Add(d.backoff(d.here().Attempts))
 	}
 	switch {
-	// Replicas wait for the disk: what they say proves nothing
+	// Replicas wait for the disk: what they report proves nothing
 	case d.old.DiskUUID != "" && (d.Server.InUse == nil || d.Server.InUse[uuid]):
 		d.not(v1beta2.ReasonNoDiskInfo, "%s It is not loaded again while the instance manager lists running replicas on it.", why)
 		d.after = LatePause

@@ -3,7 +3,7 @@
 //
 // A server keeps its disks in memory: after each start it knows none, and lists no replica on them. So each disk is loaded once in each
 // run of the server. The UUID of a disk is that of its lvstore. It is recorded once, and from then on only that lvstore is loaded. A
-// device of which no UUID is recorded is touched only because a person said so (spec.disks.<key>.initialize).
+// device of which no UUID is recorded is touched only because a person reported it (spec.disks.<key>.initialize).
 package disk
 
 import (
@@ -20,7 +20,7 @@ const TypeBlock = "block"
 const (
 	// SoonPause follows a call and a question without an answer while the server is young; a disk is usually ready within seconds.
 	SoonPause = 2 * time.Second
-	// LatePause is that of a question that goes on without an answer.
+	// LatePause is that of a question that continues without an answer.
 	LatePause = 30 * time.Second
 	// soon is how long after an attempt the short pauses last.
 	soon = time.Minute
@@ -55,7 +55,7 @@ type World struct {
 type Server struct {
 	// Name is that of the InstanceManager, Run what DiskLoad.Server is for it.
 	Name, Run string
-	// Answers are what it said about the disks, by key. A disk that is missing here was not asked about.
+	// Answers are what it reported about the disks, by key. A disk that is missing here was not asked about.
 	Answers map[string]Answer
 	// InUse are the UUIDs of disks that have running replicas in the server's latest list; nil is unknown.
 	InUse map[string]bool
@@ -65,11 +65,11 @@ type Server struct {
 	Contents map[string][]string
 }
 
-// Answer is what a server said about a disk.
+// Answer is what a server reported about a disk.
 type Answer struct {
 	// Failed is why there is no answer; empty where there is one.
 	Failed string
-	// Vanished reports that Failed says that the device went away while it was loaded.
+	// Vanished reports that Failed reports that the device went away while it was loaded.
 	Vanished bool
 	// Unknown is true where the server's map lacks the disk.
 	Unknown bool
@@ -114,7 +114,7 @@ type Verdict struct {
 	Calls   []Call
 	// List are the keys of disks whose replicas are to be listed.
 	List []string
-	// Relist asks for a whole list of the server: it tells nobody about the replicas that a disk brought.
+	// Relist asks for a whole list of the server: it reports no one about the replicas that a disk brought.
 	Relist bool
 	// After is when to look again; zero is at the next poll.
 	After time.Duration

@@ -70,7 +70,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"longest pause before a v2 disk is loaded again that the server could not load")
 }
 
-type shell struct {
+type reconciler struct {
 	Options
 	rt       *runkit.Runtime
 	settings *settingcontroller.Source
@@ -86,7 +86,7 @@ type shell struct {
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, known inventory.Store, ask inventory.AskDisk,
 	service Service,
 	options Options) error {
-	s := &shell{Options: options, rt: rt, settings: settings, known: known, ask: ask, service: service, random: rand.Float64}
+	s := &reconciler{Options: options, rt: rt, settings: settings, known: known, ask: ask, service: service, random: rand.Float64}
 	if err := s.index(ctx); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	return nil
 }
 
-func (s *shell) index(ctx context.Context) error {
+func (s *reconciler) index(ctx context.Context) error {
 	err := s.rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.InstanceManager{}, byNode, func(o client.Object) []string {
 		if im := o.(*v1beta2.InstanceManager); im.Spec.DataEngine == v1beta2.DataEngineV2 {
 			return []string{im.Spec.NodeID}
@@ -140,11 +140,11 @@ func (s *shell) index(ctx context.Context) error {
 	return nil
 }
 
-func (s *shell) request(node string) reconcile.Request {
+func (s *reconciler) request(node string) reconcile.Request {
 	return reconcile.Request{NamespacedName: client.ObjectKey{Namespace: s.rt.Namespace, Name: node}}
 }
 
-func (s *shell) nodeOf(_ context.Context, obj client.Object) []reconcile.Request {
+func (s *reconciler) nodeOf(_ context.Context, obj client.Object) []reconcile.Request {
 	im := obj.(*v1beta2.InstanceManager)
 	if im.Spec.DataEngine != v1beta2.DataEngineV2 || im.Spec.NodeID == "" {
 		return nil
@@ -152,14 +152,14 @@ func (s *shell) nodeOf(_ context.Context, obj client.Object) []reconcile.Request
 	return []reconcile.Request{s.request(im.Spec.NodeID)}
 }
 
-func (s *shell) enqueue(q queue, obj client.Object) {
+func (s *reconciler) enqueue(q queue, obj client.Object) {
 	if r := obj.(*v1beta2.Replica); r.Spec.DataEngine == v1beta2.DataEngineV2 && r.Spec.NodeID != "" {
 		q.Add(s.request(r.Spec.NodeID))
 	}
 }
 
 // allNodes are those of the cache: a setting changed that counts for each of them.
-func (s *shell) allNodes(ctx context.Context, _ client.Object) []reconcile.Request {
+func (s *reconciler) allNodes(ctx context.Context, _ client.Object) []reconcile.Request {
 	var list v1beta2.NodeList
 	if err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		s.rt.Log.Error(err, "listing nodes for a changed setting")
@@ -172,15 +172,15 @@ func (s *shell) allNodes(ctx context.Context, _ client.Object) []reconcile.Reque
 	return out
 }
 
-// readyChanged lets a Node pass whose condition Ready says something else.
+// readyChanged lets a Node pass whose condition Ready reports something else.
 func readyChanged() predicate.Predicate {
-	said := func(o client.Object) (c v1beta2.Condition) {
+	readyOf := func(o client.Object) (c v1beta2.Condition) {
 		if is := conditions.Get(o.(*v1beta2.Node).Status.Conditions, v1beta2.NodeReady); is != nil {
 			c = v1beta2.Condition{Status: is.Status, Message: is.Message}
 		}
 		return c
 	}
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return said(e.ObjectOld) != said(e.ObjectNew) }}
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return readyOf(e.ObjectOld) != readyOf(e.ObjectNew) }}
 }
 
 // serviceChanged lets instances go by.

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/imclient"
 )
 
-// memory is what the servers of nodes said when they were asked last. It spares questions, and nothing that it holds is needed after a
+// memory is what the servers of nodes reported when they were asked last. It spares questions, and nothing that it holds is needed after a
 // restart.
 type memory struct {
 	mu    sync.Mutex

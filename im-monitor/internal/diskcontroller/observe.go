@@ -50,9 +50,9 @@ type server struct {
 // errNotYet: an instance manager answers, and this process has not connected to it yet. Nothing is concluded from that.
 var errNotYet = errors.New("not connected yet")
 
-// serverOf is the node's v2 instance manager that answers; nil where there is none. none tells that the node has no v2 instance manager at
+// serverOf is the node's v2 instance manager that answers; nil where there is none. none reports that the node has no v2 instance manager at
 // all.
-func (s *shell) serverOf(ctx context.Context, nodeName string) (at *server, none bool, err error) {
+func (s *reconciler) serverOf(ctx context.Context, nodeName string) (at *server, none bool, err error) {
 	var list v1beta2.InstanceManagerList
 	err = s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: nodeName},
 		client.UnsafeDisableDeepCopy)
@@ -74,8 +74,8 @@ func (s *shell) serverOf(ctx context.Context, nodeName string) (at *server, none
 	return nil, len(list.Items) == 0, nil
 }
 
-// world is what the decision is made from, but for what the server said.
-func (s *shell) world(ctx context.Context, reader client.Reader, n *v1beta2.Node) (disk.World, error) {
+// world is what the decision is made from, but for what the server reported.
+func (s *reconciler) world(ctx context.Context, reader client.Reader, n *v1beta2.Node) (disk.World, error) {
 	values, err := s.settings.Current(ctx)
 	if err != nil {
 		return disk.World{}, err
@@ -106,7 +106,7 @@ func (s *shell) world(ctx context.Context, reader client.Reader, n *v1beta2.Node
 }
 
 // question asks the server about every v2 disk of the node.
-func (s *shell) question(ctx context.Context, at *server, n *v1beta2.Node) map[string]disk.Answer {
+func (s *reconciler) question(ctx context.Context, at *server, n *v1beta2.Node) map[string]disk.Answer {
 	out := map[string]disk.Answer{}
 	for _, key := range slices.Sorted(maps.Keys(n.Spec.Disks)) {
 		spec := n.Spec.Disks[key]

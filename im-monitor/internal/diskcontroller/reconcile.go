@@ -19,7 +19,7 @@ import (
 
 // Reconcile looks at the v2 disks of one node. What leads to a call is decided again on the node uncached, and written before the
 // call.
-func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var n v1beta2.Node
 	if err := s.rt.Client.Get(ctx, request.NamespacedName, &n); err != nil {
 		s.memory.forget(request.Name)
@@ -73,8 +73,8 @@ func hasBlockDisks(n *v1beta2.Node) bool {
 	return false
 }
 
-// hear is what the server says of its disks: asked now, or what it said when it was asked last and need not be asked again.
-func (s *shell) hear(ctx context.Context, at *server, n *v1beta2.Node) *disk.Server {
+// hear is what the server reports of its disks: asked now, or what it reported when it was asked last and need not be asked again.
+func (s *reconciler) hear(ctx context.Context, at *server, n *v1beta2.Node) *disk.Server {
 	now := s.rt.Clock.Now()
 	known := s.memory.of(n.Name)
 	if known.run != at.run || known.generation != n.Generation || !now.Before(known.next) {
@@ -99,7 +99,7 @@ func (s *shell) hear(ctx context.Context, at *server, n *v1beta2.Node) *disk.Ser
 }
 
 // again is when to look again. Before the next poll the server is asked again only where the decision waits for it.
-func (s *shell) again(node string, at *server, after time.Duration) time.Duration {
+func (s *reconciler) again(node string, at *server, after time.Duration) time.Duration {
 	if at == nil {
 		return after
 	}
@@ -111,7 +111,7 @@ func (s *shell) again(node string, at *server, after time.Duration) time.Duratio
 	return max(known.next.Sub(now), time.Millisecond)
 }
 
-// behind decides anew where the node has changed since it was read.
+// behind decides again where the node has changed since it was read.
 func behind(err error) (ctrl.Result, error) {
 	if status.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: callPause}, nil
@@ -120,7 +120,7 @@ func behind(err error) (ctrl.Result, error) {
 }
 
 // write makes the changes true, on the version that they were decided on: an attempt that was recorded since is never overwritten.
-func (s *shell) write(ctx context.Context, n *v1beta2.Node, changes map[string]*v1beta2.DiskStatus) error {
+func (s *reconciler) write(ctx context.Context, n *v1beta2.Node, changes map[string]*v1beta2.DiskStatus) error {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (s *shell) write(ctx context.Context, n *v1beta2.Node, changes map[string]*
 }
 
 // act decides on the node and its replicas uncached, records the attempts bound to that version, and makes the calls.
-func (s *shell) act(ctx context.Context, request ctrl.Request, at *server, heard *disk.Server) (ctrl.Result, error) {
+func (s *reconciler) act(ctx context.Context, request ctrl.Request, at *server, heard *disk.Server) (ctrl.Result, error) {
 	var n v1beta2.Node
 	if err := s.rt.Uncached.Get(ctx, request.NamespacedName, &n); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -149,7 +149,7 @@ func (s *shell) act(ctx context.Context, request ctrl.Request, at *server, heard
 		if call.Op != disk.OpDelete {
 			continue
 		}
-		if err := s.call(ctx, at, n.Name, call); err != nil { // what is left behind is told; the entry goes all the same
+		if err := s.call(ctx, at, n.Name, call); err != nil { // what is left behind is reported; the entry goes all the same
 			pause = max(pause, disk.LatePause)
 			s.reportKept(&n, at, call, err)
 		}
@@ -165,12 +165,12 @@ func (s *shell) act(ctx context.Context, request ctrl.Request, at *server, heard
 			pause = max(pause, disk.SoonPause)
 		}
 	}
-	s.memory.of(n.Name).next = s.rt.Clock.Now() // what the server says now decides
+	s.memory.of(n.Name).next = s.rt.Clock.Now() // what the server reports now decides
 	return ctrl.Result{RequeueAfter: pause}, nil
 }
 
-// reportKept tells of a disk whose server did not let it go.
-func (s *shell) reportKept(n *v1beta2.Node, at *server, call disk.Call, err error) {
+// reportKept reports of a disk whose server did not let it go.
+func (s *reconciler) reportKept(n *v1beta2.Node, at *server, call disk.Call, err error) {
 	events.Emit(s.rt.Recorder, n, events.Event{Type: corev1.EventTypeWarning, Reason: "DiskNotReleased", Action: "ReleaseDisk",
 		Note: fmt.Sprintf(
 			"DiskDelete of disk %s at %s on node %s failed, and instance manager %s may still use the device: %s. Leave the device in "+
@@ -180,7 +180,7 @@ func (s *shell) reportKept(n *v1beta2.Node, at *server, call disk.Call, err erro
 }
 
 // readerFor reads every Replica uncached where a device may be formatted, or released; nil is the cache.
-func (s *shell) readerFor(n *v1beta2.Node) client.Reader {
+func (s *reconciler) readerFor(n *v1beta2.Node) client.Reader {
 	for key, spec := range n.Spec.Disks {
 		if spec.Initialize == v1beta2.InitializeNew && n.Status.DiskStatus[key].DiskUUID == "" {
 			return s.rt.Uncached
@@ -198,7 +198,7 @@ func (s *shell) readerFor(n *v1beta2.Node) client.Reader {
 const callPause = 100 * time.Millisecond
 
 // call makes one call. Its answer decides nothing: DiskGet does.
-func (s *shell) call(ctx context.Context, at *server, node string, c disk.Call) error {
+func (s *reconciler) call(ctx context.Context, at *server, node string, c disk.Call) error {
 	if s.rt.Observe {
 		s.rt.Log.Info("would call", "op", c.Op, "node", node, "disk", c.Key, "uuid", c.UUID)
 		return nil
@@ -226,7 +226,7 @@ func (s *shell) call(ctx context.Context, at *server, node string, c disk.Call) 
 }
 
 // list reads the replicas of disks that were loaded for the first time: twice, a gap apart.
-func (s *shell) list(ctx context.Context, at *server, n *v1beta2.Node, keys []string) {
+func (s *reconciler) list(ctx context.Context, at *server, n *v1beta2.Node, keys []string) {
 	known := s.memory.of(n.Name)
 	for _, key := range keys {
 		spec, answer := n.Spec.Disks[key], known.answers[key]

@@ -1,5 +1,5 @@
 // Package disruption decides which instance managers have a PodDisruptionBudget. One that runs has a budget, so that no drain takes its
-// pod; on a node that is being emptied it is given up once the policy says that nothing there needs the pod any more. It refuses to know
+// pod; on a node that is being emptied it is given up once the policy reports that nothing there needs the pod any more. It refuses to know
 // how budgets are written.
 package disruption
 
@@ -41,16 +41,16 @@ type Other struct {
 	Cordoned, Guarded bool
 }
 
-// Verdict says for one instance manager what becomes of its budget.
+// Verdict reports for one instance manager what becomes of its budget.
 type Verdict struct {
 	Manager *v1beta2.InstanceManager
 	// Budget is Wanted, Given up, or as it is.
 	Budget Budget
-	// Why says what the budget protects, or why it protects nothing.
+	// Why reports what the budget protects, or why it protects nothing.
 	Why string
 }
 
-// Budget is what shall be.
+// Budget is what must be.
 type Budget int
 
 // The budgets. As long as nothing is known of an instance manager, its budget stays as it is.
@@ -60,7 +60,7 @@ const (
 	GivenUp
 )
 
-// Decide judges all instance managers of a node. The order of lists does not matter.
+// Decide evaluates all instance managers of a node. The order of lists does not matter.
 func Decide(w World) []Verdict {
 	w.Managers = slices.SortedFunc(slices.Values(w.Managers),
 		func(a, b v1beta2.InstanceManager) int { return strings.Compare(a.Name, b.Name) })
@@ -123,7 +123,7 @@ func serving(m *v1beta2.InstanceManager) string {
 	return slices.Min(names)
 }
 
-// holds says why the policy keeps a drain waiting for a replica; empty: it does not.
+// holds reports why the policy keeps a drain waiting for a replica; empty: it does not.
 func (w World) holds(r Replica) string {
 	switch {
 	case w.Policy == setting.AlwaysAllow || neverStarted(r.Replica):

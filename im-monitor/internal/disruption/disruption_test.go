@@ -113,7 +113,7 @@ func TestWhatABudgetProtectsIsSaid(t *testing.T) {
 		Decide(cordoned(policy(setting.BlockForEviction)))[0].Why)
 }
 
-// What the annotation says does not depend on the order in which objects were listed: each other text would be a write.
+// What the annotation reports does not depend on the order in which objects were listed: each other text would be a write.
 func TestTheOrderOfListsDoesNotMatter(t *testing.T) {
 	w := cordoned(alone)
 	for _, name := range []string{"vol-r-9", "vol-r-0", "vol-r-5"} {

@@ -29,7 +29,7 @@ import (
 const (
 	// byNode indexes InstanceManagers and Replicas by spec.nodeID, byVolume Replicas by spec.volumeName, for this package.
 	byNode, byVolume = "drover.disruption.node", "drover.disruption.volume"
-	// Protects is the annotation of a budget that says what it protects.
+	// Protects is the annotation of a budget that reports what it protects.
 	Protects = "drover.dev/protects"
 )
 
@@ -80,7 +80,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// nodesOfVolume wakes the nodes of all replicas of a replica's volume: one may be protected by the other now, or not any more.
+// nodesOfVolume enqueues the nodes of all replicas of a replica's volume: one may be protected by the other now, or not any more.
 func (s *keeper) nodesOfVolume(ctx context.Context, o client.Object) []reconcile.Request {
 	r := o.(*v1beta2.Replica)
 	out := enqueue.Node(r.Spec.NodeID)
@@ -95,7 +95,7 @@ func (s *keeper) nodesOfVolume(ctx context.Context, o client.Object) []reconcile
 	return out
 }
 
-// around wakes a node, and those with another replica of a volume that has one there: they may count on it, or not any more.
+// around enqueues a node, and those with another replica of a volume that has one there: they may count on it, or not any more.
 func (s *keeper) around(ctx context.Context, node string) []reconcile.Request {
 	out := enqueue.Node(node)
 	var here v1beta2.ReplicaList
@@ -134,7 +134,7 @@ func (s *keeper) nodeOfBudget(ctx context.Context, o client.Object) []reconcile.
 	return enqueue.Node(m.Spec.NodeID)
 }
 
-// all wakes every node after a setting changed.
+// all enqueues every node after a setting changed.
 func (s *keeper) all(ctx context.Context, _ client.Object) []reconcile.Request {
 	var managers v1beta2.InstanceManagerList
 	if err := s.rt.Client.List(ctx, &managers, client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy); err != nil {

@@ -101,7 +101,7 @@ func (w *world) budget(node string) *policyv1.PodDisruptionBudget {
 	return b
 }
 
-// has waits until the node's instance manager has a budget that says so much, or none where says is empty.
+// has waits until the node's instance manager has a budget that reports it much, or none where reports is empty.
 func (w *world) has(node, says string) {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool {

@@ -17,7 +17,7 @@ func cordonChanged() predicate.Predicate {
 	}}
 }
 
-// lifeChanged lets by what changes within an instance manager that goes on as it did.
+// lifeChanged lets by what changes within an instance manager that continues as it did.
 func lifeChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*v1beta2.InstanceManager), e.ObjectNew.(*v1beta2.InstanceManager)
@@ -26,7 +26,7 @@ func lifeChanged() predicate.Predicate {
 	}}
 }
 
-// enginesChanged lets by what changes within instances, and replicas; lifeChanged tells the rest.
+// enginesChanged lets by what changes within instances, and replicas; lifeChanged reports the rest.
 func enginesChanged() predicate.Predicate {
 	no := func(event.CreateEvent) bool { return false }
 	return predicate.Funcs{CreateFunc: no, DeleteFunc: func(event.DeleteEvent) bool { return false },
@@ -42,7 +42,7 @@ func sameKeys[V any](a, b map[string]V) bool {
 	return maps.EqualFunc(a, b, func(V, V) bool { return true })
 }
 
-// replicaChanged lets by what says nothing about where data is.
+// replicaChanged lets by what reports nothing about where data is.
 func replicaChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*v1beta2.Replica), e.ObjectNew.(*v1beta2.Replica)
@@ -68,7 +68,7 @@ func budgetCameOrWent() predicate.Predicate {
 	}}
 }
 
-// budgetChanged lets the status go by, which Kubernetes writes with each pod; budgetCameOrWent tells the rest.
+// budgetChanged lets the status go by, which Kubernetes writes with each pod; budgetCameOrWent reports the rest.
 func budgetChanged() predicate.Predicate {
 	no := func(event.CreateEvent) bool { return false }
 	return predicate.Funcs{CreateFunc: no, DeleteFunc: func(event.DeleteEvent) bool { return false },

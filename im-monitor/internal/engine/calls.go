@@ -87,7 +87,7 @@ func (p *pass) restoreBegun() bool {
 }
 
 // restoreFailed reports whether a replica failed to restore the backup that is asked for. A failure with an earlier one, which the status
-// keeps until the next restore begins, says nothing of it.
+// keeps until the next restore begins, does not mention it.
 func (p *pass) restoreFailed(one v1beta2.RestoreStatus) bool {
 	wanted := p.Engine.Spec.RequestedBackupRestore
 	return one.Error != "" && cmp.Or(backupOf(one.BackupURL), wanted) == wanted

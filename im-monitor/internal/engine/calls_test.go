@@ -62,12 +62,12 @@ func TestReplicasComeAndGoAsTheSpecAsks(t *testing.T) {
 		}, []engine.Call{remove("b")}},
 		{"removals go first, and alone", func() engine.World { return lists(lists(world("a", "c"), "a", rw), "b", failed) },
 			[]engine.Call{remove("b")}},
-		{"one that listens elsewhere now is removed before it is added anew", func() engine.World {
+		{"one that listens elsewhere now is removed before it is added again", func() engine.World {
 			w := lists(world("a", "b"), "a", rw)
 			w.Seen.Replicas = append(w.Seen.Replicas, engine.Replica{Name: "b", Address: "tcp://10.9.9.9:1", Mode: failed})
 			return w
 		}, []engine.Call{{Op: engine.OpRemove, Name: "b", Address: "tcp://10.9.9.9:1"}}},
-		{"one that nobody names is removed by its address", func() engine.World {
+		{"one that no one names is removed by its address", func() engine.World {
 			w := lists(world("a"), "a", rw)
 			w.Seen.Replicas = append(w.Seen.Replicas, engine.Replica{Address: "tcp://10.9.9.9:1", Mode: failed})
 			return w
@@ -78,7 +78,7 @@ func TestReplicasComeAndGoAsTheSpecAsks(t *testing.T) {
 			w.Waits = map[engine.Key]time.Time{{Op: engine.OpRemove, Name: "tcp://10.9.9.9:1"}: now.Add(time.Second)}
 			return w
 		}, nil},
-		{"an addition tells the size that the volume has now", func() engine.World {
+		{"an addition reports the size that the volume has now", func() engine.World {
 			w := lists(world("a", "b"), "a", rw)
 			w.Engine.Status.CurrentSize, w.Engine.Spec.VolumeSize = 7, 9
 			return w
@@ -137,10 +137,10 @@ func TestACopyIsBegunOnceAndWhatCameOfItStays(t *testing.T) {
 		{name: "a copy ended", known: under, seen: done, status: done},
 		{name: "a copy failed and its owner decides", seen: one(v1beta2.SnapshotCloneStatus{State: "error", Error: "no"}),
 			status: one(v1beta2.SnapshotCloneStatus{State: "error", Error: "no"})},
-		{name: "the engine runs anew after the end", known: done, seen: none, status: done},
-		{name: "the engine ran anew in the middle", known: under, seen: none, want: begin, status: under},
+		{name: "the engine runs again after the end", known: done, seen: none, status: done},
+		{name: "the engine ran again in the middle", known: under, seen: none, want: begin, status: under},
 		{name: "it was begun a moment ago", seen: none, waits: true},
-		{name: "nobody asked", noAsk: true},
+		{name: "no one asked", noAsk: true},
 		{name: "the source is written in the other way", source: "vol://other/snap-1", seen: none, want: begin},
 		{name: "the source names no snapshot", source: "vol://other", seen: none},
 		{name: "the source is none", source: "other/snap-1", seen: none},
@@ -176,7 +176,7 @@ func TestARestoreIsBegunOnceAndItsBackupIsToldWhenAllReplicasHaveIt(t *testing.T
 		{"one failed and the owner decides", map[string]status{"x": {LastRestored: "b-1"}, "y": {Error: "no"}}, nil, ""},
 		{"an earlier backup failed", map[string]status{"x": {Error: "no", BackupURL: "s3://b@r/?backup=b-0&volume=v"}}, begin, ""},
 		{"this backup failed", map[string]status{"x": {Error: "no", BackupURL: "s3://b@r/?backup=b-1&volume=v"}}, nil, ""},
-		{"nobody asked", nil, nil, ""},
+		{"no one asked", nil, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := lists(world("a"), "a", rw)
@@ -217,7 +217,7 @@ func TestAQuietEngineIsAskedForReplicasAndSnapshotsAlone(t *testing.T) {
 		purging       bool
 	}{
 		{"a quiet one", func(*v1beta2.Engine) {}, false, false, engine.Questions{}, false},
-		{"the first look of a process", func(*v1beta2.Engine) {}, true, false, engine.Questions{Volume: true}, false},
+		{"the first poll of a process", func(*v1beta2.Engine) {}, true, false, engine.Questions{Volume: true}, false},
 		{"a size that is not the wanted one", func(e *v1beta2.Engine) { e.Spec.VolumeSize = 3 }, false, false,
 			engine.Questions{Volume: true}, false},
 		{"an expansion", func(e *v1beta2.Engine) { e.Status.IsExpanding = true }, false, false, engine.Questions{Volume: true}, false},
@@ -246,7 +246,7 @@ func TestAQuietEngineIsAskedForReplicasAndSnapshotsAlone(t *testing.T) {
 		{"a purge whose end was not seen", func(e *v1beta2.Engine) {
 			e.Status.PurgeStatus = map[string]v1beta2.PurgeStatus{"x": {IsPurging: true}}
 		}, false, false, engine.Questions{Purges: true}, false},
-		{"a v2 engine, which tells of no purge", func(e *v1beta2.Engine) { e.Spec.DataEngine = v1beta2.DataEngineV2 }, false, false,
+		{"a v2 engine, which reports of no purge", func(e *v1beta2.Engine) { e.Spec.DataEngine = v1beta2.DataEngineV2 }, false, false,
 			engine.Questions{}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// FailuresToErr is after how many failed additions a replica counts as failed: its owner may then try it anew, or another one.
+// FailuresToErr is after how many failed additions a replica counts as failed: its owner may then try it again, or another one.
 const FailuresToErr = 3
 
-// unknown begins the name of a listed replica that nobody names.
+// unknown begins the name of a listed replica that no one names.
 const unknown = v1beta2.UnnamedReplica
 
 // Decide is total, deterministic and idempotent.
@@ -89,7 +89,7 @@ func Named(e *v1beta2.Engine, listed []Replica) []Replica {
 	return listed
 }
 
-// mode is what the engine says, but for a rebuild that was given up or is stranded.
+// mode is what the engine reports, but for a rebuild that was given up or is stranded.
 func (p *pass) mode(r Replica) string {
 	if r.Mode == v1beta2.ReplicaModeWO && (p.Failures[r.Name] >= FailuresToErr || slices.Contains(p.out.Stranded, r.Name)) {
 		return v1beta2.ReplicaModeERR
@@ -127,10 +127,10 @@ func (p *pass) snapshots() {
 	}
 }
 
-// purgeSteps is how finely the progress of a purge is told: each step is a write.
+// purgeSteps is how finely the progress of a purge is reported: each step is a write.
 const purgeSteps = 25
 
-// purges tells of the last purge.
+// purges reports of the last purge.
 func (p *pass) purges() {
 	if p.Seen.Purges == nil {
 		return
@@ -145,7 +145,7 @@ func (p *pass) purges() {
 	p.going = p.going || v1beta2.IsPurging(p.Seen.Purges)
 }
 
-// copies keeps what came of a clone, and which backup was restored last: a later run of the engine knows nothing of it. What replicas say
+// copies keeps what came of a clone, and which backup was restored last: a later run of the engine knows nothing of it. What replicas report
 // of a restore is of this run only: who failed in the last one is asked again.
 func (p *pass) copies() {
 	s := &p.out.Status
@@ -174,8 +174,8 @@ func (p *pass) copies() {
 	}
 }
 
-// polled answers who asked for a look, with the request itself: the look began after that was read, and the time is by the
-// clock of who asked, so that no difference between clocks makes a look newer than it is.
+// polled answers who asked for a poll, with the request itself: the poll began after that was read, and the time is by the
+// clock of who asked, so that no difference between clocks makes a poll newer than it is.
 func (p *pass) polled() {
 	if asked := p.Engine.Spec.LookRequestedAt; !parse(asked).IsZero() {
 		p.out.Status.LookedAt = asked

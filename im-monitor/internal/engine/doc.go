@@ -1,5 +1,5 @@
-// Package engine decides what a look at a running engine means: what Engine.status says of its replicas, snapshots, size and
-// copies, which calls bring the engine nearer to its spec, and when to look again. It calls nothing.
+// Package engine decides what a poll of a running engine means: what Engine.status reports of its replicas, snapshots, size and
+// copies, which calls bring the engine nearer to its spec, and when to poll again. It calls nothing.
 //
 //	in the spec, not listed         → add it: one at a time, nothing else meanwhile
 //	listed, not in the spec         → remove it, while another one that stays is RW

@@ -34,8 +34,8 @@ func TestWhatAnEngineSaidStaysUntilTheVolumeIsClosedOrTheNextRunBegins(t *testin
 		{"an engine that is not proven stopped", stopped, unknown, false, true, true},
 		{"an engine that failed", running, broken, false, false, true},
 		{"an engine that cannot be seen", running, unknown, false, false, true},
-		{"an engine that shall run and was not announced", running, stopped, false, false, true},
-		{"an engine whose next run is announced", running, stopped, true, false, false},
+		{"an engine that must run and was not emitted", running, stopped, false, false, true},
+		{"an engine whose next run is emitted", running, stopped, true, false, false},
 		{"an engine whose next run begins", running, starting, false, false, false},
 		{"an engine that runs", running, running, true, false, true},
 	} {

@@ -9,9 +9,9 @@ import (
 
 // Growth is an expansion that the engine accepted.
 type Growth struct {
-	// To is the size that it shall reach; 0: there is none.
+	// To is the size that it must reach; 0: there is none.
 	To volumesize.Backend
-	// Unchanged is since which poll the engine neither grew nor said that it grows.
+	// Unchanged is since which poll the engine neither grew nor reported that it grows.
 	Unchanged time.Time
 }
 

@@ -34,7 +34,7 @@ func TestAnExpansionThatFailsSilentlyIsFoundInTwoPolls(t *testing.T) {
 	require.NotEmpty(t, v.Status.LastExpansionFailedAt)
 	require.Contains(t, v.Status.LastExpansionError, "snapshot limits")
 	w, v = poll(w, busy, same)
-	require.False(t, v.ExpansionFailed, "told once")
+	require.False(t, v.ExpansionFailed, "reported once")
 	require.NotEmpty(t, v.Status.LastExpansionError, "and remembered")
 	require.Equal(t, []engine.Call{{Op: engine.OpExpand, Size: 2 * gib}}, v.Calls, "and tried again")
 	_, v = poll(w, busy, engine.Volume{Size: 2 * gib, SnapshotMaxCount: 250})
@@ -54,7 +54,7 @@ func TestAnExpansionThatFailsSilentlyIsFoundInTwoPolls(t *testing.T) {
 	require.Zero(t, v.Growth)
 }
 
-// T4, A3: what the engine says is the size of its backends, what the objects say that of the user. The two are never compared with each
+// T4, A3: what the engine reports is the size of its backends, what the objects report that of the user. The two are never compared with each
 // other.
 func TestTheRoomOfTheLUKSHeaderIsInNoSizeOfAnObject(t *testing.T) {
 	const header = 16 << 20

@@ -5,10 +5,10 @@ import (
 	"drover.dev/drover/shared/snapshotlimit"
 )
 
-// defaultSnapshots is how many snapshots a volume may have that does not say.
+// defaultSnapshots is how many snapshots a volume may have that does not report.
 const defaultSnapshots = snapshotlimit.MaxDisks
 
-// SnapshotLimits are those that the running engine has, as of the last poll that asked, else those that it shall have.
+// SnapshotLimits are those that the running engine has, as of the last poll that asked, else those that it must have.
 func SnapshotLimits(e *v1beta2.Engine) snapshotlimit.Limits {
 	v2 := e.Spec.DataEngine == v1beta2.DataEngineV2
 	l := snapshotlimit.Limits{Count: e.Status.SnapshotMaxCount, Bytes: e.Status.SnapshotMaxSize, CountOnly: v2}
@@ -26,7 +26,7 @@ func maxCount(e *v1beta2.Engine) int {
 }
 
 // unlike reports whether a running engine was last seen with other limits than its spec has. v2 limits the number of snapshots only; an
-// engine that reports no number is too old to be told.
+// engine that reports no number is too old to be reported.
 func unlike(e *v1beta2.Engine) bool { return len(limitCalls(e)) > 0 }
 
 // limitCalls bring a running engine to the limits of its spec.

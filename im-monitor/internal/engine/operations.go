@@ -39,7 +39,7 @@ func byOpAndName(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Name, b.Name))
 }
 
-// sentence says what failed, with the engine's answer and what comes next.
+// sentence reports what failed, with the engine's answer and what comes next.
 func (p *pass) sentence(key Key) string {
 	next := "It is tried again."
 	if p.Failures[key.Name] >= FailuresToErr && key.Op == OpAdd {

@@ -78,10 +78,10 @@ func TestTheConditionOfOperationsEndsOnlyWithWhatFailed(t *testing.T) {
 	w.Adding = "b"
 	require.Equal(t, before, *operations(w), "it is being tried")
 	w.Adding = ""
-	require.Equal(t, before, *operations(fails(w, engine.Key{Op: engine.OpRemove, Name: "z"})), "what is not due says nothing")
+	require.Equal(t, before, *operations(fails(w, engine.Key{Op: engine.OpRemove, Name: "z"})), "what is not due reports nothing")
 
 	w.Room = nil
-	require.Equal(t, before, *operations(w), "nobody knows whether it can be added")
+	require.Equal(t, before, *operations(w), "no one knows whether it can be added")
 	w.Room = new(volumesize.Room)
 	w.Engine.Status.SnapshotMaxCount = 1
 	w.Seen.Snapshots = map[string]v1beta2.SnapshotInfo{"volume-head": {Name: "volume-head"}, "a": {Name: "a", UserCreated: true},
@@ -103,7 +103,7 @@ func TestWhatFailedEndsWithTheRunOfTheEngine(t *testing.T) {
 	e.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse},
 		{Type: v1beta2.InstanceCreation}}
 	e.Spec.DesireState, e.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
-	require.Len(t, engine.Ended(e).Conditions, 2, "those who close the volume read what it said")
+	require.Len(t, engine.Ended(e).Conditions, 2, "those who close the volume read what it reported")
 	e.Spec.ReplicaAddressMap = nil
 	require.Equal(t, []v1beta2.Condition{{Type: v1beta2.InstanceCreation}}, engine.Ended(e).Conditions)
 }

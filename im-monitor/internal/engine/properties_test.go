@@ -14,7 +14,7 @@ import (
 
 var names = []string{"a", "b", "c", "d"}
 
-// anyWorld is a look at any engine, sensible or not.
+// anyWorld is a poll of any engine, sensible or not.
 func anyWorld(t *rapid.T) engine.World {
 	w := world(subset(t, "wanted")...)
 	e := w.Engine

@@ -16,11 +16,11 @@ func TestModesStandUnderTheNamesOfReplicas(t *testing.T) {
 		listed engine.Replica
 		want   map[string]string
 	}{
-		{"an engine that tells names is believed", engine.Replica{Name: "a", Address: "tcp://" + at("a"), Mode: rw},
+		{"an engine that reports names is believed", engine.Replica{Name: "a", Address: "tcp://" + at("a"), Mode: rw},
 			map[string]string{"a": rw}},
 		{"a replica without a name is found by its address", engine.Replica{Address: "tcp://" + at("a"), Mode: wo},
 			map[string]string{"a": wo}},
-		{"a replica that nobody names stands under its address", engine.Replica{Address: "tcp://10.9.9.9:1", Mode: failed},
+		{"a replica that no one names stands under its address", engine.Replica{Address: "tcp://10.9.9.9:1", Mode: failed},
 			map[string]string{"UNKNOWN-tcp://10.9.9.9:1": failed}},
 		{"a name that the spec does not have stands nevertheless", engine.Replica{Name: "z", Address: "tcp://" + at("z"), Mode: rw},
 			map[string]string{"z": rw}},
@@ -54,7 +54,7 @@ func TestAModeHasTheTimeAtWhichItWasFirstSeen(t *testing.T) {
 	w.Engine.Status.ReplicaTransitionTimeMap = map[string]string{"a": earlier, "b": earlier}
 	at := now.Format(time.RFC3339)
 	require.Equal(t, map[string]string{"a": earlier, "b": at, "c": at}, engine.Decide(w).Status.ReplicaTransitionTimeMap,
-		"the same mode keeps its time, another one and one without a time get this look's")
+		"the same mode keeps its time, another one and one without a time get this poll's")
 }
 
 func TestAReplicaThatFailedToBeAddedThreeTimesCountsAsFailed(t *testing.T) {
@@ -104,9 +104,9 @@ func TestTheSizeAndWhatBecameOfAnExpansionAreTold(t *testing.T) {
 func TestALookIsAnsweredWithTheRequest(t *testing.T) {
 	rfc := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339Nano) }
 	for _, c := range []struct{ name, asked, polled, want string }{
-		{"nobody asked", "", "", ""},
-		{"nobody asked, and an earlier answer stays", "", rfc(-time.Hour), rfc(-time.Hour)},
-		{"the look began after the request", rfc(-2 * time.Second), "", rfc(-2 * time.Second)},
+		{"no one asked", "", "", ""},
+		{"no one asked, and an earlier answer stays", "", rfc(-time.Hour), rfc(-time.Hour)},
+		{"the poll began after the request", rfc(-2 * time.Second), "", rfc(-2 * time.Second)},
 		{"the clock of who asked goes ahead", rfc(time.Minute), "", rfc(time.Minute)},
 		{"an answer to an earlier request is renewed", rfc(-2 * time.Second), rfc(-time.Hour), rfc(-2 * time.Second)},
 		{"an answer by a clock that went ahead is corrected", rfc(-2 * time.Second), rfc(time.Hour), rfc(-2 * time.Second)},
@@ -127,7 +127,7 @@ func TestTheNextLookComesSoonWhileSomethingGoesOn(t *testing.T) {
 		change func(*engine.World)
 		want   time.Duration
 	}{
-		{"a quiet engine is looked at slowly", func(*engine.World) {}, period},
+		{"a quiet engine is polled slowly", func(*engine.World) {}, period},
 		{"a rebuild", func(w *engine.World) { *w = lists(*w, "b", wo) }, busy},
 		{"a replica that failed", func(w *engine.World) { *w = lists(*w, "b", failed) }, busy},
 		{"an addition", func(w *engine.World) { w.Adding = "b" }, busy},

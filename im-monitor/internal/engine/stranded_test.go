@@ -21,7 +21,7 @@ func TestAWriteOnlyReplicaWhoseRebuildHasEndedCountsAsFailedAtTheSecondPoll(t *t
 		{"it has failed", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) {
 			all["tcp://"+at("b")] = v1beta2.RebuildStatus{State: "error", Error: "no"}
 		}, true},
-		{"it goes on", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) {
+		{"it continues", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) {
 			all["tcp://"+at("b")] = v1beta2.RebuildStatus{State: "in_progress", IsRebuilding: true, Progress: 99}
 		}, false},
 		{"the map of rebuilds lacks it", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) { delete(all, "tcp://"+at("b")) },

@@ -13,7 +13,7 @@ import (
 // Replica is one replica as the engine lists it. Address is tcp://ip:port; Name may be empty.
 type Replica struct{ Name, Address, Mode string }
 
-// Volume is what the engine tells about its size and its limits.
+// Volume is what the engine reports about its size and its limits.
 type Volume struct {
 	Size                        volumesize.Backend
 	Expanding                   bool
@@ -25,9 +25,9 @@ type Volume struct {
 	RebuildLimit     int
 }
 
-// Seen is what one look saw; nil parts were not asked for.
+// Seen is what one poll saw; nil parts were not asked for.
 type Seen struct {
-	// Began is when the first question of the look was sent.
+	// Began is when the first question of the poll was sent.
 	Began     time.Time
 	Replicas  []Replica
 	Snapshots map[string]v1beta2.SnapshotInfo
@@ -38,7 +38,7 @@ type Seen struct {
 	Purges    map[string]v1beta2.PurgeStatus
 }
 
-// World is an engine that runs, and what a look at it saw.
+// World is an engine that runs, and what a poll of it saw.
 type World struct {
 	Now    time.Time
 	Engine *v1beta2.Engine
@@ -48,7 +48,7 @@ type World struct {
 	Room *volumesize.Room
 	// Adding is the replica that a call of ours is adding; empty: none.
 	Adding string
-	// Failures counts additions that failed, by the replica's name; Waits tells until when a call is not tried again, by its key.
+	// Failures counts additions that failed, by the replica's name; Waits reports until when a call is not tried again, by its key.
 	Failures map[string]int
 	Waits    map[Key]time.Time
 	// Failed has what the engine answered to calls that failed when this process made them last, by their keys: a clause without a full
@@ -63,7 +63,7 @@ type World struct {
 	Purged  string
 	// Unsettled is until when something is expected to change: a replica's instance just failed, or a call just went out.
 	Unsettled time.Time
-	// Period is the time between looks, Busy the one while something goes on.
+	// Period is the time between polls, Busy the one while something continues.
 	Period, Busy time.Duration
 }
 
@@ -113,32 +113,32 @@ func (c Call) Key() Key {
 	return Key{c.Op, c.Name}
 }
 
-// Verdict is everything that one look leads to.
+// Verdict is everything that one poll leads to.
 type Verdict struct {
-	// Status is the engine's whole new status: only what the look tells differs from the old one.
+	// Status is the engine's whole new status: only what the poll reports differs from the old one.
 	Status v1beta2.EngineStatus
 	Calls  []Call
 	// Rebuilding is the replica that is being added or rebuilt; empty: none.
 	Rebuilding string
-	// Over are write-only replicas whose rebuild has ended, since which poll; Stranded are those of them that count as failed: nobody makes
+	// Over are write-only replicas whose rebuild has ended, since which poll; Stranded are those of them that count as failed: no one makes
 	// them RW.
 	Over     map[string]time.Time
 	Stranded []string
-	// Growth is what is known of an expansion; ExpansionFailed tells that this poll found it failed.
+	// Growth is what is known of an expansion; ExpansionFailed reports that this poll found it failed.
 	Growth          Growth
 	ExpansionFailed bool
-	// Purged are the snapshots that the purge among the calls is for. Held says which limit keeps a replica from being added; empty: none.
+	// Purged are the snapshots that the purge among the calls is for. Held reports which limit keeps a replica from being added; empty: none.
 	Purged, Held string
-	// Next is how long until the next look; the caller spreads it.
+	// Next is how long until the next poll; the caller spreads it.
 	Next time.Duration
-	// Going reports whether something goes on.
+	// Going reports whether something continues.
 	Going bool
 }
 
-// Questions say what a look has to ask beside replicas and snapshots, so that a quiet engine is asked two things.
+// Questions report what a poll has to ask beside replicas and snapshots, so that a quiet engine is asked two things.
 type Questions struct{ Volume, RebuildLimit, Rebuilds, Clones, Restores, Purges bool }
 
-// Ask tells what a look at the engine has to ask. first is the first look of this process at this run; purging, that
+// Ask reports what a poll of the engine has to ask. first is the first poll of this process at this run; purging, that
 // snapshots are on their way out. v2 engines never tell of purges.
 func Ask(e *v1beta2.Engine, first, adding, purging bool) Questions {
 	s := e.Status
@@ -157,7 +157,7 @@ func Ask(e *v1beta2.Engine, first, adding, purging bool) Questions {
 	}
 }
 
-// PurgeError is what replicas say of a purge that has ended, in the order of their addresses; empty: nothing.
+// PurgeError is what replicas report of a purge that has ended, in the order of their addresses; empty: nothing.
 func PurgeError(all map[string]v1beta2.PurgeStatus) string {
 	var out []string
 	for _, where := range slices.Sorted(maps.Keys(all)) {

@@ -23,7 +23,7 @@ const (
 // at is where the replica of a name listens.
 func at(name string) string { return fmt.Sprintf("10.0.0.%d:10000", name[0]-'a'+1) }
 
-// world is an engine that shall serve from these replicas; each part of the look comes by the functions below.
+// world is an engine that must serve from these replicas; each part of the poll comes by the functions below.
 func world(wanted ...string) engine.World {
 	e := &v1beta2.Engine{}
 	e.Name, e.Spec.VolumeName, e.Spec.VolumeSize, e.Status.CurrentSize = "vol-e-0", "vol", gib, gib

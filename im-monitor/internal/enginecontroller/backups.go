@@ -38,7 +38,7 @@ func (c *Controller) ofBackup(ctx context.Context, obj client.Object) []reconcil
 	return out
 }
 
-// copies does what a look means for the volume's backups, and tells when to look again on their account; zero is whenever.
+// copies does what a poll means for the volume's backups, and reports when to poll again on their account; zero is whenever.
 func (c *Controller) copies(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen,
 	busy bool) (time.Duration, error) {
 	usable := func() bool {

@@ -89,7 +89,7 @@ func TestABackupIsTakenAndItsTargetFound(t *testing.T) {
 	require.Equal(t, "vol", b.Status.VolumeName)
 	require.Equal(t, v1beta2.BackupTargetDefault, b.Status.BackupTargetName)
 	require.NotEmpty(t, b.Status.EngineRun)
-	w.eventually("nobody says that the target was reached",
+	w.eventually("no one reports that the target was reached",
 		func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonReached })
 }
 
@@ -100,7 +100,7 @@ func TestABackupToATargetWithCredentials(t *testing.T) {
 	w.mergeSpec(target, map[string]any{"backupTargetURL": "cifs://nas/share", "credentialSecret": "nas"})
 	w.start()
 	w.wanted()
-	w.eventually("nobody says that the Secret is missing", func() bool {
+	w.eventually("no one reports that the Secret is missing", func() bool {
 		c := w.target()
 		return c != nil && c.Reason == v1beta2.ReasonRefused && strings.Contains(c.Message, "needs the Secret nas, which does not exist")
 	})
@@ -127,7 +127,7 @@ func TestABackupThatIsRefusedSaysWhy(t *testing.T) {
 	w.start()
 	w.wanted()
 	require.Contains(t, w.ends(v1beta2.BackupError).Status.Error, "no route to nas")
-	w.eventually("nobody says that the target refused",
+	w.eventually("no one reports that the target refused",
 		func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonRefused })
 }
 
@@ -182,5 +182,5 @@ func TestAnEngineRevertsInMaintenanceOnly(t *testing.T) {
 
 	require.NoError(t, shared.MergeSpec(t.Context(), w.admin, w.volume, map[string]any{"revertToSnapshot": "none"}))
 	w.spec(map[string]any{"requestedRevert": "none@2026-08-01T12:00:00Z"})
-	w.until("the refusal is not told", func(e *v1beta2.Engine) bool { return e.Status.LastRevertError != "" })
+	w.until("the refusal is not reported", func(e *v1beta2.Engine) bool { return e.Status.LastRevertError != "" })
 }

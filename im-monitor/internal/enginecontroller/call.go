@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// call makes one call. What came of it is seen by the next look. What changes the size or the replicas of a v2 engine goes
+// call makes one call. What came of it is seen by the next poll. What changes the size or the replicas of a v2 engine goes
 // through its frontend, wherever that is.
 func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, call engine.Call) {
 	log := c.rt.Log.WithValues("engine", e.Name, "op", call.Op, "replica", call.Name)
@@ -92,7 +92,7 @@ func (c *Controller) still(ctx context.Context, e *v1beta2.Engine, call engine.C
 	return nil
 }
 
-// empty makes sure that nobody uses the volume whose data is about to be replaced, and that it still waits for that: the
+// empty makes sure that no one uses the volume whose data is about to be replaced, and that it still waits for that: the
 // engine's own status may have been lost.
 func (c *Controller) empty(ctx context.Context, e *v1beta2.Engine, op engine.Op) error {
 	v := &v1beta2.Volume{}
@@ -109,7 +109,7 @@ func (c *Controller) empty(ctx context.Context, e *v1beta2.Engine, op engine.Op)
 
 // add lets the engine take a replica in beside the polls: a v1 server answers when the rebuild is done, and makes the replica RW only for a
 // caller that is still there. So the call outlives this process's leadership where HandOver waits for it. It has a connection of its own: a
-// poll that nobody answers must not end a rebuild.
+// poll that no one answers must not end a rebuild.
 func (c *Controller) add(leading context.Context, e *v1beta2.Engine, t target, call engine.Call) {
 	ctx := leading
 	if c.options.HandOver > 0 && e.Spec.DataEngine != v1beta2.DataEngineV2 {
@@ -130,7 +130,7 @@ func (c *Controller) add(leading context.Context, e *v1beta2.Engine, t target, c
 		c.ended(e, call, err)
 		close(a.ended)
 		select {
-		case c.woken <- event.GenericEvent{Object: &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name}}}:
+		case c.enqueued <- event.GenericEvent{Object: &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name}}}:
 		case <-leading.Done():
 		}
 	}()

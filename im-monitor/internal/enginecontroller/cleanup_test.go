@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// purging are quick options with which system snapshots may be purged on one engine of a node at once, as long as the switch says so.
+// purging are quick options with which system snapshots may be purged on one engine of a node at once, as long as the switch reports it.
 func purging() (enginecontroller.Options, *atomic.Bool) {
 	on := &atomic.Bool{}
 	on.Store(true)
@@ -71,7 +71,7 @@ func TestARebuildAtTheSnapshotLimitWaitsWhereNothingMayBePurged(t *testing.T) {
 	w.start()
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
 	w.maps(first, addresses[first], second, addresses[second])
-	w.eventually("nobody says why the replica is not rebuilt", func() bool { return w.emitted("RebuildAtSnapshotLimit") })
+	w.eventually("no one reports why the replica is not rebuilt", func() bool { return w.emitted("RebuildAtSnapshotLimit") })
 	require.Empty(t, w.server.called("SnapshotPurge", "ReplicaAdd"))
 	on.Store(true)
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeWO})

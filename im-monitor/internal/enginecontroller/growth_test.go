@@ -30,7 +30,7 @@ func TestAnExpansionThatFailsIsTriedAgainAfterAWaitThatGrows(t *testing.T) {
 	w.spec(map[string]any{"volumeSize": "2147483648"})
 	w.eventually("it is not tried again", func() bool { return len(w.server.changes()) >= 3 })
 	require.GreaterOrEqual(t, time.Since(began), 3*time.Second, "one second, then two")
-	e := w.until("it never says why", func(e *v1beta2.Engine) bool {
+	e := w.until("it never reports why", func(e *v1beta2.Engine) bool {
 		return conditions.IsFalse(e.Status.Conditions,
 			v1beta2.EngineOperations)
 	})
@@ -73,7 +73,7 @@ func TestAnExpansionThatTakesLongHasNotFailed(t *testing.T) {
 	require.False(t, w.emitted("ExpansionFailed"))
 }
 
-// volume plays those who look after volumes.
+// volume plays those who poll after volumes.
 func (w *world) volume(spec v1beta2.VolumeSpec, status map[string]any) {
 	w.t.Helper()
 	v := &v1beta2.Volume{ObjectMeta: w.meta("vol"), Spec: spec}
@@ -108,7 +108,7 @@ func TestDataIsNeverReplacedThatSomebodyMayUse(t *testing.T) {
 
 func TestACopyIsTakenOnceFromTheEngineOfTheOtherVolume(t *testing.T) {
 	w := newWorld(t, quick)
-	w.server.do(func() { // some servers tell of copies that nobody began
+	w.server.do(func() { // some servers tell of copies that no one began
 		w.server.clones = map[string]*ptypes.SnapshotCloneStatusResponse{"tcp://" + addresses[first]: {}}
 	})
 	w.volume(v1beta2.VolumeSpec{DisableFrontend: true}, map[string]any{"cloneStatus": map[string]any{"state": v1beta2.CloneInitiated}})

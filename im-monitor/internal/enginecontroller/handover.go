@@ -11,9 +11,9 @@ import (
 )
 
 // HandOver keeps the calls open that rebuild v1 replicas, after this process was asked to stop and has released its lease: the next leader
-// sees those rebuilds go on, and only these calls can end them well. It returns when the last one ended, or after Options.HandOver: a
+// sees those rebuilds continue, and only these calls can end them well. It returns when the last one ended, or after Options.HandOver: a
 // rebuild that loses its caller then is repeated by the next leader. A call whose replica no poll has listed ends at once: a server that is
-// slow to begin must not begin when nobody wants it any more.
+// slow to begin must not begin when no one wants it any more.
 func (c *Controller) HandOver() {
 	open := c.memory.handOver()
 	if len(open) == 0 {

@@ -88,7 +88,7 @@ func newWorld(t *testing.T, options enginecontroller.Options) *world {
 	return w
 }
 
-// started is newWorld with the controller in it, which has looked.
+// started is newWorld with the controller in it, which has polled.
 func started(t *testing.T, options enginecontroller.Options) *world {
 	t.Helper()
 	w := newWorld(t, options)
@@ -171,7 +171,7 @@ func (w *world) eventually(what string, holds func() bool) {
 	require.Eventually(w.t, holds, patience, poll, what)
 }
 
-// modes waits until the status tells exactly these.
+// modes waits until the status reports exactly these.
 func (w *world) modes(want map[string]string) *v1beta2.Engine {
 	w.t.Helper()
 	return w.until(fmt.Sprintf("the modes never became %v", want), func(e *v1beta2.Engine) bool {
@@ -179,11 +179,11 @@ func (w *world) modes(want map[string]string) *v1beta2.Engine {
 	})
 }
 
-// polls waits until so many looks more began.
+// polls waits until so many polls more began.
 func (w *world) polls(more int) {
 	w.t.Helper()
 	before := len(w.server.called("ReplicaList"))
-	w.eventually("nobody looks", func() bool { return len(w.server.called("ReplicaList")) >= before+more })
+	w.eventually("no one polls", func() bool { return len(w.server.called("ReplicaList")) >= before+more })
 }
 
 func (w *world) start() *process { return w.startCut(cut.Point{}) }

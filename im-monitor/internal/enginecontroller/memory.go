@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// memory is what this process remembers of engines between two looks. Nothing in it is needed to be right: a new leader
+// memory is what this process remembers of engines between two polls. Nothing in it is needed to be right: a new leader
 // starts without.
 type memory struct {
 	mu sync.Mutex
@@ -30,10 +30,10 @@ type remembered struct {
 	room   *volumesize.Room
 	over   map[string]time.Time
 	growth engine.Growth
-	// waitsFor is what the engine's work was last said to wait for.
+	// waitsFor is what the engine's work was last reported to wait for.
 	waitsFor string
 	// purging: a purge of ours is under way; purged are the snapshots that the last accepted one was for, due those of the last verdict.
-	// held is what was last said of additions.
+	// held is what was last reported of additions.
 	purging           bool
 	purged, due, held string
 }
@@ -270,7 +270,7 @@ func (m *memory) end(name string, a *addition, failed bool) {
 	}
 }
 
-// stuck notes how far the rebuild of a replica is, and tells that it made no progress for too long: it counts as failed
+// stuck notes how far the rebuild of a replica is, and reports that it made no progress for too long: it counts as failed
 // for good then, and the call that it hangs in ends.
 func (m *memory) stuck(name, replica string, percent int, now time.Time, patience time.Duration) bool {
 	m.mu.Lock()

@@ -13,7 +13,7 @@ import (
 
 // Options are the settings of this package.
 type Options struct {
-	// Period is the time between two polls of a quiet engine, Busy the one while something goes on.
+	// Period is the time between two polls of a quiet engine, Busy the one while something continues.
 	Period, Busy time.Duration
 	// RebuildStallTimeout is how long a rebuild may be without progress before it is aborted.
 	RebuildStallTimeout time.Duration
@@ -45,15 +45,15 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 
 const (
 	workers = 64
-	// perManager is how many engines of one instance manager are looked at together: one that hangs must not take all
+	// perManager is how many engines of one instance manager are polled together: one that hangs must not take all
 	// workers. Who finds no place tries again after a pause.
 	perManager     = 8
 	semaphorePause = 200 * time.Millisecond
-	// unsettled is how long a look follows a look after a replica's instance failed: an engine notices within seconds.
+	// unsettled is how long a poll follows a poll after a replica's instance failed: an engine notices within seconds.
 	unsettled = 6 * time.Second
 	// After a failed call the next one waits, longer each time.
 	failureDelay, failureDelayMax = time.Second, time.Minute
-	// unreachableDelay is the wait after a look that nobody answered.
+	// unreachableDelay is the wait after a poll that no one answered.
 	unreachableDelay = 3 * time.Second
 	conflictPause    = 50 * time.Millisecond
 )

@@ -21,7 +21,7 @@ func TestALookWritesModesAndSnapshotsAndSize(t *testing.T) {
 	require.Contains(t, e.Status.Snapshots, "volume-head")
 	require.Equal(t, map[string]string{first: addresses[first]}, e.Status.CurrentReplicaAddressMap)
 	require.NotEmpty(t, e.Status.ReplicaTransitionTimeMap[first])
-	require.Empty(t, e.Status.LookedAt, "nobody asked")
+	require.Empty(t, e.Status.LookedAt, "no one asked")
 
 	w.server.do(func() { w.server.snapshots["one"] = &imrpc.EngineSnapshotDiskInfo{Name: "one", UserCreated: true} })
 	w.until("the snapshot never showed up", func(e *v1beta2.Engine) bool { return e.Status.Snapshots["one"].UserCreated })
@@ -51,7 +51,7 @@ func TestALookComesAtOnceWhenAskedFor(t *testing.T) {
 	w := started(t, slow)
 	asked := time.Now().UTC()
 	w.spec(map[string]any{"lookRequestedAt": asked.Format(time.RFC3339Nano)})
-	e := w.until("nobody answered", func(e *v1beta2.Engine) bool { return e.Status.LookedAt != "" })
+	e := w.until("no one answered", func(e *v1beta2.Engine) bool { return e.Status.LookedAt != "" })
 	polled, err := time.Parse(time.RFC3339Nano, e.Status.LookedAt)
 	require.NoError(t, err)
 	require.False(t, polled.Before(asked.Truncate(time.Nanosecond)))
@@ -72,7 +72,7 @@ func TestAReplicaWhoseInstanceFailedIsNoticedAtOnce(t *testing.T) {
 func TestAServerThatDoesNotAnswerChangesNothing(t *testing.T) {
 	for name, break_ := range map[string]func(*engineServer){
 		"it is gone":                    func(s *engineServer) { s.down = true },
-		"it answers half of a look":     func(s *engineServer) { s.refuses["SnapshotList"] = status.Error(codes.Unknown, "no") },
+		"it answers half of a poll":     func(s *engineServer) { s.refuses["SnapshotList"] = status.Error(codes.Unknown, "no") },
 		"it does not know the replicas": func(s *engineServer) { s.refuses["ReplicaList"] = status.Error(codes.Unknown, "no") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +81,7 @@ func TestAServerThatDoesNotAnswerChangesNothing(t *testing.T) {
 			before := w.get()
 			w.server.do(func() { break_(w.server); w.server.members = nil; w.server.snapshots = nil })
 			w.polls(1)
-			w.spec(map[string]any{"snapshotMaxCount": 3}) // somebody wakes it
+			w.spec(map[string]any{"snapshotMaxCount": 3}) // somebody enqueues it
 			w.polls(1)
 			require.Equal(t, before.Status, w.get().Status)
 			require.Empty(t, w.server.changes())
@@ -101,7 +101,7 @@ func TestAServerThatHangsDelaysNoLookElsewhere(t *testing.T) {
 		w.runs(other, "im-2", "run-1")
 	}
 	w.start()
-	w.eventually("nobody asks the server that hangs", func() bool { return len(hanging.called()) > 0 })
+	w.eventually("no one asks the server that hangs", func() bool { return len(hanging.called()) > 0 })
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
 	w.polls(3)
 	hanging.do(func() { require.LessOrEqual(t, hanging.most, 2*8, "most workers are left for the others") })
@@ -230,7 +230,7 @@ func TestWhatChangesAV2EngineGoesThroughItsFrontendWhereverThatIs(t *testing.T) 
 		}
 	})
 	require.Empty(t, w.server.changes())
-	require.Empty(t, far.called("ReplicaList"), "the engine is looked at where it is")
+	require.Empty(t, far.called("ReplicaList"), "the engine is polled where it is")
 }
 
 // Between switching and promoting the server would send it to the engine that does not get the writes any more.

@@ -8,10 +8,10 @@ import (
 	"drover.dev/drover/im-monitor/internal/imclient"
 )
 
-// idleEnd is how long a connection is kept that nobody uses: its instance manager runs no engine any more.
+// idleEnd is how long a connection is kept that no one uses: its instance manager runs no engine any more.
 const idleEnd = 10 * time.Minute
 
-// pool keeps one connection for each instance manager that runs an engine. One that failed is closed and made anew.
+// pool keeps one connection for each instance manager that runs an engine. One that failed is closed and created again.
 type pool struct {
 	connect Connect
 	mu      sync.Mutex
@@ -43,7 +43,7 @@ func (p *pool) get(address string, now time.Time) (*imclient.Proxy, error) {
 	return made, nil
 }
 
-// sweep closes, now and then, what nobody uses; the lock is held.
+// sweep closes, now and then, what no one uses; the lock is held.
 func (p *pool) sweep(now time.Time) {
 	if now.Sub(p.swept) < idleEnd {
 		return
@@ -56,7 +56,7 @@ func (p *pool) sweep(now time.Time) {
 	}
 }
 
-// failed drops a connection over which nobody answered; calls that still run on it end.
+// failed drops a connection over which no one answered; calls that still run on it end.
 func (p *pool) failed(address string, proxy *imclient.Proxy, err error) {
 	if !errors.Is(err, imclient.ErrUnreachable) {
 		return
@@ -69,6 +69,6 @@ func (p *pool) failed(address string, proxy *imclient.Proxy, err error) {
 }
 
 func (p *pool) drop(address string) {
-	_ = p.open[address].proxy.Close() // it is of no use any more, whatever this says
+	_ = p.open[address].proxy.Close() // it is of no use any more, whatever this reports
 	delete(p.open, address)
 }

@@ -33,7 +33,7 @@ func TestAConnectionIsKeptWhileItAnswersAndIsUsed(t *testing.T) {
 	require.Same(t, c, get("10.0.0.1", 5*time.Minute), "a failure of the one before")
 
 	require.Same(t, c, get("10.0.0.1", idleEnd))
-	require.NotContains(t, p.open, "10.0.0.2", "nobody used it")
+	require.NotContains(t, p.open, "10.0.0.2", "no one used it")
 	_, err := p.get("nowhere", now)
 	require.Error(t, err)
 }

@@ -124,7 +124,7 @@ func written(err error) (ctrl.Result, error) {
 	return ctrl.Result{}, client.IgnoreNotFound(err)
 }
 
-// spread makes looks at many quiet engines come one after the other.
+// spread makes polls many quiet engines come one after the other.
 func (c *Controller) spread(v engine.Verdict) time.Duration {
 	if v.Going {
 		return v.Next
@@ -234,7 +234,7 @@ func (c *Controller) write(ctx context.Context, e *v1beta2.Engine, wanted v1beta
 	return nil
 }
 
-// PollBeforeStop looks at a running engine once more and writes the modes of its replicas, which nobody can read after its end.
+// PollBeforeStop polls a running engine once more and writes the modes of its replicas, which no one can read after its end.
 func (c *Controller) PollBeforeStop(ctx context.Context, e *v1beta2.Engine) error {
 	if w := where(e); w.state != v1beta2.InstanceStateRunning || w.ip == "" || w.manager == "" {
 		return nil

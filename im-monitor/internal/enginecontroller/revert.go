@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// maintained makes sure that nobody can write to the volume that is about to lose what was written, and that this is still
+// maintained makes sure that no one can write to the volume that is about to lose what was written, and that this is still
 // asked for: until the frontend is on again, reverting twice is reverting once.
 func (c *Controller) maintained(ctx context.Context, e *v1beta2.Engine) error {
 	v := &v1beta2.Volume{}

@@ -29,7 +29,7 @@ func (s *engineServer) SnapshotBackup(_ context.Context, r *imrpc.EngineSnapshot
 	return &imrpc.EngineSnapshotBackupProxyResponse{BackupId: r.GetBackupName(), Replica: addresses[first]}, s.answered("SnapshotBackup")
 }
 
-// SnapshotBackupStatus tells of a backup half done the first time that it is asked, and then of a whole one.
+// SnapshotBackupStatus reports of a backup half done the first time that it is asked, and then of a whole one.
 func (s *engineServer) SnapshotBackupStatus(_ context.Context,
 	r *imrpc.EngineSnapshotBackupStatusRequest) (*imrpc.EngineSnapshotBackupStatusProxyResponse, error) {
 	s.mu.Lock()

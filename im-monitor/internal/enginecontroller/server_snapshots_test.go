@@ -19,7 +19,7 @@ type snapshotWork struct {
 	taken   []*imrpc.EngineVolumeSnapshotRequest
 	removed [][]string
 	purges  int
-	// slow lets a purge go on until the test ends it; purging is one that does.
+	// slow lets a purge continue until the test ends it; purging is one that does.
 	slow, purging bool
 	// broken is the error with which a purge ends, and merges nothing.
 	broken string

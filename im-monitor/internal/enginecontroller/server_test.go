@@ -30,8 +30,8 @@ type member struct {
 	done          chan struct{}
 }
 
-// engineServer is an instance manager's proxy service with one engine behind it, v1 unless told otherwise: it names no
-// replica, and answers ReplicaAdd when the rebuild is done, which is when the test says so.
+// engineServer is an instance manager's proxy service with one engine behind it, v1 unless reported otherwise: it names no
+// replica, and answers ReplicaAdd when the rebuild is done, which is when the test reports it.
 type engineServer struct {
 	imrpc.UnimplementedProxyEngineServiceServer
 	listener *bufconn.Listener
@@ -114,7 +114,7 @@ func (s *engineServer) receive(ctx context.Context, request any, info *grpc.Unar
 	return handler(ctx, request)
 }
 
-// do lets a test look at, or change, the engine.
+// do lets a test poll of, or change, the engine.
 func (s *engineServer) do(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package enginecontroller looks at running engines and carries out what their specs ask for: the shell of package engine.
-// A look is a named one: it comes by time, and at once when the engine's spec or one of its replicas' instances changed.
+// Package enginecontroller polls running engines and carries out what their specs ask for: the reconciler of package engine.
+// A poll is a named one: it comes by time, and at once when the engine's spec or one of its replicas' instances changed.
 package enginecontroller
 
 import (
@@ -38,7 +38,7 @@ const (
 // Connect opens a connection to the proxy service at an address.
 type Connect func(address string) (*imclient.Proxy, error)
 
-// Controller looks at engines.
+// Controller polls engines.
 type Controller struct {
 	rt        *runkit.Runtime
 	options   Options
@@ -47,7 +47,7 @@ type Controller struct {
 	executor  *snapshotexecutor.Executor
 	backups   *backupexecutor.Executor
 	semaphore semaphore.Semaphore
-	woken     chan event.GenericEvent
+	enqueued     chan event.GenericEvent
 	random    func() float64
 	// working are the engines with work under way that may go through a frontend.
 	working working
@@ -78,13 +78,13 @@ func Setup(ctx context.Context, rt *runkit.Runtime, connect Connect, options Opt
 		return nil, err
 	}
 	c := &Controller{executor: executor, backups: backups, rt: rt, options: options, pool: pool{connect: connect},
-		woken: make(chan event.GenericEvent, 64), random: rand.Float64}
+		enqueued: make(chan event.GenericEvent, 64), random: rand.Float64}
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("engine").
 		For(&v1beta2.Engine{}, builder.WithPredicates(engineChanged())).
 		Watches(&v1beta2.Replica{}, handler.EnqueueRequestsFromMapFunc(c.ofReplica), builder.WithPredicates(replicaChanged())).
 		Watches(&v1beta2.Snapshot{}, handler.EnqueueRequestsFromMapFunc(c.ofSnapshot), builder.WithPredicates(snapshotexecutor.Changed())).
 		Watches(&v1beta2.Backup{}, handler.EnqueueRequestsFromMapFunc(c.ofBackup), builder.WithPredicates(backupexecutor.Changed())).
-		WatchesRawSource(source.Channel(c.woken, &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(source.Channel(c.enqueued, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Complete(c)
 	if err != nil {
@@ -93,7 +93,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, connect Connect, options Opt
 	return c, nil
 }
 
-// engineChanged lets pass what a look has to follow.
+// engineChanged lets pass what a poll has to follow.
 func engineChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, after := e.ObjectOld.(*v1beta2.Engine), e.ObjectNew.(*v1beta2.Engine)

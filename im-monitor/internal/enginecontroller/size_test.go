@@ -44,7 +44,7 @@ func TestAnEncryptedVolumeGrowsByWhatItsUserAsksFor(t *testing.T) {
 	require.Equal(t, []string{"VolumeExpand"}, w.server.changes())
 }
 
-// The same number means another size with another image: nobody guesses.
+// The same number means another size with another image: no one guesses.
 func TestASizeIsNotToldBeforeTheImageOfAnEncryptedVolumeIsKnown(t *testing.T) {
 	w := encrypted(t)
 	w.start()

@@ -27,7 +27,7 @@ func (c *Controller) ofSnapshot(ctx context.Context, obj client.Object) []reconc
 	return nil
 }
 
-// snapshots does what a look means for the engine's snapshots, and tells when to look again on their account; zero is
+// snapshots does what a poll means for the engine's snapshots, and reports when to poll again on their account; zero is
 // whenever.
 func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen, began time.Time,
 	adding, busy bool) (time.Duration, error) {
@@ -43,7 +43,7 @@ func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target,
 	})
 }
 
-// alone reports whether no other engine of the volume shall run.
+// alone reports whether no other engine of the volume must run.
 func (c *Controller) alone(ctx context.Context, e *v1beta2.Engine) bool {
 	engines := c.ofVolume(ctx, e.Spec.VolumeName)
 	for i := range engines {

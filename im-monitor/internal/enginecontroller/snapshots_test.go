@@ -21,16 +21,16 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// lazy looks by itself once an hour: what happens, an event brought about.
+// lazy polls by itself once an hour: what happens, an event brought about.
 var lazy = enginecontroller.Options{Period: time.Hour, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour, Snapshots: times}
 
-// lively looks all the time.
+// lively polls all the time.
 var lively = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour,
 	Snapshots: times}
 
 var times = snapshotexecutor.Options{Gap: 300 * time.Millisecond, Gather: 200 * time.Millisecond, PostElectionDelay: 200 * time.Millisecond}
 
-// snapshots is a world whose engine says whose volume's it is. The test plays snapshot-controller.
+// snapshots is a world whose engine reports whose volume's it is. The test plays snapshot-controller.
 type snapshots struct {
 	*world
 	volume *v1beta2.Volume
@@ -104,11 +104,11 @@ func (w *snapshots) read(name string) *v1beta2.Snapshot {
 	return s
 }
 
-// says waits until a Snapshot says so.
+// reports waits until a Snapshot reports it.
 func (w *snapshots) says(name, kind string, status v1beta2.ConditionStatus, reason string) *v1beta2.Snapshot {
 	w.t.Helper()
 	var s *v1beta2.Snapshot
-	w.eventually(fmt.Sprintf("snapshot %s never said %s=%s/%s", name, kind, status, reason), func() bool {
+	w.eventually(fmt.Sprintf("snapshot %s never reported %s=%s/%s", name, kind, status, reason), func() bool {
 		if s = w.read(name); s == nil {
 			return false
 		}
@@ -223,7 +223,7 @@ func TestWhatWasDeletedBeforeACallIsNotTaken(t *testing.T) {
 	w.engine("vol-e-1", "vol", v1beta2.DataEngineV1)
 	s := w.asked("s-1")
 	w.polls(3)
-	require.Empty(t, w.server.called("VolumeSnapshot"), "another engine of the volume shall run")
+	require.Empty(t, w.server.called("VolumeSnapshot"), "another engine of the volume must run")
 	w.deletes(s)
 	w.provisioned("s-1", v1beta2.ConditionFalse, v1beta2.ReasonCancelled)
 	require.Empty(t, w.server.called("VolumeSnapshot"))
@@ -269,7 +269,7 @@ func TestNoObjectIsMadeForAVolumeThatGoesOrIsAnother(t *testing.T) {
 			change(w)
 			w.start()
 			w.server.holds("system-1", false)
-			w.until("no look", func(e *v1beta2.Engine) bool { return len(e.Status.Snapshots) == 2 })
+			w.until("no poll", func(e *v1beta2.Engine) bool { return len(e.Status.Snapshots) == 2 })
 			w.polls(5)
 			require.Nil(t, w.read("system-1"))
 		})
@@ -300,7 +300,7 @@ func TestNothingIsWithdrawnWithoutEvidence(t *testing.T) {
 			w.until("it was never seen", func(e *v1beta2.Engine) bool { return e.Status.Snapshots["s-1"].Name != "" })
 			c(w)
 			w.server.do(func() { delete(w.server.snapshots, "s-1") })
-			w.spec(map[string]any{"snapshotMaxSize": "1"}) // somebody wakes it
+			w.spec(map[string]any{"snapshotMaxSize": "1"}) // somebody enqueues it
 			ends := time.Now().Add(3 * times.Gap)
 			w.eventually("time stands still", func() bool { return time.Now().After(ends) })
 			require.Empty(t, w.read("s-1").Status.Conditions)
@@ -343,15 +343,15 @@ func TestAPurgeIsWatchedToItsEndAndNotRepeated(t *testing.T) {
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
 	w.deletes(s)
 	w.polls(1)
-	require.Empty(t, w.server.called("SnapshotRemove"), "nobody approved it")
+	require.Empty(t, w.server.called("SnapshotRemove"), "no one approved it")
 	w.approves(s)
-	e := w.until("no purge is told", func(e *v1beta2.Engine) bool { return e.Status.PurgeStatus["tcp://"+addresses[first]].IsPurging })
+	e := w.until("no purge is reported", func(e *v1beta2.Engine) bool { return e.Status.PurgeStatus["tcp://"+addresses[first]].IsPurging })
 	require.True(t, e.Status.Snapshots["s-1"].Removed)
 	require.Equal(t, 50, e.Status.PurgeStatus["tcp://"+addresses[first]].Progress)
 	w.polls(5)
 	w.server.do(func() { w.server.purge() })
 	w.gone("s-1")
-	w.until("the end of the purge is not told", func(e *v1beta2.Engine) bool {
+	w.until("the end of the purge is not reported", func(e *v1beta2.Engine) bool {
 		return e.Status.PurgeStatus["tcp://"+addresses[first]].State == "complete"
 	})
 	w.server.do(func() {
@@ -360,7 +360,7 @@ func TestAPurgeIsWatchedToItsEndAndNotRepeated(t *testing.T) {
 	})
 }
 
-// What the engine cannot remove is said, and tried once for each approval: the place among the purges is for others meanwhile.
+// What the engine cannot remove is reported, and tried once for each approval: the place among the purges is for others meanwhile.
 func TestARemovalThatFailsIsSaidAndTriedOnceForEachApproval(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason, words string
@@ -391,13 +391,13 @@ func TestARemovalThatFailsIsSaidAndTriedOnceForEachApproval(t *testing.T) {
 			w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
 			w.deletes(s)
 			w.approves(s)
-			said := w.says("s-1", v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, c.reason)
-			require.Contains(t, conditions.Get(said.Status.Conditions, v1beta2.SnapshotRemovalFailed).Message, c.words)
+			snapshot := w.says("s-1", v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, c.reason)
+			require.Contains(t, conditions.Get(snapshot.Status.Conditions, v1beta2.SnapshotRemovalFailed).Message, c.words)
 			w.polls(5)
 			require.Len(t, w.server.called(c.calls), c.times)
 			c.end(w)
 			w.polls(5)
-			require.Len(t, w.server.called(c.calls), c.times, "nobody approved it anew")
+			require.Len(t, w.server.called(c.calls), c.times, "no one approved it again")
 			w.approvesAgain(s)
 			w.gone("s-1")
 		})
@@ -451,7 +451,7 @@ func TestNothingIsRemovedWhileTheVolumeMovesOrARebuildGoesOn(t *testing.T) {
 			w.described("s-2")
 			c.begin(w)
 			w.start()
-			w.until("no look", func(e *v1beta2.Engine) bool { return len(e.Status.Snapshots) == 3 })
+			w.until("no poll", func(e *v1beta2.Engine) bool { return len(e.Status.Snapshots) == 3 })
 			w.deletes(s)
 			w.approves(s)
 			ends := time.Now().Add(3 * times.Gather)
@@ -530,7 +530,7 @@ func TestACrashAtAnyWriteTakesAndRemovesOnce(t *testing.T) {
 		w.lives()
 		writes = len(p.client.Writes())
 	})
-	require.GreaterOrEqual(t, writes, 4, "the first look, each snapshot in the engine's status, its end")
+	require.GreaterOrEqual(t, writes, 4, "the first poll, each snapshot in the engine's status, its end")
 	for _, at := range cut.Points(writes) {
 		t.Run(at.String(), func(t *testing.T) {
 			w := newSnapshots(t, lazy)

@@ -41,7 +41,7 @@ func (c *Controller) held(ctx context.Context, e *v1beta2.Engine, op engine.Op) 
 	return nil
 }
 
-// holds says why a frontend holds work for an engine up; empty where it does not. The two of a migration each have an engine of their own.
+// holds reports why a frontend holds work for an engine up; empty where it does not. The two of a migration each have an engine of their own.
 func holds(f *v1beta2.EngineFrontend, e *v1beta2.Engine) string {
 	s := f.Status
 	recorded := s.TargetIP == e.Status.StorageIP && s.TargetPort == e.Status.Port
@@ -57,7 +57,7 @@ func holds(f *v1beta2.EngineFrontend, e *v1beta2.Engine) string {
 	return ""
 }
 
-// reportHeld says once about an engine what its work waits for.
+// reportHeld reports once about an engine what its work waits for.
 func (c *Controller) reportHeld(e *v1beta2.Engine, why string) {
 	if !c.memory.heldBy(e.Name, why) {
 		return

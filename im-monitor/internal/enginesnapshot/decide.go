@@ -33,7 +33,7 @@ func Decide(w World) Verdict {
 	return p.out
 }
 
-// Whole reports whether a look is one at the volume's active engine which tells of all its snapshots.
+// Whole reports whether a poll is one at the volume's active engine which reports of all its snapshots.
 func Whole(w World) bool {
 	_, head := w.Listed[Head]
 	return w.Active && w.RW && head && w.VolumeUID != ""
@@ -42,7 +42,7 @@ func Whole(w World) bool {
 type pass struct {
 	World
 	known map[string]bool
-	// absent are snapshots that this look did not list, since when none did.
+	// absent are snapshots that this poll did not list, since when none did.
 	absent map[string]time.Time
 	out    Verdict
 }
@@ -62,7 +62,7 @@ func had(s Snapshot) bool {
 // withdraw finds objects whose snapshots are gone.
 func (p *pass) withdraw() {
 	for _, s := range p.Snapshots {
-		if !p.mine(s) || p.listed(s.Name) || !had(s) || removing(s, p.Now) && s.Seen { // of these the engine's status tells enough
+		if !p.mine(s) || p.listed(s.Name) || !had(s) || removing(s, p.Now) && s.Seen { // of these the engine's status reports enough
 			continue
 		}
 		since, before := p.Memory.Missing[s.Name]
@@ -72,14 +72,14 @@ func (p *pass) withdraw() {
 		removed, ours := p.Memory.Removed[s.Name]
 		switch {
 		case ours && p.Began.After(removed):
-			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "The engine removed the snapshot.")
+			p.report(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "The engine removed the snapshot.")
 		case before && p.Began.Sub(since) >= p.Rules.Gap:
-			p.say(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone,
+			p.report(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone,
 				"Two looks at the volume's running engine did not find the snapshot.")
 		case p.Memory.Polled:
 			p.absent[s.Name] = since
 			p.requeueAt(since.Add(p.Rules.Gap))
-		default: // never by the first look at an engine
+		default: // never by the first poll of an engine
 			p.requeueAt(p.Now.Add(p.Rules.Busy))
 		}
 	}
@@ -106,7 +106,7 @@ func (p *pass) mirror() {
 	p.out.Memory.Strange = strange
 }
 
-// forget drops what is remembered of snapshots that nobody names any more.
+// forget drops what is remembered of snapshots that no one names any more.
 func (p *pass) forget() {
 	m := &p.out.Memory
 	gone := func(name string) bool { return !p.known[name] && !p.listed(name) }
@@ -125,16 +125,16 @@ func without[V any](m map[string]V, gone func(string) bool) map[string]V {
 	return out
 }
 
-// say writes a condition where it says something new.
-func (p *pass) say(s Snapshot, kind string, status v1beta2.ConditionStatus, reason, format string, args ...any) {
-	before, anew := s.Provisioned, again(s) && !s.Requested.After(p.Now) // the same answer to another request
+// report writes a condition where it reports something new.
+func (p *pass) report(s Snapshot, kind string, status v1beta2.ConditionStatus, reason, format string, args ...any) {
+	before, newRequest := s.Provisioned, again(s) && !s.Requested.After(p.Now) // the same answer to another request
 	switch kind {
 	case v1beta2.SnapshotWithdrawn:
-		before, anew = s.Withdrawn, false
+		before, newRequest = s.Withdrawn, false
 	case v1beta2.SnapshotRemovalFailed:
-		before, anew = s.RemovalFailed, !FailedSince(s)
+		before, newRequest = s.RemovalFailed, !FailedSince(s)
 	}
-	if before != nil && before.Status == status && before.Reason == reason && !anew {
+	if before != nil && before.Status == status && before.Reason == reason && !newRequest {
 		return
 	}
 	p.out.Changes = append(p.out.Changes, Change{s.Name,

@@ -42,7 +42,7 @@ func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
 		{"an object that only describes is never taken", world(object("s", asked, func(s *enginesnapshot.Snapshot) { s.Create = false })),
 			nil, ""},
 		{"it belongs to another volume of this name", world(object("s", asked, foreign)), nil, ""},
-		{"nobody says whose it is", world(object("s", asked, func(s *enginesnapshot.Snapshot) { s.Owner = "" })), nil, ""},
+		{"no one reports whose it is", world(object("s", asked, func(s *enginesnapshot.Snapshot) { s.Owner = "" })), nil, ""},
 		{"it is there, and this process took it", world(object("s", asked), lists("s", func(i *v1beta2.SnapshotInfo) { i.Created = "" }),
 			remembers(func(m *memory) { m.Called = map[string]bool{"s": true} })), nil, ""},
 		{"it is there, made after it was asked for", world(object("s", asked), lists("s")), nil, ""},
@@ -59,12 +59,12 @@ func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
 			lists("s")), nil, taken},
 		{"it is there although it was cancelled",
 			world(object("s", asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonCancelled)), lists("s")), nil, taken},
-		{"it was said already", world(object("s", asked, provisioned(v1beta2.ConditionTrue, v1beta2.ReasonAdopted)), lists("s")), nil, ""},
+		{"it was reported already", world(object("s", asked, provisioned(v1beta2.ConditionTrue, v1beta2.ReasonAdopted)), lists("s")), nil, ""},
 		{"it failed", world(object("s", asked, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed))), nil, ""},
-		{"it failed and was asked for anew", world(object("s", asked, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed),
+		{"it failed and was asked for again", world(object("s", asked, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed),
 			func(s *enginesnapshot.Snapshot) { s.Requested = now })), []string{"s"}, ""},
 		{"the volume has as many as it may", world(object("s", asked), lists("a"), lists("b"), most(2, "a", "b")), nil, limited},
-		{"it was asked for anew, and the volume still has as many as it may", world(object("s", asked, failed, anew),
+		{"it was asked for again, and the volume still has as many as it may", world(object("s", asked, failed, again),
 			lists("a"), most(1, "a")), nil, limited},
 		{"what waits for a purge does not count", world(object("s", asked), lists("a"), lists("b", marked), most(2, "a", "b")),
 			[]string{"s"}, ""},
@@ -80,16 +80,16 @@ func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
 			remembers(func(m *memory) { m.TakeAfter = map[string]time.Time{"s": now.Add(1)} })), nil, ""},
 		{"it was deleted before a call", world(object("s", asked, deleting)), nil, cancelled},
 		{"it was deleted after a call had failed, which the engine may end late", world(object("s", asked, deleting, failed)), nil, ""},
-		{"two looks did not find it after a call had failed", world(object("s", asked, deleting, failed), missing("s", rules.Gap)), nil,
+		{"two polls did not find it after a call had failed", world(object("s", asked, deleting, failed), missing("s", rules.Gap)), nil,
 			cancelled},
-		{"the first look at an engine proves nothing",
+		{"the first poll of an engine proves nothing",
 			world(object("s", asked, deleting, failed), missing("s", rules.Gap), remembers(func(m *memory) { m.Polled = false })), nil, ""},
 		{"it was taken after the engine had refused", world(object("s", asked, deleting, failed), lists("s"), missing("s", rules.Gap)), nil,
 			taken},
-		{"it was deleted after it was asked for anew", world(object("s", asked, deleting, failed, anew), missing("s", rules.Gap)), nil,
+		{"it was deleted after it was asked for again", world(object("s", asked, deleting, failed, again), missing("s", rules.Gap)), nil,
 			cancelled},
 		{"it was deleted while the second call may be under way",
-			world(object("s", asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), anew),
+			world(object("s", asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), again),
 				remembers(func(m *memory) { m.Open = map[string]time.Time{"s": now.Add(time.Minute)} })), nil, ""},
 		{"it was deleted and never asked for", world(object("s", deleting, func(s *enginesnapshot.Snapshot) { s.Create = true })), nil, ""},
 		{"it was deleted while an earlier leader may be at it", world(object("s", asked, deleting), earlier), nil, ""},
@@ -108,7 +108,7 @@ func TestWhatWasAskedForIsTakenOnceAndSaid(t *testing.T) {
 			if c.want != "" {
 				want[c.w.Snapshots[len(c.w.Snapshots)-1].Name] = c.want
 			}
-			require.Equal(t, want, said(v))
+			require.Equal(t, want, reasons(v))
 			require.Empty(t, v.Remove)
 			require.Empty(t, v.Mirror)
 		})
@@ -125,7 +125,7 @@ func TestWhatWaitsIsAskedAgain(t *testing.T) {
 			remembers(func(m *memory) { m.TakeAfter = map[string]time.Time{"s": now.Add(7 * time.Second)} })), now.Add(7 * time.Second)},
 		"until a call must have ended": {world(object("s", asked, deleting),
 			remembers(func(m *memory) { m.Open = map[string]time.Time{"s": now.Add(time.Minute)} })), now.Add(time.Minute)},
-		"until two looks did not find what failed": {world(object("s", asked, deleting,
+		"until two polls did not find what failed": {world(object("s", asked, deleting,
 			provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed))), now.Add(rules.Gap - 10*time.Millisecond)},
 		"until an absence is proven": {world(object("s"), missing("s", 2*time.Second)),
 			now.Add(-10*time.Millisecond - 2*time.Second + rules.Gap)},
@@ -145,33 +145,33 @@ func TestAnObjectIsWithdrawnOnlyOnPositiveEvidence(t *testing.T) {
 		w    polled
 		want string
 	}{
-		{"two looks did not find it", world(object("s"), long), gone},
-		{"two looks did not find a taken one", world(object("s", asked, seen), long), gone},
-		{"two looks did not find one that was said to be taken",
+		{"two polls did not find it", world(object("s"), long), gone},
+		{"two polls did not find a taken one", world(object("s", asked, seen), long), gone},
+		{"two polls did not find one that was reported to be taken",
 			world(object("s", asked, provisioned(v1beta2.ConditionTrue, v1beta2.ReasonTaken)), long), gone},
-		{"two looks did not find one that is being deleted", world(object("s", deleting), long), gone},
-		{"two looks did not find one whose removal was approved: the engine's status tells that", world(object("s", approved, seen), long),
+		{"two polls did not find one that is being deleted", world(object("s", deleting), long), gone},
+		{"two polls did not find one whose removal was approved: the engine's status reports that", world(object("s", approved, seen), long),
 			""},
-		{"the looks were too close", world(object("s"), missing("s", rules.Gap-1)), ""},
-		{"this is the second look at the engine", world(object("s")), ""},
-		{"this is the first look at the engine", world(object("s"), long, remembers(func(m *memory) { m.Polled, m.Missing = false, nil })),
+		{"the polls were too close", world(object("s"), missing("s", rules.Gap-1)), ""},
+		{"this is the re-verification at the engine", world(object("s")), ""},
+		{"this is the first poll of the engine", world(object("s"), long, remembers(func(m *memory) { m.Polled, m.Missing = false, nil })),
 			""},
 		{"it was not taken yet", world(object("s", func(s *enginesnapshot.Snapshot) { s.Create = true }), long), ""},
 		{"it is there again", world(object("s"), lists("s"), long), ""},
-		{"it was said", world(object("s", withdrawn), long), ""},
+		{"it was reported", world(object("s", withdrawn), long), ""},
 		{"it belongs to another volume of this name", world(object("s", foreign), long), ""},
 		{"the engine is not the active one", world(object("s"), long, func(w *polled) { w.Active = false }), ""},
 		{"no replica answers for the list", world(object("s"), long, func(w *polled) { w.RW = false }), ""},
 		{"the list has no head", world(object("s"), long, func(w *polled) { w.Listed = map[string]v1beta2.SnapshotInfo{} }), ""},
 		{"the list is unknown", world(object("s"), long, func(w *polled) { w.Listed = nil }), ""},
-		{"the engine does not say whose it is", world(object("s", func(s *enginesnapshot.Snapshot) { s.Owner = "" }), long,
+		{"the engine does not report whose it is", world(object("s", func(s *enginesnapshot.Snapshot) { s.Owner = "" }), long,
 			func(w *polled) { w.VolumeUID = "" }), ""},
-		{"a look after our own removal", world(object("s", approved),
+		{"a poll after our own removal", world(object("s", approved),
 			remembers(func(m *memory) { m.Removed = map[string]time.Time{"s": now.Add(-time.Second)} })), gone},
-		{"a look after our own removal, of which the engine's status tells",
+		{"a poll after our own removal, of which the engine's status reports",
 			world(object("s", approved, seen), remembers(func(m *memory) { m.Removed = map[string]time.Time{"s": now.Add(-time.Second)} })),
 			""},
-		{"a look that began before our own removal",
+		{"a poll that began before our own removal",
 			world(object("s", approved, seen), remembers(func(m *memory) { m.Removed = map[string]time.Time{"s": now} })), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -179,7 +179,7 @@ func TestAnObjectIsWithdrawnOnlyOnPositiveEvidence(t *testing.T) {
 			if c.want != "" {
 				want["s"] = c.want
 			}
-			require.Equal(t, want, said(enginesnapshot.Decide(c.w)))
+			require.Equal(t, want, reasons(enginesnapshot.Decide(c.w)))
 		})
 	}
 }
@@ -188,7 +188,7 @@ func TestALookThatProvesNothingBeginsAbsencesAnew(t *testing.T) {
 	v := enginesnapshot.Decide(world(object("s"), missing("s", time.Hour), func(w *polled) { w.RW = false }))
 	require.Empty(t, v.Memory.Missing)
 	first := enginesnapshot.Decide(world(object("s"), remembers(func(m *memory) { m.Polled = false })))
-	require.Empty(t, first.Memory.Missing, "the first look at an engine does not even begin one")
+	require.Empty(t, first.Memory.Missing, "the first poll of an engine does not even begin one")
 	require.Equal(t, now.Add(rules.Busy), first.Enqueue)
 }
 
@@ -199,15 +199,15 @@ func TestASnapshotWithoutAnObjectGetsOneAfterASecondLook(t *testing.T) {
 		w    polled
 		want []string
 	}{
-		{"a second look finds it", world(lists("s"), before), []string{"s"}},
-		{"the first look finds it", world(lists("s")), nil},
+		{"a re-verification finds it", world(lists("s"), before), []string{"s"}},
+		{"the first poll finds it", world(lists("s")), nil},
 		{"it has an object", world(lists("s"), before, object("s")), nil},
 		{"it has an object of another volume of this name", world(lists("s"), before, object("s", foreign)), nil},
 		{"it has an object of another volume", world(lists("s"), before, func(w *polled) { w.Others = map[string]bool{"s": true} }), nil},
 		{"it is the head", world(remembers(func(m *memory) { m.Strange = map[string]time.Time{enginesnapshot.Head: now.Add(-time.Hour)} })),
 			nil},
 		{"the engine is not the active one", world(lists("s"), before, func(w *polled) { w.Active = false }), nil},
-		{"the engine does not say whose it is", world(lists("s"), before, func(w *polled) { w.VolumeUID = "" }), nil},
+		{"the engine does not report whose it is", world(lists("s"), before, func(w *polled) { w.VolumeUID = "" }), nil},
 		{"no replica answers for the list", world(lists("s"), before, func(w *polled) { w.RW = false }), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -235,7 +235,7 @@ func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
 		{"an approval without a deletion is none",
 			world(object("s", func(s *enginesnapshot.Snapshot) { s.Approved = true }), lists("s"), gathered), nil, false},
 		{"one that is marked already is only purged", world(object("s", approved), lists("s", marked), gathered), nil, true},
-		{"v2 merges at once, and a purge would take what nobody deleted", world(object("s", approved), lists("s"), gathered, v2),
+		{"v2 merges at once, and a purge would take what no one deleted", world(object("s", approved), lists("s"), gathered, v2),
 			[]string{"s"}, false},
 		{"the parent of the head is only marked in v1", world(object("s", approved), lists("s", under(enginesnapshot.Head)), gathered),
 			[]string{"s"}, false},
@@ -251,23 +251,23 @@ func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
 			false},
 		{"one that is not there", world(object("s", approved), gathered), nil, false},
 		{"one that is withdrawn", world(object("s", approved, withdrawn), lists("s"), gathered), nil, false},
-		{"one that the engine could not remove waits until that is approved anew",
+		{"one that the engine could not remove waits until that is approved again",
 			world(object("s", approved, unremoved), lists("s"), gathered), nil, false},
-		{"approved anew", world(object("s", approved, unremoved, again), lists("s"), gathered), []string{"s"}, true},
-		{"approved anew, after the others: it may fail with the whole call again",
+		{"approved again", world(object("s", approved, unremoved, again), lists("s"), gathered), []string{"s"}, true},
+		{"approved again, after the others: it may fail with the whole call again",
 			world(object("s", approved, unremoved, again), object("t", approved), lists("s"), lists("t"), gathered), []string{"t"}, true},
-		{"several that were approved anew, one by one",
+		{"several that were approved again, one by one",
 			world(object("s", approved, unremoved, again), object("t", approved, unremoved, again), lists("s"), lists("t"), gathered),
 			[]string{"s"}, true},
-		{"nobody takes the approval back", world(object("s", approved, unremoved, func(s *enginesnapshot.Snapshot) {
+		{"no one takes the approval back", world(object("s", approved, unremoved, func(s *enginesnapshot.Snapshot) {
 			s.RemovalFailed.LastProbeTime = now.Add(-time.Hour).Format(time.RFC3339Nano)
 			s.Since = now.Add(-2 * time.Hour)
 		}), lists("s"), gathered), []string{"s"}, true},
-		{"one whose purge failed waits, the others go on",
+		{"one whose purge failed waits, the others continue",
 			world(object("s", approved), object("t", approved), lists("s", marked), lists("t", marked), gathered, purgedFor("s")), nil,
 			true},
 		{"one of another volume of this name", world(object("s", approved, foreign), lists("s"), gathered), nil, false},
-		{"the head, whatever an object says", world(object(enginesnapshot.Head, approved), gathered), nil, false},
+		{"the head, whatever an object reports", world(object(enginesnapshot.Head, approved), gathered), nil, false},
 		{"more may be deleted", world(object("s", approved), lists("s")), nil, false},
 		{"more were deleted just now", world(object("s", approved), object("t", deleting), lists("s"), lists("t"),
 			remembers(func(m *memory) { m.Deleting, m.Grown, m.Gathering = 1, now.Add(-time.Hour), now.Add(-2*time.Second) })), nil, false},
@@ -297,26 +297,26 @@ func TestDeletedSnapshotsAreRemovedTogetherAndPurgedOnce(t *testing.T) {
 	}
 }
 
-// A purge that ends with an error is said of each snapshot that it was for, once for each approval.
+// A purge that ends with an error is reported of each snapshot that it was for, once for each approval.
 func TestAPurgeThatEndsWithAnErrorIsSaid(t *testing.T) {
 	const failed = "True/PurgeFailed"
-	anew := func(s *enginesnapshot.Snapshot) { s.Since = now.Add(-time.Second) }
+	again := func(s *enginesnapshot.Snapshot) { s.Since = now.Add(-time.Second) }
 	for _, c := range []struct {
 		name string
 		w    polled
 		want string
 	}{
 		{"the engine's purge for it failed", world(object("s", approved), lists("s", marked), gathered, purgedFor("s")), failed},
-		{"it failed again, after it was approved anew",
-			world(object("s", approved, unremoved, anew), lists("s", marked), gathered, purgedFor("s")), failed},
-		{"it was said", world(object("s", approved, unremoved), lists("s", marked), gathered, purgedFor("s")), ""},
+		{"it failed again, after it was approved again",
+			world(object("s", approved, unremoved, again), lists("s", marked), gathered, purgedFor("s")), failed},
+		{"it was reported", world(object("s", approved, unremoved), lists("s", marked), gathered, purgedFor("s")), ""},
 		{"the error is of a purge that was not for it", world(object("s", approved), lists("s", marked), gathered, purgedFor("t")), ""},
-		{"the look began before the purge", world(object("s", approved), lists("s", marked), gathered, purgedFor("s"),
+		{"the poll began before the purge", world(object("s", approved), lists("s", marked), gathered, purgedFor("s"),
 			func(w *polled) { w.Began = now.Add(-time.Minute) }), ""},
 		{"another purge is under way", world(object("s", approved), lists("s", marked), gathered, purgedFor("s"),
 			func(w *polled) { w.Purging = true }), ""},
 		{"it went all the same", world(object("s", approved, seen), gathered, purgedFor("s")), ""},
-		{"nobody approves it any more", world(object("s", deleting), lists("s", marked), gathered, purgedFor("s")), ""},
+		{"no one approves it any more", world(object("s", deleting), lists("s", marked), gathered, purgedFor("s")), ""},
 		{"it belongs to another volume of this name", world(object("s", approved, foreign), lists("s", marked), gathered, purgedFor("s")),
 			""},
 	} {
@@ -328,7 +328,7 @@ func TestAPurgeThatEndsWithAnErrorIsSaid(t *testing.T) {
 				require.Contains(t, v.Changes[0].Condition.Message, "disk on fire")
 				require.NotContains(t, v.Memory.Purged, "s")
 			}
-			require.Equal(t, want, said(v))
+			require.Equal(t, want, reasons(v))
 		})
 	}
 }
@@ -340,9 +340,9 @@ func TestAWishIsWhatALookIsWorthWhileFor(t *testing.T) {
 	require.Equal(t, enginesnapshot.Nothing, wish())
 	require.Equal(t, enginesnapshot.Nothing, wish(deleting), "policy speaks first")
 	require.Equal(t, "take", wish(asked).Kind)
-	require.NotEqual(t, wish(asked), wish(asked, func(s *enginesnapshot.Snapshot) { s.Requested = now }), "asked for anew")
+	require.NotEqual(t, wish(asked), wish(asked, func(s *enginesnapshot.Snapshot) { s.Requested = now }), "asked for again")
 	require.Equal(t, "cancel", wish(asked, deleting).Kind)
-	require.Equal(t, "cancel", wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), anew).Kind)
+	require.Equal(t, "cancel", wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed), again).Kind)
 	require.Equal(t, "cancel", wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonFailed)).Kind)
 	require.Equal(t, "cancel", wish(asked, deleting, provisioned(v1beta2.ConditionFalse, v1beta2.ReasonLimitReached)).Kind)
 	require.Equal(t, enginesnapshot.Nothing, wish(approved, seen, unremoved))

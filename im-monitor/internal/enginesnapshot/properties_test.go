@@ -13,7 +13,7 @@ import (
 
 var names = []string{"a", "b", "c", enginesnapshot.Head}
 
-// anyWorld is a look at any engine, sensible or not.
+// anyWorld is a poll of any engine, sensible or not.
 func anyWorld(t *rapid.T) enginesnapshot.World {
 	flag := rapid.Bool()
 	w := world()
@@ -53,7 +53,7 @@ func anyObject(t *rapid.T, name string) enginesnapshot.Snapshot {
 	provisioned(v1beta2.ConditionFalse, rapid.SampledFrom([]string{v1beta2.ReasonFailed, v1beta2.ReasonCancelled}).Draw(t, "reason"))(&s)
 	if flag.Draw(t, "provisioned") {
 		provisioned(v1beta2.ConditionTrue, v1beta2.ReasonTaken)(&s)
-	} else if flag.Draw(t, "nothing said") {
+	} else if flag.Draw(t, "nothing reported") {
 		s.Provisioned = nil
 	}
 	if flag.Draw(t, "unremoved") {
@@ -140,7 +140,7 @@ func TestDecideIsIdempotent(t *testing.T) {
 		w := anyWorld(t)
 		v := enginesnapshot.Decide(w)
 		if len(v.Take)+len(v.Remove) > 0 || v.Purge {
-			return // a call changes the engine: the next look is another one
+			return // a call changes the engine: the next poll is another one
 		}
 		w.Memory = v.Memory
 		for i := range w.Snapshots {
@@ -164,6 +164,6 @@ func TestDecideIsIdempotent(t *testing.T) {
 		}
 		again := enginesnapshot.Decide(w)
 		require.Empty(t, again.Mirror)
-		require.Empty(t, said(again))
+		require.Empty(t, reasons(again))
 	})
 }

@@ -20,7 +20,7 @@ func (p *pass) provision() {
 			p.cancel(s)
 		case p.due(s):
 			if limit != "" { // it is taken once there is room: the list changes then, or the limit
-				p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonLimitReached, "%s", limit)
+				p.report(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonLimitReached, "%s", limit)
 				continue
 			}
 			p.out.Take = append(p.out.Take, s.Name)
@@ -29,17 +29,17 @@ func (p *pass) provision() {
 	}
 }
 
-// there: the engine has what was asked for. That it was taken is told by the engine's list; a condition is written where
-// that would not do: something else was said before, or nobody took it.
+// there: the engine has what was asked for. That it was taken is reported by the engine's list; a condition is written where
+// that would not do: something else was reported before, or no one took it.
 func (p *pass) there(s Snapshot) {
 	ours := p.Memory.Called[s.Name] || p.taken(s)
 	switch {
 	case is(s.Provisioned, v1beta2.ConditionTrue):
 	case ours && s.Provisioned != nil:
-		p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionTrue, v1beta2.ReasonTaken, "The engine took the snapshot.")
+		p.report(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionTrue, v1beta2.ReasonTaken, "The engine took the snapshot.")
 	case ours || s.Provisioned == nil && s.Seen && !s.Requested.IsZero():
 	default:
-		p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionTrue, v1beta2.ReasonAdopted,
+		p.report(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionTrue, v1beta2.ReasonAdopted,
 			"The engine had a snapshot of this name already.")
 	}
 }
@@ -52,7 +52,7 @@ func (p *pass) taken(s Snapshot) bool {
 }
 
 // cancel: it was deleted and is not there. A call that may still be under way must end first; where the engine refused it may
-// have begun all the same, and two looks must find nothing.
+// have begun all the same, and two polls must find nothing.
 func (p *pass) cancel(s Snapshot) {
 	if is(s.Provisioned, v1beta2.ConditionFalse) && s.Provisioned.Reason == v1beta2.ReasonCancelled {
 		return
@@ -68,11 +68,11 @@ func (p *pass) cancel(s Snapshot) {
 		p.requeueAt(until)
 		return
 	}
-	p.say(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonCancelled,
+	p.report(s, v1beta2.SnapshotProvisioned, v1beta2.ConditionFalse, v1beta2.ReasonCancelled,
 		"The Snapshot was deleted before the snapshot was taken.")
 }
 
-// stillAbsent reports whether two looks, the gap apart, did not find the snapshot; never by the first look at an engine.
+// stillAbsent reports whether two polls, the gap apart, did not find the snapshot; never by the first poll of an engine.
 func (p *pass) stillAbsent(s Snapshot) bool {
 	if !p.Memory.Polled {
 		p.requeueAt(p.Now.Add(p.Rules.Busy))
@@ -90,7 +90,7 @@ func (p *pass) stillAbsent(s Snapshot) bool {
 	return false
 }
 
-// due reports whether a snapshot may be taken now, and says when to ask again otherwise.
+// due reports whether a snapshot may be taken now, and reports when to ask again otherwise.
 func (p *pass) due(s Snapshot) bool {
 	if is(s.Provisioned, v1beta2.ConditionFalse) && s.Provisioned.Reason != v1beta2.ReasonLimitReached && !again(s) {
 		return false
@@ -111,7 +111,7 @@ func AskedAnew(requested time.Time, failed *v1beta2.Condition) bool {
 	return again(Snapshot{Requested: requested, Provisioned: failed})
 }
 
-// again reports whether it was asked for anew after it had failed.
+// again reports whether it was asked for again after it had failed.
 func again(s Snapshot) bool {
 	if s.Provisioned == nil || s.Provisioned.Reason != v1beta2.ReasonFailed {
 		return false

@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// removals finds what is removed in one call, once nobody deletes, or approves of, further Snapshots of the volume. v1 marks whatever it is
+// removals finds what is removed in one call, once no one deletes, or approves of, further Snapshots of the volume. v1 marks whatever it is
 // asked to remove, and purges what it can merge; v2 merges at once, or fails with the whole call.
 func (p *pass) removals() {
 	var refused []string
@@ -49,14 +49,14 @@ func (p *pass) apart(refused []string) {
 	p.out.Remove = others
 }
 
-// purgeFailed says of a snapshot that the purge which was for it ended with an error, and left it.
+// purgeFailed reports of a snapshot that the purge which was for it ended with an error, and left it.
 func (p *pass) purgeFailed(s Snapshot) bool {
 	at, ours := p.Memory.Purged[s.Name]
 	if !ours || p.Purging || p.PurgeError == "" || !p.Began.After(at) {
 		return false
 	}
 	p.out.Memory.Purged = without(p.out.Memory.Purged, func(name string) bool { return name == s.Name })
-	p.say(s, v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, v1beta2.ReasonPurgeFailed, "%s", p.PurgeError)
+	p.report(s, v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, v1beta2.ReasonPurgeFailed, "%s", p.PurgeError)
 	return true
 }
 

@@ -32,14 +32,14 @@ func TestASnapshotIsToldOfUntilItsAbsenceIsProven(t *testing.T) {
 		requeueAt time.Time
 	}{
 		{"all is listed", list(Head, "a", "b", "c"), Memory{}, list(Head, "a", "b", "c"), map[string]time.Time{}, time.Time{}},
-		{"one look lacks it", list(Head, "b"), Memory{}, before, map[string]time.Time{"a": began}, began.Add(gap)},
-		{"a second look lacks it too soon", list(Head, "b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-time.Second)}}, before,
+		{"one poll lacks it", list(Head, "b"), Memory{}, before, map[string]time.Time{"a": began}, began.Add(gap)},
+		{"a re-verification lacks it too soon", list(Head, "b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-time.Second)}}, before,
 			map[string]time.Time{"a": began.Add(-time.Second)}, began.Add(gap - time.Second)},
-		{"two looks lack it, the gap apart", list(Head, "b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, list(Head, "b"),
+		{"two polls lack it, the gap apart", list(Head, "b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, list(Head, "b"),
 			map[string]time.Time{}, time.Time{}},
-		{"we removed it before the look", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(-1)}}, list(Head, "b"),
+		{"we removed it before the poll", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(-1)}}, list(Head, "b"),
 			map[string]time.Time{}, time.Time{}},
-		{"we removed it while it was looked", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(1)}}, before,
+		{"we removed it while it was polled", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(1)}}, before,
 			map[string]time.Time{"a": began}, began.Add(gap)},
 		{"the list is not whole", list("b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, before, map[string]time.Time{},
 			time.Time{}},
@@ -53,8 +53,8 @@ func TestASnapshotIsToldOfUntilItsAbsenceIsProven(t *testing.T) {
 	}
 }
 
-// Whatever lists lack for less than the gap, a snapshot that is there is told of all the time, and one that went is told of
-// no longer than the gap after the first look without it.
+// Whatever lists lack for less than the gap, a snapshot that is there is reported of all the time, and one that went is reported of
+// no longer than the gap after the first poll without it.
 func TestNoPassingLackEndsASnapshot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const gap = 5 * time.Second

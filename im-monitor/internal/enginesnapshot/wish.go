@@ -9,14 +9,14 @@ import (
 // Wish is what a Snapshot asks an engine for.
 type Wish struct {
 	Kind string
-	// Since is when it was approved, where it may be approved anew.
+	// Since is when it was approved, where it may be approved again.
 	Since time.Time
 }
 
 // Nothing is no wish.
 var Nothing = Wish{}
 
-// WishOf is what a Snapshot asks for; it changes only when a look is worth while.
+// WishOf is what a Snapshot asks for; it changes only when a poll is worth while.
 func WishOf(s Snapshot) Wish {
 	provisioned := is(s.Provisioned, v1beta2.ConditionTrue)
 	switch {

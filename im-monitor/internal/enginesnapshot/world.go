@@ -15,7 +15,7 @@ type Snapshot struct {
 	Name string
 	// Owner is the UID of the Volume that owns it; empty is unknown.
 	Owner string
-	// Create reports whether a snapshot shall be taken, Requested since when that is approved; zero is not.
+	// Create reports whether a snapshot must be taken, Requested since when that is approved; zero is not.
 	Create    bool
 	Requested time.Time
 	// Seen reports whether snapshot-controller saw it in the engine.
@@ -24,19 +24,19 @@ type Snapshot struct {
 	// Approved reports whether its removal is, Since when.
 	Approved bool
 	Since    time.Time
-	// Provisioned, Withdrawn and RemovalFailed are what im-monitor said; nil is nothing.
+	// Provisioned, Withdrawn and RemovalFailed are what im-monitor reported; nil is nothing.
 	Provisioned, Withdrawn, RemovalFailed *v1beta2.Condition
 }
 
 // Memory is what a process remembers of one run of an engine. Nothing in it is needed to be right.
 type Memory struct {
-	// Polled reports whether there was a look at this run before.
+	// Polled reports whether there was a poll of this run before.
 	Polled bool
-	// Missing are Snapshots that looks did not list, since when; Strange are snapshots without an object, since when.
+	// Missing are Snapshots that polls did not list, since when; Strange are snapshots without an object, since when.
 	Missing, Strange map[string]time.Time
-	// Unlisted are snapshots that Engine.status tells of although looks since then did not list them.
+	// Unlisted are snapshots that Engine.status reports of although polls since then did not list them.
 	Unlisted map[string]time.Time
-	// Called are snapshots that this process took; Open are those of them for which nobody answered, and until when the
+	// Called are snapshots that this process took; Open are those of them for which no one answered, and until when the
 	// server may still be at it.
 	Called map[string]bool
 	Open   map[string]time.Time
@@ -53,30 +53,30 @@ type Memory struct {
 
 // Rules are times.
 type Rules struct {
-	// Gap is between two looks that prove an absence.
+	// Gap is between two polls that prove an absence.
 	Gap time.Duration
 	// Gather is how long no further Snapshot may have been deleted before those that were are removed together, Longest how
 	// long that may take.
 	Gather, Longest time.Duration
-	// Busy is the time between looks while something goes on.
+	// Busy is the time between polls while something continues.
 	Busy time.Duration
 }
 
-// World is one whole look at a running engine, and what is known beside it.
+// World is one whole poll of a running engine, and what is known beside it.
 type World struct {
 	Now time.Time
-	// Began is when the look did.
+	// Began is when the poll did.
 	Began time.Time
 	// VolumeUID is that of the Volume that owns the engine; empty is unknown.
 	VolumeUID string
 	Volume    string
 	V2        bool
-	// Active reports whether the engine is the volume's active one; Alone, that no other engine of the volume shall run.
+	// Active reports whether the engine is the volume's active one; Alone, that no other engine of the volume must run.
 	Active, Alone bool
-	// RW and Rebuilding tell whether a replica is, Busy whether something else goes on with the engine, Purging whether
+	// RW and Rebuilding tell whether a replica is, Busy whether something else continues with the engine, Purging whether
 	// snapshots are merged.
 	RW, Rebuilding, Busy, Purging bool
-	// PurgeError is what replicas say of the last purge, if that has ended; empty: nothing.
+	// PurgeError is what replicas report of the last purge, if that has ended; empty: nothing.
 	PurgeError string
 	// Listed are the engine's snapshots.
 	Listed map[string]v1beta2.SnapshotInfo
@@ -97,7 +97,7 @@ type Change struct {
 	Condition v1beta2.Condition
 }
 
-// Verdict is everything that one look leads to.
+// Verdict is everything that one poll leads to.
 type Verdict struct {
 	// Changes are conditions to write; Mirror are snapshots that get an object; Take are snapshots to take.
 	Changes []Change
@@ -108,7 +108,7 @@ type Verdict struct {
 	Purge  bool
 	// For are those snapshots that the purge is for.
 	For []string
-	// Enqueue is when to look again at the latest; zero is whenever.
+	// Enqueue is when to poll again at the latest; zero is whenever.
 	Enqueue time.Time
 	Memory  Memory
 }

@@ -17,10 +17,10 @@ func Node(name string) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: name}}}
 }
 
-// ByName wakes the node of an object that has its name, such as a Node.
+// ByName enqueues the node of an object that has its name, such as a Node.
 func ByName(_ context.Context, o client.Object) []reconcile.Request { return Node(o.GetName()) }
 
-// NodeOf wakes the node of an InstanceManager.
+// NodeOf enqueues the node of an InstanceManager.
 func NodeOf(_ context.Context, o client.Object) []reconcile.Request {
 	return Node(o.(*v1beta2.InstanceManager).Spec.NodeID)
 }

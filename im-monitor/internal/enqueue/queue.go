@@ -1,4 +1,4 @@
-// Package wake lets what is no watch of the API server, such as a change of the inventory or a call that ended, wake a controller.
+// Package enqueue lets what is no watch of the API server, such as a change of the inventory or a call that ended, enqueue a controller.
 package enqueue
 
 import (
@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Queue is the queue of a controller, for those who wake it from outside. The zero value is ready; before the controller's start there is
-// nothing to wake: it begins by looking at everything.
+// Queue is the queue of a controller, for those who enqueue it from outside. The zero value is ready; before the controller's start there is
+// nothing to enqueue: it begins by looking at everything.
 type Queue[K comparable] struct {
 	mu    sync.Mutex
 	queue workqueue.TypedRateLimitingInterface[K]
@@ -24,7 +24,7 @@ func (q *Queue[K]) Start(_ context.Context, queue workqueue.TypedRateLimitingInt
 	return nil
 }
 
-// Add wakes the keys.
+// Add enqueues the keys.
 func (q *Queue[K]) Add(keys ...K) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -36,7 +36,7 @@ func (q *Queue[K]) Add(keys ...K) {
 	}
 }
 
-// AddAfter wakes one key later.
+// AddAfter enqueues one key later.
 func (q *Queue[K]) AddAfter(key K, wait time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -118,7 +118,7 @@ func (o *Options) DiskOptions() diskcontroller.Options {
 	return out
 }
 
-// OrphanOptions are those of the judge, with the inventory's rules of absence.
+// OrphanOptions are those of the evaluation, with the inventory's rules of absence.
 func (o *Options) OrphanOptions() orphancontroller.Options {
 	out := o.Orphan
 	out.Rules = orphan.Rules{AbsenceGap: o.AbsenceGap, V2Settle: o.V2Settle}
@@ -126,21 +126,21 @@ func (o *Options) OrphanOptions() orphancontroller.Options {
 	return out
 }
 
-// InstanceOptions are those of starting and stopping, with the judge's post-election delay and locks.
+// InstanceOptions are those of starting and stopping, with the evaluation's post-election delay and locks.
 func (o *Options) InstanceOptions() instancecontroller.Options {
 	out := o.Instance
 	out.PostElectionDelay, out.Locks, out.ControlPath = o.Orphan.PostElectionDelay, &o.locks, o.Manager.ControlPath
 	return out
 }
 
-// EngineOptions are those of looking at engines, with the judge's post-election delay.
+// EngineOptions are those of looking at engines, with the evaluation's post-election delay.
 func (o *Options) EngineOptions() enginecontroller.Options {
 	out := o.Engine
 	out.Snapshots.PostElectionDelay, out.Backups.PostElectionDelay = o.Orphan.PostElectionDelay, o.Orphan.PostElectionDelay
 	return out
 }
 
-// RemovalOptions are those of destroying the data of deleted replicas, with the judge's post-election delay and locks.
+// RemovalOptions are those of destroying the data of deleted replicas, with the evaluation's post-election delay and locks.
 func (o *Options) RemovalOptions() removalcontroller.Options {
 	return removalcontroller.Options{PostElectionDelay: o.Orphan.PostElectionDelay, Locks: &o.locks}
 }

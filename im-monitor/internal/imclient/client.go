@@ -7,18 +7,18 @@ import (
 
 // Client is everything that is asked of one instance manager over one connection. Conn is one; tests have scripted ones.
 type Client interface {
-	// Version tells the server's API versions; ErrUnsupported when they do not meet ours.
+	// Version reports the server's API versions; ErrUnsupported when they do not meet ours.
 	Version(ctx context.Context) (Version, error)
 	// Watch opens the stream of change notices.
 	Watch(ctx context.Context) (Watch, error)
-	// List reads the whole list of instances by name, for v2 joined with what SPDK knows. previous may be nil; what it tells about the same
+	// List reads the whole list of instances by name, for v2 joined with what SPDK knows. previous may be nil; what it reports about the same
 	// (name, UUID) on the same connection is not asked for again. It is not modified.
 	List(ctx context.Context, cause Cause, previous map[string]Instance) (map[string]Instance, error)
 	// Create asks the server to make one instance, and may take minutes. Its success proves nothing about presence.
 	Create(ctx context.Context, request CreateRequest) error
 	// SwitchOver asks for one phase of a frontend's move to another target.
 	SwitchOver(ctx context.Context, request SwitchOverRequest) error
-	// Suspend asks a frontend to hold all I/O, Resume to let it go on. Each may be repeated.
+	// Suspend asks a frontend to hold all I/O, Resume to let it continue. Each may be repeated.
 	Suspend(ctx context.Context, name string) error
 	Resume(ctx context.Context, name string) error
 	// SetANAState sets the state of the path to an engine of this server for every initiator.
@@ -35,7 +35,7 @@ type Watch interface {
 	Next() error
 }
 
-// Cause says why a list is read; it is the label of a metric.
+// Cause reports why a list is read; it is the label of a metric.
 type Cause string
 
 // The causes of a list.
@@ -47,7 +47,7 @@ const (
 	CauseFollowUp  Cause = "follow-up" // something vanished, or a v2 server may still be rediscovering
 )
 
-// UUIDSource says where the UUID of an instance was read.
+// UUIDSource reports where the UUID of an instance was read.
 type UUIDSource string
 
 // The sources of a UUID.
@@ -61,15 +61,15 @@ const (
 type Instance struct {
 	// Name is the key of the list.
 	Name string
-	// Type is engine, replica or engine-frontend, or whatever else the server said; never judged unless known.
+	// Type is engine, replica or engine-frontend, or whatever else the server reported; never evaluated unless known.
 	Type string
 	// DataEngine is v1 or v2; a value that the wire does not define is kept as text.
 	DataEngine string
 	// State is the server's own word, kept as it is.
 	State string
-	// UUID is the runtime identity; empty when neither the status nor SPDK tells one.
+	// UUID is the runtime identity; empty when neither the status nor SPDK reports one.
 	UUID string
-	// UUIDSource says where UUID was read.
+	// UUIDSource reports where UUID was read.
 	UUIDSource UUIDSource
 	// DiskUUID is the lvstore's UUID of a v2 replica; empty is unknown.
 	DiskUUID string
@@ -86,7 +86,7 @@ type Instance struct {
 	Frontend *Frontend
 }
 
-// DeleteRequest names the one instance that shall go, and how.
+// DeleteRequest names the one instance that must go, and how.
 type DeleteRequest struct {
 	Name, Type, DataEngine string
 	// UUID is compared by conforming servers; it is empty only with ByName.
@@ -100,7 +100,7 @@ type DeleteRequest struct {
 	CleanupRequired bool
 }
 
-// Version is what a server says about itself.
+// Version is what a server reports about itself.
 type Version struct {
 	Version, GitCommit                                             string
 	APIVersion, APIMinVersion, ProxyAPIVersion, ProxyAPIMinVersion int64

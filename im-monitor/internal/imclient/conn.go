@@ -90,7 +90,7 @@ func (c *Conn) Close() error {
 	return err
 }
 
-// Version tells the server's versions, once they are known to meet ours and, for v2, the SPDK service is connected, too.
+// Version reports the server's versions, once they are known to meet ours and, for v2, the SPDK service is connected, too.
 func (c *Conn) Version(ctx context.Context) (Version, error) {
 	ctx, cancel := c.listContext(ctx)
 	defer cancel()

@@ -189,7 +189,7 @@ func TestAServerThatHangsCostsADeadline(t *testing.T) {
 	}
 	_, err := s.connect(t, v1beta2.DataEngineV1, Options{ListTimeout: 20 * time.Millisecond}).List(t.Context(), CauseEvent, nil)
 	require.ErrorIs(t, err, ErrUnreachable)
-	// Whoever notices first, the client's timer or the server that was told of it, the code is the same.
+	// Whoever notices first, the client's timer or the server that was reported of it, the code is the same.
 	require.Equal(t, codes.DeadlineExceeded, status.Code(err))
 }
 

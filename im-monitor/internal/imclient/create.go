@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/volumesize"
 )
 
-// CreateRequest names the one instance that shall be made, and of what. It has a Process (v1) or an SPDK part (v2).
+// CreateRequest names the one instance that must be made, and of what. It has a Process (v1) or an SPDK part (v2).
 type CreateRequest struct {
 	Name, Type, DataEngine, Volume string
 	// PortCount is how many ports it gets; a v2 server refuses 0. PortArgs are appended to a v1 process's arguments, each with the port.
@@ -31,7 +31,7 @@ type Process struct {
 type SPDK struct {
 	// Replicas are the addresses (ip:port) of an engine's replicas by name.
 	Replicas map[string]string
-	// DiskName and DiskUUID say where a replica's data lies.
+	// DiskName and DiskUUID report where a replica's data lies.
 	DiskName, DiskUUID string
 	Size               volumesize.Backend
 	// Frontend is the wire's word; empty exports nothing.
@@ -52,7 +52,7 @@ type SwitchOverRequest struct {
 	Phase string
 }
 
-// Create asks for one new instance. Its success proves nothing: what fails inside is listed in state error. ErrAlreadyExists says that the
+// Create asks for one new instance. Its success proves nothing: what fails inside is listed in state error. ErrAlreadyExists reports that the
 // name is taken, perhaps by an earlier call of ours. It may take as long as LifecycleTimeout.
 func (c *Conn) Create(ctx context.Context, request CreateRequest) error {
 	if request.Name == "" || request.Type == "" || (request.Process == nil) == (request.SPDK == nil) {

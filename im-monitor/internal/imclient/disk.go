@@ -162,7 +162,7 @@ func diskNotFound(err error, name string) error {
 	return err
 }
 
-// nameCharacters may go on a disk's name.
+// nameCharacters may continue a disk's name.
 const nameCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
 func diskOf(answer *imrpc.Disk) Disk {

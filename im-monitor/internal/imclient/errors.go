@@ -55,11 +55,11 @@ func inWords(text string) string {
 	if !strings.Contains(text, "rpc error: ") {
 		return cut(text)
 	}
-	said := strings.TrimSpace(wrapped.ReplaceAllString(text, ""))
-	if last := wrapped.FindAllStringSubmatch(text, -1); len(last) > 0 && (said == "" || strings.HasSuffix(text, last[len(last)-1][0])) {
-		said = strings.TrimSpace(said + " " + last[len(last)-1][1])
+	answer := strings.TrimSpace(wrapped.ReplaceAllString(text, ""))
+	if last := wrapped.FindAllStringSubmatch(text, -1); len(last) > 0 && (answer == "" || strings.HasSuffix(text, last[len(last)-1][0])) {
+		answer = strings.TrimSpace(answer + " " + last[len(last)-1][1])
 	}
-	return cut(strings.Join(slices.Compact(strings.Split(said, "\n")), "\n")) // a status and the context's own error say the same
+	return cut(strings.Join(slices.Compact(strings.Split(answer, "\n")), "\n")) // a status and the context's own error report the same
 }
 
 // Unwrap makes the kind and the underlying error visible to errors.Is.

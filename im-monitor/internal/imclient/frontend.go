@@ -9,11 +9,11 @@ import (
 
 const typeFrontend = v1beta2.InstanceTypeEngineFrontend
 
-// Frontend is what a list tells about an engine-frontend beside what all instances have.
+// Frontend is what a list reports about an engine-frontend beside what all instances have.
 type Frontend struct {
 	// EngineName is the engine that it is connected to, Kind the wire's word for what it shows.
 	EngineName, Kind string
-	// ActivePath is the path that carries I/O, PreferredPath the one that shall.
+	// ActivePath is the path that carries I/O, PreferredPath the one that must.
 	ActivePath, PreferredPath string
 	UblkID                    int32
 	Paths                     []Path

@@ -29,7 +29,7 @@ func TestAProcessThatMayNotCallReadsOnly(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Every method of the API counts as a call with an effect, or as one without, as its name says.
+// Every method of the API counts as a call with an effect, or as one without, as its name reports.
 func TestMethodsWithoutAnEffectAreThoseThatRead(t *testing.T) {
 	var effects []string
 	for _, service := range []grpc.ServiceDesc{imrpc.InstanceService_ServiceDesc, imrpc.ProxyEngineService_ServiceDesc,

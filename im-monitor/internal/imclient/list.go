@@ -42,7 +42,7 @@ func (c *Conn) List(ctx context.Context, cause Cause, previous map[string]Instan
 	return instances, nil
 }
 
-// instanceList is what InstanceList alone tells.
+// instanceList is what InstanceList alone reports.
 func (c *Conn) instanceList(ctx context.Context) (map[string]Instance, error) {
 	ctx, cancel := c.listContext(ctx)
 	defer cancel()
@@ -73,7 +73,7 @@ func convertList(answer *imrpc.InstanceListResponse) (map[string]Instance, error
 	return instances, nil
 }
 
-// notPrinted tells what no UUID contains; a garbled one must not be taken for another instance.
+// notPrinted reports what no UUID contains; a garbled one must not be taken for another instance.
 func notPrinted(r rune) bool { return r <= ' ' || r > '~' }
 
 // convert turns one entry into a value that keeps nothing of the message but its strings.
@@ -114,7 +114,7 @@ func engineName(engine imrpc.DataEngine) string {
 // questions are what a list leaves open for SPDK to answer.
 type questions struct{ replicas, engines bool }
 
-// carryOver fills in the disks of v2 replicas whose identity the list tells and the previous one knew already, and says what is still open.
+// carryOver fills in the disks of v2 replicas whose identity the list reports and the previous one knew already, and reports what is still open.
 func carryOver(instances, previous map[string]Instance) questions {
 	var open questions
 	for name, instance := range instances {

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 )
 
-// Options say how instance managers are reached. The zero value of a field means its default.
+// Options report how instance managers are reached. The zero value of a field means its default.
 type Options struct {
 	// InstancePort (8503) and SPDKPort (8504, v2 only) are where the two services listen.
 	InstancePort, SPDKPort int

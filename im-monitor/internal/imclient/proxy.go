@@ -47,7 +47,7 @@ func (p *Proxy) Close() error { return p.connection.Close() }
 // EngineReplica is one replica as its engine sees it. Address is tcp://ip:port; Name may be empty.
 type EngineReplica struct{ Name, Address, Mode string }
 
-// EngineVolume is what an engine tells about its volume.
+// EngineVolume is what an engine reports about its volume.
 type EngineVolume struct {
 	Size                         volumesize.Backend
 	Endpoint                     string
@@ -74,7 +74,7 @@ func (p *Proxy) Replicas(ctx context.Context, t Target) ([]EngineReplica, error)
 	return out, nil
 }
 
-// Volume tells the volume's size and what goes on with it.
+// Volume reports the volume's size and what continues with it.
 func (p *Proxy) Volume(ctx context.Context, t Target) (EngineVolume, error) {
 	ctx, cancel := p.read(ctx)
 	defer cancel()
@@ -111,7 +111,7 @@ func (p *Proxy) Snapshots(ctx context.Context, t Target) (map[string]v1beta2.Sna
 	return out, nil
 }
 
-// Rebuilds tells how far rebuilds are, by the address tcp://ip:port of the replica.
+// Rebuilds reports how far rebuilds are, by the address tcp://ip:port of the replica.
 func (p *Proxy) Rebuilds(ctx context.Context, t Target) (map[string]v1beta2.RebuildStatus, error) {
 	ctx, cancel := p.read(ctx)
 	defer cancel()
@@ -128,7 +128,7 @@ func (p *Proxy) Rebuilds(ctx context.Context, t Target) (map[string]v1beta2.Rebu
 	return out, nil
 }
 
-// Clones tells how far the last clone into this engine is, by the address of the replica.
+// Clones reports how far the last clone into this engine is, by the address of the replica.
 func (p *Proxy) Clones(ctx context.Context, t Target) (map[string]v1beta2.SnapshotCloneStatus, error) {
 	ctx, cancel := p.read(ctx)
 	defer cancel()
@@ -145,7 +145,7 @@ func (p *Proxy) Clones(ctx context.Context, t Target) (map[string]v1beta2.Snapsh
 	return out, nil
 }
 
-// Restores tells how far the last restore into this engine is, by the address of the replica.
+// Restores reports how far the last restore into this engine is, by the address of the replica.
 func (p *Proxy) Restores(ctx context.Context, t Target) (map[string]v1beta2.RestoreStatus, error) {
 	ctx, cancel := p.read(ctx)
 	defer cancel()
@@ -163,7 +163,7 @@ func (p *Proxy) Restores(ctx context.Context, t Target) (map[string]v1beta2.Rest
 	return out, nil
 }
 
-// Addition is one replica that an engine shall take in; Address is ip:port, Size what the volume has now.
+// Addition is one replica that an engine must take in; Address is ip:port, Size what the volume has now.
 type Addition struct {
 	Name, Address string
 	Size          volumesize.Backend
@@ -190,7 +190,7 @@ func (p *Proxy) RemoveReplica(ctx context.Context, t Target, name, address strin
 	return callError(ctx, "ReplicaRemove", p.address, err)
 }
 
-// Expand lets the volume grow to a size in bytes. A v1 server may answer before it failed: the size tells.
+// Expand lets the volume grow to a size in bytes. A v1 server may answer before it failed: the size reports.
 func (p *Proxy) Expand(ctx context.Context, t Target, size volumesize.Backend) error {
 	ctx, cancel := p.change(ctx)
 	defer cancel()

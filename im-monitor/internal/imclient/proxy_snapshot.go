@@ -26,7 +26,7 @@ func (p *Proxy) RemoveSnapshots(ctx context.Context, t Target, names []string) e
 	return callError(ctx, "SnapshotRemove", p.address, err)
 }
 
-// PurgeSnapshots lets the engine merge what is marked removed. One that purges already goes on with that.
+// PurgeSnapshots lets the engine merge what is marked removed. One that purges already continues with that.
 func (p *Proxy) PurgeSnapshots(ctx context.Context, t Target) error {
 	ctx, cancel := p.change(ctx)
 	defer cancel()
@@ -42,7 +42,7 @@ func (p *Proxy) Revert(ctx context.Context, t Target, snapshot string) error {
 	return callError(ctx, "SnapshotRevert", p.address, err)
 }
 
-// Purges tells how far the last purge is, by the address of the replica; v2 never tells.
+// Purges reports how far the last purge is, by the address of the replica; v2 never reports.
 func (p *Proxy) Purges(ctx context.Context, t Target) (map[string]v1beta2.PurgeStatus, error) {
 	ctx, cancel := p.read(ctx)
 	defer cancel()
@@ -58,7 +58,7 @@ func (p *Proxy) Purges(ctx context.Context, t Target) (map[string]v1beta2.PurgeS
 	return out, nil
 }
 
-// BackupOrder is one backup that an engine shall take.
+// BackupOrder is one backup that an engine must take.
 type BackupOrder struct {
 	// Name is the backup's, Snapshot what is copied, TargetURL where to.
 	Name, Snapshot, TargetURL string
@@ -71,7 +71,7 @@ type BackupOrder struct {
 	Credentials []string
 }
 
-// BackUp lets the engine begin to copy a snapshot into a target, and tells which replica (tcp://ip:port) does it.
+// BackUp lets the engine begin to copy a snapshot into a target, and reports which replica (tcp://ip:port) does it.
 func (p *Proxy) BackUp(ctx context.Context, t Target, o BackupOrder) (replica string, err error) {
 	ctx, cancel := p.change(ctx)
 	defer cancel()
@@ -91,7 +91,7 @@ type BackupProgress struct {
 	Percent                    int
 }
 
-// Backup tells how far a backup is that this engine was asked for; ErrNotFound when it knows none of that name.
+// Backup reports how far a backup is that this engine was asked for; ErrNotFound when it knows none of that name.
 func (p *Proxy) Backup(ctx context.Context, t Target, name, replica string) (BackupProgress, error) {
 	ctx, cancel := p.read(ctx)
 	defer cancel()

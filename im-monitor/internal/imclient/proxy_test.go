@@ -35,7 +35,7 @@ type engineServer struct {
 	restores *imrpc.EngineBackupRestoreStatusProxyResponse
 }
 
-// answer keeps a request, and waits when the test says so.
+// answer keeps a request, and waits when the test reports it.
 func answer[A any](ctx context.Context, s *engineServer, asked proto.Message, a A) (A, error) {
 	s.mu.Lock()
 	s.asked = asked

@@ -85,7 +85,7 @@ func (r refusable) Clone() credentials.TransportCredentials {
 	return refusable{r.TransportCredentials.Clone(), r.config, r.refusal}
 }
 
-// alerted is a connection that reports the alert of a server that never said anything else.
+// alerted is a connection that reports the alert of a server that never reported anything else.
 type alerted struct {
 	net.Conn
 	ours    *x509.Certificate

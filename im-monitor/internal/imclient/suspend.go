@@ -12,26 +12,26 @@ import (
 	"drover.dev/drover/im-monitor/internal/rpc/spdkrpc"
 )
 
-// Suspend asks a v2 frontend to hold all I/O: whoever uses it waits, and nothing is acknowledged. Its state in the list tells what came of
+// Suspend asks a v2 frontend to hold all I/O: whoever uses it waits, and nothing is acknowledged. Its state in the list reports what came of
 // it.
 func (c *Conn) Suspend(ctx context.Context, name string) error {
 	request := &imrpc.InstanceSuspendRequest{DataEngine: imrpc.DataEngine_DATA_ENGINE_V2, Name: name, Type: typeFrontend}
 	return turn(ctx, c, "InstanceSuspend", name, imrpc.NewInstanceServiceClient(c.instances).InstanceSuspend, request)
 }
 
-// Resume asks a v2 frontend to let its I/O go on, by the paths that it has.
+// Resume asks a v2 frontend to let its I/O continue, by the paths that it has.
 func (c *Conn) Resume(ctx context.Context, name string) error {
 	request := &imrpc.InstanceResumeRequest{DataEngine: imrpc.DataEngine_DATA_ENGINE_V2, Name: name, Type: typeFrontend}
 	return turn(ctx, c, "InstanceResume", name, imrpc.NewInstanceServiceClient(c.instances).InstanceResume, request)
 }
 
-// The states of the path to an engine, as its listener tells them to initiators.
+// The states of the path to an engine, as its listener reports them to initiators.
 const (
 	ANAOptimized    = "optimized"
 	ANAInaccessible = "inaccessible"
 )
 
-// noSubsystem is how a server says that an engine which it lists exports nothing any more. There is no code for it.
+// noSubsystem is how a server reports that an engine which it lists exports nothing any more. There is no code for it.
 const noSubsystem = "unable to find subsystem"
 
 // SetANAState sets the state of the path to an engine that runs at this server, for every initiator. ErrNotFound: the engine, or its

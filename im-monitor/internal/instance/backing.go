@@ -23,7 +23,7 @@ type BackingImage struct {
 // backed reports whether the replica starts from a backing image.
 func (w World) backed() bool { return w.replica() && w.Object.Replica.BackingImage != "" }
 
-// withoutBackingImage holds a replica up until the copy of its backing image lies on its disk: without it every block that nobody wrote
+// withoutBackingImage holds a replica up until the copy of its backing image lies on its disk: without it every block that no one wrote
 // reads as zeros.
 func withoutBackingImage(w World) *refusal {
 	if !w.backed() {

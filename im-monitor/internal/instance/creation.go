@@ -30,7 +30,7 @@ type SPDK struct {
 	SnapshotMaxCount                            int
 }
 
-// defaultSnapshots is the count where the object says none: 0 would refuse every snapshot.
+// defaultSnapshots is the count where the object reports none: 0 would refuse every snapshot.
 const defaultSnapshots = 250
 
 // creation is what to make, or why that cannot be.
@@ -91,7 +91,7 @@ func lacking(w World) *refusal {
 	return nil
 }
 
-// withoutVolume refuses where the Volume was looked for and is not there: nobody knows then whether it is encrypted.
+// withoutVolume refuses where the Volume was looked for and is not there: no one knows then whether it is encrypted.
 func withoutVolume(w World) *refusal {
 	if !w.VolumeRead || w.Volume != nil {
 		return nil

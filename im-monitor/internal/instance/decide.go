@@ -11,7 +11,7 @@ import (
 // refusalsToFail is how often in a row a server may decline before the instance counts as failed.
 const refusalsToFail = 3
 
-// Decide says what the status is and what to ask for. It is total, deterministic and idempotent.
+// Decide reports what the status is and what to ask for. It is total, deterministic and idempotent.
 func Decide(w World) Verdict {
 	if w.Held.After(w.Now) {
 		v := keep(w, ReasonHeld, "A server may still execute a deletion of the leader before this one.")
@@ -60,11 +60,11 @@ func decide(w World) Verdict {
 	}
 }
 
-// supervise tells what became of an instance that was seen since it was asked for. It never starts it again: attach-controller decides
-// that, by stopping it first. So that nobody forgets it, started is kept, whatever the state becomes.
+// supervise reports what became of an instance that was seen since it was asked for. It never starts it again: attach-controller decides
+// that, by stopping it first. So that no one forgets it, started is kept, whatever the state becomes.
 func supervise(w World) Verdict {
 	v := watch(w)
-	if v.Call.Op != OpCreate { // a frontend that was lost begins anew
+	if v.Call.Op != OpCreate { // a frontend that was lost begins again
 		v.Status.Started = true
 	}
 	return v
@@ -99,7 +99,7 @@ func watch(w World) Verdict {
 	return v
 }
 
-// blind says that nobody can see what became of an instance. Until the server answered this process for the first time, or did not answer,
+// blind reports that no one can see what became of an instance. Until the server answered this process for the first time, or did not answer,
 // that is no news: a process that begins would else call every healthy instance unknown.
 func blind(w World) Verdict {
 	if w.Here.Unheard && !w.Node.Out() {
@@ -108,7 +108,7 @@ func blind(w World) Verdict {
 	return keep(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
 }
 
-// unloaded says which disks keep a list from proving anything.
+// unloaded reports which disks keep a list from proving anything.
 func unloaded(p *Place) string {
 	return fmt.Sprintf("%s has not loaded disk %s of node %s, so what of it is there is unknown; see the conditions of the disk in the "+
 		"Node's status.",
@@ -184,7 +184,7 @@ func mayBegin(w World) (Verdict, bool) {
 	return Verdict{}, true
 }
 
-// rest waits with a status that says that nothing runs, unless a start is under way.
+// rest waits with a status that reports that nothing runs, unless a start is under way.
 func rest(w World, reason, message string) Verdict {
 	v := keep(w, reason, message)
 	if !w.Status.Begun() {

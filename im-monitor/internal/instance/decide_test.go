@@ -88,7 +88,7 @@ func elsewhere(node, state string) change {
 	}
 }
 
-// outcome is what a row compares: the state to be told, the call, and why.
+// outcome is what a row compares: the state to be reported, the call, and why.
 type outcome struct {
 	state  string
 	op     Op
@@ -109,9 +109,9 @@ func TestWhatIsWantedIsStartedOnceNothingStandsAgainstIt(t *testing.T) {
 	}{
 		{"a stopped engine is created", world(wanted, status(stopped(""))), outcome{halted, OpCreate, im, ReasonCalling}},
 		{"one that was never looked at, too", world(wanted), outcome{"", OpCreate, im, ReasonCalling}},
-		{"a creation that nobody saw the effect of is sent again", world(wanted, status(begun)),
+		{"a creation that no one saw the effect of is sent again", world(wanted, status(begun)),
 			outcome{starting, OpCreate, im, ReasonCalling}},
-		{"what is listed starting is told so", world(wanted, status(begun), lists(starting)),
+		{"what is listed starting is reported so", world(wanted, status(begun), lists(starting)),
 			outcome{starting, OpNone, "", ReasonChanging}},
 		{"what is listed running runs", world(wanted, status(begun), lists(running)), outcome{running, OpNone, "", ReasonDone}},
 		{"what failed while starting is an error", world(wanted, status(begun), lists(failed)), outcome{failed, OpNone, "", ReasonFailed}},
@@ -174,7 +174,7 @@ func TestWhatWasSeenIsSupervisedAndNeverStartedAgain(t *testing.T) {
 		{"listed suspended is suspended", world(wanted, status(was(running)), lists("suspended")),
 			outcome{"suspended", OpNone, "", ReasonDone}},
 		{"listed in error is an error", world(wanted, status(was(running)), lists(failed)), outcome{failed, OpNone, "", ReasonFailed}},
-		{"a process that ended although nobody asked has failed", world(wanted, status(was(running)), lists(halted)),
+		{"a process that ended although no one asked has failed", world(wanted, status(was(running)), lists(halted)),
 			outcome{failed, OpNone, "", ReasonFailed}},
 		{"a list that lacks it is no proof", world(wanted, status(was(running))), outcome{running, OpNone, "", ReasonUnproven}},
 		{"proven absent is an error", world(wanted, status(was(running)), absent), outcome{failed, OpNone, "", ReasonMissing}},
@@ -185,10 +185,10 @@ func TestWhatWasSeenIsSupervisedAndNeverStartedAgain(t *testing.T) {
 			outcome{running, OpNone, "", ReasonUnknown}},
 		{"a node that is down is news before that", world(wanted, status(was(running)), unheard, down),
 			outcome{unknown, OpNone, "", ReasonUnknown}},
-		{"what still answers on a node that is down is told as it is", world(wanted, status(was(running)), lists(running), down),
+		{"what still answers on a node that is down is reported as it is", world(wanted, status(was(running)), lists(running), down),
 			outcome{running, OpNone, "", ReasonDone}},
 		{"an error stays one until it was stopped", world(wanted, status(was(failed)), unread), outcome{failed, OpNone, "", ReasonFailed}},
-		{"a list of a server that has not loaded the disk says nothing", world(wanted, asReplica, v2, status(was(running)), notLoaded),
+		{"a list of a server that has not loaded the disk reports nothing", world(wanted, asReplica, v2, status(was(running)), notLoaded),
 			outcome{unknown, OpNone, "", ReasonDiskNotLoaded}},
 		{"an error is not started again", world(wanted, status(was(failed)), absent), outcome{failed, OpNone, "", ReasonFailed}},
 		{"a pod that is gone took its engine with it", world(wanted, status(was(running)), podless),
@@ -203,9 +203,9 @@ func TestWhatWasSeenIsSupervisedAndNeverStartedAgain(t *testing.T) {
 		{"else it is an error", world(wanted, asFrontend, status(was(running)), absent), outcome{failed, OpNone, "", ReasonMissing}},
 		{"what was deleted as asked is stopped, although it is asked for again",
 			world(wanted, status(was(running)), absent, func(w *World) { w.Here.Ended = true }), outcome{halted, OpNone, "", ReasonDone}},
-		{"a twin elsewhere is the orphan judge's", world(wanted, status(was(running)), lists(running), elsewhere("node-2", running)),
+		{"a duplicate elsewhere is the orphan evaluate's", world(wanted, status(was(running)), lists(running), elsewhere("node-2", running)),
 			outcome{running, OpNone, "", ReasonDone}},
-		{"a word that nobody knows is unknown", world(wanted, status(was(running)), lists("dancing")),
+		{"a word that no one knows is unknown", world(wanted, status(was(running)), lists("dancing")),
 			outcome{unknown, OpNone, "", ReasonChanging}},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, outcomeOf(Decide(c.world))) })
@@ -225,7 +225,7 @@ func TestStoppedIsSaidOnEvidenceOnly(t *testing.T) {
 		{"what failed is deleted", world(status(was(failed)), lists(failed)), outcome{failed, OpDelete, im, ReasonCalling}},
 		{"what is still starting is deleted", world(status(Status{State: starting, Starting: true, InstanceManager: im}), lists(starting)),
 			outcome{starting, OpDelete, im, ReasonCalling}},
-		{"what is ending is told so", world(status(was(running)), lists(stopping)), outcome{stopping, OpNone, "", ReasonChanging}},
+		{"what is ending is reported so", world(status(was(running)), lists(stopping)), outcome{stopping, OpNone, "", ReasonChanging}},
 		{"a v1 process that is listed as stopped has stopped", world(status(was(running)), lists(halted)),
 			outcome{halted, OpNone, "", ReasonDone}},
 		{"a v2 replica that is listed as stopped has stopped", world(v2, asReplica, status(was(running)), lists(halted)),
@@ -245,35 +245,35 @@ func TestStoppedIsSaidOnEvidenceOnly(t *testing.T) {
 		{"what never began is stopped once a list lacks it", world(), outcome{halted, OpNone, "", ReasonDone}},
 		{"what never began is not looked at yet where the inventory is unknown", world(unread), outcome{"", OpNone, "", ReasonUnknown}},
 		{"an instance manager that is gone runs nothing", world(status(was(running)), gone), outcome{halted, OpNone, "", ReasonDone}},
-		{"a stopped object whose instance runs is told stopping, and the instance ends (O6)", world(status(stopped("")), lists(running)),
+		{"a stopped object whose instance runs is reported stopping, and the instance ends (O6)", world(status(stopped("")), lists(running)),
 			outcome{stopping, OpDelete, im, ReasonCalling}},
 		{"so is one on another instance manager of the node", world(status(stopped("")), elsewhere("node-1", running)),
 			outcome{stopping, OpDelete, "im-2", ReasonCalling}},
-		{"one on another node is the orphan judge's", world(status(stopped("")), elsewhere("node-2", running)),
+		{"one on another node is the orphan evaluate's", world(status(stopped("")), elsewhere("node-2", running)),
 			outcome{halted, OpNone, "", ReasonDone}},
 		{"on a node that is down nothing is concluded while a replica in service runs",
 			world(status(was(running)), unread, down, peers(Peer{Name: "r-2", State: running, On: true})),
 			outcome{unknown, OpNone, "", ReasonNotCutOff}},
-		{"nor while one in service shall run", world(status(was(running)), unread, down,
+		{"nor while one in service must run", world(status(was(running)), unread, down,
 			peers(Peer{Name: "r-2", State: halted, Wanted: true, On: true})), outcome{unknown, OpNone, "", ReasonNotCutOff}},
 		{"nor while one in service may be starting",
 			world(status(was(running)), unread, down, peers(Peer{Name: "r-2", State: halted, Begun: true, On: true})),
 			outcome{unknown, OpNone, "", ReasonNotCutOff}},
 		{"nor before anybody looked", world(status(was(running)), unread, down), outcome{unknown, OpNone, "", ReasonNotCutOff}},
-		{"once every replica in service is stopped, what ran there is cut off",
+		{"once every replica in service is stopped, what ran there is partitioned",
 			world(status(was(running)), unread, down, peers(Peer{Name: "r-1", State: running}, Peer{Name: "r-2", State: halted, On: true})),
 			outcome{halted, OpNone, "", ReasonDone}},
-		{"with no replica in service there is nothing to be cut off from",
+		{"with no replica in service there is nothing to be partitioned from",
 			world(status(was(running)), unread, down, peers(Peer{Name: "r-1", State: running})), outcome{halted, OpNone, "", ReasonDone}},
 		{"what still answers on a node that is down is stopped as usual", world(status(was(running)), lists(running), down),
 			outcome{running, OpDelete, im, ReasonCalling}},
-		{"a v2 engine that a frontend still leads to goes on",
+		{"a v2 engine that a frontend still leads to continues",
 			world(v2, status(was(running)), lists(running), func(w *World) { w.LedBy = "vol-ef-0" }),
 			outcome{running, OpNone, "", ReasonLed}},
 		{"unless it has failed, so that it carries nothing",
 			world(v2, status(was(failed)), lists(failed), func(w *World) { w.LedBy = "vol-ef-0" }),
 			outcome{failed, OpDelete, im, ReasonCalling}},
-		{"unless it is cut off already, which a hung server cannot hold up",
+		{"unless it is partitioned already, which a hung server cannot hold up",
 			world(status(was(running)), lists(running), down, peers(Peer{Name: "r-2", State: halted, On: true})),
 			outcome{halted, OpNone, "", ReasonDone}},
 		{"and then it is left until the node is back", world(status(stopped(v1beta2.ReasonNodeDown)), lists(running), down),
@@ -290,7 +290,7 @@ func TestAConclusionIsMarkedUntilSomebodyLooks(t *testing.T) {
 	require.Equal(t, stopped(v1beta2.ReasonOutOfService), Decide(world(status(was(running)), unread, out, cutOff)).Status)
 	concluded := status(stopped(v1beta2.ReasonNodeDown))
 	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(concluded, unread, down)).Status)
-	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(concluded, unread)).Status, "the node is back, but nobody looked")
+	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(concluded, unread)).Status, "the node is back, but no one looked")
 	require.Equal(t, stopped(""), Decide(world(concluded)).Status, "the list lacks it")
 	back := Decide(world(concluded, lists(running)))
 	require.Equal(t, Status{State: stopping, InstanceManager: im}, back.Status, "the old engine was there all the time")

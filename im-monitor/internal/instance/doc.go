@@ -1,4 +1,4 @@
-// Package instance decides about the runtime instance of one Engine, EngineFrontend or Replica: what its status says, and what to ask an
+// Package instance decides about the runtime instance of one Engine, EngineFrontend or Replica: what its status reports, and what to ask an
 // instance manager for. It knows the object, the newest whole lists, the node, and right before a call the volume's other objects; it
 // refuses to know why an instance is wanted.
 //
@@ -6,9 +6,9 @@
 //	stopped ───────────────────────────▶ starting ─────────▶ running ⇄ suspended
 //	   ▲                                                        │ failed, or proven missing
 //	   │ listed stopped, absence proven,                        ▼
-//	   └────── or node out and cut off ◀── delete, look ◀───── error
+//	   └────── or node out and partitioned ◀── delete, look ◀───── error
 //
-//	suspended: a frontend holds its I/O because that is asked for; it moves under it, and goes on at its target.
+//	suspended: a frontend holds its I/O because that is asked for; it moves under it, and continues at its target.
 //	unknown: no whole list of its instance manager. Unknown is not empty, and decides nothing.
 //
 // Four rules carry the rest. The status comes from lists, never from a call's answer. What ended by itself is an error and is not started

@@ -9,7 +9,7 @@ import (
 
 const actionRun = "RunInstance"
 
-// transitions are said when the state becomes one that people have to look at; what goes well is in the status.
+// transitions are reported when the state becomes one that people have to look at; what goes well is in the status.
 func transitions(w World, v Verdict) []events.Event {
 	before, after := w.Status, v.Status
 	switch {
@@ -21,12 +21,12 @@ func transitions(w World, v Verdict) []events.Event {
 	return nil
 }
 
-// failedEvent is said about an object whose instance failed, is missing, or was refused.
+// failedEvent is reported about an object whose instance failed, is missing, or was refused.
 func failedEvent(reason, message string) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: reason, Action: actionRun, Note: message}
 }
 
-// concludedEvent is said about an object that counts as stopped although nobody saw it.
+// concludedEvent is reported about an object that counts as stopped although no one saw it.
 func concludedEvent(reason, message string) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: reason, Action: actionRun, Note: message}
 }

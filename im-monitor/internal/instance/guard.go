@@ -9,7 +9,7 @@ import (
 )
 
 // guard has the last word before a creation: never an engine while another one of the volume may be live, unless the volume migrates or its
-// target moves (ATT-1); then only over replicas that the live one has in mode RW (rule M7). It says nothing while nobody read the peers:
+// target moves (ATT-1); then only over replicas that the live one has in mode RW (rule M7). It reports nothing while no one read the peers:
 // the same question is asked again right before the call.
 func guard(w World) (Verdict, bool) {
 	if ready := w.Here.Since.Add(w.Settings.Rediscovery); w.v2() && ready.After(w.Now) {
@@ -47,7 +47,7 @@ func guard(w World) (Verdict, bool) {
 	return Verdict{}, true
 }
 
-// live reports whether the peer may do I/O. One that is concluded stopped is cut off.
+// live reports whether the peer may do I/O. One that is concluded stopped is partitioned.
 func (p Peer) live() bool {
 	return p.Begun || p.State != "" && p.State != v1beta2.InstanceStateStopped
 }

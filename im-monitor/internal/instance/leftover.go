@@ -6,8 +6,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// leftover ends what another node still runs under the object's name: the node was cut off while the volume moved, and came back. Servers
-// that tell no UUID leave it to nobody else: without one there is no Orphan. A frontend goes first, then the engine that it leads to, then
+// leftover ends what another node still runs under the object's name: the node was partitioned while the volume moved, and came back. Servers
+// that tell no UUID leave it to no one else: without one there is no Orphan. A frontend goes first, then the engine that it leads to, then
 // the replicas that the engine maps, whose data stays.
 //
 // It ends only what the object positively does not mean: the object runs, on its node, on the instance manager that its status names, and
@@ -32,7 +32,7 @@ func leftover(w World, v Verdict) Verdict {
 	return v
 }
 
-// settledHere reports whether the object's own instance runs where spec and status say.
+// settledHere reports whether the object's own instance runs where spec and status report.
 func (w World) settledHere(s Status) bool {
 	e := w.entry()
 	return w.v2() && (w.replica() || w.Object.Active) && !w.Object.Deleting && e != nil && e.State == v1beta2.InstanceStateRunning &&

@@ -6,8 +6,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// lost creates a frontend anew that a live upgrade took away: the server of the new instance manager did not find its record, or could not
-// reach the target on record. Two whole lists lack it, the second of them of a settled epoch, so that nobody is still recovering it. Its
+// lost creates a frontend again that a live upgrade took away: the server of the new instance manager did not find its record, or could not
+// reach the target on record. Two whole lists lack it, the second of them of a settled epoch, so that no one is still recovering it. Its
 // target serves elsewhere, so the volume need not be detached for it; the workload's device is another one now. One that was lost in the
 // middle of a switch-over fails instead: the listeners of both engines may be closed, and only a new attachment opens them. [UPG-3]
 func lost(w World) Verdict {

@@ -30,7 +30,7 @@ func TestAFrontendThatAnUpgradeLostIsCreatedAnewWhereItsTargetServes(t *testing.
 	require.Equal(t, OpNone, v.Call.Op, "its target does not serve")
 	require.Equal(t, v1beta2.InstanceStateUnknown, v.Status.State)
 	v = Decide(world(upgraded, absent, func(w *World) { w.Node.Upgrading = false }))
-	require.Equal(t, v1beta2.InstanceStateError, v.Status.State, "without an upgrade it failed, and its volume is attached anew")
+	require.Equal(t, v1beta2.InstanceStateError, v.Status.State, "without an upgrade it failed, and its volume is attached again")
 	require.Empty(t, v.Call.Lost)
 	v = Decide(world(upgraded, absent, func(w *World) { w.Status.Switchover = Switchover{Phase: phaseSwitching, Engine: "b"} }))
 	require.Equal(t, v1beta2.InstanceStateError, v.Status.State, "both listeners may be closed: only a new attachment opens them")

@@ -105,7 +105,7 @@ func TestEveryWorldHasOneVerdictThatStands(t *testing.T) {
 		again := Decide(applied(w, v))
 		require.Truef(t, v.Status.Equal(again.Status), "not idempotent: %+v then %+v", v.Status, again.Status)
 		require.Equal(t, v.Call, again.Call)
-		require.Empty(t, again.Events, "said twice")
+		require.Empty(t, again.Events, "reported twice")
 	})
 }
 
@@ -144,7 +144,7 @@ func TestNoCallGoesWhereNothingIsKnown(t *testing.T) {
 	})
 }
 
-// ORP-2: stopping a replica never destroys its data; a deletion names a UUID where the list tells one.
+// ORP-2: stopping a replica never destroys its data; a deletion names a UUID where the list reports one.
 func TestAStopKeepsDataAndNamesItsInstance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)

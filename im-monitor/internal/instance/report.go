@@ -26,8 +26,8 @@ func report(w World, e *Entry) Verdict {
 	return v
 }
 
-// seen is the object's word for a listed state of an instance that shall run. A process that ended although nobody asked it to has failed;
-// a frontend that is pending after it ran is being found again, and nobody knows yet with what success.
+// seen is the object's word for a listed state of an instance that must run. A process that ended although no one asked it to has failed;
+// a frontend that is pending after it ran is being found again, and no one knows yet with what success.
 func seen(state string, first bool) string {
 	switch state {
 	case v1beta2.InstanceStateRunning, v1beta2.InstanceStateSuspended, v1beta2.InstanceStateStopping:
@@ -51,7 +51,7 @@ func orNothing(message string) string {
 	return message
 }
 
-// fill tells where a live instance is. first: it was not seen since it was asked for.
+// fill reports where a live instance is. first: it was not seen since it was asked for.
 func fill(w World, e *Entry, s *Status, first bool) {
 	s.Starting, s.Started = false, true
 	s.InstanceManager, s.UUID, s.UblkID = w.Here.InstanceManager, e.UUID, e.UblkID
@@ -84,7 +84,7 @@ func fillFrontend(w World, e *Entry, s *Status, first bool) {
 	}
 }
 
-// endpoint is what the server tells. A v1 server tells none: the device and the target carry the volume's name.
+// endpoint is what the server reports. A v1 server reports none: the device and the target carry the volume's name.
 func endpoint(w World, e *Entry, s Status) string {
 	switch {
 	case e.Endpoint != "" || w.v2() || !w.engine() || w.Object.DisableFrontend:

@@ -90,7 +90,7 @@ func TestTheBackendsOfAnEncryptedVolumeHaveRoomForTheLUKSHeader(t *testing.T) {
 	}
 }
 
-// Without its backing file every block that nobody wrote reads as zeros. [A2]
+// Without its backing file every block that no one wrote reads as zeros. [A2]
 func TestAReplicaStartsOverItsBackingImageOrNotAtAll(t *testing.T) {
 	require.Contains(t, args(t, asReplica, backed), "--backing-file /host/var/lib/longhorn/backing-images/bi-1-eeee4444/backing ")
 	for name, c := range map[string]struct {

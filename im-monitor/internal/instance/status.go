@@ -23,7 +23,7 @@ type Status struct {
 	ActivePath, PreferredPath string
 	Paths                     []v1beta2.NvmeTCPPath
 	Switchover                Switchover
-	// Suspended is the request to hold I/O that was answered last.
+	// Suspended is the request to suspends I/O that was answered last.
 	Suspended  string
 	TargetIP   string
 	TargetPort int
@@ -36,7 +36,7 @@ type Status struct {
 	NodeDown string
 }
 
-// Problem is the reason and message of a condition that says that something is wrong; empty is well.
+// Problem is the reason and message of a condition that reports that something is wrong; empty is well.
 type Problem struct{ Reason, Message string }
 
 // Equal compares all of it.
@@ -55,7 +55,7 @@ func equalRest(a, b Status) bool {
 		a.Creation == b.Creation && a.BackingImage == b.BackingImage && a.Switching == b.Switching
 }
 
-// Begun reports whether an instance may exist for all that the status says: what it lacks has to be proven.
+// Begun reports whether an instance may exist for all that the status reports: what it lacks has to be proven.
 func (s Status) Begun() bool {
 	return s.Starting || s.supervised() || s.InstanceManager != "" ||
 		s.State != "" && s.State != v1beta2.InstanceStateStopped
@@ -70,7 +70,7 @@ func (s Status) supervised() bool {
 	return s.Started
 }
 
-// AwaitsCutOff reports whether the object shall be stopped on a node that is out, so that the volume's replicas decide.
+// AwaitsCutOff reports whether the object must be stopped on a node that is out, so that the volume's replicas decide.
 func (w World) AwaitsCutOff() bool { return !w.Object.Running && w.Node.Out() && w.Status.Begun() }
 
 // stopped is the status of what does not run.

@@ -7,8 +7,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// stop ends the instance. Stopped is said on evidence only: the list shows it stopped (v1, v2 replica), its absence is proven, or its node
-// is out and it is cut off.
+// stop ends the instance. Stopped is reported on evidence only: the list shows it stopped (v1, v2 replica), its absence is proven, or its node
+// is out and it is partitioned.
 func stop(w World) Verdict {
 	entry := w.entry()
 	switch {
@@ -39,7 +39,7 @@ func stop(w World) Verdict {
 	return v
 }
 
-// here is another instance manager of the same node that lists the name live; -1 is none. Those of other nodes are the orphan judge's.
+// here is another instance manager of the same node that lists the name live; -1 is none. Those of other nodes are the orphan evaluate's.
 func (w World) here() int {
 	return slices.IndexFunc(w.Elsewhere, func(p Place) bool {
 		return p.Known && p.Entry != nil && p.Node == w.Node.Name && lives(p.Entry.State)
@@ -48,13 +48,13 @@ func (w World) here() int {
 
 func (w World) down() bool { return w.Node.Out() }
 
-// settle says stopped. A state that was concluded stays so until somebody sees the place again.
+// settle reports stopped. A state that was concluded stays so until somebody sees the place again.
 func settle(w World) Verdict {
 	concluded := w.Status.NodeDown != "" && w.Status.State == v1beta2.InstanceStateStopped
 	switch {
 	case concluded && w.down():
 		return Verdict{Status: stopped(w.Node.reason()), Reason: ReasonDone}
-	case concluded && w.Here != nil && !w.Here.Known: // the node is back, but nobody looked there yet
+	case concluded && w.Here != nil && !w.Here.Known: // the node is back, but no one looked there yet
 		return Verdict{Status: stopped(w.Status.NodeDown), Reason: ReasonDone}
 	}
 	return Verdict{Status: stopped(""), Reason: ReasonDone}
@@ -92,7 +92,7 @@ func endingVerdict(w World) Verdict {
 	return v
 }
 
-// conclude says stopped of what ran on a node that is out, once every replica of the volume on a node in service is stopped: whatever still
+// conclude reports stopped of what ran on a node that is out, once every replica of the volume on a node in service is stopped: whatever still
 // runs there can write to nothing that counts, and is ended when the node is back. Until then what still answers there is ended as usual.
 func conclude(w World, entry *Entry) Verdict {
 	running := w.Peers.running()

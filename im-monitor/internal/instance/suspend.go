@@ -9,13 +9,13 @@ import (
 // holding lets a frontend hold its I/O as long as that is asked for, so that nothing is acknowledged by a target that was given up:
 //
 //	asked, it runs               → suspend; then the request is answered
-//	asked and held               → it moves where its spec says, and holds on; once it is there, or cannot go there, that is answered
-//	asked, held, runs all the same → the answer stands, so that whoever asked sees that it holds no more, and asks anew
-//	not asked any more           → it moves first, and resumes where its spec says that I/O goes
+//	asked and held               → it moves where its spec reports, and holds on; once it is there, or cannot go there, that is answered
+//	asked, held, runs all the same → the answer stands, so that whoever asked sees that it holds no more, and asks again
+//	not asked any more           → it moves first, and resumes where its spec reports that I/O goes
 //
-// Servers suspend block devices only. Any other frontend that shall hold its I/O answers nothing and stays where it is.
+// Servers suspend block devices only. Any other frontend that must hold its I/O answers nothing and stays where it is.
 //
-// One that shall hold and does not never moves: what it moves to would lack what is acknowledged meanwhile. [UPG-1]
+// One that must hold and does not never moves: what it moves to would lack what is acknowledged meanwhile. [UPG-1]
 func holding(w World, e *Entry, v Verdict) Verdict {
 	s := &v.Status
 	held := e.State == v1beta2.InstanceStateSuspended

@@ -33,7 +33,7 @@ func TestAFrontendHoldsItsIOAsLongAsThatIsAskedFor(t *testing.T) {
 	}{
 		{"not asked, it runs", world(atNew, both), OpNone, "", ReasonDone, ""},
 		{"asked, it runs: it is suspended before it moves", world(atOld, both, asked(request, "")), OpSuspend, "", ReasonCalling, ""},
-		{"asked anew, it runs: suspended, and the earlier answer is none", world(atOld, none, asked(request, earlier)), OpSuspend, "",
+		{"asked again, it runs: suspended, and the earlier answer is none", world(atOld, none, asked(request, earlier)), OpSuspend, "",
 			ReasonCalling, earlier},
 		{"asked and held, it moves, and answers when it is there", world(atOld, both, held, asked(request, "")), OpSwitchOver,
 			phasePreparing, ReasonCalling, ""},
@@ -41,7 +41,7 @@ func TestAFrontendHoldsItsIOAsLongAsThatIsAskedFor(t *testing.T) {
 		{"asked and held, while a call is under way: not answered",
 			world(atNew, both, held, asked(request, earlier), func(w *World) { w.Unsettled = true }), OpNone, "", ReasonDone, earlier},
 		{"asked and held, it cannot move", world(atOld, none, held, asked(request, "")), OpNone, "", ReasonTargetNotServing, request},
-		{"asked anew and held: that is answered, too", world(atNew, both, held, asked(request, earlier)), OpNone, "", ReasonDone, request},
+		{"asked again and held: that is answered, too", world(atNew, both, held, asked(request, earlier)), OpNone, "", ReasonDone, request},
 		{"asked, held, runs all the same: it neither moves nor is suspended for this request", world(atOld, both, asked(request, request)),
 			OpNone, "", ReasonSuspensionLost, request},
 		{"not asked any more: it moves first", world(atOld, both, held, asked("", request)), OpSwitchOver, phasePreparing, ReasonCalling,
@@ -50,8 +50,8 @@ func TestAFrontendHoldsItsIOAsLongAsThatIsAskedFor(t *testing.T) {
 			phasePromoting, ReasonCalling, ""},
 		{"not asked any more, it cannot move: it holds on", world(atOld, none, held, asked("", request)), OpNone, "",
 			ReasonTargetNotServing, ""},
-		{"not asked any more, at its target: it goes on", world(atNew, both, held, asked("", request)), OpResume, "", ReasonCalling, ""},
-		{"it goes on, and nothing was answered", world(atNew, both, asked("", request)), OpNone, "", ReasonDone, ""},
+		{"not asked any more, at its target: it continues", world(atNew, both, held, asked("", request)), OpResume, "", ReasonCalling, ""},
+		{"it continues, and nothing was answered", world(atNew, both, asked("", request)), OpNone, "", ReasonDone, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := Decide(c.world)
@@ -80,7 +80,7 @@ func TestAFrontendThatCannotBeSuspendedStaysWhereItIs(t *testing.T) {
 	}
 }
 
-// Whatever its switch-over is, a frontend that shall hold its I/O and does not is never moved, and one that shall not is never suspended.
+// Whatever its switch-over is, a frontend that must hold its I/O and does not is never moved, and one that must not is never suspended.
 func TestAFrontendThatShallHoldDoesNotMoveBeforeItDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world(recordedAt(rapid.SampledFrom([]string{oldTarget, newTarget}).Draw(t, "record")),

@@ -39,7 +39,7 @@ func (s Switchover) target() TargetSpec { return TargetSpec{Engine: s.Engine, IP
 //
 //	preparing   B is connected, A is used                 given up: nothing to undo, B may be deleted
 //	switching   A is closed, B is used                    given up: B is promoted, and then A is switched over to like any other target;
-//	promoting   B is opened wholly and goes on record     where B does not serve, or was refused: reverting
+//	promoting   B is opened wholly and continues record     where B does not serve, or was refused: reverting
 //	reverting   B is closed, then A is opened
 //
 // Preparing may follow in any state: it closes B before it does anything else. After a lost answer the same phase is repeated. Never are
@@ -125,7 +125,7 @@ func (p *mover) awaitRebuild() Verdict {
 // workPause is when a switch-over looks again that waits for work through its frontend to end.
 const workPause = 200 * time.Millisecond
 
-// prepared goes on from preparing.
+// prepared continues from preparing.
 func (p *mover) prepared() Verdict {
 	switch {
 	case p.wanted() && p.serves(p.target) && p.declined():
@@ -156,7 +156,7 @@ func (p *mover) prepared() Verdict {
 	return p.revert() // another target is about to be prepared: two that are prepared would both be used once the old one is closed
 }
 
-// switched goes on from switching and promoting.
+// switched continues from switching and promoting.
 func (p *mover) switched() Verdict {
 	serves := p.servesRecorded()
 	switch {
@@ -214,7 +214,7 @@ func (p *mover) back() Verdict {
 		"It goes on once the node of one of them answers.", p.at.Engine, p.s.Engine, p.s.Phase))
 }
 
-// reverted goes on from reverting.
+// reverted continues from reverting.
 func (p *mover) reverted() Verdict {
 	switch {
 	case p.wanted() && p.serves(p.target) && !p.declined():
@@ -342,7 +342,7 @@ func (w World) suspendable() bool {
 	return !w.Object.DisableFrontend && w.Object.Frontend == "blockdev"
 }
 
-// record is the target that the server has on record. Of a server that tells no active path it is the only optimized one.
+// record is the target that the server has on record. Of a server that reports no active path it is the only optimized one.
 func record(e *Entry) TargetSpec {
 	host, port, err := net.SplitHostPort(e.ActivePath)
 	if n, bad := strconv.Atoi(port); err == nil && bad == nil {

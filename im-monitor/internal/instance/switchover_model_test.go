@@ -145,7 +145,7 @@ func (m *model) step(dies string) {
 	}
 }
 
-// end ends an engine, but one that I/O may go to: nobody asks for that, and it would not be done.
+// end ends an engine, but one that I/O may go to: no one asks for that, and it would not be done.
 func (m *model) end(ip string) {
 	s := m.w.Status.Switchover
 	status := v1beta2.EngineFrontendStatus{SwitchoverPhase: s.Phase, Switchover: v1beta2.SwitchoverStatus{OldTargetClosed: s.OldClosed}}

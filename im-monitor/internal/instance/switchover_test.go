@@ -63,7 +63,7 @@ func recordedAt(ip string) change {
 
 func wants(ip string) change { return func(w *World) { w.Object.Target = targetAt(ip) } }
 
-// at is a switch-over from the old target to the new one; accepted says whether the phase was.
+// at is a switch-over from the old target to the new one; accepted reports whether the phase was.
 func at(phase string, accepted bool) change {
 	return func(w *World) {
 		w.Status.Switchover = Switchover{Phase: phase, Accepted: accepted, Engine: engineAt(newTarget), UID: "uid of " + newTarget,
@@ -121,7 +121,7 @@ func TestASwitchOverGoesOnFromEachOfItsStates(t *testing.T) {
 			world(from, both, at(phasePromoting, false)), "switching, promoting " + newTarget, ReasonCalling},
 		{"promoting accepted, and the list is older", world(from, both, at(phasePromoting, true), func(w *World) { w.Unsettled = true }),
 			"", ReasonChanging},
-		{"promoting accepted, and a newer list says otherwise", world(from, both, at(phasePromoting, true)), "switching, promoting " +
+		{"promoting accepted, and a newer list reports otherwise", world(from, both, at(phasePromoting, true)), "switching, promoting " +
 			newTarget, ReasonCalling},
 		{"reverting in work: the target is wanted again, and prepared from the beginning", world(from, both, at(phaseReverting, false)),
 			"preparing " + newTarget, ReasonCalling},
@@ -132,7 +132,7 @@ func TestASwitchOverGoesOnFromEachOfItsStates(t *testing.T) {
 			require.Equal(t, c.reason, v.Reason, v.Message)
 			require.Equal(t, c.call, do(v))
 			require.Equal(t, running, v.Status.State)
-			require.Equal(t, oldTarget, v.Status.TargetIP, "the record tells where it leads")
+			require.Equal(t, oldTarget, v.Status.TargetIP, "the record reports where it leads")
 		})
 	}
 }
@@ -174,9 +174,9 @@ func TestTheWaysBackFromASwitchOver(t *testing.T) {
 		{"preparing accepted", world(from, both, home, at(phasePreparing, true)), "", ReasonDone, phasePreparing},
 		{"prepared, and the new engine has ended: it is forgotten",
 			world(from, serving(oldTarget), home, gone(newTarget), at(phasePreparing, true)), "", ReasonDone, ""},
-		{"prepared, and the new engine fell silent: it is begun anew later", world(from, serving(oldTarget), at(phasePreparing, true)), "",
+		{"prepared, and the new engine fell silent: it is begun again later", world(from, serving(oldTarget), at(phasePreparing, true)), "",
 			ReasonTargetNotServing, phasePreparing},
-		{"preparing anew after a phase that may have closed the old target: that is opened",
+		{"preparing again after a phase that may have closed the old target: that is opened",
 			world(from, both, home, at(phasePreparing, true), oldClosed),
 			goBack, ReasonCalling, phasePreparing},
 		{"switching in work: the new target is promoted first", world(from, both, home, at(phaseSwitching, false)), "switching " +
@@ -188,9 +188,9 @@ func TestTheWaysBackFromASwitchOver(t *testing.T) {
 		{"a refusal half-way: the exact way back", world(from, both, at(phaseSwitching, false), declined), goBack, ReasonCalling,
 			phaseSwitching},
 		{"a refused promoting, too", world(from, both, at(phasePromoting, false), declined), goBack, ReasonCalling, phasePromoting},
-		{"back again, it waits before it tries anew", world(from, both, declined), "", ReasonMoveRefused, ""},
+		{"back again, it waits before it tries again", world(from, both, declined), "", ReasonMoveRefused, ""},
 		{"a refused preparing waits", world(from, both, at(phasePreparing, false), declined), "", ReasonMoveRefused, phasePreparing},
-		{"with no old engine it goes on, however often that was refused",
+		{"with no old engine it continues, however often that was refused",
 			world(from, serving(newTarget), at(phasePromoting, false), declined),
 			"switching, promoting " + newTarget, ReasonCalling, phasePromoting},
 		{"the new engine is proven gone", world(from, serving(oldTarget), gone(newTarget), at(phaseSwitching, true)), goBack, ReasonCalling,
@@ -200,7 +200,7 @@ func TestTheWaysBackFromASwitchOver(t *testing.T) {
 			goBack, ReasonCalling, phasePromoting},
 		{"of the new engine nothing is known: the old one is not opened", world(from, serving(oldTarget), at(phaseSwitching, true)), "",
 			ReasonTargetUnknown, phaseSwitching},
-		{"nor where all I/O is held: it goes on one day", world(from, serving(oldTarget), at(phaseSwitching, true), suspendedNow), "",
+		{"nor where all I/O is held: it continues one day", world(from, serving(oldTarget), at(phaseSwitching, true), suspendedNow), "",
 			ReasonTargetUnknown, phaseSwitching},
 		{"unless the kernel has dropped its path meanwhile",
 			world(from, serving(oldTarget), know(newTarget, func(e *EngineFacts) { e.NodeOut = true }), at(phaseSwitching, true),
@@ -267,7 +267,7 @@ func TestATargetWhoseEngineIsAnotherObjectIsBegunAnew(t *testing.T) {
 	require.Equal(t, "another", v.Call.Ahead.Switchover.UID)
 	for _, phase := range []string{phaseSwitching, phasePromoting} {
 		w = world(recordedAt(oldTarget), serving(oldTarget, newTarget), renewed, at(phase, true))
-		require.Equal(t, goBack, do(Decide(w)), "the old target is opened, and then it begins anew")
+		require.Equal(t, goBack, do(Decide(w)), "the old target is opened, and then it begins again")
 		w = world(recordedAt(oldTarget), serving(newTarget), renewed, at(phase, true))
 		require.Equal(t, "preparing "+newTarget, do(Decide(w)), "where there is no old one, at once")
 	}
@@ -295,7 +295,7 @@ func TestASwitchOverWithoutATargetSaysSo(t *testing.T) {
 	require.Equal(t, OpNone, v.Call.Op)
 }
 
-// What is gone needs no closing. Where nobody can close it, all I/O is held for longer than a kernel comes back to it.
+// What is gone needs no closing. Where no one can close it, all I/O is held for longer than a kernel comes back to it.
 func TestAnOldTargetThatCannotBeClosedIsLeftOnlyOnceNothingLeadsToItAnyMore(t *testing.T) {
 	out := know(oldTarget, func(e *EngineFacts) { e.NodeOut = true })
 	later := func(d time.Duration) change {
@@ -336,7 +336,7 @@ func TestNoOldTargetIsClosedWhileWorkIsUnderWayThroughIt(t *testing.T) {
 	require.Equal(t, OpNone, v.Call.Op)
 	require.Equal(t, now.Add(workPause), v.At)
 	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget),
-		at(phaseSwitching, false), working))), "it goes on")
+		at(phaseSwitching, false), working))), "it continues")
 }
 
 // The server copies by itself, and knows of one engine only: a replica that is being rebuilt would lack what is written through the next
@@ -351,7 +351,7 @@ func TestNoSwitchOverBeginsOrGoesOnWhileTheOldEngineRebuildsAReplica(t *testing.
 		require.Equal(t, now.Add(workPause), v.At)
 	}
 	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget),
-		at(phaseSwitching, false), rebuilding))), "it goes on")
+		at(phaseSwitching, false), rebuilding))), "it continues")
 }
 
 func loadingAt(ip string) change { return know(ip, func(e *EngineFacts) { e.Loading = "disk-1" }) }
@@ -380,7 +380,7 @@ func TestTheTargetOnRecordIsTheServersWordOrElseItsOnlyOpenPath(t *testing.T) {
 			Entry{ActivePath: "10.0.0.8:20001", Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaOptimized)}}, targetAt(oldTarget)},
 		{"without an active path, the optimized one",
 			Entry{Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaInaccessible), pathTo(newTarget, anaOptimized)}}, targetAt(newTarget)},
-		{"of two nobody knows", Entry{Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaOptimized), pathTo(newTarget, anaOptimized)}},
+		{"of two no one knows", Entry{Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaOptimized), pathTo(newTarget, anaOptimized)}},
 			TargetSpec{}},
 		{"nothing", Entry{}, TargetSpec{}},
 	} {

@@ -22,7 +22,7 @@ const (
 	OpRevert     Op = "revert"
 )
 
-// Revert closes the target that a frontend shall not use, and then opens the other one. Both open at once would be two engines that write.
+// Revert closes the target that a frontend must not use, and then opens the other one. Both open at once would be two engines that write.
 type Revert struct {
 	// Close and Open name engines, CloseAt and OpenAt their instance managers. Open is empty where the old target does not serve.
 	Close, CloseAt, Open, OpenAt string
@@ -45,7 +45,7 @@ type Call struct {
 	Cleanup, ByName bool
 	// Poll reports whether a running engine is to be looked at before the deletion.
 	Poll bool
-	// Lost is set for the creation of a frontend that its server lost: what people are told.
+	// Lost is set for the creation of a frontend that its server lost: what people are reported.
 	Lost string
 	// Target and Phase are a switch-over's.
 	Target TargetSpec
@@ -65,7 +65,7 @@ func (c Call) Identity() string {
 
 // Verdict is what follows from a World.
 type Verdict struct {
-	// Status is what the object's status shall say.
+	// Status is what the object's status must report.
 	Status Status
 	// Call is what to do beside it; before a creation and a deletion the same decision is made again on uncached objects.
 	Call Call
@@ -73,11 +73,11 @@ type Verdict struct {
 	ExpectAbsence bool
 	// WantsCopy asks for the replica's disk to be named in the spec of its backing image, so that a copy is brought there.
 	WantsCopy bool
-	// Reason is one word on what is waited for or done; Message says it to people.
+	// Reason is one word on what is waited for or done; Message reports it to people.
 	Reason, Message string
 	// At is when to decide again; zero means when something changes.
 	At time.Time
-	// Events are said once Status is written.
+	// Events are reported once Status is written.
 	Events []events.Event
 }
 
@@ -113,7 +113,7 @@ const (
 	ReasonIncomplete = v1beta2.ReasonSpecIncomplete
 	// ReasonVolumeMissing: the Volume does not exist.
 	ReasonVolumeMissing = v1beta2.ReasonVolumeMissing
-	// ReasonImageUnknown: nobody knows which flags the processes of the image understand.
+	// ReasonImageUnknown: no one knows which flags the processes of the image understand.
 	ReasonImageUnknown = v1beta2.ReasonEngineImageUnknown
 	// ReasonImageNotDeployed: the binary of the image is not on the node.
 	ReasonImageNotDeployed = v1beta2.ReasonEngineImageNotDeployed
@@ -127,11 +127,11 @@ const (
 	ReasonReplicaNotReady = "ReplicaNotRW"
 	// ReasonRediscovering: the server may not list all that outlived its start.
 	ReasonRediscovering = "Rediscovering"
-	// ReasonNotCutOff: a replica on a node in service still runs, so what ran on the node that is out is not cut off.
+	// ReasonNotCutOff: a replica on a node in service still runs, so what ran on the node that is out is not partitioned.
 	ReasonNotCutOff = "NotCutOff"
 	// ReasonRefused: the server declined again and again to create it.
 	ReasonRefused = v1beta2.ReasonStartRefused
-	// ReasonTargetNotServing: the engine that a frontend shall move to does not serve.
+	// ReasonTargetNotServing: the engine that a frontend must move to does not serve.
 	ReasonTargetNotServing = "TargetNotServing"
 	// ReasonMoveRefused: the server declined a phase of the move to another engine a moment ago.
 	ReasonMoveRefused = "MoveRefused"
@@ -147,17 +147,17 @@ const (
 	ReasonEngineRebuilding = v1beta2.ReasonEngineRebuilding
 	// ReasonTargetUnknown: a switch-over is half done, and whether the new target still serves is not known.
 	ReasonTargetUnknown = v1beta2.ReasonTargetUnknown
-	// ReasonSuspensionLost: a frontend that held I/O as asked does not hold it any more, and nobody asked it anew.
+	// ReasonSuspensionLost: a frontend that held I/O as asked does not hold it any more, and no one asked it again.
 	ReasonSuspensionLost = "SuspensionLost"
-	// ReasonLed: a frontend that shall run still leads to the engine that shall stop.
+	// ReasonLed: a frontend that must run still leads to the engine that must stop.
 	ReasonLed = "FrontendLeadsHere"
 	// ReasonLeftover: another node lists an earlier run of it, which something there still uses.
 	ReasonLeftover = "LeftoverInUse"
-	// ReasonFrontendLost: a live upgrade lost a frontend, which is created anew.
+	// ReasonFrontendLost: a live upgrade lost a frontend, which is created again.
 	ReasonFrontendLost = "FrontendLost"
 	// ReasonMissing: it was started and is proven gone.
 	ReasonMissing = "InstanceMissing"
-	// ReasonFailed: its server says that it failed.
+	// ReasonFailed: its server reports that it failed.
 	ReasonFailed = "InstanceFailed"
 )
 
@@ -176,7 +176,7 @@ func waitsForImage(reason string) bool {
 	return reason == ReasonWaitsForBackingImage || reason == ReasonNoBackingImage
 }
 
-// keep leaves the status and says what is waited for.
+// keep leaves the status and reports what is waited for.
 func keep(w World, reason, message string) Verdict {
 	return Verdict{Status: w.Status, Reason: reason, Message: message}
 }

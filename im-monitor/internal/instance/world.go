@@ -13,19 +13,19 @@ import (
 type World struct {
 	Now    time.Time
 	Object Object
-	// Status is what the object's status says now.
+	// Status is what the object's status reports now.
 	Status Status
 	// Node is the one of spec.nodeID, or of the instance manager where that is empty.
 	Node Node
-	// Here is the instance manager that runs the instance, or shall: the one that the status names while that exists, else the one that
-	// serves the node. Nil where there is none; NoPlace then says why.
+	// Here is the instance manager that runs the instance, or must: the one that the status names while that exists, else the one that
+	// serves the node. Nil where there is none; NoPlace then reports why.
 	Here    *Place
 	NoPlace string
 	// HereGone reports whether the instance manager that the status names does not exist any more.
 	HereGone bool
 	// Elsewhere are the other instance managers whose newest whole list has the name, by name.
 	Elsewhere []Place
-	// Peers are the volume's other objects, read uncached; Read is false where nobody read them.
+	// Peers are the volume's other objects, read uncached; Read is false where no one read them.
 	Peers Peers
 	// Held is until when the name must not be touched, because a server may still execute a deletion of the leader before; zero is not
 	// held.
@@ -38,10 +38,10 @@ type World struct {
 	Refusal  string
 	// Engines are those that a frontend's spec, its record and its switch-over name, by name.
 	Engines map[string]EngineFacts
-	// LedBy names a frontend that shall run and whose I/O goes to this engine, as far as its newest list shows; empty is none.
+	// LedBy names a frontend that must run and whose I/O goes to this engine, as far as its newest list shows; empty is none.
 	LedBy string
 	// Unsettled reports whether a call is under way, or ended after the newest list began, that moves a frontend, holds its I/O or lets it
-	// go on.
+	// continue.
 	Unsettled bool
 	// MoveAfter is when a frontend may move again after its server declined that; zero is at once.
 	MoveAfter time.Time
@@ -60,11 +60,11 @@ type World struct {
 	BackingImage BackingImage
 }
 
-// EngineFacts are what is known of an engine that a frontend leads to, or shall.
+// EngineFacts are what is known of an engine that a frontend leads to, or must.
 type EngineFacts struct {
 	// UID is that of its object; empty where there is none.
 	UID string
-	// Address is where it serves (ip:port); empty unless it runs and shall.
+	// Address is where it serves (ip:port); empty unless it runs and must.
 	Address string
 	// Failed reports that it failed, Gone that it positively does not run anywhere, NodeOut that its node is down or out of service.
 	Failed, Gone, NodeOut bool
@@ -80,7 +80,7 @@ type EngineFacts struct {
 	Loading string
 }
 
-// Object is the part of an Engine, EngineFrontend or Replica that says what is wanted.
+// Object is the part of an Engine, EngineFrontend or Replica that reports what is wanted.
 type Object struct {
 	// Kind is the wire's word: engine, engine-frontend or replica.
 	Kind                              string
@@ -98,7 +98,7 @@ type Object struct {
 	Engine                            EngineSpec
 	Replica                           ReplicaSpec
 	Target                            TargetSpec
-	// Suspend is the request to hold a frontend's I/O; empty lets it go on.
+	// Suspend is the request to hold a frontend's I/O; empty lets it continue.
 	Suspend string
 }
 
@@ -146,7 +146,7 @@ func address(ip string, port int) string {
 // Node is what is known of the node.
 type Node struct {
 	Name string
-	// Down reports whether Kubernetes says it is gone or not ready, OutOfService that a person says so by the taint.
+	// Down reports whether Kubernetes reports it is gone or not ready, OutOfService that a person reports it by the taint.
 	Down, OutOfService bool
 	// OutSince is since when it is down; zero where that is not known.
 	OutSince time.Time
@@ -156,24 +156,24 @@ type Node struct {
 	Loading string
 }
 
-// Out reports whether what ran on the node is cut off, or can be concluded to be.
+// Out reports whether what ran on the node is partitioned, or can be concluded to be.
 func (n Node) Out() bool { return n.Down || n.OutOfService }
 
-// Place is one instance manager with what its newest whole list says about the name.
+// Place is one instance manager with what its newest whole list reports about the name.
 type Place struct {
 	InstanceManager, Node string
 	// IP is InstanceManager.status.ip, Image its spec.image.
 	IP, Image string
 	// Running reports whether the instance manager is ready, PodMissing that it has positively no pod.
 	Running, PodMissing bool
-	// CannotStart says why the pod of an instance manager that does not run cannot start; empty where it may, or nothing is known.
+	// CannotStart reports why the pod of an instance manager that does not run cannot start; empty where it may, or nothing is known.
 	CannotStart string
 	// Known is false where there is no whole list of the present epoch: nothing may be concluded then.
 	Known bool
-	// Unheard is true beside Known false where this process was not told yet whether the server answers: what an earlier one saw is still
+	// Unheard is true beside Known false where this process was not reported yet whether the server answers: what an earlier one saw is still
 	// the last that is known.
 	Unheard bool
-	// Out reports whether its node is out: what ran there was concluded to be cut off, and nobody there can be asked.
+	// Out reports whether its node is out: what ran there was concluded to be partitioned, and no one there can be asked.
 	Out bool
 	// Entry is the instance in that list; nil where the list lacks it.
 	Entry *Entry
@@ -187,7 +187,7 @@ type Place struct {
 	// Address is where that list was read.
 	Address string
 	// UsedBy names what is listed there and uses the instance: a frontend that leads to an engine, an engine that maps a replica. It is
-	// told of other instance managers only.
+	// reported of other instance managers only.
 	UsedBy string
 	// Since is when the container started; zero is unknown.
 	Since time.Time
@@ -221,13 +221,13 @@ type Peers struct {
 // Peer is another object of the volume.
 type Peer struct {
 	Name, State string
-	// Begun reports whether it may exist for all that its status says, NodeDown that its state is concluded, On that its node is not out.
+	// Begun reports whether it may exist for all that its status reports, NodeDown that its state is concluded, On that its node is not out.
 	Wanted, Begun, NodeDown, On bool
 	// Modes are an engine's replica modes by replica name.
 	Modes map[string]string
 }
 
-// Settings are what instances are made with, where their object does not say.
+// Settings are what instances are made with, where their object does not report.
 type Settings struct {
 	// EnginePrefix is where engines find their binaries, HostPrefix where the host's file system is, inside an instance manager.
 	EnginePrefix, HostPrefix string

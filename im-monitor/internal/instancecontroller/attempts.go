@@ -25,7 +25,7 @@ type attempt struct {
 	// creating is true while a creation is under way; created is when the last one ended. A list of before proves nothing after it.
 	creating bool
 	created  time.Time
-	// turning and turned are the same for calls that move a frontend, hold its I/O or let it go on.
+	// turning and turned are the same for calls that move a frontend, hold its I/O or let it continue.
 	turning bool
 	turned  time.Time
 }

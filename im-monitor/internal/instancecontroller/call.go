@@ -68,7 +68,7 @@ func (r *executor) delete(ctx context.Context, key Key, connection imclient.Clie
 	return err
 }
 
-// remember notes what a call brought. An existing instance is no error: the list tells whose it is.
+// remember notes what a call brought. An existing instance is no error: the list reports whose it is.
 func (r *executor) remember(key Key, o client.Object, call instance.Call, err error) {
 	now := r.rt.Clock.Now()
 	outcome := outcomeOf(err)

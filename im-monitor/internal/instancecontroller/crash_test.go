@@ -15,7 +15,7 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// cycle opens a v2 volume and closes it, and says what must be true of every way there.
+// cycle opens a v2 volume and closes it, and reports what must be true of every way there.
 func (w *world) cycle(node string) {
 	w.t.Helper()
 	r, e, f := w.openV2("vol", node)
@@ -31,7 +31,7 @@ func (w *world) cycle(node string) {
 	data, ok := w.Servers.Instance(im, r.Name)
 	require.True(w.t, ok, "the data stays")
 	require.Equal(w.t, v1beta2.InstanceStateStopped, data.State)
-	// A second leader that has not seen the end yet says stopping once more, until it has.
+	// A second leader that has not seen the end yet reports stopping once more, until it has.
 	ended := func(state, manager string, starting, started bool) bool {
 		return state == v1beta2.InstanceStateStopped && manager == "" && !starting && !started
 	}
@@ -43,7 +43,7 @@ func (w *world) cycle(node string) {
 	w.everyCreationWasEmitted()
 }
 
-// everyCreationWasEmitted: no creation reached a server before its object said so.
+// everyCreationWasEmitted: no creation reached a server before its object reported it.
 func (w *world) everyCreationWasEmitted() {
 	w.t.Helper()
 	w.unemitted.mu.Lock()
@@ -51,7 +51,7 @@ func (w *world) everyCreationWasEmitted() {
 	require.Empty(w.t, w.unemitted.bad)
 }
 
-// emissions are the creations that reached a server before the stored object said starting.
+// emissions are the creations that reached a server before the stored object reported starting.
 type emissions struct {
 	mu  sync.Mutex
 	bad []string
@@ -87,7 +87,7 @@ func (w *world) emitted(ctx context.Context, kind, name string, or []string) boo
 	return w.Admin.Get(ctx, key, &r) == nil && (r.Status.Starting || slices.Contains(or, r.Status.CurrentState))
 }
 
-// ALL-2: whichever write the process dies at, the next one brings the volume up and down again, with every creation announced first and
+// ALL-2: whichever write the process dies at, the next one brings the volume up and down again, with every creation emitted first and
 // nothing left behind.
 func TestAProcessThatDiesAtAnyWriteIsFollowedByOneThatFinishes(t *testing.T) {
 	var writes []string
@@ -97,7 +97,7 @@ func TestAProcessThatDiesAtAnyWriteIsFollowedByOneThatFinishes(t *testing.T) {
 		w.cycle("crash-0")
 		writes = w.ExecutorWrites()
 	})
-	require.GreaterOrEqual(t, len(writes), 9, "announced, running and stopped for each of three")
+	require.GreaterOrEqual(t, len(writes), 9, "emitted, running and stopped for each of three")
 	for _, at := range cut.Points(len(writes)) {
 		t.Run(at.String(), func(t *testing.T) {
 			w := newWorldWith(t, at, func(*instancecontroller.Options) {}, "crash-1")
@@ -116,7 +116,7 @@ func TestTwoLeadersOpenAndCloseAVolumeAsOneDoes(t *testing.T) {
 	w.cycle("both-1")
 }
 
-// Two leaders for a moment: each instance exists once, its creation was announced, and the end is the same.
+// Two leaders for a moment: each instance exists once, its creation was emitted, and the end is the same.
 func TestTwoLeadersBringUpOneOfEach(t *testing.T) {
 	w := newWorld(t, "two-1", "two-2")
 	w.watchEmissions(v1beta2.InstanceStateRunning)

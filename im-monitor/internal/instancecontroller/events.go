@@ -11,17 +11,17 @@ import (
 
 const actionRun = "RunInstance"
 
-// waitingEvent is said about an object whose instance cannot be started or ended for a reason that people may have to look at.
+// waitingEvent is reported about an object whose instance cannot be started or ended for a reason that people may have to look at.
 func waitingEvent(v instance.Verdict) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: v.Reason, Action: actionRun, Note: v.Message}
 }
 
-// lostEvent is said about a frontend that a live upgrade lost.
+// lostEvent is reported about a frontend that a live upgrade lost.
 func lostEvent(message string) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: instance.ReasonFrontendLost, Action: actionRun, Note: message}
 }
 
-// refusedEvent is said about an object whose instance manager declined a call.
+// refusedEvent is reported about an object whose instance manager declined a call.
 func refusedEvent(key Key, call instance.Call, err error) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "CallRefused", Action: actionRun,
 		Note: fmt.Sprintf("%s declined to %s %s: %v. It is asked again.", call.InstanceManager, call.Op, key.Name, err)}

@@ -15,7 +15,7 @@ import (
 )
 
 // executor is the reconciler that calls.
-type executor struct{ *shell }
+type executor struct{ *base }
 
 // Reconcile makes the call that is due for an object, if it still is.
 func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, error) {
@@ -33,7 +33,7 @@ func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 		return reconcile.Result{}, nil
 	}
 	if !r.semaphore.take(first.InstanceManager, key, callsPerManager) {
-		return reconcile.Result{}, nil // woken when one is free
+		return reconcile.Result{}, nil // enqueued when one is free
 	}
 	defer func() { r.next(r.semaphore.release(first.InstanceManager)) }()
 	unlock, ok := r.options.Locks.TryLock(instancelock.Key{InstanceManager: first.InstanceManager, Name: key.Name})
@@ -53,7 +53,7 @@ func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 	return reconcile.Result{RequeueAfter: wait}, client.IgnoreNotFound(err)
 }
 
-// next wakes who waits for a slot.
+// next enqueues who waits for a slot.
 func (r *executor) next(key Key, waits bool) {
 	if waits {
 		r.executorQueue.Add(key)
@@ -72,7 +72,7 @@ func (r *executor) alone(key Key, volume string, call instance.Call) (unlock fun
 const triesToCall = 3
 
 // serve decides again on the object uncached and, within readToCall of that, calls; then the reporter looks what came of it. It calls
-// nothing but what it holds the lock for, and says when to come back; zero means when something changes.
+// nothing but what it holds the lock for, and reports when to come back; zero means when something changes.
 func (r *executor) serve(ctx context.Context, key Key, first instance.Call) (time.Duration, error) {
 	polled := false
 	for range triesToCall {
@@ -83,11 +83,11 @@ func (r *executor) serve(ctx context.Context, key Key, first instance.Call) (tim
 		}
 		call := v.Call
 		switch {
-		case call.Op == instance.OpNone && !v.At.IsZero(): // it is due later, which no event tells
+		case call.Op == instance.OpNone && !v.At.IsZero(): // it is due later, which no event reports
 			r.reportQueue.Add(key)
 			return 0, nil
 		case call.Op == instance.OpNone || call.Op != first.Op || call.InstanceManager != first.InstanceManager:
-			return 0, nil // the cache is behind, or the volume's other objects hold it up: their events wake the reporter
+			return 0, nil // the cache is behind, or the volume's other objects hold it up: their events enqueue the reporter
 		case r.rt.Observe:
 			r.logFor(key).Info("would call", "op", call.Op, "instanceManager", call.InstanceManager, "uuid", call.UUID, "cleanupRequired",
 				call.Cleanup)
@@ -125,18 +125,18 @@ func (r *executor) decide(ctx context.Context, key Key) (client.Object, instance
 	}
 	v := instance.Decide(w)
 	if v.Call.Op == instance.OpCreate {
-		r.waiters.set(w.Object.Volume, key, true) // before the read, so that no change after it is missed
+		r.waitlist.set(w.Object.Volume, key, true) // before the read, so that no change after it is missed
 		if err := r.readVolume(ctx, key, &w); err != nil {
 			return nil, instance.Verdict{}, err
 		}
 		v = instance.Decide(w)
-		r.waiters.set(w.Object.Volume, key, waitsForVolume(v.Reason))
+		r.waitlist.set(w.Object.Volume, key, waitsForVolume(v.Reason))
 		r.report(key, o, v)
 	}
 	return o, v, nil
 }
 
-// poll asks for a last look at a running engine: the replicas' modes, which nobody can read after its end.
+// poll asks for a last look at a running engine: the replicas' modes, which no one can read after its end.
 func (r *executor) poll(ctx context.Context, o client.Object) {
 	engine, ok := o.(*v1beta2.Engine)
 	if !ok || r.options.BeforeEngineStop == nil {
@@ -166,7 +166,7 @@ func (r *executor) emit(ctx context.Context, key Key, o client.Object, call inst
 	return r.writeCondition(ctx, o, "", "")
 }
 
-// forgetRun empties what the run before said of an engine's replicas: it does not count for this one. All of it goes in this one
+// forgetRun empties what the run before reported of an engine's replicas: it does not count for this one. All of it goes in this one
 // write; who looks at engines would empty the rest in another, against which the next state would be a conflict.
 func forgetRun(fields map[string]any, o client.Object) {
 	e, ok := o.(*v1beta2.Engine)

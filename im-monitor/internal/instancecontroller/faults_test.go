@@ -76,7 +76,7 @@ func TestAnUnreachableInstanceManagerMakesItsInstancesUnknown(t *testing.T) {
 	w.run(r)
 	w.replicaIs(r.Name, v1beta2.InstanceStateRunning)
 	w.Servers.Shut(im, true)
-	require.NotEmpty(t, w.replicaIs(r.Name, v1beta2.InstanceStateUnknown).Status.IP, "where it was stays told")
+	require.NotEmpty(t, w.replicaIs(r.Name, v1beta2.InstanceStateUnknown).Status.IP, "where it was stays reported")
 	w.stop(r)
 	w.never(func() bool { // which may outlive its time, and reads into an object of its own
 		seen := &v1beta2.Replica{}
@@ -159,7 +159,7 @@ func TestAnEngineWaitsWhileAnotherOneOfItsVolumeMayBeLive(t *testing.T) {
 	w.spec(first, map[string]any{"active": false, "desireState": "running"})
 	volume := &v1beta2.Volume{ObjectMeta: w.meta("vol")}
 	w.spec(volume, map[string]any{"migrationNodeID": "one-1"})
-	w.never(func() bool { return w.holds(manager("one-1", "v1"), first.Name) }, "a second engine over replicas that nobody saw in mode RW")
+	w.never(func() bool { return w.holds(manager("one-1", "v1"), first.Name) }, "a second engine over replicas that no one saw in mode RW")
 	require.NoError(t, w.modes(second, map[string]any{"vol-r-00000001": "RW"}))
 	w.engineIs(first.Name, v1beta2.InstanceStateRunning)
 }
@@ -234,7 +234,7 @@ func TestATaintOutOfServiceIsAsGoodAsANodeThatIsDown(t *testing.T) {
 	require.Equal(t, v1beta2.ReasonOutOfService, conditions.Reason(r.Status.Conditions, v1beta2.InstanceNodeDown))
 }
 
-// A creation may take minutes; nobody else waits for it.
+// A creation may take minutes; no one else waits for it.
 func TestAHungInstanceManagerHoldsUpOnlyItself(t *testing.T) {
 	w := newWorld(t, "hung-1", "hung-2")
 	hung := manager("hung-1", "v1")

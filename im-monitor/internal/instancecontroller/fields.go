@@ -84,7 +84,7 @@ func change[T comparable](out map[string]any, name string, before, after T) {
 }
 
 // writeCondition applies the one condition that im-monitor owns here, or takes it away where there is no reason.
-func (s *shell) writeCondition(ctx context.Context, o client.Object, reason, message string, at ...status.Option) error {
+func (s *base) writeCondition(ctx context.Context, o client.Object, reason, message string, at ...status.Option) error {
 	list := []v1beta2.Condition{}
 	if reason != "" {
 		list = append(list, v1beta2.Condition{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue, Reason: reason,
@@ -94,12 +94,12 @@ func (s *shell) writeCondition(ctx context.Context, o client.Object, reason, mes
 	return status.Apply(ctx, s.rt.Client, o, fieldOwner, map[string]any{"conditions": status.ConditionsField(list)}, at...)
 }
 
-// problemOwner applies the conditions that say why an instance does not start.
+// problemOwner applies the conditions that report why an instance does not start.
 const problemOwner = "im-monitor.start"
 
-// writeProblems applies InstanceCreation, WaitForBackingImage and Switchover. One that was never bad is not there; one that was says that
+// writeProblems applies InstanceCreation, WaitForBackingImage and Switchover. One that was never bad is not there; one that was reports that
 // it is over.
-func (s *shell) writeProblems(ctx context.Context, o client.Object, after instance.Status) error {
+func (s *base) writeProblems(ctx context.Context, o client.Object, after instance.Status) error {
 	var list []v1beta2.Condition
 	add := func(kind string, bad, good v1beta2.ConditionStatus, problem instance.Problem, over string) {
 		c := v1beta2.Condition{Type: kind, Status: bad, Reason: problem.Reason, Message: problem.Message,

@@ -235,7 +235,7 @@ func (w *world) never(happens func() bool, what string) {
 	require.Never(w.t, happens, 500*time.Millisecond, 20*time.Millisecond, what)
 }
 
-// goesDown lets Kubernetes say that a node is not ready, and its instance managers fall silent.
+// goesDown lets Kubernetes report that a node is not ready, and its instance managers fall silent.
 func (w *world) goesDown(node string) {
 	for _, engine := range []string{"v1", "v2"} {
 		w.Servers.Shut(manager(node, engine), true)

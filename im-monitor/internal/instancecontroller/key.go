@@ -29,7 +29,7 @@ func ofVolume(volume string) client.MatchingLabels {
 	return client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)}
 }
 
-// volumeOf is the volume that the name of an engine or a frontend tells; empty for other names.
+// volumeOf is the volume that the name of an engine or a frontend reports; empty for other names.
 func volumeOf(name string) string {
 	for _, infix := range []string{"-e-", "-ef-"} {
 		if at := strings.LastIndex(name, infix); at > 0 {

@@ -18,7 +18,7 @@ import (
 // lostOwner applies the condition DeviceLost alone, so that it outlasts what else is written of a frontend.
 const lostOwner = fieldOwner + ".frontend"
 
-// reportLost writes on the object that a frontend was lost, and which pods that concerns, before it is created anew. False means that this
+// reportLost writes on the object that a frontend was lost, and which pods that concerns, before it is created again. False means that this
 // is written already.
 func (r *executor) reportLost(ctx context.Context, o client.Object, call instance.Call) (bool, error) {
 	f, ok := o.(*v1beta2.EngineFrontend)
@@ -41,7 +41,7 @@ func (r *executor) reportLost(ctx context.Context, o client.Object, call instanc
 	return true, nil
 }
 
-// concerned names the pods that use a volume, as far as Longhorn says.
+// concerned names the pods that use a volume, as far as Longhorn reports.
 func concerned(v *v1beta2.Volume) string {
 	var pods []string
 	if v != nil {

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// V2: an upgrade whose new server does not find the frontend's record does not wait for it: people are told, and it is created anew.
+// V2: an upgrade whose new server does not find the frontend's record does not wait for it: people are reported, and it is created again.
 func TestAFrontendThatAnUpgradeLosesIsReportedAndCreatedAnew(t *testing.T) {
 	w := newWorld(t, "lost-1", "lost-2")
 	r, e, f := w.openV2("vol", "lost-1")
@@ -30,7 +30,7 @@ func TestAFrontendThatAnUpgradeLosesIsReportedAndCreatedAnew(t *testing.T) {
 	w.stop(r)
 	w.replicaIs(r.Name, v1beta2.InstanceStateStopped)
 	after := v1beta2.InstanceManagerName("lost-1", imageAfter, "v2")
-	w.Eventually(func() bool { return w.holds(after, f.Name) }, "the frontend was never created anew")
+	w.Eventually(func() bool { return w.holds(after, f.Name) }, "the frontend was never created again")
 	f = w.frontendIs(f.Name, v1beta2.InstanceStateRunning)
 	require.Equal(t, after, f.Status.InstanceManagerName)
 	require.Equal(t, second.Status.StorageIP, f.Status.TargetIP, "where the volume's target is by now")
@@ -42,10 +42,10 @@ func TestAFrontendThatAnUpgradeLosesIsReportedAndCreatedAnew(t *testing.T) {
 	w.Eventually(func() bool {
 		own := &v1beta2.EngineFrontend{}
 		return w.Get(f.Name, own) && conditions.Get(own.Status.Conditions, v1beta2.FrontendDeviceLost) == nil
-	}, "detached, it still says so")
+	}, "detached, it still reports it")
 }
 
-// V7: a node that was cut off comes back with an engine and a frontend of a volume that runs elsewhere by now. Servers that tell no UUID
+// V7: a node that was partitioned comes back with an engine and a frontend of a volume that runs elsewhere by now. Servers that tell no UUID
 // leave both to im-monitor: no Orphan is made, and while they are there the node's instance manager is never replaced.
 func TestWhatAReturningNodeBringsBackEndsInOrder(t *testing.T) {
 	w := newWorld(t, "here-1", "back-1")

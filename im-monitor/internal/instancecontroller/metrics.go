@@ -25,7 +25,7 @@ var (
 
 func init() { metrics.Registry.MustRegister(callsTotal, transitionsTotal, waiting) }
 
-// stateLabel keeps the label's values few, whatever a server says.
+// stateLabel keeps the label's values few, whatever a server reports.
 func stateLabel(state string) string {
 	switch state {
 	case v1beta2.InstanceStateRunning, v1beta2.InstanceStateSuspended, v1beta2.InstanceStateStopped, v1beta2.InstanceStateError,

@@ -123,7 +123,7 @@ func conditionsOf(o client.Object) []v1beta2.Condition {
 	return nil
 }
 
-// problem is what a condition says while it has the status that is bad.
+// problem is what a condition reports while it has the status that is bad.
 func problem(list []v1beta2.Condition, kind string, bad v1beta2.ConditionStatus) instance.Problem {
 	if c := conditions.Get(list, kind); c != nil && c.Status == bad {
 		return instance.Problem{Reason: c.Reason, Message: c.Message}

@@ -16,7 +16,7 @@ import (
 )
 
 // observe reads everything about an object from the caches and the inventory. The object itself is as given, from the cache or past it.
-func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance.World, error) {
+func (s *base) observe(ctx context.Context, key Key, o client.Object) (instance.World, error) {
 	w := instance.World{Now: s.rt.Clock.Now()}
 	w.Object, w.Status = read(o)
 	if err := s.readSettings(ctx, &w); err != nil {
@@ -54,7 +54,7 @@ func (s *shell) observe(ctx context.Context, key Key, o client.Object) (instance
 }
 
 // unsettled reports whether a frontend is being turned, or was since the newest list began.
-func (s *shell) unsettled(w instance.World, t attempt) bool {
+func (s *base) unsettled(w instance.World, t attempt) bool {
 	if w.Here == nil || !t.turning && t.turned.IsZero() {
 		return false
 	}
@@ -63,7 +63,7 @@ func (s *shell) unsettled(w instance.World, t attempt) bool {
 }
 
 // readSettings reads what instances are made with, but only for those that a setting concerns.
-func (s *shell) readSettings(ctx context.Context, w *instance.World) error {
+func (s *base) readSettings(ctx context.Context, w *instance.World) error {
 	w.Settings = instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix,
 		ControlPath: s.options.ControlPath,
 		Rediscovery: s.options.Rediscovery, PathLoss: s.options.PathLoss, CallPatience: s.options.PostElectionDelay}
@@ -83,7 +83,7 @@ func (s *shell) readSettings(ctx context.Context, w *instance.World) error {
 }
 
 // nodeFacts reads a node, as Longhorn and as Kubernetes has it.
-func (s *shell) nodeFacts(ctx context.Context, name string, out *instance.Node) (*v1beta2.Node, error) {
+func (s *base) nodeFacts(ctx context.Context, name string, out *instance.Node) (*v1beta2.Node, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -103,7 +103,7 @@ func (s *shell) nodeFacts(ctx context.Context, name string, out *instance.Node) 
 	return n, nil
 }
 
-// outSince is since when a node is down, or a person says so; zero where nobody knows.
+// outSince is since when a node is down, or a person reports it; zero where no one knows.
 func outSince(n *v1beta2.Node, kubernetes *corev1.Node) time.Time {
 	if node.IsDown(n) {
 		at, _ := time.Parse(time.RFC3339, conditions.Get(n.Status.Conditions, v1beta2.NodeReady).LastTransitionTime)
@@ -120,7 +120,7 @@ func outSince(n *v1beta2.Node, kubernetes *corev1.Node) time.Time {
 	return time.Time{}
 }
 
-// outOfService reports whether a person says that the machine is off and stays so.
+// outOfService reports whether a person reports that the machine is off and stays so.
 func outOfService(n *corev1.Node) bool {
 	if n == nil {
 		return false
@@ -144,7 +144,7 @@ func diskName(n *v1beta2.Node, uuid string) string {
 }
 
 // hold finds out until when the name must be left alone: a server may still execute what the leader before asked for.
-func (s *shell) hold(ctx context.Context, key Key, w *instance.World) error {
+func (s *base) hold(ctx context.Context, key Key, w *instance.World) error {
 	ends := s.fencingDelayEnds()
 	if !ends.After(w.Now) {
 		return nil

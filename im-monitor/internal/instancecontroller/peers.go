@@ -14,8 +14,8 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// readReplicas reads the volume's replicas uncached: what speaks for concluding that something is cut off is asked of the API server.
-func (s *shell) readReplicas(ctx context.Context, w *instance.World) error {
+// readReplicas reads the volume's replicas uncached: what speaks for concluding that something is partitioned is asked of the API server.
+func (s *base) readReplicas(ctx context.Context, w *instance.World) error {
 	replicas, err := s.replicasOf(ctx, w.Object.Volume)
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (s *shell) readReplicas(ctx context.Context, w *instance.World) error {
 
 // readVolume reads the volume, what its instances are started with, and its other engines, or frontends, uncached: what speaks for starting
 // one more is asked of the API server. Replicas are not started one after the other.
-func (s *shell) readVolume(ctx context.Context, key Key, w *instance.World) error {
+func (s *base) readVolume(ctx context.Context, key Key, w *instance.World) error {
 	volume := w.Object.Volume
 	if key.Kind == v1beta2.InstanceTypeReplica {
 		v, err := s.facts().Volume(ctx, volume)
@@ -58,7 +58,7 @@ func (s *shell) readVolume(ctx context.Context, key Key, w *instance.World) erro
 }
 
 // same are the other engines, or frontends, of the volume. leftovers are engines that run under names of the volume without an object.
-func (s *shell) same(ctx context.Context, key Key, volume string) (same []instance.Peer, leftovers []string, err error) {
+func (s *base) same(ctx context.Context, key Key, volume string) (same []instance.Peer, leftovers []string, err error) {
 	switch key.Kind {
 	case v1beta2.InstanceTypeEngine:
 		var list v1beta2.EngineList
@@ -89,12 +89,12 @@ func (s *shell) same(ctx context.Context, key Key, volume string) (same []instan
 	return same, nil, nil
 }
 
-// earlier is how many engines of a volume before this one are looked for: each is a lookup, and a number is what a name says.
+// earlier is how many engines of a volume before this one are looked for: each is a lookup, and a number is what a name reports.
 const earlier = 64
 
 // leftovers looks for live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's. One
-// on a node that is out was cut off before its object could go.
-func (s *shell) leftovers(ctx context.Context, volume, own string, objects map[string]bool) ([]string, error) {
+// on a node that is out was partitioned before its object could go.
+func (s *base) leftovers(ctx context.Context, volume, own string, objects map[string]bool) ([]string, error) {
 	last, err := strconv.Atoi(own[min(len(volume)+len("-e-"), len(own)):])
 	if err != nil {
 		return nil, nil // a name of another form has no neighbours
@@ -133,7 +133,7 @@ func alive(state string) bool {
 	return false
 }
 
-func (s *shell) replicasOf(ctx context.Context, volume string) ([]instance.Peer, error) {
+func (s *base) replicasOf(ctx context.Context, volume string) ([]instance.Peer, error) {
 	var list v1beta2.ReplicaList
 	if err := s.listUncached(ctx, &list, volume); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (s *shell) replicasOf(ctx context.Context, volume string) ([]instance.Peer,
 	return out, nil
 }
 
-func (s *shell) listUncached(ctx context.Context, list client.ObjectList, volume string) error {
+func (s *base) listUncached(ctx context.Context, list client.ObjectList, volume string) error {
 	if err := s.rt.Uncached.List(ctx, list, client.InNamespace(s.rt.Namespace), ofVolume(volume)); err != nil {
 		return fmt.Errorf("listing %T of volume %s: %w", list, volume, err)
 	}

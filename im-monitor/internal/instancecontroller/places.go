@@ -16,8 +16,8 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// places finds the instance manager that runs the instance, or shall, and all others that list its name.
-func (s *shell) places(ctx context.Context, key Key, w *instance.World) error {
+// places finds the instance manager that runs the instance, or must, and all others that list its name.
+func (s *base) places(ctx context.Context, key Key, w *instance.World) error {
 	im, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, w.Status.InstanceManager, &v1beta2.InstanceManager{})
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (s *shell) places(ctx context.Context, key Key, w *instance.World) error {
 }
 
 // usedBy names what an instance manager lists that uses an instance of the name there.
-func (s *shell) usedBy(key Key, instanceManager string) string {
+func (s *base) usedBy(key Key, instanceManager string) string {
 	snapshot, known := s.store.Latest(instanceManager)
 	if !known || key.Kind == v1beta2.InstanceTypeEngineFrontend {
 		return ""
@@ -81,8 +81,8 @@ func duplicate(here *instance.Place, other *instance.Place) bool {
 	return here != nil && here.Entry != nil && here.Entry.UUID != "" && here.Entry.UUID == other.Entry.UUID
 }
 
-// serving is the instance manager that takes what shall run on a node. Where there is none, the sentence says why.
-func (s *shell) serving(ctx context.Context, nodeName, dataEngine string) (*v1beta2.InstanceManager, string, error) {
+// serving is the instance manager that takes what must run on a node. Where there is none, the sentence reports why.
+func (s *base) serving(ctx context.Context, nodeName, dataEngine string) (*v1beta2.InstanceManager, string, error) {
 	var list v1beta2.InstanceManagerList
 	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{managersByNode: nodeName},
 		client.UnsafeDisableDeepCopy)
@@ -142,7 +142,7 @@ func choose(candidates []*v1beta2.InstanceManager, image string) (*v1beta2.Insta
 	return nil, "has no %s instance manager that runs."
 }
 
-// mayRun reports whether processes may be there although the instance manager does not say that it runs: its pod is not known never to have
+// mayRun reports whether processes may be there although the instance manager does not report that it runs: its pod is not known never to have
 // begun.
 func mayRun(im *v1beta2.InstanceManager) bool {
 	c := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
@@ -154,8 +154,8 @@ func running(im *v1beta2.InstanceManager) bool {
 	return im.Status.CurrentState == v1beta2.InstanceManagerStateRunning
 }
 
-// place is what the newest whole list of an instance manager says about a name.
-func (s *shell) place(key Key, instanceManager string, w *instance.World) instance.Place {
+// place is what the newest whole list of an instance manager reports about a name.
+func (s *base) place(key Key, instanceManager string, w *instance.World) instance.Place {
 	out := instance.Place{InstanceManager: instanceManager}
 	snapshot, known := s.store.Latest(instanceManager)
 	if !known {
@@ -176,14 +176,14 @@ func (s *shell) place(key Key, instanceManager string, w *instance.World) instan
 }
 
 // subject is the instance whose absence is asked for.
-func (s *shell) subject(key Key, instanceManager string, w *instance.World) inventory.Subject {
+func (s *base) subject(key Key, instanceManager string, w *instance.World) inventory.Subject {
 	return inventory.Subject{InstanceManager: instanceManager, Name: key.Name, UUID: w.Status.UUID, Type: key.Kind,
 		DiskUUID: w.Object.Replica.DiskID}
 }
 
 // absent asks for the proof that a name is not there. After a deletion of our own less is needed; while a creation is under way, and until
 // a list is younger than it, nothing is proof.
-func (s *shell) absent(key Key, subject inventory.Subject, snapshot *inventory.Snapshot) (absent, ended bool) {
+func (s *base) absent(key Key, subject inventory.Subject, snapshot *inventory.Snapshot) (absent, ended bool) {
 	t := s.attempts.of(key)
 	if t.creating || snapshot.Began.Before(t.created) {
 		return false, false

@@ -13,8 +13,8 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// reporter is the reconciler that keeps the status true and wakes the hands.
-type reporter struct{ *shell }
+// reporter is the reconciler that keeps the status true and enqueues the executors.
+type reporter struct{ *base }
 
 // Reconcile looks at one object.
 func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, error) {
@@ -34,7 +34,7 @@ func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 		return reconcile.Result{}, err
 	}
 	if w.AwaitsCutOff() {
-		r.waiters.set(w.Object.Volume, key, true) // before the read, so that no change after it is missed
+		r.waitlist.set(w.Object.Volume, key, true) // before the read, so that no change after it is missed
 		if err := r.readReplicas(ctx, &w); err != nil {
 			return reconcile.Result{}, err
 		}
@@ -65,8 +65,8 @@ func (r *reporter) requeue(key Key, w instance.World, v instance.Verdict) reconc
 	if v.Reason == instance.ReasonDone && !w.Unsettled {
 		r.attempts.forget(key)
 	}
-	if v.Reason != instance.ReasonCalling { // the hands look at the volume, and say what they wait for
-		r.waiters.set(w.Object.Volume, key, waitsForVolume(v.Reason) || w.AwaitsCutOff())
+	if v.Reason != instance.ReasonCalling { // the hands look at the volume, and report what they wait for
+		r.waitlist.set(w.Object.Volume, key, waitsForVolume(v.Reason) || w.AwaitsCutOff())
 	}
 	if v.At.IsZero() {
 		return reconcile.Result{}
@@ -93,7 +93,7 @@ func waitsForImages(reason string) bool {
 	return false
 }
 
-// apply writes a conclusion's condition before its state, so that nobody takes it for seen, and takes it away after a state was seen.
+// apply writes a conclusion's condition before its state, so that no one takes it for seen, and takes it away after a state was seen.
 func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instance.World, v instance.Verdict) error {
 	if err := r.forgetLost(ctx, o, v); err != nil {
 		return err
@@ -145,15 +145,15 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 }
 
 // wrote remembers a version that we changed; under --observe nothing was changed.
-func (s *shell) wrote(key Key, o client.Object) {
+func (s *base) wrote(key Key, o client.Object) {
 	if !s.rt.Observe {
 		s.written[key.Kind].Changed(o)
 	}
 }
 
-func (s *shell) forget(key Key) {
+func (s *base) forget(key Key) {
 	s.attempts.forget(key)
 	s.written[key.Kind].Forget(key.Name)
 	s.reported.forget(key)
-	s.waiters.drop(key)
+	s.waitlist.drop(key)
 }

@@ -9,13 +9,13 @@ import (
 	"drover.dev/drover/shared/events"
 )
 
-// reported remembers what each object waits for, so that it is said once.
+// reported remembers what each object waits for, so that it is reported once.
 type reported struct {
 	mu sync.Mutex
 	m  map[Key]string
 }
 
-// set notes a reason and tells whether it is new; an empty one forgets.
+// set notes a reason and reports whether it is new; an empty one forgets.
 func (t *reported) set(key Key, kind, reason string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -40,12 +40,12 @@ func (t *reported) set(key Key, kind, reason string) bool {
 
 func (t *reported) forget(key Key) { t.set(key, key.Kind, "") }
 
-// report counts what an object waits for, and says what a person may have to do something about.
-func (s *shell) report(key Key, o client.Object, v instance.Verdict) {
+// report counts what an object waits for, and reports what a person may have to do something about.
+func (s *base) report(key Key, o client.Object, v instance.Verdict) {
 	reason := v.Reason
 	switch reason {
 	case instance.ReasonCalling:
-		return // the hands say what they wait for
+		return // the hands report what they wait for
 	case instance.ReasonDone:
 		reason = ""
 	}

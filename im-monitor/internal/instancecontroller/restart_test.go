@@ -29,7 +29,7 @@ func TestARestartCallsNothingUnknownBeforeItsServerWasAsked(t *testing.T) {
 				default:
 					return false
 				}
-			}, "the new process asks nobody")
+			}, "the new process asks no one")
 			later := w.replica("vol-r-00000001", "vol", "restart-1", "v1")
 			w.run(later)
 			w.replicaIs(later.Name, v1beta2.InstanceStateStopped) // the new process has looked at the objects of the node

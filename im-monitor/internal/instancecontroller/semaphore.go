@@ -2,13 +2,13 @@ package instancecontroller
 
 import "sync"
 
-// semaphore bound how many calls are under way per instance manager. Who finds none free is woken when one is, in the order of asking; who
-// is woken and needs none any more lets the next one go.
+// semaphore bound how many calls are under way per instance manager. Who finds none free is enqueued when one is, in the order of asking; who
+// is enqueued and needs none any more lets the next one go.
 type semaphore struct {
 	mu    sync.Mutex
 	lines map[string]*line
-	// woken were told that a slot of that instance manager is free, and have not taken it yet.
-	woken map[Key]string
+	// enqueued were reported that a slot of that instance manager is free, and have not taken it yet.
+	enqueued map[Key]string
 }
 
 // line is one instance manager's.
@@ -23,15 +23,15 @@ func (s *semaphore) take(instanceManager string, key Key, limit int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lines == nil {
-		s.lines, s.woken = map[string]*line{}, map[Key]string{}
+		s.lines, s.enqueued = map[string]*line{}, map[Key]string{}
 	}
 	l := s.lines[instanceManager]
 	if l == nil {
 		l = &line{queued: map[Key]struct{}{}}
 		s.lines[instanceManager] = l
 	}
-	if s.woken[key] == instanceManager {
-		delete(s.woken, key)
+	if s.enqueued[key] == instanceManager {
+		delete(s.enqueued, key)
 	}
 	if l.used < limit {
 		l.used++
@@ -44,7 +44,7 @@ func (s *semaphore) take(instanceManager string, key Key, limit int) bool {
 	return false
 }
 
-// release gives a slot back and says who is next.
+// release gives a slot back and reports who is next.
 func (s *semaphore) release(instanceManager string) (next Key, waits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,15 +52,15 @@ func (s *semaphore) release(instanceManager string) (next Key, waits bool) {
 	return s.requeue(instanceManager)
 }
 
-// decline says who is next where the key was woken and took nothing.
+// decline reports who is next where the key was enqueued and took nothing.
 func (s *semaphore) decline(key Key) (next Key, waits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	instanceManager, woken := s.woken[key]
-	if !woken {
+	instanceManager, enqueued := s.enqueued[key]
+	if !enqueued {
 		return Key{}, false
 	}
-	delete(s.woken, key)
+	delete(s.enqueued, key)
 	return s.requeue(instanceManager)
 }
 
@@ -74,7 +74,7 @@ func (s *semaphore) requeue(instanceManager string) (next Key, waits bool) {
 		next, waits = l.waiting[0], true
 		l.waiting = l.waiting[1:]
 		delete(l.queued, next)
-		s.woken[next] = instanceManager
+		s.enqueued[next] = instanceManager
 	}
 	if l.used == 0 && len(l.waiting) == 0 {
 		delete(s.lines, instanceManager)

@@ -23,15 +23,15 @@ func TestWhoFindsNoSlotIsWokenInTheOrderOfAsking(t *testing.T) {
 	next, _ = s.release("im")
 	require.Equal(t, c, next)
 	next, waits = s.decline(c)
-	require.True(t, waits, "c needs none any more: the next one goes, or nobody ever would")
+	require.True(t, waits, "c needs none any more: the next one goes, or no one ever would")
 	require.Equal(t, d, next)
 	require.True(t, s.take("im", d, 1))
 	_, waits = s.release("im")
 	require.False(t, waits)
 	_, waits = s.release("other")
 	require.False(t, waits)
-	require.Empty(t, s.lines, "nothing is kept of instance managers that nobody calls")
-	require.Empty(t, s.woken)
+	require.Empty(t, s.lines, "nothing is kept of instance managers that no one calls")
+	require.Empty(t, s.enqueued)
 }
 
 func TestAWaiterThatComesTooLateStandsInLineAgain(t *testing.T) {

@@ -15,13 +15,13 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
-// Setup registers the reporter and the hands, and subscribes to the inventory, which must not run yet. The index of objects by node is the
+// Setup registers the reporter and the executors, and subscribes to the inventory, which must not run yet. The index of objects by node is the
 // ownership controller's, which is to be set up, too.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store, options Options) error {
 	if options.Locks == nil {
 		options.Locks = &instancelock.Locks{}
 	}
-	s := newShell(rt, settings, store, options)
+	s := newBase(rt, settings, store, options)
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	return s.register("instance-hands", executorWorkers, &executor{s}, s.executorSources())
 }
 
-func (s *shell) register(name string, workers int, reconciler reconcile.TypedReconciler[Key], sources []source.TypedSource[Key]) error {
+func (s *base) register(name string, workers int, reconciler reconcile.TypedReconciler[Key], sources []source.TypedSource[Key]) error {
 	c, err := controller.NewTyped(name, s.rt.Manager, controller.TypedOptions[Key]{
 		Reconciler: reconciler, MaxConcurrentReconciles: workers, NeedLeaderElection: ptr.To(true),
 	})

@@ -18,8 +18,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// reportSources are the events that may change a verdict. Each wakes only the objects that it concerns.
-func (s *shell) reportSources(c cache.Cache) []source.TypedSource[Key] {
+// reportSources are the events that may change a verdict. Each enqueues only the objects that it concerns.
+func (s *base) reportSources(c cache.Cache) []source.TypedSource[Key] {
 	return []source.TypedSource[Key]{
 		source.TypedFunc[Key](s.reportQueue.Start),
 		source.TypedKind(c, &v1beta2.Engine{}, objectHandler[*v1beta2.Engine](s, v1beta2.InstanceTypeEngine),
@@ -32,31 +32,31 @@ func (s *shell) reportSources(c cache.Cache) []source.TypedSource[Key] {
 			func(ctx context.Context, im *v1beta2.InstanceManager) []Key { return s.keysOfNode(ctx, im.Spec.NodeID) }),
 			changed(managerFacts)),
 		source.TypedKind(c, &v1beta2.EngineImage{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(context.Context, *v1beta2.EngineImage) []Key { return s.waiters.all() })),
+			func(context.Context, *v1beta2.EngineImage) []Key { return s.waitlist.all() })),
 		source.TypedKind(c, &v1beta2.BackingImage{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(context.Context, *v1beta2.BackingImage) []Key { return s.waiters.all() })),
+			func(context.Context, *v1beta2.BackingImage) []Key { return s.waitlist.all() })),
 		source.TypedKind(c, &v1beta2.Node{}, handler.TypedEnqueueRequestsFromMapFunc(
 			func(ctx context.Context, n *v1beta2.Node) []Key {
-				return append(s.keysOfNode(ctx, n.Name), s.waiters.all()...)
+				return append(s.keysOfNode(ctx, n.Name), s.waitlist.all()...)
 			}), nodeChanged()),
 		source.TypedKind(c, &corev1.Node{}, handler.TypedEnqueueRequestsFromMapFunc(
 			func(ctx context.Context, n *corev1.Node) []Key {
-				return append(s.keysOfNode(ctx, n.Name), s.waiters.all()...)
+				return append(s.keysOfNode(ctx, n.Name), s.waitlist.all()...)
 			}), changed(outOfService)),
 	}
 }
 
-// executorSources: only the reporter wakes the hands, and whoever gives a slot back.
-func (s *shell) executorSources() []source.TypedSource[Key] {
+// executorSources: only the reporter enqueues the executors, and whoever gives a slot back.
+func (s *base) executorSources() []source.TypedSource[Key] {
 	return []source.TypedSource[Key]{source.TypedFunc[Key](s.executorQueue.Start)}
 }
 
-// objectHandler wakes the object, those of its volume that wait, and, of an engine, the frontends of its volume: one may lead to it, or be
+// objectHandler enqueues the object, those of its volume that wait, and, of an engine, the frontends of its volume: one may lead to it, or be
 // about to.
-func objectHandler[T client.Object](s *shell, kind string) handler.TypedEventHandler[T, Key] {
+func objectHandler[T client.Object](s *base, kind string) handler.TypedEventHandler[T, Key] {
 	return handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, o T) []Key {
 		object, _ := read(o)
-		keys := append(s.waiters.of(object.Volume), Key{Kind: kind, Name: o.GetName()})
+		keys := append(s.waitlist.of(object.Volume), Key{Kind: kind, Name: o.GetName()})
 		if kind != v1beta2.InstanceTypeEngine {
 			return keys
 		}
@@ -88,13 +88,13 @@ func objectChanged[T client.Object](more func(before, after T) bool) predicate.T
 }
 
 // engineConcerns lets an engine's size pass, which its frontend follows, and its replicas' modes where a second engine waits for them.
-func (s *shell) engineConcerns(before, after *v1beta2.Engine) bool {
+func (s *base) engineConcerns(before, after *v1beta2.Engine) bool {
 	return before.Status.CurrentSize != after.Status.CurrentSize ||
-		!maps.Equal(before.Status.ReplicaModeMap, after.Status.ReplicaModeMap) && len(s.waiters.of(after.Spec.VolumeName)) > 0
+		!maps.Equal(before.Status.ReplicaModeMap, after.Status.ReplicaModeMap) && len(s.waitlist.of(after.Spec.VolumeName)) > 0
 }
 
-// inventoryChanged wakes the objects whose names a list changed. When an inventory becomes known or unknown, all of its node are concerned.
-func (s *shell) inventoryChanged(change inventory.Change) {
+// inventoryChanged enqueues the objects whose names a list changed. When an inventory becomes known or unknown, all of its node are concerned.
+func (s *base) inventoryChanged(change inventory.Change) {
 	if change.Whole {
 		s.reportQueue.Add(s.keysOfNode(context.Background(), change.Node)...)
 		s.reportQueue.Add(s.listed(change.InstanceManager)...)
@@ -107,12 +107,12 @@ func (s *shell) inventoryChanged(change inventory.Change) {
 			kind = snapshot.Instances[name].Type
 		}
 		s.reportQueue.Add(keysNamed(kind, name)...)
-		s.reportQueue.Add(s.waiters.of(volumeOf(name))...)
+		s.reportQueue.Add(s.waitlist.of(volumeOf(name))...)
 	}
 }
 
 // listed are all names of the newest list: what runs there may belong to an object of another node.
-func (s *shell) listed(instanceManager string) []Key {
+func (s *base) listed(instanceManager string) []Key {
 	snapshot, known := s.store.Latest(instanceManager)
 	if !known {
 		return nil
@@ -124,7 +124,7 @@ func (s *shell) listed(instanceManager string) []Key {
 	return out
 }
 
-// keysNamed are the objects that a name may belong to: of a name that is not listed any more nobody tells the kind.
+// keysNamed are the objects that a name may belong to: of a name that is not listed any more no one reports the kind.
 func keysNamed(kind, name string) []Key {
 	var out []Key
 	for _, k := range kinds {
@@ -136,7 +136,7 @@ func keysNamed(kind, name string) []Key {
 }
 
 // keysOfNode are the objects whose spec names a node.
-func (s *shell) keysOfNode(ctx context.Context, nodeName string) []Key {
+func (s *base) keysOfNode(ctx context.Context, nodeName string) []Key {
 	if nodeName == "" {
 		return nil
 	}

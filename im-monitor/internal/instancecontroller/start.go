@@ -14,12 +14,12 @@ import (
 )
 
 // facts reads what a start needs beside the object itself.
-func (s *shell) facts() startfacts.Reader {
+func (s *base) facts() startfacts.Reader {
 	return startfacts.Reader{Cached: s.rt.Client, Uncached: s.rt.Uncached, Namespace: s.rt.Namespace}
 }
 
-// startFacts reads, from the cache, the images that an object needs which shall run and does not.
-func (s *shell) startFacts(ctx context.Context, w *instance.World) error {
+// startFacts reads, from the cache, the images that an object needs which must run and does not.
+func (s *base) startFacts(ctx context.Context, w *instance.World) error {
 	o := w.Object
 	if !o.Running || o.Deleting || w.Status.State == v1beta2.InstanceStateRunning {
 		return nil
@@ -50,7 +50,7 @@ func (s *shell) startFacts(ctx context.Context, w *instance.World) error {
 }
 
 // wantCopy names the replica's disk in the spec of its backing image. The entry that stands there is left as it is.
-func (s *shell) wantCopy(ctx context.Context, w instance.World) error {
+func (s *base) wantCopy(ctx context.Context, w instance.World) error {
 	name := w.Object.Replica.BackingImage
 	b := &v1beta2.BackingImage{}
 	b.Namespace, b.Name = s.rt.Namespace, name

@@ -14,7 +14,7 @@ import (
 
 const heldSince = "2026-01-01T00:00:01.5Z"
 
-// held waits until the request is answered, and the frontend is where it is said to be.
+// held waits until the request is answered, and the frontend is where it is reported to be.
 func (w *world) held(f *v1beta2.EngineFrontend, request string, at *v1beta2.Engine) {
 	w.t.Helper()
 	name := f.Name
@@ -32,10 +32,10 @@ func (w *world) running(f *v1beta2.EngineFrontend) {
 	w.Eventually(func() bool {
 		*f = v1beta2.EngineFrontend{}
 		return w.Get(name, f) && f.Status.CurrentState == v1beta2.InstanceStateRunning
-	}, "frontend %s never let its I/O go on", name)
+	}, "frontend %s never let its I/O continue", name)
 }
 
-// turns are the calls that hold I/O, let it go on, or move it, in short.
+// turns are the calls that suspends I/O, let it continue, or move it, in short.
 func (w *world) turns() (out []string) {
 	for _, c := range w.Servers.Calls() {
 		switch {
@@ -50,7 +50,7 @@ func (w *world) turns() (out []string) {
 	return out
 }
 
-// holdAndMove holds the I/O, moves under it, and lets it go on.
+// holdAndMove holds the I/O, moves under it, and lets it continue.
 func (w *world) holdAndMove(first, second string) {
 	w.t.Helper()
 	_, e, f := w.openV2("vol", first)
@@ -90,7 +90,7 @@ func TestARequestThatWasAnsweredIsNotAnsweredTwice(t *testing.T) {
 	w.held(f, heldSince, e)
 	i, there := w.Servers.Instance(manager("once-1", "v2"), f.Name)
 	require.True(t, there)
-	i.State = v1beta2.InstanceStateRunning // its server started anew
+	i.State = v1beta2.InstanceStateRunning // its server started again
 	w.Servers.Put(manager("once-1", "v2"), i)
 	w.running(f)
 	w.never(func() bool { return len(w.turns()) > 1 }, "it was suspended again for the same request")
@@ -100,7 +100,7 @@ func TestARequestThatWasAnsweredIsNotAnsweredTwice(t *testing.T) {
 	w.held(f, again, e)
 }
 
-// ALL-2: whichever call the process dies at, the next one goes on.
+// ALL-2: whichever call the process dies at, the next one continues.
 func TestAHeldMoveEndsWhateverCallTheProcessDiesAt(t *testing.T) {
 	for call := range int32(5) {
 		t.Run(strconv.Itoa(int(call)+1), func(t *testing.T) {

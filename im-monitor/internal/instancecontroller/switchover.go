@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// turn switches a frontend over, suspends or resumes it. What a server accepted of a switch-over is written at once: no list tells it.
+// turn switches a frontend over, suspends or resumes it. What a server accepted of a switch-over is written at once: no list reports it.
 func (r *executor) turn(ctx context.Context, key Key, connection imclient.Client, name string, call instance.Call) error {
 	var err error
 	switch call.Op {
@@ -69,7 +69,7 @@ func (r *executor) setPath(ctx context.Context, instanceManager, engine, state s
 // triesToAccept is how often an accepted phase is written over another write to the frontend.
 const triesToAccept = 3
 
-// accept writes that a phase was accepted, if the status still says that it is in work.
+// accept writes that a phase was accepted, if the status still reports that it is in work.
 func (r *executor) accept(ctx context.Context, key Key, call instance.Call) error {
 	var err error
 	for range triesToAccept {

@@ -17,7 +17,7 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// target makes a second engine of a v2 volume, which shall be the target on another node, and lets it run.
+// target makes a second engine of a v2 volume, which must be the target on another node, and lets it run.
 func (w *world) target(name, volume, node string, beside *v1beta2.Engine) *v1beta2.Engine {
 	w.t.Helper()
 	require.NoError(w.t, w.modes(beside, map[string]any{volume + "-r-00000001": "RW"}))
@@ -79,7 +79,7 @@ func TestAFrontendMovesToAnotherEngineInThreePhasesAndBack(t *testing.T) {
 		"promoting vol-e-0"}, w.phases())
 }
 
-// An addition that was answered goes on in its engine: the frontend leaves only once that replica has everything.
+// An addition that was answered continues in its engine: the frontend leaves only once that replica has everything.
 func TestAFrontendStaysWhereItIsWhileItsEngineRebuildsAReplica(t *testing.T) {
 	w := newWorld(t, "copy-1", "copy-2")
 	_, e, f := w.openV2("vol", "copy-1")

@@ -19,7 +19,7 @@ import (
 )
 
 // targets reads the engines that a frontend's spec, its record and its switch-over name, and how large the wanted one is.
-func (s *shell) targets(ctx context.Context, w *instance.World) error {
+func (s *base) targets(ctx context.Context, w *instance.World) error {
 	names := []string{w.Object.Target.Engine, w.Status.Switchover.Engine}
 	if w.Here != nil && w.Here.Entry != nil {
 		names = append(names, w.Here.Entry.EngineName)
@@ -51,7 +51,7 @@ func (s *shell) targets(ctx context.Context, w *instance.World) error {
 }
 
 // engineFacts are what is known of one engine.
-func (s *shell) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.EngineFacts, error) {
+func (s *base) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.EngineFacts, error) {
 	out := instance.EngineFacts{UID: string(e.UID), Address: servesAt(e), InstanceManager: e.Status.InstanceManagerName,
 		Working: s.options.Working != nil && s.options.Working(e.Name)}
 	var at instance.Node
@@ -81,7 +81,7 @@ func (s *shell) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.En
 	return out, err
 }
 
-// rebuilds is the replica that a v2 engine copies to, or "": ReplicaAdd answers at once, and the engine goes on by itself.
+// rebuilds is the replica that a v2 engine copies to, or "": ReplicaAdd answers at once, and the engine continues by itself.
 func rebuilds(e *v1beta2.Engine) string {
 	for _, name := range slices.Sorted(maps.Keys(e.Spec.ReplicaAddressMap)) {
 		if e.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeWO {
@@ -91,7 +91,7 @@ func rebuilds(e *v1beta2.Engine) string {
 	return ""
 }
 
-// servesAt is where an engine's target listens; empty while it does not run, or shall not.
+// servesAt is where an engine's target listens; empty while it does not run, or must not.
 func servesAt(e *v1beta2.Engine) string {
 	s := e.Status
 	if e.Spec.DesireState != v1beta2.InstanceStateRunning || s.CurrentState != v1beta2.InstanceStateRunning || s.StorageIP == "" ||
@@ -102,9 +102,9 @@ func servesAt(e *v1beta2.Engine) string {
 	return net.JoinHostPort(s.StorageIP, strconv.Itoa(s.Port))
 }
 
-// ledBy finds the frontend that leads to a v2 engine which runs and shall stop: its server has the engine on record, or I/O may go there
-// because of a switch-over that is under way. Where a frontend's list is unknown, only its status tells.
-func (s *shell) ledBy(ctx context.Context, key Key, w *instance.World) error {
+// ledBy finds the frontend that leads to a v2 engine which runs and must stop: its server has the engine on record, or I/O may go there
+// because of a switch-over that is under way. Where a frontend's list is unknown, only its status reports.
+func (s *base) ledBy(ctx context.Context, key Key, w *instance.World) error {
 	stops := key.Kind == v1beta2.InstanceTypeEngine && w.Object.DataEngine == v1beta2.DataEngineV2 && !w.Object.Running
 	if !stops || w.Here == nil || w.Here.Entry == nil {
 		return nil
@@ -123,7 +123,7 @@ func (s *shell) ledBy(ctx context.Context, key Key, w *instance.World) error {
 	return nil
 }
 
-func (s *shell) leads(f *v1beta2.EngineFrontend, engine string) bool {
+func (s *base) leads(f *v1beta2.EngineFrontend, engine string) bool {
 	if f.Status.SwitchoverInProgress() && f.Status.Switchover.EngineName == engine {
 		return true
 	}

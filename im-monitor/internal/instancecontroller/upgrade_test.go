@@ -83,7 +83,7 @@ func TestALiveUpgradeReplacesAnInstanceManagerUnderItsFrontends(t *testing.T) {
 				c = conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerSettingSynced)
 			}
 			return c != nil && strings.Contains(c.Message, why)
-		}, "it never said %q", why)
+		}, "it never reported %q", why)
 		var pod corev1.Pod
 		require.True(t, w.Get(old, &pod) && pod.DeletionTimestamp == nil)
 	}

@@ -2,13 +2,13 @@ package instancecontroller
 
 import "sync"
 
-// waiters are the objects that wait for another object of their volume.
-type waiters struct {
+// waitlist are the objects that wait for another object of their volume.
+type waitlist struct {
 	mu sync.Mutex
 	m  map[string]map[Key]struct{}
 }
 
-func (w *waiters) set(volume string, key Key, waits bool) {
+func (w *waitlist) set(volume string, key Key, waits bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -27,7 +27,7 @@ func (w *waiters) set(volume string, key Key, waits bool) {
 }
 
 // of are those of one volume.
-func (w *waiters) of(volume string) []Key {
+func (w *waitlist) of(volume string) []Key {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []Key
@@ -38,7 +38,7 @@ func (w *waiters) of(volume string) []Key {
 }
 
 // all are those of every volume: few, and only while something is wrong.
-func (w *waiters) all() []Key {
+func (w *waitlist) all() []Key {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []Key
@@ -51,7 +51,7 @@ func (w *waiters) all() []Key {
 }
 
 // drop forgets an object that is gone.
-func (w *waiters) drop(key Key) {
+func (w *waitlist) drop(key Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for volume, keys := range w.m {

@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Decide says what shall become of the InstanceManager.
+// Decide reports what must become of the InstanceManager.
 func Decide(w World) Verdict {
 	v := decidePod(w)
 	v.Connect = w.Pod != nil && w.Pod.Status.PodIP != "" && !ended(w.Pod)
@@ -31,7 +31,7 @@ func decidePod(w World) Verdict {
 	// Its end was decided by somebody else; the pod follows its owner.
 	case w.InstanceManager.DeletionTimestamp != nil:
 		return Verdict{}
-	// The machine is gone for good and nobody wants its instance manager: what ran there ended with it.
+	// The machine is gone for good and no one wants its instance manager: what ran there ended with it.
 	case abandoned(w) && w.Pod != nil:
 		return Verdict{Pod: ForceDeletePod}
 	case abandoned(w):
@@ -117,7 +117,7 @@ func standsIn(w World) bool {
 		!slices.ContainsFunc(w.Siblings, func(s Sibling) bool { return s.Image == w.image() && s.Running })
 }
 
-// replaceWhenIdle makes a pod anew that was made with settings of the past.
+// replaceWhenIdle makes a pod again that was made with settings of the past.
 func replaceWhenIdle(w World) Verdict {
 	if neverRan(w) {
 		return Verdict{Pod: DeletePod}
@@ -178,7 +178,7 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 
-// PodReady reports whether a pod runs, and is said to be ready.
+// PodReady reports whether a pod runs, and is reported to be ready.
 func PodReady(p *corev1.Pod) bool {
 	if p == nil || p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning || p.Status.PodIP == "" {
 		return false
@@ -202,7 +202,7 @@ func recheckIn(w World) time.Duration {
 	return w.Options.UnreachableAfter
 }
 
-// Roster says which InstanceManagers a node shall have and has not: one for each enabled data engine, of the default
+// Roster reports which InstanceManagers a node must have and has not: one for each enabled data engine, of the default
 // image, or for v2 of the image that an upgrade brings. Without an image there is none to make.
 func Roster(name string, k *node.Kubernetes, n *v1beta2.Node, s setting.Values, u *Upgrade,
 	existing map[string]bool) []*v1beta2.InstanceManager {

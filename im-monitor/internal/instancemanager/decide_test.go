@@ -150,7 +150,7 @@ func TestPodAndEnd(t *testing.T) {
 		{"and then its instance manager", world(gone, deletedNode, noPod), Verdict{Remove: true}},
 		{"with no default image what is there stays", world(func(w *World) { w.Settings.Image = "" }), Verdict{}},
 		{"an old one that may be empty is asked first", world(old), Verdict{Ask: true}},
-		{"an old one that said it is empty loses its pod", world(old, asked), Verdict{Pod: DeletePod}},
+		{"an old one that reported it is empty loses its pod", world(old, asked), Verdict{Pod: DeletePod}},
 		{"an old one with a replica in any state stays", world(old, asked, listed(replica, "stopped")), Verdict{}},
 		{"an old one that does not answer stays: unknown is not empty", world(old, unheard), Verdict{After: 15 * time.Second}},
 		{"an old v1 one without a pod goes: its processes went with the pod", world(old, noPod, recorded(replica, "running")),
@@ -162,9 +162,9 @@ func TestPodAndEnd(t *testing.T) {
 		{"so does a v2 one", world(v2, old, withoutImage, unheard), Verdict{Pod: DeletePod}},
 		{"but not one that is needed for what it left behind", world(v2, old, withoutImage, unheard, recorded(frontend, "running")),
 			Verdict{}},
-		{"one whose settings changed before it ran is made anew",
+		{"one whose settings changed before it ran is created again",
 			world(withoutImage, unheard, func(w *World) { w.Settings.PriorityClass = "high" }), Verdict{Pod: DeletePod}},
-		{"one that never ran is made anew with the secret that was named since",
+		{"one that never ran is created again with the secret that was named since",
 			world(withoutImage, unheard, func(w *World) { w.Settings.RegistrySecret = "pull" }), Verdict{Pod: DeletePod}},
 		{"but not again for it", world(withoutImage, unheard, func(w *World) {
 			w.Settings.RegistrySecret, w.Pod.Spec.ImagePullSecrets = "pull", []corev1.LocalObjectReference{{Name: "pull"}}
@@ -197,11 +197,11 @@ func TestPodAndEnd(t *testing.T) {
 		{"v1 pods of two images live side by side", world(noPod, sibling(true)), Verdict{Pod: CreatePod}},
 		{"a pod with settings of the past is asked first",
 			world(func(w *World) { w.Pod = runningPod(*w); w.Settings.PriorityClass = "high" }), Verdict{Ask: true}},
-		{"and made anew when empty", world(asked, func(w *World) { w.Pod = runningPod(*w); w.Settings.PriorityClass = "high" }),
+		{"and created again when empty", world(asked, func(w *World) { w.Pod = runningPod(*w); w.Settings.PriorityClass = "high" }),
 			Verdict{Pod: DeletePod}},
 		{"but not while something runs", world(asked, listed(engine, "running"),
 			func(w *World) { w.Pod = runningPod(*w); w.Settings.PriorityClass = "high" }), Verdict{}},
-		{"a pod that does not say its settings keeps them", world(func(w *World) {
+		{"a pod that does not report its settings keeps them", world(func(w *World) {
 			w.Pod = runningPod(*w)
 			w.Pod.Annotations = nil
 			w.Settings.PriorityClass = "high"
@@ -228,9 +228,9 @@ func TestState(t *testing.T) {
 		pod, answer string // reasons of PodReady and Reachable
 	}{
 		{"ready and answering", world(), "running", "10.1.2.3", v1beta2.ReasonPodReady, v1beta2.ReasonAnswering},
-		{"ready and silent for long stays running, and says so", world(unheard), "running", "10.1.2.3", v1beta2.ReasonPodReady,
+		{"ready and silent for long stays running, and reports it", world(unheard), "running", "10.1.2.3", v1beta2.ReasonPodReady,
 			v1beta2.ReasonNotAnswering},
-		{"ready and silent for a moment says nothing", world(func(w *World) { w.Inventory = Inventory{UnknownSince: now} }), "running",
+		{"ready and silent for a moment reports nothing", world(func(w *World) { w.Inventory = Inventory{UnknownSince: now} }), "running",
 			"10.1.2.3", v1beta2.ReasonPodReady, ""},
 		{"silent while a disk is being loaded is busy",
 			world(v2, func(w *World) { w.Inventory = Inventory{UnknownSince: now.Add(-time.Minute)} }, loadingDisk), "running", "10.1.2.3",

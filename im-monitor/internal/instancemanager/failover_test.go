@@ -51,7 +51,7 @@ func TestAVolumeThatIsOnItsWayKeepsTheInstanceManagersOfItsReplicas(t *testing.T
 		}, "volume vol rebuilds a replica"},
 		{"its engine failed", func(_ *v1beta2.Volume, e *v1beta2.Engine) { e.Status.CurrentState = "error" },
 			"volume vol lost its engine: vol-e-0 is error"},
-		{"nobody sees its engine", func(_ *v1beta2.Volume, e *v1beta2.Engine) { e.Status.CurrentState = "unknown" },
+		{"no one sees its engine", func(_ *v1beta2.Volume, e *v1beta2.Engine) { e.Status.CurrentState = "unknown" },
 			"volume vol lost its engine: vol-e-0 is unknown"},
 		{"attached again a minute ago", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.RemountRequestedAt = ago(time.Minute) },
 			"volume vol lost its engine less than 5m0s ago"},

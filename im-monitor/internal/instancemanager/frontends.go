@@ -14,7 +14,7 @@ type Frontend struct {
 	Name, State string
 	// Kind is the wire's word for what it shows.
 	Kind string
-	// ActivePath is the address (ip:port) that it leads to; Promoted tells that no path but that one carries I/O.
+	// ActivePath is the address (ip:port) that it leads to; Promoted reports that no path but that one carries I/O.
 	ActivePath string
 	Promoted   bool
 	// TargetNode is the node of the instance manager at that address; empty where there is none that is in service.
@@ -27,11 +27,11 @@ type Frontend struct {
 // frontendUblk is the frontend of which no server keeps a record.
 const frontendUblk = "ublk"
 
-// leaves says why the frontend would not outlive the pod; empty where it would. The server that follows dials the target on record once:
+// leaves reports why the frontend would not outlive the pod; empty where it would. The server that follows dials the target on record once:
 // where that does not answer the workload's device is gone.
 //
 // Checked are the record's place, that the target was promoted, and that its engine runs on another node in a list begun a moment before.
-// Taken for granted is that this node reaches that address: it does as long as I/O goes there, which the optimized path says.
+// Taken for granted is that this node reaches that address: it does as long as I/O goes there, which the optimized path reports.
 func (f Frontend) leaves(w World) string {
 	switch {
 	case !w.keepsRecords():

@@ -201,7 +201,7 @@ func cannotPull(w World) bool {
 	return secret.Name != "" && neverRan(w) && !slices.Contains(w.Pod.Spec.ImagePullSecrets, secret)
 }
 
-// outdated: the pod says which settings it was made with, and they are not those in force. A pod that does not say was
+// outdated: the pod reports which settings it was made with, and they are not those in force. A pod that does not report was
 // not made by im-monitor, and keeps what it has, unless it would lose its frontends.
 func outdated(w World) bool {
 	if w.Pod == nil || w.Node == nil {

@@ -50,7 +50,7 @@ func (s Status) Changed(im *v1beta2.InstanceManager) bool {
 		!conditions.Equal(s.Conditions, conditions.Owned(old.Conditions, Types()...))
 }
 
-// state is the one word for people and neighbours. Where a pod is about to be made it is said to be starting, since the
+// state is the one word for people and neighbours. Where a pod is about to be made it is reported to be starting, since the
 // status is written after the pod.
 func state(w World) string {
 	switch {
@@ -124,7 +124,7 @@ func blockers(w World) string {
 		if len(s.Runs) > 0 {
 			return fmt.Sprintf(" %s stays while %s on it: upgrade the node live, or detach the volumes (kubectl -n %s get lhe,lhef -o "+
 				"wide). "+
-				"What no volume uses any more ends with its pod: kubectl -n %s delete pod %s.", s.Name, said(s.Runs),
+				"What no volume uses any more ends with its pod: kubectl -n %s delete pod %s.", s.Name, naming(s.Runs),
 				w.InstanceManager.Namespace,
 				w.InstanceManager.Namespace, s.Name)
 		}
@@ -132,7 +132,7 @@ func blockers(w World) string {
 	return ""
 }
 
-// because repeats what the kubelet says about the pod, without what changes from try to try.
+// because repeats what the kubelet reports about the pod, without what changes from try to try.
 func because(p *corev1.Pod) string {
 	if p.Status.Reason != "" {
 		return " (" + p.Status.Reason + ")"
@@ -148,7 +148,7 @@ func because(p *corev1.Pod) string {
 	return ""
 }
 
-// cannotStart says what the kubelet could not do to start the pod, without what changes from try to try; empty where it has not failed.
+// cannotStart reports what the kubelet could not do to start the pod, without what changes from try to try; empty where it has not failed.
 func cannotStart(p *corev1.Pod) string {
 	for _, c := range p.Status.ContainerStatuses {
 		if c.State.Waiting == nil {

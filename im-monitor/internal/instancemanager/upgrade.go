@@ -41,7 +41,7 @@ func upgraded(w World) Verdict {
 	switch {
 	case w.replaced() && w.Pod == nil:
 		return Verdict{Remove: true}
-	case w.replaced() && w.leaving() != "" && w.Inventory.Known: // nothing wakes this when a target elsewhere is back
+	case w.replaced() && w.leaving() != "" && w.Inventory.Known: // nothing enqueues this when a target elsewhere is back
 		return Verdict{After: frontendPause}
 	case w.replaced() && inUse(w) != "":
 		return Verdict{}
@@ -67,7 +67,7 @@ func (w World) successor() bool {
 	return w.Upgrade != nil && w.v2() && w.InstanceManager.Spec.Image == w.Upgrade.Image
 }
 
-// image is the one that the instance manager shall have: an upgrade freezes it.
+// image is the one that the instance manager must have: an upgrade freezes it.
 func (w World) image() string {
 	if w.Upgrade != nil && w.v2() {
 		return w.Upgrade.Image
@@ -75,7 +75,7 @@ func (w World) image() string {
 	return w.Settings.Image
 }
 
-// inUse says what speaks against the end of the pod: an engine that is listed there, one that maps a replica there, a frontend that would
+// inUse reports what speaks against the end of the pod: an engine that is listed there, one that maps a replica there, a frontend that would
 // not outlive it.
 func inUse(w World) string {
 	p := w.Inventory.Processes
@@ -85,14 +85,14 @@ func inUse(w World) string {
 	case !w.Inventory.Settled:
 		return "it just started and may not list everything yet"
 	case len(engines) > 0:
-		return fmt.Sprintf("%s on it", said(kinds("engine", engines)))
+		return fmt.Sprintf("%s on it", naming(kinds("engine", engines)))
 	case len(w.Mapped) > 0:
 		return strings.Join(w.Mapped[:min(len(w.Mapped), few)], "; ")
 	}
 	return w.leaving()
 }
 
-// leaving names the frontends that would not outlive the pod. Where lists show one that nobody looked at, nothing is concluded.
+// leaving names the frontends that would not outlive the pod. Where lists show one that no one looked at, nothing is concluded.
 func (w World) leaving() string {
 	polled := map[string]bool{}
 	var why []string
@@ -116,7 +116,7 @@ const frontendPause = 15 * time.Second
 // few is how many names a sentence has.
 const few = 3
 
-func said(what []string) string {
+func naming(what []string) string {
 	if len(what) == 1 {
 		return what[0] + " is"
 	}

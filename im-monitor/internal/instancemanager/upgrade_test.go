@@ -41,7 +41,7 @@ func TestAnUpgradeReplacesTheInstanceManagerThatItNamed(t *testing.T) {
 		{"the old one is asked first", world(time, isOld), Verdict{Ask: true}},
 		{"with no engine, its pod goes, under a frontend that leads elsewhere",
 			world(time, isOld, asked, listed(frontend, "running"), leads()), Verdict{Pod: DeletePod}},
-		{"not under one of which nobody knows where it leads", world(time, isOld, asked, listed(frontend, "running")), Verdict{}},
+		{"not under one of which no one knows where it leads", world(time, isOld, asked, listed(frontend, "running")), Verdict{}},
 		{"nor one that suspends I/O", world(time, isOld, asked, listed(frontend, "suspended"),
 			leads(func(f *Frontend) { f.State = "suspended" })), Verdict{}},
 		{"nor one that is on its way", world(time, isOld, asked, listed(frontend, "running"),
@@ -81,7 +81,7 @@ func TestAnUpgradeReplacesTheInstanceManagerThatItNamed(t *testing.T) {
 			w.Siblings = []Sibling{{Name: "instance-manager-0", Image: third, New: true}}
 		}), Verdict{Pod: CreatePod}},
 		{"nor does it start itself", world(time, noPod, func(w *World) { w.InstanceManager.Spec.Image = third }), Verdict{}},
-		{"a v1 one goes on as ever", world(time, noPod, func(w *World) { w.InstanceManager.Spec.DataEngine = v1beta2.DataEngineV1 }),
+		{"a v1 one continues as ever", world(time, noPod, func(w *World) { w.InstanceManager.Spec.DataEngine = v1beta2.DataEngineV1 }),
 			Verdict{Pod: CreatePod}},
 	} {
 		t.Run(c.name, func(t *testing.T) { equal(t, c.want, Decide(c.world)) })

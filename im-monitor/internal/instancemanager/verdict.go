@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/events"
 )
 
-// PodAction is what shall be done to the pod.
+// PodAction is what must be done to the pod.
 type PodAction int
 
 // The actions on a pod.
@@ -22,16 +22,16 @@ const (
 	ForceDeletePod
 )
 
-// Verdict is what shall be done about one InstanceManager.
+// Verdict is what must be done about one InstanceManager.
 type Verdict struct {
 	Pod PodAction
 	// Failed reports whether the pod that is deleted had ended by itself: the next one waits for the back-off.
 	Failed bool
 	// Remove deletes the InstanceManager.
 	Remove bool
-	// Ask means: a list begun now is needed before this may go on; decide again with it.
+	// Ask means: a list begun now is needed before this may continue; decide again with it.
 	Ask bool
-	// Connect reports whether the inventory shall follow the pod at its IP; false means that it shall forget it.
+	// Connect reports whether the inventory must follow the pod at its IP; false means that it must forget it.
 	Connect bool
 	Status  Status
 	// Maps are the changed entries of the instance maps; empty where nothing changed.

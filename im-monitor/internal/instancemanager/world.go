@@ -8,7 +8,7 @@
 //	   │ blocked          │ back-off over                   failed, deleted│       │
 //	   └───── error ◀─────┴────────────────────────────────────────────────┘    unknown: node down
 //
-// Three rules carry the rest. A pod is deleted and made anew, never changed. What runs is never taken away by a policy
+// Three rules carry the rest. A pod is deleted and created again, never changed. What runs is never taken away by a policy
 // of ours: an old or outdated one is replaced only after a list begun for that purpose shows that nothing runs on it.
 // Unknown is not empty: without a whole list of the present epoch nothing is concluded about instances.
 package instancemanager
@@ -39,11 +39,11 @@ type World struct {
 	Siblings []Sibling
 	// Upgrade is the live upgrade of the node; nil where none is under way.
 	Upgrade *Upgrade
-	// Mapped says which engines map replicas there; it is read only where World.Replaceable asks for it.
+	// Mapped reports which engines map replicas there; it is read only where World.Replaceable asks for it.
 	Mapped []string
 	// Frontends are the engine frontends of the list; they are read only where World.Replaceable asks for it.
 	Frontends []Frontend
-	// Unsettled says which volume with a replica on the node is on its way, and why; it is read together with the list that is begun for
+	// Unsettled reports which volume with a replica on the node is on its way, and why; it is read together with the list that is begun for
 	// the end of an idle instance manager.
 	Unsettled string
 	// Inventory is what runs there.
@@ -72,7 +72,7 @@ type Version struct {
 
 // Inventory is the newest whole list of the present pod's present epoch.
 type Inventory struct {
-	// Known is false where there is no such list; then Processes and Version say nothing.
+	// Known is false where there is no such list; then Processes and Version report nothing.
 	Known bool
 	// Asked is true where the list was begun for this very decision.
 	Asked bool
@@ -83,7 +83,7 @@ type Inventory struct {
 	Gone map[string]bool
 	// UnknownSince is when this process last saw it become unknown; zero where it is known.
 	UnknownSince time.Time
-	// Problem says why it is unknown, where that is known.
+	// Problem reports why it is unknown, where that is known.
 	Problem   string
 	Version   Version
 	Processes Processes
@@ -115,7 +115,7 @@ type Options struct {
 	EngineLossPause time.Duration
 }
 
-// DefaultOptions are the options where no flag says otherwise.
+// DefaultOptions are the options where no flag reports otherwise.
 func DefaultOptions() Options {
 	return Options{
 		ServiceAccount: "longhorn-service-account", TLSSecret: "longhorn-grpc-tls", ControlPath: "/var/lib/longhorn", HugePages: true,

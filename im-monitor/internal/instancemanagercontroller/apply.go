@@ -19,7 +19,7 @@ import (
 // apply makes the verdict true: first the pod, which everything else follows; then where the inventory connects to;
 // then the status; the end of the InstanceManager last. Events come after the writes. It returns how long the instance maps
 // wait, if they do.
-func (s *shell) apply(ctx context.Context, w instancemanager.World, v instancemanager.Verdict) (left time.Duration, err error) {
+func (s *reconciler) apply(ctx context.Context, w instancemanager.World, v instancemanager.Verdict) (left time.Duration, err error) {
 	if err := s.applyPod(ctx, w, v); err != nil {
 		return 0, err
 	}
@@ -40,7 +40,7 @@ func (s *shell) apply(ctx context.Context, w instancemanager.World, v instancema
 	return left, nil
 }
 
-func (s *shell) applyPod(ctx context.Context, w instancemanager.World, v instancemanager.Verdict) error {
+func (s *reconciler) applyPod(ctx context.Context, w instancemanager.World, v instancemanager.Verdict) error {
 	switch v.Pod {
 	case instancemanager.CreatePod:
 		if err := s.rt.Client.Create(ctx, instancemanager.PodFor(w)); err != nil {
@@ -57,9 +57,9 @@ func (s *shell) applyPod(ctx context.Context, w instancemanager.World, v instanc
 	return nil
 }
 
-// deletePod deletes exactly the pod that was judged. Its resourceVersion is left out on purpose: a kubelet's report in
-// between changes nothing about what was judged, which is the pod's UID and what runs in it.
-func (s *shell) deletePod(ctx context.Context, pod *corev1.Pod, options ...client.DeleteOption) error {
+// deletePod deletes exactly the pod that was evaluated. Its resourceVersion is left out on purpose: a kubelet's report in
+// between changes nothing about what was evaluated, which is the pod's UID and what runs in it.
+func (s *reconciler) deletePod(ctx context.Context, pod *corev1.Pod, options ...client.DeleteOption) error {
 	options = append(options, client.Preconditions{UID: &pod.UID})
 	if err := s.rt.Client.Delete(ctx, pod, options...); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting pod %s: %w", pod.Name, err)
@@ -69,13 +69,13 @@ func (s *shell) deletePod(ctx context.Context, pod *corev1.Pod, options ...clien
 }
 
 // note remembers a version that we changed; under --observe nothing was changed.
-func (s *shell) note(guard *staleness.Guard, obj client.Object) {
+func (s *reconciler) note(guard *staleness.Guard, obj client.Object) {
 	if !s.rt.Observe {
 		guard.Changed(obj)
 	}
 }
 
-func (s *shell) connect(w instancemanager.World, v instancemanager.Verdict) {
+func (s *reconciler) connect(w instancemanager.World, v instancemanager.Verdict) {
 	if !v.Connect {
 		s.store.Remove(w.InstanceManager.Name)
 		return
@@ -86,7 +86,7 @@ func (s *shell) connect(w instancemanager.World, v instancemanager.Verdict) {
 	}
 }
 
-func (s *shell) remove(ctx context.Context, im *v1beta2.InstanceManager) error {
+func (s *reconciler) remove(ctx context.Context, im *v1beta2.InstanceManager) error {
 	if err := status.Delete(ctx, s.rt.Client, im); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *shell) remove(ctx context.Context, im *v1beta2.InstanceManager) error {
 
 // applyStatus writes the instance maps by merge patch, only the entries that differ, and the rest, where it differs, by
 // server-side apply. It returns how long the maps wait, if they do.
-func (s *shell) applyStatus(ctx context.Context, im *v1beta2.InstanceManager, v instancemanager.Verdict) (time.Duration, error) {
+func (s *reconciler) applyStatus(ctx context.Context, im *v1beta2.InstanceManager, v instancemanager.Verdict) (time.Duration, error) {
 	if !v.Maps.Empty() {
 		now := s.rt.Clock.Now()
 		if left := s.memory.mapsLeft(im.Name, now); left > 0 && !v.Status.Changed(im) {
@@ -112,7 +112,7 @@ func (s *shell) applyStatus(ctx context.Context, im *v1beta2.InstanceManager, v 
 }
 
 // applyState writes all of the status but the maps.
-func (s *shell) applyState(ctx context.Context, im *v1beta2.InstanceManager, v instancemanager.Verdict) error {
+func (s *reconciler) applyState(ctx context.Context, im *v1beta2.InstanceManager, v instancemanager.Verdict) error {
 	if !v.Status.Changed(im) {
 		return nil
 	}

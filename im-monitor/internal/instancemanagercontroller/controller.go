@@ -1,7 +1,7 @@
 // Package instancemanagercontroller makes the verdicts of package instancemanager true. It has two controllers:
 //
-//   - the roster, one key per node: makes the InstanceManagers that a node shall have;
-//   - the instance managers, one key each: makes, replaces and ends the pod, tells the inventory where to connect, keeps
+//   - the roster, one key per node: makes the InstanceManagers that a node must have;
+//   - the instance managers, one key each: makes, replaces and ends the pod, reports the inventory where to connect, keeps
 //     the status, and removes InstanceManagers that are not wanted any more once nothing runs on them.
 //
 // It is the only one that creates or deletes InstanceManagers and their pods. Its memory (failures of pods, since when
@@ -38,7 +38,7 @@ const (
 	byNode = "drover.instanceManager.node"
 )
 
-type shell struct {
+type reconciler struct {
 	rt       *runkit.Runtime
 	settings *settingcontroller.Source
 	store    inventory.Store
@@ -46,13 +46,13 @@ type shell struct {
 	written  staleness.Guard // InstanceManagers
 	deleted  staleness.Guard // pods
 	memory   memory
-	queue    enqueue.Queue[reconcile.Request] // woken by changes of the inventory
+	queue    enqueue.Queue[reconcile.Request] // enqueued by changes of the inventory
 }
 
 // Setup registers both controllers. It subscribes to the store, and so is called before that starts.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store,
 	options instancemanager.Options) error {
-	s := &shell{rt: rt, settings: settings, store: store, options: options}
+	s := &reconciler{rt: rt, settings: settings, store: store, options: options}
 	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.InstanceManager{}, byNode, func(o client.Object) []string {
 		return []string{o.(*v1beta2.InstanceManager).Spec.NodeID}
 	})
@@ -74,8 +74,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	return nil
 }
 
-func (s *shell) setupRoster() error {
-	r := &roster{shell: s}
+func (s *reconciler) setupRoster() error {
+	r := &roster{reconciler: s}
 	return ctrl.NewControllerManagedBy(s.rt.Manager).Named("instance-manager-roster").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ByName), builder.WithPredicates(kubernetesChanged())).
@@ -87,7 +87,7 @@ func (s *shell) setupRoster() error {
 		Complete(r)
 }
 
-func (s *shell) setupManagers() error {
+func (s *reconciler) setupManagers() error {
 	return ctrl.NewControllerManagedBy(s.rt.Manager).Named("instance-manager").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		For(&v1beta2.InstanceManager{}).

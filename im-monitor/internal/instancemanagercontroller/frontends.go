@@ -21,8 +21,8 @@ import (
 const optimized = "optimized"
 
 // readFrontends finds out where the engine frontends of an instance manager lead, and whether an engine serves there. For the deletion of
-// the pod the lists of the instance managers there are read anew.
-func (s *shell) readFrontends(ctx context.Context, w *instancemanager.World) error {
+// the pod the lists of the instance managers there are read again.
+func (s *reconciler) readFrontends(ctx context.Context, w *instancemanager.World) error {
 	snapshot, known := s.store.Latest(w.InstanceManager.Name)
 	if !known || len(w.Inventory.Processes.EngineFrontends) == 0 {
 		return nil
@@ -78,7 +78,7 @@ func managerAt(managers *v1beta2.InstanceManagerList, where string) *v1beta2.Ins
 }
 
 // readTarget fills in what is known of the engine that a frontend leads to.
-func (s *shell) readTarget(ctx context.Context, w *instancemanager.World, f *instancemanager.Frontend, at *v1beta2.InstanceManager,
+func (s *reconciler) readTarget(ctx context.Context, w *instancemanager.World, f *instancemanager.Frontend, at *v1beta2.InstanceManager,
 	lists map[string]*inventory.Snapshot) error {
 	_, own, err := s.nodeFacts(ctx, at.Spec.NodeID)
 	if err != nil {
@@ -109,8 +109,8 @@ func (s *shell) readTarget(ctx context.Context, w *instancemanager.World, f *ins
 }
 
 // newestOf is a list of an instance manager, begun now where that is asked for; nil where it does not answer.
-func (s *shell) newestOf(ctx context.Context, name string, anew bool) *inventory.Snapshot {
-	if !anew {
+func (s *reconciler) newestOf(ctx context.Context, name string, fresh bool) *inventory.Snapshot {
+	if !fresh {
 		list, _ := s.store.Latest(name)
 		return list
 	}

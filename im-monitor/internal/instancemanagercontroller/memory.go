@@ -13,14 +13,14 @@ import (
 const forgiveAfter = 10 * time.Minute
 
 // memory is what this process remembers of instance managers. All of it may be lost: pods are then replaced sooner, and
-// silence is told later.
+// silence is reported later.
 type memory struct {
 	mu    sync.Mutex
 	known map[string]*remembered
 }
 
-// mapsPause is the least time between two writes of one InstanceManager's instance maps alone: a change after silence is told
-// at once, and a hundred instances in a row are told together. The object grows with its instances, and so would the cost of
+// mapsPause is the least time between two writes of one InstanceManager's instance maps alone: a change after silence is reported
+// at once, and a hundred instances in a row are reported together. The object grows with its instances, and so would the cost of
 // telling of each.
 const mapsPause = time.Second
 

@@ -15,7 +15,7 @@ import (
 )
 
 // observe reads everything about one InstanceManager from the caches and the inventory.
-func (s *shell) observe(ctx context.Context, im *v1beta2.InstanceManager) (instancemanager.World, error) {
+func (s *reconciler) observe(ctx context.Context, im *v1beta2.InstanceManager) (instancemanager.World, error) {
 	w := instancemanager.World{Now: s.rt.Clock.Now(), Options: s.options, InstanceManager: im, RetryAt: s.memory.retryAt(im.Name)}
 	var err error
 	if w.Settings, err = s.settings.Current(ctx); err != nil {
@@ -38,7 +38,7 @@ func (s *shell) observe(ctx context.Context, im *v1beta2.InstanceManager) (insta
 	return w, s.readMapped(ctx, &w)
 }
 
-func (s *shell) nodeFacts(ctx context.Context, name string) (*node.Kubernetes, *v1beta2.Node, error) {
+func (s *reconciler) nodeFacts(ctx context.Context, name string) (*node.Kubernetes, *v1beta2.Node, error) {
 	var kubernetes *node.Kubernetes
 	var k corev1.Node
 	switch err := s.rt.Client.Get(ctx, client.ObjectKey{Name: name}, &k); {
@@ -58,7 +58,7 @@ func (s *shell) nodeFacts(ctx context.Context, name string) (*node.Kubernetes, *
 	}
 }
 
-func (s *shell) pod(ctx context.Context, name string) (*corev1.Pod, error) {
+func (s *reconciler) pod(ctx context.Context, name string) (*corev1.Pod, error) {
 	var pod corev1.Pod
 	switch err := s.rt.Client.Get(ctx, client.ObjectKey{Namespace: s.rt.Namespace, Name: name}, &pod); {
 	case err == nil:
@@ -70,7 +70,7 @@ func (s *shell) pod(ctx context.Context, name string) (*corev1.Pod, error) {
 	}
 }
 
-func (s *shell) siblingsOf(ctx context.Context, im *v1beta2.InstanceManager) ([]instancemanager.Sibling, error) {
+func (s *reconciler) siblingsOf(ctx context.Context, im *v1beta2.InstanceManager) ([]instancemanager.Sibling, error) {
 	var list v1beta2.InstanceManagerList
 	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: im.Spec.NodeID},
 		client.UnsafeDisableDeepCopy)
@@ -100,8 +100,8 @@ func ours(im *v1beta2.InstanceManager) bool {
 	return im.Spec.Type == "" || im.Spec.Type == v1beta2.InstanceManagerTypeAIO
 }
 
-// inventoryOf is what a list tells about the pod that is there now; a list of another pod tells nothing about it.
-func (s *shell) inventoryOf(w instancemanager.World, snapshot *inventory.Snapshot, known bool) instancemanager.Inventory {
+// inventoryOf is what a list reports about the pod that is there now; a list of another pod reports nothing about it.
+func (s *reconciler) inventoryOf(w instancemanager.World, snapshot *inventory.Snapshot, known bool) instancemanager.Inventory {
 	name := w.InstanceManager.Name
 	if known && w.Pod != nil && snapshot.PodUID == w.Pod.UID {
 		s.memory.heard(name, true, w.Now)
@@ -122,7 +122,7 @@ func (s *shell) inventoryOf(w instancemanager.World, snapshot *inventory.Snapsho
 }
 
 // gone are the replicas of a v2 instance manager's status that are proven not to be there. What is not proven is asked for.
-func (s *shell) gone(im *v1beta2.InstanceManager, snapshot *inventory.Snapshot) map[string]bool {
+func (s *reconciler) gone(im *v1beta2.InstanceManager, snapshot *inventory.Snapshot) map[string]bool {
 	if snapshot.DataEngine != v1beta2.DataEngineV2 {
 		return nil
 	}
@@ -171,7 +171,7 @@ func process(i inventory.Instance) v1beta2.InstanceProcess {
 	}
 }
 
-// target is where the inventory shall connect to.
+// target is where the inventory must connect to.
 func target(w instancemanager.World) inventory.Target {
 	t := inventory.Target{
 		InstanceManager: w.InstanceManager.Name, Node: w.InstanceManager.Spec.NodeID, DataEngine: w.InstanceManager.Spec.DataEngine,

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// conflictPause is how long to wait after a write found that the cache is behind; the event that tells of it comes
+	// conflictPause is how long to wait after a write found that the cache is behind; the event that reports of it comes
 	// sooner.
 	conflictPause = 100 * time.Millisecond
 	// askTimeout bounds a list begun for one decision; askPause is the wait after it failed.
@@ -25,7 +25,7 @@ const (
 )
 
 // Reconcile looks at one InstanceManager.
-func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var im v1beta2.InstanceManager
 	if err := s.rt.Client.Get(ctx, request.NamespacedName, &im); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -69,7 +69,7 @@ func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 }
 
 // decideWithFreshList decides again on a list that was begun for this decision.
-func (s *shell) decideWithFreshList(ctx context.Context, w *instancemanager.World) (instancemanager.Verdict, error) {
+func (s *reconciler) decideWithFreshList(ctx context.Context, w *instancemanager.World) (instancemanager.Verdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	snapshot, err := s.store.Fresh(ctx, w.InstanceManager.Name)
@@ -90,15 +90,15 @@ func (s *shell) decideWithFreshList(ctx context.Context, w *instancemanager.Worl
 	return instancemanager.Decide(*w), nil
 }
 
-func (s *shell) forget(name string) {
+func (s *reconciler) forget(name string) {
 	s.store.Remove(name)
 	s.memory.forget(name)
 	s.written.Forget(name)
 	s.deleted.Forget(name)
 }
 
-// roster makes the InstanceManagers that a node shall have.
-type roster struct{ *shell }
+// roster makes the InstanceManagers that a node must have.
+type roster struct{ *reconciler }
 
 // Reconcile looks at one node by its name.
 func (r *roster) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {

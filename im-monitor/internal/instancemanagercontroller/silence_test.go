@@ -26,7 +26,7 @@ func TestSilenceBeginsWhenThePodIsReady(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	options := instancemanager.DefaultOptions()
-	s := &shell{store: silent{}, options: options}
+	s := &reconciler{store: silent{}, options: options}
 	w := instancemanager.World{Options: options, Kubernetes: &node.Kubernetes{Ready: true}, Node: &v1beta2.Node{}, Pod: &corev1.Pod{},
 		InstanceManager: &v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{Name: "im"}}}
 	reachable := func(after time.Duration) *v1beta2.Condition {

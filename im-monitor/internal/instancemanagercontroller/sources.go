@@ -15,27 +15,27 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-func (s *shell) managersOfNode(ctx context.Context, obj client.Object) []reconcile.Request {
+func (s *reconciler) managersOfNode(ctx context.Context, obj client.Object) []reconcile.Request {
 	return s.managers(ctx, client.MatchingFields{byNode: obj.GetName()})
 }
 
-func (s *shell) managersOfKubernetesNode(ctx context.Context, obj client.Object) []reconcile.Request {
+func (s *reconciler) managersOfKubernetesNode(ctx context.Context, obj client.Object) []reconcile.Request {
 	return s.managers(ctx, client.MatchingFields{byNode: obj.GetName()})
 }
 
-func (s *shell) siblings(ctx context.Context, obj client.Object) []reconcile.Request {
+func (s *reconciler) siblings(ctx context.Context, obj client.Object) []reconcile.Request {
 	return s.managers(ctx, client.MatchingFields{byNode: obj.(*v1beta2.InstanceManager).Spec.NodeID})
 }
 
-func (s *shell) siblingsOfPod(ctx context.Context, obj client.Object) []reconcile.Request {
+func (s *reconciler) siblingsOfPod(ctx context.Context, obj client.Object) []reconcile.Request {
 	return s.managers(ctx, client.MatchingFields{byNode: obj.(*corev1.Pod).Spec.NodeName})
 }
 
-func (s *shell) allManagers(ctx context.Context, _ client.Object) []reconcile.Request {
+func (s *reconciler) allManagers(ctx context.Context, _ client.Object) []reconcile.Request {
 	return s.managers(ctx)
 }
 
-func (s *shell) managers(ctx context.Context, which ...client.ListOption) []reconcile.Request {
+func (s *reconciler) managers(ctx context.Context, which ...client.ListOption) []reconcile.Request {
 	var list v1beta2.InstanceManagerList
 	options := append([]client.ListOption{client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy}, which...)
 	if err := s.rt.Client.List(ctx, &list, options...); err != nil {
@@ -48,7 +48,7 @@ func (s *shell) managers(ctx context.Context, which ...client.ListOption) []reco
 	return out
 }
 
-func (s *shell) allNodes(ctx context.Context, _ client.Object) []reconcile.Request {
+func (s *reconciler) allNodes(ctx context.Context, _ client.Object) []reconcile.Request {
 	var list v1beta2.NodeList
 	if err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		s.rt.Log.Error(err, "listing nodes after a setting changed")

@@ -12,9 +12,9 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// unsettled says which volume with a replica on the node of an idle instance manager may need that replica in a moment, and why. Volumes
+// unsettled reports which volume with a replica on the node of an idle instance manager may need that replica in a moment, and why. Volumes
 // and engines are read uncached, right before the end of the pod.
-func (s *shell) unsettled(ctx context.Context, im *v1beta2.InstanceManager) (string, error) {
+func (s *reconciler) unsettled(ctx context.Context, im *v1beta2.InstanceManager) (string, error) {
 	var replicas v1beta2.ReplicaList
 	err := s.rt.Client.List(ctx, &replicas, client.InNamespace(s.rt.Namespace),
 		client.MatchingFields{ownershipcontroller.ByNode: im.Spec.NodeID}, client.UnsafeDisableDeepCopy)

@@ -28,7 +28,7 @@ func addUpgradeIndex(ctx context.Context, indexer client.FieldIndexer) error {
 }
 
 // upgradeOf is the upgrade of a node that is under way; nil where there is none. Of two, the name decides.
-func (s *shell) upgradeOf(ctx context.Context, node string) (*instancemanager.Upgrade, error) {
+func (s *reconciler) upgradeOf(ctx context.Context, node string) (*instancemanager.Upgrade, error) {
 	var list v1beta2.NodeDataEngineUpgradeList
 	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{upgradesByNode: node},
 		client.UnsafeDisableDeepCopy)
@@ -55,7 +55,7 @@ func (s *shell) upgradeOf(ctx context.Context, node string) (*instancemanager.Up
 
 // readMapped finds where the frontends lead, and the engines that map a replica on the instance manager, where its end hangs on that. They
 // are read uncached: what speaks for ending what serves is asked of the API server. The newest lists of the other nodes testify, too.
-func (s *shell) readMapped(ctx context.Context, w *instancemanager.World) error {
+func (s *reconciler) readMapped(ctx context.Context, w *instancemanager.World) error {
 	w.Mapped, w.Frontends = nil, nil
 	if !w.Replaceable() {
 		return nil
@@ -81,8 +81,8 @@ func (s *shell) readMapped(ctx context.Context, w *instancemanager.World) error 
 	return nil
 }
 
-// volumeOf is the volume of a replica: as its object says, else as its name does.
-func (s *shell) volumeOf(ctx context.Context, replica string) (string, error) {
+// volumeOf is the volume of a replica: as its object reports, else as its name does.
+func (s *reconciler) volumeOf(ctx context.Context, replica string) (string, error) {
 	var r v1beta2.Replica
 	err := s.rt.Client.Get(ctx, client.ObjectKey{Namespace: s.rt.Namespace, Name: replica}, &r)
 	if err == nil {
@@ -97,7 +97,7 @@ func (s *shell) volumeOf(ctx context.Context, replica string) (string, error) {
 	return replica, nil
 }
 
-func (s *shell) enginesOf(ctx context.Context, volume string) ([]mapping.Engine, error) {
+func (s *reconciler) enginesOf(ctx context.Context, volume string) ([]mapping.Engine, error) {
 	var list v1beta2.EngineList
 	err := s.rt.Uncached.List(ctx, &list, client.InNamespace(s.rt.Namespace),
 		client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)})
@@ -111,8 +111,8 @@ func (s *shell) enginesOf(ctx context.Context, volume string) ([]mapping.Engine,
 	return out, nil
 }
 
-// testimony are those of the engines that map a replica in the newest list of an instance manager, whatever their objects say.
-func (s *shell) testimony(engines []mapping.Engine, replica string) []mapping.Place {
+// testimony are those of the engines that map a replica in the newest list of an instance manager, whatever their objects report.
+func (s *reconciler) testimony(engines []mapping.Engine, replica string) []mapping.Place {
 	var out []mapping.Place
 	for _, e := range engines {
 		for _, name := range s.store.Holders(e.Name) {
@@ -146,6 +146,6 @@ func nodeOfUpgrade(_ context.Context, obj client.Object) []reconcile.Request {
 	return enqueue.Node(obj.(*v1beta2.NodeDataEngineUpgrade).Spec.NodeID)
 }
 
-func (s *shell) managersOfUpgrade(ctx context.Context, obj client.Object) []reconcile.Request {
+func (s *reconciler) managersOfUpgrade(ctx context.Context, obj client.Object) []reconcile.Request {
 	return s.managers(ctx, client.MatchingFields{byNode: obj.(*v1beta2.NodeDataEngineUpgrade).Spec.NodeID})
 }

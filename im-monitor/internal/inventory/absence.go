@@ -10,7 +10,7 @@ type absence struct {
 
 	// since is when the epoch's connection was made, first when its first whole list ended; zero first means none yet.
 	since, first time.Time
-	// lacked tells when the first list ended that lacked a name seen earlier in this epoch. A name that is not in it is lacked since first,
+	// lacked reports when the first list ended that lacked a name seen earlier in this epoch. A name that is not in it is lacked since first,
 	// or was proven absent already.
 	lacked map[string]time.Time
 	// asked are the names whose absence somebody waits for. They outlive epochs.
@@ -94,7 +94,7 @@ func (a *absence) ask(name string) {
 	a.asked[name] = struct{}{}
 }
 
-// followUp is when the next list is due for the sake of absence, given when the last one began; zero is never. A v2 server tells nobody
+// followUp is when the next list is due for the sake of absence, given when the last one began; zero is never. A v2 server reports no one
 // what it rediscovers, so one list is due when it has settled.
 func (a *absence) followUp(last time.Time) time.Time {
 	var next time.Time

@@ -66,7 +66,7 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-// TestAHundredThousandInstancesFit bounds what the inventory itself keeps, after lists that were read again and said nothing new.
+// TestAHundredThousandInstancesFit bounds what the inventory itself keeps, after lists that were read again and reported nothing new.
 func TestAHundredThousandInstancesFit(t *testing.T) {
 	heap := func() uint64 {
 		runtime.GC()

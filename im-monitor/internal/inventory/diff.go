@@ -12,7 +12,7 @@ type difference struct{ added, removed, changed []string }
 func (d difference) none() bool { return len(d.added)+len(d.removed)+len(d.changed) == 0 }
 
 // merge compares a new list with the one before and returns what to keep: the earlier map when nothing changed, else the new one with the
-// earlier values for what is the same. So the texts of a list that says nothing new are not kept.
+// earlier values for what is the same. So the texts of a list that reports nothing new are not kept.
 func merge(before, now map[string]Instance) (map[string]Instance, difference) {
 	var d difference
 	for name, instance := range now {

@@ -2,7 +2,7 @@
 //
 // It holds one connection and one watch stream per instance manager. The watch is opened first, then the whole list is read; a notice means
 // a coalesced list; a lost stream means the inventory is unknown at once, a reconnect with back-off, and a fresh list; a slow, jittered
-// safety list finds what no notice told.
+// safety list finds what no notice reported.
 //
 //	      Set                watch, version, list            notice, fresh, follow-up, safety
 //	┌───► connecting ─────────────────────────► known ─────────────────────────────────► list ─┐
@@ -11,5 +11,5 @@
 //	└──── unknown ◄────────────────────────────────┘
 //
 // Unknown is not empty: Latest answers false unless the newest list of the present epoch was read whole. An instance is absent only by the
-// design's rule (see Absent), never because one list lacks it. The package judges nothing and writes nothing.
+// design's rule (see Absent), never because one list lacks it. The package evaluates nothing and writes nothing.
 package inventory

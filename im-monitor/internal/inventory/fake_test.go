@@ -184,7 +184,7 @@ func (c *fakeClient) Delete(ctx context.Context, request imclient.DeleteRequest)
 	return c.answer(ctx)
 }
 
-// change sets what the server holds and, when told to, sends a notice.
+// change sets what the server holds and, when reported to, sends a notice.
 func (s *server) change(notify bool, f func(instances map[string]Instance)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// index tells which instance managers hold a name. Nearly every name has one holder, which costs no slice.
+// index reports which instance managers hold a name. Nearly every name has one holder, which costs no slice.
 type index struct {
 	mu    sync.RWMutex
 	names map[string]holders

@@ -42,7 +42,7 @@ type Inventory struct {
 
 var _ Store = (*Inventory)(nil)
 
-// New makes an inventory; it connects to nobody before Start.
+// New makes an inventory; it connects to no one before Start.
 func New(config Config) *Inventory {
 	return &Inventory{
 		config:  config.withDefaults(),
@@ -63,7 +63,7 @@ func (i *Inventory) Start(ctx context.Context) error {
 	i.mu.Unlock()
 	<-ctx.Done()
 	i.mu.Lock()
-	i.run = nil // nobody is launched any more
+	i.run = nil // no one is launched any more
 	i.mu.Unlock()
 	i.running.Wait()
 	return nil
@@ -213,7 +213,7 @@ func (i *Inventory) Heard(instanceManager string) bool {
 	return i.heard[instanceManager]
 }
 
-// hear notes that an attempt ended, and tells whether it was the first one.
+// hear notes that an attempt ended, and reports whether it was the first one.
 func (i *Inventory) hear(instanceManager string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -289,7 +289,7 @@ func (i *Inventory) Subscribe(f func(Change)) {
 	i.subscribers = append(i.subscribers, f)
 }
 
-// emit tells every subscriber; no lock is held.
+// emit reports every subscriber; no lock is held.
 func (i *Inventory) emit(change Change) {
 	for _, f := range i.subscribers {
 		f(change)

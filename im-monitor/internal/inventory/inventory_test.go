@@ -63,7 +63,7 @@ func TestAnInstanceManagerIsUnheardUntilItsFirstAnswerOrFailure(t *testing.T) {
 		b.after(time.Second)
 		require.True(t, b.Heard(manager), "the first attempt failed")
 		require.Equal(t, []Change{{InstanceManager: manager, Node: "node-1", Whole: true}}, b.seen(),
-			"told once, however many attempts fail")
+			"reported once, however many attempts fail")
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 // member is one instance manager of the inventory. Its loop alone connects, lists and emits; others read, ask and retarget.
 type member struct {
 	inventory *Inventory
-	// signal wakes the loop after a request; turn, after a new target or the removal of the member.
+	// signal enqueues the loop after a request; turn, after a new target or the removal of the member.
 	signal, turn chan struct{}
 
 	mu      sync.Mutex
@@ -27,7 +27,7 @@ type member struct {
 	former  *Snapshot // the last list of an earlier epoch, while latest is nil: for its texts only
 	err     error
 	absence absence
-	// settling is the evidence about replicas of a v2 server, probed when its last probe began; probeRequeue wakes the probe.
+	// settling is the evidence about replicas of a v2 server, probed when its last probe began; probeRequeue enqueues the probe.
 	settling     settling
 	probed       time.Time
 	probeRequeue chan struct{}
@@ -190,7 +190,7 @@ func (m *member) ask(name string) {
 	nudge(m.signal)
 }
 
-// expect asks for an absence and tells when it may be proven, where that is known.
+// expect asks for an absence and reports when it may be proven, where that is known.
 func (m *member) expect(subject Subject) time.Time {
 	if m.absent(subject) {
 		return m.inventory.config.Clock.Now()

@@ -21,7 +21,7 @@ func silent(err error) bool {
 	return errors.Is(err, imclient.ErrUnreachable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Disk asks a server about a v2 disk, and remembers what it said: every answer tells whether the lists of that server can be complete. It
+// Disk asks a server about a v2 disk, and remembers what it reported: every answer reports whether the lists of that server can be complete. It
 // is the way in which all of im-monitor asks for disks.
 func (i *Inventory) Disk(ctx context.Context, address string, query imclient.DiskQuery) (imclient.Disk, error) {
 	asked := i.config.Clock.Now()
@@ -45,7 +45,7 @@ func (m *member) diskAnswered(name string, disk imclient.Disk, err error, asked 
 	m.settling.answered(name, disk, err, asked, m.inventory.config.Clock.Now())
 	_, after := m.settling.down[name]
 	change := Change{InstanceManager: m.target.InstanceManager, Node: m.target.Node}
-	if before != after { // whoever waits tells people for which disk
+	if before != after { // whoever waits reports people for which disk
 		change.Names = m.settling.open()
 	}
 	m.mu.Unlock()
@@ -100,7 +100,7 @@ func (m *member) absentReplica(subject Subject) bool {
 	return false
 }
 
-// probe reads disks, a list, and disks again, while the absence of a replica is asked for. As long as nobody asks it does nothing. It ends
+// probe reads disks, a list, and disks again, while the absence of a replica is asked for. As long as no one asks it does nothing. It ends
 // with the context, or with the member.
 func (m *member) probe(ctx context.Context) {
 	for ctx.Err() == nil && !m.isRemoved() {
@@ -153,7 +153,7 @@ func (m *member) nextProbe(disks []NodeDisk, known bool) (time.Time, bool) {
 		at = earlier(at, m.dueFor(key, e, disks, now, slow))
 	}
 	switch {
-	case !open || m.latest == nil: // a question, or the next epoch, wakes us
+	case !open || m.latest == nil: // a question, or the next epoch, enqueues us
 		return time.Time{}, false
 	case !known:
 		return now.Add(config.FollowUpInterval), true
@@ -175,7 +175,7 @@ func (m *member) dueFor(key question, e *evidence, disks []NodeDisk, now, never 
 		again := time.Time{} // it was not asked for in this epoch
 		seen, ready := m.settling.ready[d.Name]
 		switch {
-		case ready && seen.uuid == d.UUID, !ready && d.UUID == "": // nobody loads a disk of which no UUID is recorded
+		case ready && seen.uuid == d.UUID, !ready && d.UUID == "": // no one loads a disk of which no UUID is recorded
 			continue
 		case ready:
 			again = m.probed.Add(disksPerGap * m.settling.gap)
@@ -235,7 +235,7 @@ func (m *member) openNeeds(disks []NodeDisk) []NodeDisk {
 	return out
 }
 
-// askDisks asks for disks; what they answer is remembered on the way. False means that one said nothing, so that this probe proves nothing.
+// askDisks asks for disks; what they answer is remembered on the way. False means that one reported nothing, so that this probe proves nothing.
 func (m *member) askDisks(ctx context.Context, target Target, disks []NodeDisk) bool {
 	for _, d := range disks {
 		askCtx, cancel := context.WithTimeout(ctx, diskPatience)

@@ -59,7 +59,7 @@ func (s *session) run() error {
 	return firstOf(err, closing)
 }
 
-// firstOf prefers what went wrong to what closing said about it.
+// firstOf prefers what went wrong to what closing reported about it.
 func firstOf(err, closing error) error {
 	if err != nil {
 		return err
@@ -164,7 +164,7 @@ func (s *session) next() (imclient.Cause, time.Time) {
 	return cause, at
 }
 
-// publish makes a whole list the latest one, unless the target changed meanwhile, and tells subscribers what it changed.
+// publish makes a whole list the latest one, unless the target changed meanwhile, and reports subscribers what it changed.
 func (s *session) publish(instances map[string]Instance, waiters []chan result) {
 	list := &Snapshot{
 		Target:     s.target,

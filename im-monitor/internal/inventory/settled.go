@@ -63,7 +63,7 @@ func (s *settling) begin(since time.Time) {
 
 func (e *evidence) void() { e.began, e.ended, e.proven, e.disks = time.Time{}, time.Time{}, false, nil }
 
-// answered takes in what a server said about a disk, from asked on. Silence is no answer: it says nothing about the disk.
+// answered takes in what a server reported about a disk, from asked on. Silence is no answer: it reports nothing about the disk.
 func (s *settling) answered(name string, disk imclient.Disk, err error, asked, now time.Time) {
 	if asked.Before(s.since) || silent(err) {
 		return
@@ -145,7 +145,7 @@ func (s *settling) lacked(e *evidence, disks []NodeDisk, list *Snapshot) bool {
 	return e.proven
 }
 
-// ask remembers that somebody waits for an absence. What was proven for an earlier question is asked anew.
+// ask remembers that somebody waits for an absence. What was proven for an earlier question is asked again.
 // It reports whether that is new.
 func (s *settling) ask(subject Subject, now time.Time) bool {
 	key := question{subject.Name, subject.DiskUUID}
@@ -177,7 +177,7 @@ func (s *settling) open() []string {
 	return slices.Compact(names)
 }
 
-// prune forgets proofs that nobody has needed for long.
+// prune forgets proofs that no one has needed for long.
 func (s *settling) prune(before time.Time) {
 	for key, e := range s.questions {
 		if e.proven && e.ended.Before(before) {
@@ -199,7 +199,7 @@ func (s *settling) seen(has func(name string) bool) {
 type calls struct {
 	open  int
 	ended time.Time
-	// possible is until when the server may still execute a call that nobody waits for.
+	// possible is until when the server may still execute a call that no one waits for.
 	possible time.Time
 }
 

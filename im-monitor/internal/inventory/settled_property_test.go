@@ -86,7 +86,7 @@ func (w *truth) restart(b *bench) {
 }
 
 // TestAReplicaThatIsThereIsNeverProvenAbsent plays random histories of a server that behaves as badly as the contract allows, and asks all
-// the time whether a replica is gone. It is never said of one that lies on the disk.
+// the time whether a replica is gone. It is never reported of one that lies on the disk.
 func TestAReplicaThatIsThereIsNeverProvenAbsent(t *testing.T) {
 	proofs := 0
 	rapid.Check(t, func(r *rapid.T) {
@@ -114,14 +114,14 @@ func TestAReplicaThatIsThereIsNeverProvenAbsent(t *testing.T) {
 					b.server.mu.Lock()
 					there := w.data["r-1"]
 					b.server.mu.Unlock()
-					require.False(t, gone && there, "r-1 lies on the disk and is said to be gone, after %v", history[:i+1])
+					require.False(t, gone && there, "r-1 lies on the disk and is reported to be gone, after %v", history[:i+1])
 					if gone {
 						proofs++
 					}
 				}
 			}
 			cancel()
-			b.after(10 * time.Second) // calls that nobody waits for
+			b.after(10 * time.Second) // calls that no one waits for
 			synctest.Wait()
 		})
 	})

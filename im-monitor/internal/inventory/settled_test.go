@@ -62,7 +62,7 @@ func TestAReplicaIsGoneOnlyByListsOfALoadedDisk(t *testing.T) {
 
 		b.disks(func(d map[string]imclient.Disk) { d["disk-a"] = loaded("uuid-x") })
 		b.after(time.Hour)
-		require.False(t, b.gone("uuid-a"), "another lvstore says nothing about this one")
+		require.False(t, b.gone("uuid-a"), "another lvstore reports nothing about this one")
 
 		b.disks(func(d map[string]imclient.Disk) { d["disk-a"] = loaded("uuid-a") })
 		_, err := b.Disk(t.Context(), "fake", imclient.DiskQuery{Name: "disk-a"}) // whoever loads it asks
@@ -103,7 +103,7 @@ func TestADiskThatTheNodeDoesNotHaveAnyMoreIsNotWaitedForButOneWithoutAUUIDIs(t 
 		asked := b.asksDisks()
 		b.after(time.Hour)
 		require.False(t, b.gone("uuid-y"))
-		require.Equal(t, asked, b.asksDisks(), "nobody can load it, so nobody is asked")
+		require.Equal(t, asked, b.asksDisks(), "no one can load it, so no one is asked")
 	})
 }
 
@@ -152,7 +152,7 @@ func TestADiskThatFailsBetweenTwoListsVoidsTheEvidence(t *testing.T) {
 				_, err := b.Disk(t.Context(), "fake", imclient.DiskQuery{Name: "disk-a"})
 				require.NoError(t, err)
 				b.after(29 * time.Second)
-				require.False(t, b.gone("uuid-a"), "its time begins anew")
+				require.False(t, b.gone("uuid-a"), "its time begins again")
 				b.after(time.Minute)
 				require.True(t, b.gone("uuid-a"))
 			})

@@ -47,7 +47,7 @@ type Epoch struct {
 // Instance is one entry of a whole list.
 type Instance = imclient.Instance
 
-// Snapshot is one whole list. It is immutable and shared; nobody modifies it.
+// Snapshot is one whole list. It is immutable and shared; no one modifies it.
 type Snapshot struct {
 	Target
 	Epoch Epoch
@@ -55,7 +55,7 @@ type Snapshot struct {
 	EpochSince, Began, Ended time.Time
 	// Serial grows by one with every list of this process, over all instance managers.
 	Serial uint64
-	// Version is what the server said when the connection was made.
+	// Version is what the server reported when the connection was made.
 	Version imclient.Version
 	// Settled is false while a v2 server may still be rediscovering what outlived its restart: what such a list lacks means little.
 	Settled bool
@@ -63,7 +63,7 @@ type Snapshot struct {
 	Instances map[string]Instance
 }
 
-// Change tells subscribers what a new list, or the loss of one, changed.
+// Change reports subscribers what a new list, or the loss of one, changed.
 type Change struct {
 	InstanceManager, Node string
 	// Names were added, removed or changed, or became provably absent; sorted.
@@ -94,18 +94,18 @@ type Store interface {
 	Set(target Target)
 	// Remove forgets an instance manager.
 	Remove(instanceManager string)
-	// Target tells what was set.
+	// Target reports what was set.
 	Target(instanceManager string) (Target, bool)
 	// Latest is the newest whole list of the present epoch. False means unknown: not read yet in this epoch, lost, failed. Unknown is not
 	// empty.
 	Latest(instanceManager string) (*Snapshot, bool)
-	// Err says why an inventory is unknown: nil while it is known, or before the first attempt ended.
+	// Err reports why an inventory is unknown: nil while it is known, or before the first attempt ended.
 	Err(instanceManager string) error
 	// Heard reports whether this process learned, since it began, whether the instance manager answers: a list of it was read, or an
 	// attempt failed. It stays so, whatever becomes of the instance manager.
 	Heard(instanceManager string) bool
 	// Fresh reads a whole list that begins after this call, shared with everybody who waits at the same time. Its errors wrap
-	// ErrUnreachable and say why; an instance manager in back-off fails at once.
+	// ErrUnreachable and report why; an instance manager in back-off fails at once.
 	Fresh(ctx context.Context, instanceManager string) (*Snapshot, error)
 	// Absent is true when an instance is proven not to be there: another UUID carries its name, or lists of the present epoch lack it. A v1
 	// instance takes two, the absence gap apart; a v2 engine or engine-frontend two of which the later one began when the epoch had
@@ -115,12 +115,12 @@ type Store interface {
 	// AbsentAfter is Absent after our own deletion: one list begun after the call is enough, of the call's epoch or of a settled v2 one. Of
 	// a v2 replica that proves nothing: it takes the same settled lists, begun after the call.
 	AbsentAfter(call Call) bool
-	// ExpectAbsence asks for the list that may prove an absence and tells when it is due; zero when that is not known, or the name is
+	// ExpectAbsence asks for the list that may prove an absence and reports when it is due; zero when that is not known, or the name is
 	// listed.
 	ExpectAbsence(subject Subject) time.Time
 	// QuietFrom is the earliest beginning of a list that no creation or deletion of a replica spoils; zero where none does.
 	QuietFrom(instanceManager string) time.Time
-	// Unloaded are the disks, by their keys, that keep a v2 replica's absence from being proven, because their server said that they are
+	// Unloaded are the disks, by their keys, that keep a v2 replica's absence from being proven, because their server reported that they are
 	// not ready; sorted. diskUUID is that of Subject.
 	Unloaded(instanceManager, diskUUID string) []string
 	// AskDisk asks an instance manager about one of its v2 disks.

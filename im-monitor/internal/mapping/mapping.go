@@ -14,7 +14,7 @@ import (
 // Engine is what is read of an Engine that may map a replica.
 type Engine struct {
 	Name string
-	// Running is true unless the object is stopped and shall be.
+	// Running is true unless the object is stopped and must be.
 	Running bool
 	// Replicas are the addresses by replica name in spec and status; a name that stands only in the modes has "".
 	Replicas map[string]string
@@ -35,7 +35,7 @@ type Place struct {
 	MappedBy, MappedAddress string
 }
 
-// Use is a running engine that maps a replica, with the address that it uses. Node is "" where only an Engine object says
+// Use is a running engine that maps a replica, with the address that it uses. Node is "" where only an Engine object reports
 // so.
 type Use struct{ Engine, Node, Address string }
 
@@ -55,7 +55,7 @@ func Uses(replica string, engines []Engine, places []Place) []Use {
 	return out
 }
 
-// Sentence says why a use keeps the replica.
+// Sentence reports why a use keeps the replica.
 func (u Use) Sentence(replica string) string {
 	if u.Node == "" {
 		return fmt.Sprintf("Engine %s maps replica %s; it is deleted once no running engine does.", u.Engine, replica)
@@ -64,7 +64,7 @@ func (u Use) Sentence(replica string) string {
 		"delete the Orphan.", u.Engine, u.Node, replica)
 }
 
-// Unasked says which nodes may run an engine that maps the replica and cannot be asked; "" when there is none.
+// Unasked reports which nodes may run an engine that maps the replica and cannot be asked; "" when there is none.
 func Unasked(replica string, places []Place) string {
 	var unknown []string
 	for _, p := range places {
@@ -89,7 +89,7 @@ func some(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// EngineOf is what an Engine object tells.
+// EngineOf is what an Engine object reports.
 func EngineOf(e *v1beta2.Engine) Engine {
 	out := Engine{Name: e.Name, Replicas: map[string]string{},
 		Running: e.Spec.DesireState == v1beta2.InstanceStateRunning || e.Status.CurrentState != v1beta2.InstanceStateStopped}

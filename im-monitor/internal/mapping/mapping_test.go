@@ -49,7 +49,7 @@ func TestAnEngineObjectMapsWhatAnyOfItsFieldsNames(t *testing.T) {
 	want := mapping.Engine{Name: "vol-e-0", Replicas: map[string]string{"a": "1", "b": "2", "c": "3", "d": ""}}
 	require.Equal(t, want, mapping.EngineOf(e))
 	e.Spec.DesireState = v1beta2.InstanceStateRunning
-	require.True(t, mapping.EngineOf(e).Running, "it shall run")
+	require.True(t, mapping.EngineOf(e).Running, "it must run")
 	e.Spec.DesireState, e.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateUnknown
-	require.True(t, mapping.EngineOf(e).Running, "nobody knows that it is stopped")
+	require.True(t, mapping.EngineOf(e).Running, "no one knows that it is stopped")
 }

@@ -82,7 +82,7 @@ func (r Reader) Volume(ctx context.Context, engines client.Reader, selected clie
 	return out, nil
 }
 
-// Refresh lets the inventories of some nodes be read anew, all at once, but for one that was read just now. One that
+// Refresh lets the inventories of some nodes be read again, all at once, but for one that was read just now. One that
 // cannot be read is unknown afterwards, which the check sees.
 func (r Reader) Refresh(ctx context.Context, nodes map[string]bool, except string,
 	fresh func(ctx context.Context, instanceManager string)) {
@@ -98,7 +98,7 @@ func (r Reader) Refresh(ctx context.Context, nodes map[string]bool, except strin
 	group.Wait()
 }
 
-// Places are all v2 instance managers with what their newest whole inventories say about the replica, by name. The cache
+// Places are all v2 instance managers with what their newest whole inventories report about the replica, by name. The cache
 // may name them, but what speaks for a deletion (that there is none, that it is stopped, that its node is down) is asked
 // of the API server.
 func (r Reader) Places(ctx context.Context, replica string, volume Volume) ([]mapping.Place, error) {
@@ -154,7 +154,7 @@ func (r Reader) v2Managers(ctx context.Context, nodes map[string]bool) ([]v1beta
 }
 
 // runsNothing reports whether an instance manager that does not answer surely runs no engine: it is stopped or gone, or
-// its node is down or gone. Only what the cache says so is asked again.
+// its node is down or gone. Only what the cache reports it is asked again.
 func (r Reader) runsNothing(ctx context.Context, im *v1beta2.InstanceManager) (bool, error) {
 	if im.Status.CurrentState == v1beta2.InstanceManagerStateStopped {
 		now, err := lookup.Shared(ctx, r.Uncached, r.Namespace, im.Name, &v1beta2.InstanceManager{})
@@ -170,7 +170,7 @@ func (r Reader) runsNothing(ctx context.Context, im *v1beta2.InstanceManager) (b
 	return err == nil && v1beta2.IsNodeDown(node), err
 }
 
-// see puts into a place what its newest list says about the replica. An engine whose map is not told may map anything.
+// see puts into a place what its newest list reports about the replica. An engine whose map is not reported may map anything.
 func see(p *mapping.Place, snapshot *inventory.Snapshot, replica string) {
 	p.Known = true
 	for _, i := range snapshot.Instances {

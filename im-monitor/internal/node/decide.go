@@ -26,7 +26,7 @@ type World struct {
 	Settings setting.Values
 }
 
-// Verdict is what shall be done. Its zero value means that all is as it should be.
+// Verdict is what must be done. Its zero value means that all is as it should be.
 type Verdict struct {
 	// Create is a Node to be created.
 	Create *v1beta2.Node
@@ -50,7 +50,7 @@ func Types() []string {
 	return []string{v1beta2.NodeReady, v1beta2.NodeSchedulable, v1beta2.NodeRemoved}
 }
 
-// Decide says what shall become of the node.
+// Decide reports what must become of the node.
 func Decide(w World) Verdict {
 	if w.Node == nil {
 		if w.Kubernetes == nil || !w.Kubernetes.welcomes(w.Settings) {
@@ -97,7 +97,7 @@ func remove(w World) Verdict {
 	return v
 }
 
-// observe sets the status where it differs, and says an event where readiness changed.
+// observe sets the status where it differs, and reports an event where readiness changed.
 func (v *Verdict) observe(w World, wanted ...v1beta2.Condition) {
 	old := conditions.Owned(w.Node.Status.Conditions, Types()...)
 	status := Status{Conditions: old, Region: w.Node.Status.Region, Zone: w.Node.Status.Zone}
@@ -109,10 +109,10 @@ func (v *Verdict) observe(w World, wanted ...v1beta2.Condition) {
 	for _, c := range wanted {
 		status.Conditions = conditions.Set(status.Conditions, c, w.Now)
 	}
-	said := w.Node.Status
-	if conditions.Equal(old, status.Conditions) && status.Region == said.Region && status.Zone == said.Zone &&
-		status.DisksReady == said.DisksReady &&
-		status.Storage == said.Storage {
+	current := w.Node.Status
+	if conditions.Equal(old, status.Conditions) && status.Region == current.Region && status.Zone == current.Zone &&
+		status.DisksReady == current.DisksReady &&
+		status.Storage == current.Storage {
 		return
 	}
 	v.Status = &status

@@ -109,8 +109,8 @@ func TestReady(t *testing.T) {
 		{"none runs", world(managers(Manager{State: starting, HasPod: true})), no, v1beta2.ReasonManagerPodDown, false},
 		{"no pod", world(managers(Manager{State: v1beta2.InstanceManagerStateStopped})), no, v1beta2.ReasonManagerPodMissing, false},
 		{"no instance manager", world(noManagers), no, v1beta2.ReasonManagerPodMissing, false},
-		{"Kubernetes says not ready, whatever answers", world(kubeletSilent), no, v1beta2.ReasonKubernetesNodeNotReady, true},
-		{"Kubernetes says gone", world(gone), no, v1beta2.ReasonKubernetesNodeGone, true},
+		{"Kubernetes reports not ready, whatever answers", world(kubeletSilent), no, v1beta2.ReasonKubernetesNodeNotReady, true},
+		{"Kubernetes reports gone", world(gone), no, v1beta2.ReasonKubernetesNodeGone, true},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestReady(t *testing.T) {
 			got := conditions.Get(v.Status.Conditions, v1beta2.NodeReady)
 			require.Equal(t, c.status, got.Status)
 			require.Equal(t, c.reason, got.Reason)
-			require.Len(t, v.Events, 1, "a change of readiness is said once")
+			require.Len(t, v.Events, 1, "a change of readiness is reported once")
 			c.world.Node.Status = v1beta2.NodeStatus{Conditions: v.Status.Conditions, Region: v.Status.Region, Zone: v.Status.Zone,
 				DisksReady: v.Status.DisksReady, Storage: v.Status.Storage}
 			require.Equal(t, c.down, IsDown(c.world.Node))
@@ -127,7 +127,7 @@ func TestReady(t *testing.T) {
 		})
 	}
 	require.True(t, IsDown(nil), "a Node that does not exist is down")
-	require.False(t, IsDown(&v1beta2.Node{}), "one that was not judged is not")
+	require.False(t, IsDown(&v1beta2.Node{}), "one that was not evaluated is not")
 }
 
 func TestScheduling(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Disks sums up for people what the Node's status says of the block disks in its spec: how many are ready of how many ("2/3"), and what of
-// them is free of what they have ("120Gi/500Gi", whole GiB). Both are empty where the node has none. Of v1 disks nobody here writes a
+// Disks sums up for people what the Node's status reports of the block disks in its spec: how many are ready of how many ("2/3"), and what of
+// them is free of what they have ("120Gi/500Gi", whole GiB). Both are empty where the node has none. Of v1 disks no one here writes a
 // status.
 func Disks(n *v1beta2.Node) (ready, storage string) {
 	const gib = 1 << 30

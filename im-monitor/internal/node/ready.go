@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/events"
 )
 
-// ready judges in this order: the machine first, since everything else follows from it; then pods; then answers.
+// ready evaluates in this order: the machine first, since everything else follows from it; then pods; then answers.
 func ready(w World) v1beta2.Condition {
 	switch {
 	case w.Kubernetes == nil:
@@ -73,7 +73,7 @@ func schedulable(w World) v1beta2.Condition {
 		Message: fmt.Sprintf("Node %s is not cordoned.", w.Name)}
 }
 
-// readinessChanged is said on a Node whose Ready condition changed its status or reason.
+// readinessChanged is reported on a Node whose Ready condition changed its status or reason.
 func readinessChanged(c v1beta2.Condition) events.Event {
 	kind := corev1.EventTypeWarning
 	if c.Status == v1beta2.ConditionTrue {

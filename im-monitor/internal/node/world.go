@@ -1,5 +1,5 @@
-// Package node decides what a Longhorn Node says: whether it should exist, whether it is ready, schedulable, and when it
-// may be removed. It knows the Kubernetes node and what the node's InstanceManagers say of themselves, nothing of
+// Package node decides what a Longhorn Node reports: whether it should exist, whether it is ready, schedulable, and when it
+// may be removed. It knows the Kubernetes node and what the node's InstanceManagers report of themselves, nothing of
 // instances, disks or volumes.
 //
 //	Ready  True                        Kubernetes node ready, an instance manager answers
@@ -7,8 +7,8 @@
 //	       False KubernetesNodeNotReady  }
 //	       False ManagerPodMissing, ManagerPodDown, InstanceManagerUnreachable: wait, nothing is proven
 //
-// Down is the only word with consequences elsewhere (owners move, orphans end, engines count as cut off), and only
-// Kubernetes says it: an instance manager that does not answer may still write to disks.
+// Down is the only word with consequences elsewhere (owners move, orphans end, engines count as partitioned), and only
+// Kubernetes reports it: an instance manager that does not answer may still write to disks.
 package node
 
 import (
@@ -28,7 +28,7 @@ const LabelDisableV2 = "node.longhorn.io/disable-v2-data-engine"
 type Kubernetes struct {
 	// Ready reports whether the kubelet's Ready condition is True; False and Unknown are both not ready.
 	Ready bool
-	// NotReadyMessage is what Kubernetes says where it is not ready.
+	// NotReadyMessage is what Kubernetes reports where it is not ready.
 	NotReadyMessage string
 	// Cordoned is spec.unschedulable.
 	Cordoned bool
@@ -55,7 +55,7 @@ func FromKubernetes(n *corev1.Node) *Kubernetes {
 	return out
 }
 
-// Down reports whether the node does not run what it ran: Kubernetes says that it is gone or not ready.
+// Down reports whether the node does not run what it ran: Kubernetes reports that it is gone or not ready.
 func (k *Kubernetes) Down() bool { return k == nil || !k.Ready }
 
 // Runs reports whether instance managers of that data engine belong on the node: the engine is enabled, the node is
@@ -111,7 +111,7 @@ func tolerated(taint corev1.Taint, tolerations []corev1.Toleration) bool {
 	return false
 }
 
-// Manager is what one InstanceManager of the node says of itself.
+// Manager is what one InstanceManager of the node reports of itself.
 type Manager struct {
 	Name  string
 	State string
@@ -133,7 +133,7 @@ func FromInstanceManager(im *v1beta2.InstanceManager) Manager {
 }
 
 // IsDown reads from a Longhorn Node what others rely on: Ready is False for one of the two reasons that prove it. A
-// Node that does not exist is down; one that was not judged yet is not.
+// Node that does not exist is down; one that was not evaluated yet is not.
 func IsDown(n *v1beta2.Node) bool {
 	if n == nil {
 		return true

@@ -36,7 +36,7 @@ const (
 	byNode = "drover.node.instanceManagers"
 )
 
-type shell struct {
+type reconciler struct {
 	rt       *runkit.Runtime
 	settings *settingcontroller.Source
 	written  staleness.Guard
@@ -44,7 +44,7 @@ type shell struct {
 
 // Setup registers the controller of Nodes.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
-	s := &shell{rt: rt, settings: settings}
+	s := &reconciler{rt: rt, settings: settings}
 	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.InstanceManager{}, byNode, func(o client.Object) []string {
 		return []string{o.(*v1beta2.InstanceManager).Spec.NodeID}
 	})
@@ -64,8 +64,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	return nil
 }
 
-// all wakes every node after a setting changed.
-func (s *shell) all(ctx context.Context, _ client.Object) []reconcile.Request {
+// all enqueues every node after a setting changed.
+func (s *reconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
 	var out []reconcile.Request
 	var kubernetes corev1.NodeList
 	var nodes v1beta2.NodeList

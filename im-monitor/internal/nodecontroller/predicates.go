@@ -30,7 +30,7 @@ func nodeChanged() predicate.Predicate {
 	}}
 }
 
-// disks are the sums, and what the status says of them.
+// disks are the sums, and what the status reports of them.
 func disks(n *v1beta2.Node) [4]string {
 	ready, storage := node.Disks(n)
 	return [4]string{ready, storage, n.Status.DisksReady, n.Status.Storage}

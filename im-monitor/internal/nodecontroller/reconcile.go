@@ -18,7 +18,7 @@ import (
 )
 
 // Reconcile looks at one node by its name.
-func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	w, err := s.observe(ctx, request.Name)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -36,7 +36,7 @@ func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 	return ctrl.Result{}, err
 }
 
-func (s *shell) observe(ctx context.Context, name string) (node.World, error) {
+func (s *reconciler) observe(ctx context.Context, name string) (node.World, error) {
 	w := node.World{Now: s.rt.Clock.Now(), Name: name}
 	var err error
 	if w.Settings, err = s.settings.Current(ctx); err != nil {
@@ -69,7 +69,7 @@ func (s *shell) observe(ctx context.Context, name string) (node.World, error) {
 }
 
 // apply writes in the order finalizer, status, end; events after the writes.
-func (s *shell) apply(ctx context.Context, w node.World, v node.Verdict) error {
+func (s *reconciler) apply(ctx context.Context, w node.World, v node.Verdict) error {
 	switch {
 	case v.Create != nil:
 		v.Create.Namespace = s.rt.Namespace
@@ -109,7 +109,7 @@ func (s *shell) apply(ctx context.Context, w node.World, v node.Verdict) error {
 	return nil
 }
 
-func (s *shell) addFinalizer(ctx context.Context, n *v1beta2.Node) error {
+func (s *reconciler) addFinalizer(ctx context.Context, n *v1beta2.Node) error {
 	changed := n.DeepCopy()
 	changed.Finalizers = append(changed.Finalizers, v1beta2.Finalizer)
 	err := s.rt.Client.Patch(ctx, changed, client.MergeFromWithOptions(n, client.MergeFromWithOptimisticLock{}))
@@ -121,7 +121,7 @@ func (s *shell) addFinalizer(ctx context.Context, n *v1beta2.Node) error {
 }
 
 // note remembers a version that we changed; under --observe nothing was changed.
-func (s *shell) note(n *v1beta2.Node) {
+func (s *reconciler) note(n *v1beta2.Node) {
 	if !s.rt.Observe {
 		s.written.Changed(n)
 	}

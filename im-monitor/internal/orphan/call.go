@@ -38,7 +38,7 @@ type Call struct {
 	Allowed bool
 	// Cleanup is the cleanupRequired of the call: it destroys the data of a v2 replica.
 	Cleanup bool
-	// Failure says why not, where people should know; empty when the judge itself no longer agrees.
+	// Failure reports why not, where people should know; empty when the evaluation itself no longer agrees.
 	Failure Failure
 }
 

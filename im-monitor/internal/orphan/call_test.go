@@ -33,7 +33,7 @@ func TestWhatIsDestroyed(t *testing.T) {
 		world   orphan.World
 		cleanup bool
 	}{
-		{"a v2 replica without Replica: nobody claims the data", seen(v2), true},
+		{"a v2 replica without Replica: no one claims the data", seen(v2), true},
 		{"data only", seen(v2, state("stopped")), true},
 		{"a v2 replica whose Replica is stopped: only the runtime goes", seen(v2, onDisk, onNode("node-1", lvstore)), false},
 		{"a Replica on another node and disk owns other data", seen(v2, onDisk, onNode("node-2", "other-disk")), true},
@@ -109,7 +109,7 @@ func TestTheLastCopyIsKeptFromPolicies(t *testing.T) {
 	}
 	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, copies("vol-1", true, 0)).Failure.Reason)
 	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, copies("", false, 0)).Failure.Reason,
-		"of an unknown volume nobody knows whether it is needed")
+		"of an unknown volume no one knows whether it is needed")
 	require.True(t, call(seen(v2), byPolicy, copies("vol-1", true, 1)).Allowed)
 	ofData := func(c *orphan.CallWorld) { c.Orphan.Data = &orphan.Data{DiskName: "disk-1"} }
 	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, ofData, copies("vol-1", false, 0)).Failure.Reason,

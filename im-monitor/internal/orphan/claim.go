@@ -2,7 +2,7 @@ package orphan
 
 import "drover.dev/drover/shared/api/v1beta2"
 
-// frontend: engine-frontends are not judged in this version.
+// frontend: engine-frontends are not evaluated in this version.
 func frontend(w World, i *Instance) (Evaluation, bool) {
 	if i.Type == v1beta2.InstanceTypeEngine || i.Type == v1beta2.InstanceTypeReplica {
 		return Evaluation{}, false
@@ -57,7 +57,7 @@ func deleting(w World, _ *Instance) (Evaluation, bool) {
 	return undecided(v1beta2.ReasonCRDeleting, "The object of %s is being deleted.", w.Key.Name), true
 }
 
-// changing: state and ownership may change any moment. A running object that names no instance manager has not told
+// changing: state and ownership may change any moment. A running object that names no instance manager has not reported
 // all of its state yet.
 func changing(w World, _ *Instance) (Evaluation, bool) {
 	c := w.claim()

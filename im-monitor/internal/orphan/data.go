@@ -31,7 +31,7 @@ func (n *Node) disk(uuid string) *Disk {
 }
 
 // foreign reports whether the replica may have been on its disk before that disk came to this cluster. Of a disk that the node does not
-// record, or that the list does not tell, nobody knows.
+// record, or that the list does not tell, no one knows.
 func foreign(n *Node, diskUUID string) bool {
 	d := n.disk(diskUUID)
 	return d == nil || d.Foreign
@@ -109,7 +109,7 @@ func missingData(w World, j Evaluation) *Creation {
 	}
 }
 
-// cleanable says why data cannot be destroyed where it is; "" when it can. An Orphan whose data cannot is ended without a call.
+// cleanable reports why data cannot be destroyed where it is; "" when it can. An Orphan whose data cannot is ended without a call.
 func cleanable(n *Node, node string, data Data) (reason, message string) {
 	switch {
 	case n == nil || n.Down || n.Deleting:
@@ -140,7 +140,7 @@ func comesBack(n *Node, o Orphan) bool {
 	return d != nil && d.Name == o.Data.DiskName && d.Path == o.Data.DiskPath && !d.Evicting && !d.Ready && !(o.Deleting && d.Failed)
 }
 
-// evaluateDataOrphan composes what one Orphan of data shall say.
+// evaluateDataOrphan composes what one Orphan of data must report.
 func evaluateDataOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	v := OrphanVerdict{Name: o.Name, OwnerID: o.OwnerID, Conditions: conditions.Owned(o.Conditions, OwnedConditions()...)}
 	if ended(o) || o.FencingDelayed {
@@ -167,7 +167,7 @@ func evaluateDataOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	v.say(dataState(w, j, o, v))
 	v.say(dataCleanable(reason, why))
 	v.say(dataWithdrawn(o, v, why))
-	v.sayFailure(o)
+	v.reportFailure(o)
 	v.repeatFailure()
 	return v
 }
@@ -223,7 +223,7 @@ func dataWithdrawn(o Orphan, v OrphanVerdict, why string) *v1beta2.Condition {
 	return &c
 }
 
-// repeatFailure says CleanupFailed under the type that readers of Longhorn's objects know.
+// repeatFailure reports CleanupFailed under the type that readers of Longhorn's objects know.
 func (v *OrphanVerdict) repeatFailure() {
 	failed := conditions.Get(v.Conditions, v1beta2.OrphanCleanupFailed)
 	if failed == nil {

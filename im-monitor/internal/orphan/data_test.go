@@ -70,7 +70,7 @@ func TestDataGetsAnOrphanOfItsOwnWhereItCanBeCleanedUp(t *testing.T) {
 			}
 			require.NotNil(t, got)
 			require.Equal(t, v1beta2.OrphanDataName("node-1", "disk-1", "/dev/a", lvstore, replica), got.Name)
-			require.Equal(t, orphan.Evaluate(c.w).Evaluation.Reason, c.want, "the instance's orphan says the same")
+			require.Equal(t, orphan.Evaluate(c.w).Evaluation.Reason, c.want, "the instance's orphan reports the same")
 		})
 	}
 }

@@ -1,5 +1,5 @@
 // Package orphan decides about runtime instances that no custom resource wants any more: which of them are orphaned,
-// what the Orphan objects about them say, when such an object is withdrawn, and, right before a deletion, whether and
+// what the Orphan objects about them report, when such an object is withdrawn, and, right before a deletion, whether and
 // how the instance may be deleted. It implements the two documents on orphaned runtime instances and section 6 of the
 // design; it reads nothing, writes nothing and knows no clock.
 //
@@ -7,7 +7,7 @@
 //
 //	inventory unknown ............ InventoryUnknown     ┐
 //	node down, deleting, absent .. NodeDown             │
-//	not in the list .............. (nothing to judge)   │
+//	not in the list .............. (nothing to evaluate)   │
 //	the same UUID in another list  InventoryUnknown     │
 //	an engine-frontend ........... FrontendNotJudged    │ no decision: nothing is created,
 //	CR exists, runtime not live .. NotLive              │ withdrawn or deleted
@@ -24,7 +24,7 @@
 // An Orphan's life, as far as this package writes it:
 //
 //	            ┌────────── Orphaned=True, InstanceState=True/<state> ──────────┐
-//	judged ─────┤                                                               ├─ Withdrawn=True (final)
+//	evaluated ─────┤                                                               ├─ Withdrawn=True (final)
 //	            └─ deleted and approved ─ call ─ InstanceState=False/terminated ┘  InstanceGone UUIDMismatch
 //	                                        └─── CleanupFailed=True/<why>          Claimed Renamed
 //

@@ -35,12 +35,12 @@ func (v Verdict) Creations() []*Creation {
 	return out
 }
 
-// Confirms reports whether the verdict of a second look asks for the same Orphan as a first one.
+// Confirms reports whether the verdict of a re-verification asks for the same Orphan as a first one.
 func (v Verdict) Confirms(first *Creation) bool {
 	return slices.ContainsFunc(v.Creations(), func(c *Creation) bool { return c.Name == first.Name })
 }
 
-// check is one question of the judge; ok means that it answered.
+// check is one question of the evaluation; ok means that it answered.
 type check func(World, *Instance) (Evaluation, bool)
 
 // checks are the questions in their order; each is documented at its function.

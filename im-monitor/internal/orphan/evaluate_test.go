@@ -65,7 +65,7 @@ func detached(c *orphan.Claim) {
 	c.DesireState, c.CurrentState, c.OwnerID, c.InstanceManager = "stopped", "stopped", "", ""
 }
 
-// known adds an Orphan of the judged instance.
+// known adds an Orphan of the evaluated instance.
 func known(change ...func(*orphan.Orphan)) func(*orphan.World) {
 	return func(w *orphan.World) {
 		o := orphan.Orphan{
@@ -104,11 +104,11 @@ func TestEveryInstanceHasOneDecisionAndOneReason(t *testing.T) {
 		{"a node that is being deleted gets no orphans", seen(func(w *orphan.World) { w.Node.Deleting = true }), orphan.Undecided,
 			v1beta2.ReasonNodeDown},
 		{"a node without object gets no orphans", seen(func(w *orphan.World) { w.Node = nil }), orphan.Undecided, v1beta2.ReasonNodeDown},
-		{"a name that the list lacks is nothing to judge", seen(noInstance), orphan.Nothing, ""},
+		{"a name that the list lacks is nothing to evaluate", seen(noInstance), orphan.Nothing, ""},
 		{"an instance that another manager lists, too: one of the lists is not of its own server",
 			seen(claimed(elsewhere), func(w *orphan.World) { w.Duplicate = there }), orphan.Undecided, v1beta2.ReasonInventoryUnknown},
-		{"an engine-frontend is not judged", seen(kind("engine-frontend")), orphan.Undecided, v1beta2.ReasonFrontendNotJudged},
-		{"a type that nobody knows is not judged", seen(kind("shard")), orphan.Undecided, v1beta2.ReasonFrontendNotJudged},
+		{"an engine-frontend is not evaluated", seen(kind("engine-frontend")), orphan.Undecided, v1beta2.ReasonFrontendNotJudged},
+		{"a type that no one knows is not evaluated", seen(kind("shard")), orphan.Undecided, v1beta2.ReasonFrontendNotJudged},
 
 		{"no object and running is an orphan", seen(), orphan.Orphaned, v1beta2.ReasonNoOwnerCR},
 		{"no object and suspended is an orphan", seen(state("suspended")), orphan.Orphaned, v1beta2.ReasonNoOwnerCR},
@@ -119,7 +119,7 @@ func TestEveryInstanceHasOneDecisionAndOneReason(t *testing.T) {
 		{"no object, v2 replica pending: only data is left", lying(state("pending")), orphan.Orphaned, v1beta2.ReasonDataOnly},
 		{"no object, v2 replica on a disk that is not recorded, or not any more", seen(v2, onDisk, state("stopped")), orphan.Orphaned,
 			v1beta2.ReasonForeignData},
-		{"no object, v2 replica whose disk is not told", seen(v2, state("stopped")), orphan.Orphaned, v1beta2.ReasonForeignData},
+		{"no object, v2 replica whose disk is not reported", seen(v2, state("stopped")), orphan.Orphaned, v1beta2.ReasonForeignData},
 		{"no object, v2 replica in error that came with its disk",
 			lying(state("error"), theDisk(func(d *orphan.Disk) { d.Foreign = true })), orphan.Orphaned, v1beta2.ReasonForeignData},
 		{"no object, v2 replica in error that is ours", lying(state("error")), orphan.Orphaned, v1beta2.ReasonNoOwnerCR},
@@ -216,7 +216,7 @@ func TestAnOrphanIsCreatedWithItsExactNameLabelsAndParameters(t *testing.T) {
 func TestAnOrphanIsCreatedOnceForEachIdentity(t *testing.T) {
 	require.Nil(t, orphan.Evaluate(seen(known())).Create)
 	require.NotNil(t, orphan.Evaluate(seen(known(), func(w *orphan.World) { w.Inventory.Instance.UUID = uuid2 })).Create,
-		"the new instance of the name is judged on its own")
+		"the new instance of the name is evaluated on its own")
 	require.Nil(t, orphan.Evaluate(seen(known(func(o *orphan.Orphan) {
 		o.Conditions = append(o.Conditions, v1beta2.Condition{Type: v1beta2.OrphanWithdrawn, Status: v1beta2.ConditionTrue,
 			Reason: v1beta2.ReasonClaimed})
@@ -232,7 +232,7 @@ func TestWithdrawal(t *testing.T) {
 		{"still orphaned: kept", seen(known()), ""},
 		{"claimed again", seen(claimed(), known()), v1beta2.ReasonClaimed},
 		{"claimed again while it is being deleted", seen(claimed(), known(approved)), v1beta2.ReasonClaimed},
-		{"claimed again where the server tells no UUID any more", seen(claimed(), noUUID, known()), v1beta2.ReasonClaimed},
+		{"claimed again where the server reports no UUID any more", seen(claimed(), noUUID, known()), v1beta2.ReasonClaimed},
 		{"the name has another UUID", seen(known(func(o *orphan.Orphan) {
 			o.UUID, o.Name = uuid2, v1beta2.OrphanName(replica, uuid2, here, "v1")
 		})), v1beta2.ReasonUUIDMismatch},
@@ -328,7 +328,7 @@ func TestEvidence(t *testing.T) {
 func TestWhatIsWaitedFor(t *testing.T) {
 	v := orphan.Evaluate(seen(noInstance, known()))
 	require.True(t, v.ExpectAbsence)
-	require.False(t, orphan.Evaluate(seen(noInstance)).ExpectAbsence, "without an orphan nobody asks")
+	require.False(t, orphan.Evaluate(seen(noInstance)).ExpectAbsence, "without an orphan no one asks")
 	require.False(t, orphan.Evaluate(seen(noInstance, known(gone))).ExpectAbsence)
 
 	stopped := seen(v2, claimed(detached), state("stopped"), known(approved), func(w *orphan.World) { w.Inventory.EpochSince = now })
@@ -374,7 +374,7 @@ func TestWhatAnOrphanSays(t *testing.T) {
 			" runs it as replica (error). Delete this orphan to end it. Its UUID was read from InstanceStatus."},
 	}, v.Conditions)
 
-	failure := &orphan.Failure{Reason: v1beta2.ReasonRefused, Message: "It said no."}
+	failure := &orphan.Failure{Reason: v1beta2.ReasonRefused, Message: "It reported no."}
 	v = orphan.Evaluate(seen(known(approved, func(o *orphan.Orphan) { o.Failure = failure }))).Orphans[0]
 	require.Equal(t, v1beta2.ReasonRefused, conditions.Reason(v.Conditions, v1beta2.OrphanCleanupFailed))
 
@@ -383,24 +383,24 @@ func TestWhatAnOrphanSays(t *testing.T) {
 			Reason: v1beta2.ReasonRefused})
 	}))
 	require.NotNil(t, conditions.Get(orphan.Evaluate(w).Orphans[0].Conditions, v1beta2.OrphanCleanupFailed),
-		"a new process keeps what the last one said")
+		"a new process keeps what the last one reported")
 	w.Orphans[0].Failure = &orphan.Failure{}
 	require.Nil(t, conditions.Get(orphan.Evaluate(w).Orphans[0].Conditions, v1beta2.OrphanCleanupFailed),
 		"a call that was taken ends the failure")
 }
 
-// ALL-3: a finalizer that waits for a decision says for which.
+// ALL-3: a finalizer that waits for a decision reports for which.
 func TestADeletedOrphanSaysWhatItsDeletionWaitsFor(t *testing.T) {
-	said := func(w orphan.World) v1beta2.Condition {
+	condition := func(w orphan.World) v1beta2.Condition {
 		return *conditions.Get(orphan.Evaluate(w).Orphans[0].Conditions, v1beta2.OrphanInstanceState)
 	}
 	starting := claimed(elsewhere, func(c *orphan.Claim) { c.CurrentState = "starting" })
-	waiting := said(seen(starting, known(approved)))
+	waiting := condition(seen(starting, known(approved)))
 	require.Equal(t, v1beta2.ConditionTrue, waiting.Status)
 	require.Equal(t, "running", waiting.Reason)
 	require.Contains(t, waiting.Message, v1beta2.ReasonStateChanging)
-	require.Contains(t, said(seen(v2, noUUID, known(approved))).Message, v1beta2.ReasonNoUUID)
+	require.Contains(t, condition(seen(v2, noUUID, known(approved))).Message, v1beta2.ReasonNoUUID)
 
-	require.NotContains(t, said(seen(starting, known())).Message, v1beta2.ReasonStateChanging, "nobody waits while nobody deletes it")
-	require.NotContains(t, said(seen(known(approved))).Message, "not deleted", "an orphan that may be deleted waits for nothing")
+	require.NotContains(t, condition(seen(starting, known())).Message, v1beta2.ReasonStateChanging, "no one waits while no one deletes it")
+	require.NotContains(t, condition(seen(known(approved))).Message, "not deleted", "an orphan that may be deleted waits for nothing")
 }

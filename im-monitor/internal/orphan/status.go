@@ -14,7 +14,7 @@ func OwnedConditions() []string {
 		v1beta2.OrphanCleanupFailed, v1beta2.OrphanError}
 }
 
-// evaluateOrphan composes what one Orphan shall say.
+// evaluateOrphan composes what one Orphan must report.
 func evaluateOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	v := OrphanVerdict{Name: o.Name, OwnerID: o.OwnerID, Conditions: conditions.Owned(o.Conditions, OwnedConditions()...)}
 	if ended(o) || o.FencingDelayed {
@@ -29,11 +29,11 @@ func evaluateOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	v.say(orphanedCondition(j, o, v))
 	v.say(instanceState(w, j, o, v))
 	v.say(withdrawnCondition(w, o, v))
-	v.sayFailure(o)
+	v.reportFailure(o)
 	return v
 }
 
-// say puts a condition in; nil leaves what was said before.
+// report puts a condition in; nil leaves what was reported before.
 func (v *OrphanVerdict) say(c *v1beta2.Condition) {
 	if c == nil {
 		return
@@ -47,8 +47,8 @@ func (v *OrphanVerdict) say(c *v1beta2.Condition) {
 	v.Conditions = conditions.Owned(append(conditions.Remove(v.Conditions, c.Type), *c), OwnedConditions()...)
 }
 
-// sayFailure keeps the last attempt's failure; one that went well, and every end, takes it away.
-func (v *OrphanVerdict) sayFailure(o Orphan) {
+// reportFailure keeps the last attempt's failure; one that went well, and every end, takes it away.
+func (v *OrphanVerdict) reportFailure(o Orphan) {
 	switch {
 	case v.Withdrawn != "" || v.Terminated || (o.Failure != nil && o.Failure.Reason == ""):
 		v.Conditions = conditions.Remove(v.Conditions, v1beta2.OrphanCleanupFailed)
@@ -58,7 +58,7 @@ func (v *OrphanVerdict) sayFailure(o Orphan) {
 	}
 }
 
-// orphanedCondition is True while the judgement stands and False from the withdrawal on; a non-decision changes
+// orphanedCondition is True while the evaluation stands and False from the withdrawal on; a non-decision changes
 // nothing.
 func orphanedCondition(j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Condition {
 	if j.Decision == Orphaned && j.UUID == o.UUID && v.Withdrawn == "" {
@@ -94,8 +94,8 @@ func instanceState(w World, j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Co
 	return &c
 }
 
-// waitsFor says why the instance of an orphan that is being deleted stays, where no decision allows the call: its
-// finalizer must not wait for something that nobody is told (ALL-3).
+// waitsFor reports why the instance of an orphan that is being deleted stays, where no decision allows the call: its
+// finalizer must not wait for something that no one is reported (ALL-3).
 func waitsFor(j Evaluation, o Orphan) string {
 	if !o.Deleting || j.Decision != Undecided {
 		return ""
@@ -103,7 +103,7 @@ func waitsFor(j Evaluation, o Orphan) string {
 	return fmt.Sprintf(" It is not deleted now (%s): %s", j.Reason, j.Message)
 }
 
-// waitsForDisk keeps the state that was seen last and says why nothing follows from the list that lacks the replica.
+// waitsForDisk keeps the state that was seen last and reports why nothing follows from the list that lacks the replica.
 func waitsForDisk(o Orphan) *v1beta2.Condition {
 	c := conditions.Get(o.Conditions, v1beta2.OrphanInstanceState)
 	if c == nil {
@@ -116,7 +116,7 @@ func waitsForDisk(o Orphan) *v1beta2.Condition {
 	return &out
 }
 
-// withdrawnCondition says why nothing is executed.
+// withdrawnCondition reports why nothing is executed.
 func withdrawnCondition(w World, o Orphan, v OrphanVerdict) *v1beta2.Condition {
 	c := v1beta2.Condition{Type: v1beta2.OrphanWithdrawn, Status: v1beta2.ConditionTrue, Reason: v.Withdrawn}
 	switch v.Withdrawn {

@@ -13,7 +13,7 @@ type Decision string
 const (
 	// Nothing means that the list is known and lacks the name.
 	Nothing Decision = "Nothing"
-	// Undecided means that nothing may be concluded; the reason says why.
+	// Undecided means that nothing may be concluded; the reason reports why.
 	Undecided Decision = "Undecided"
 	// Claimed means that an object wants this runtime here.
 	Claimed Decision = "Claimed"
@@ -24,7 +24,7 @@ const (
 // Evaluation is the answer about the instance that has the key's name now.
 type Evaluation struct {
 	Decision Decision
-	// Reason is one word: of the condition Orphaned, of the judge's non-decisions, or Claimed.
+	// Reason is one word: of the condition Orphaned, of the evaluation's non-decisions, or Claimed.
 	Reason string
 	// UUID and Source identify the orphaned instance; empty for every other decision.
 	UUID   string
@@ -37,7 +37,7 @@ type Evaluation struct {
 type Verdict struct {
 	Evaluation Evaluation
 	// Create is the Orphan of the instance that is missing, CreateData that of the data; nil when none is. Each must be confirmed by a
-	// second look. Of a v2 replica without an object that does not run both exist: they are two wishes about one thing, and what one of
+	// re-verification. Of a v2 replica without an object that does not run both exist: they are two wishes about one thing, and what one of
 	// them brings about ends the other.
 	Create, CreateData *Creation
 	// Orphans has one entry for each Orphan of the World, in that order.
@@ -59,7 +59,7 @@ type Creation struct {
 	Parameters map[string]string
 }
 
-// OrphanVerdict is what one Orphan shall say, and whether its instance may be deleted.
+// OrphanVerdict is what one Orphan must report, and whether its instance may be deleted.
 type OrphanVerdict struct {
 	Name string
 	// Conditions are all that im-monitor owns on it, complete. Their transition times are for the writer to fill.

@@ -76,7 +76,7 @@ func settledAt(w World, o Orphan) time.Time {
 	return settled
 }
 
-// ended reports whether nothing is left to say about an orphan: a withdrawal is final, and so is the evidence.
+// ended reports whether nothing is left to report about an orphan: a withdrawal is final, and so is the evidence.
 func ended(o Orphan) bool {
 	return conditions.IsTrue(o.Conditions, v1beta2.OrphanWithdrawn) || conditions.IsFalse(o.Conditions, v1beta2.OrphanInstanceState)
 }
@@ -93,7 +93,7 @@ func (o Orphan) ByPolicy() bool {
 	return conditions.Get(o.Conditions, v1beta2.OrphanDeletionReason) != nil
 }
 
-// open reports whether something is still to be said about an orphan after its verdict.
+// open reports whether something is still to be reported about an orphan after its verdict.
 func open(o Orphan, v OrphanVerdict) bool {
 	return !o.FencingDelayed && !ended(o) && v.Withdrawn == "" && !v.Terminated
 }

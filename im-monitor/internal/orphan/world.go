@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Key names what is judged: one instance name on one instance manager.
+// Key names what is evaluated: one instance name on one instance manager.
 type Key struct{ InstanceManager, Name string }
 
 // World is everything that is known about one Key. Nil means absent, except for Inventory, where nil means unknown.
@@ -45,7 +45,7 @@ type Node struct {
 	// Down is true on positive evidence only.
 	Down     bool
 	Deleting bool
-	// Evicting is true while everything shall leave the node.
+	// Evicting is true while everything must leave the node.
 	Evicting bool
 	// Disks are its block disks, by name.
 	Disks []Disk
@@ -65,14 +65,14 @@ type Instance struct {
 	Type string
 	// State is the data plane's word.
 	State string
-	// UUID is the runtime's identity, "" where no source tells one; UUIDSource says which source did.
+	// UUID is the runtime's identity, "" where no source reports one; UUIDSource reports which source did.
 	UUID       string
 	UUIDSource UUIDSource
 	// DiskUUID is the lvstore of a v2 replica, "" when unknown.
 	DiskUUID string
 }
 
-// UUIDSource says where an instance's UUID was read.
+// UUIDSource reports where an instance's UUID was read.
 type UUIDSource string
 
 // The sources of a UUID.

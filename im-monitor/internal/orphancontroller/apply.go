@@ -18,13 +18,13 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-func (s *shell) logFor(key orphan.Key) logr.Logger {
+func (s *base) logFor(key orphan.Key) logr.Logger {
 	return s.log.WithValues("instanceManager", key.InstanceManager, "instance", key.Name)
 }
 
-// create makes the missing Orphans, once a second look confirms them, and writes their first status. A crash between the
+// create makes the missing Orphans, once a re-verification confirms them, and writes their first status. A crash between the
 // two is repaired by the next pass, which finds the Orphan without status. It returns when to look again although no
-// event will say so; zero is never.
+// event will report it; zero is never.
 func (r *evaluator) create(ctx context.Context, first scene, v orphan.Verdict) (time.Duration, error) {
 	again, second, err := r.reverify(ctx, first)
 	if err != nil {
@@ -32,10 +32,10 @@ func (r *evaluator) create(ctx context.Context, first scene, v orphan.Verdict) (
 	}
 	if again.world.Inventory == nil {
 		if _, known := r.store.Latest(first.world.Key.InstanceManager); known {
-			// The server is only slow, and its next list may say nothing new.
+			// The server is only slow, and its next list may report nothing new.
 			return failureDelay, nil
 		}
-		// The inventory wakes us when it knows again.
+		// The inventory enqueues us when it knows again.
 		return 0, nil
 	}
 	var pollAgain time.Duration
@@ -68,12 +68,12 @@ func (r *evaluator) createOne(ctx context.Context, again scene, wanted orphan.Cr
 	again.orphans = []*v1beta2.Orphan{o}
 	again.world.Orphans = []orphan.Orphan{r.orphanOf(o, again.world.Key.InstanceManager)}
 	verdict := orphan.Evaluate(again.world)
-	said := conditions.Get(verdict.Orphans[0].Conditions, v1beta2.OrphanOrphaned)
-	if said != nil {
-		created.WithLabelValues(said.Reason, o.Spec.DataEngine).Inc()
+	current := conditions.Get(verdict.Orphans[0].Conditions, v1beta2.OrphanOrphaned)
+	if current != nil {
+		created.WithLabelValues(current.Reason, o.Spec.DataEngine).Inc()
 		r.logFor(again.world.Key).Info("orphan created", "name", o.Name, "node", o.Spec.NodeID, "orphanType", o.Spec.OrphanType, "reason",
-			said.Reason)
-		events.Emit(r.recorder, o, createdEvent(said.Message))
+			current.Reason)
+		events.Emit(r.recorder, o, createdEvent(current.Message))
 	}
 	return r.writeStatuses(ctx, again, verdict)
 }
@@ -85,9 +85,9 @@ func orphanObject(namespace string, c orphan.Creation) *v1beta2.Orphan {
 	}
 }
 
-// writeStatuses applies what each Orphan shall say, where that differs from what it says. An end, withdrawal or
+// writeStatuses applies what each Orphan must report, where that differs from what it reports. An end, withdrawal or
 // evidence, is written under the lock that the hands hold over a call: else the Orphan could be gone while its call may
-// still be executed, and nothing would keep a new leader from starting the name. The hands wake the judge afterwards.
+// still be executed, and nothing would keep a new leader from starting the name. The hands enqueue the evaluation afterwards.
 func (r *evaluator) writeStatuses(ctx context.Context, seen scene, v orphan.Verdict) error {
 	for i, wanted := range v.Orphans {
 		if wanted.Withdrawn != "" || wanted.Terminated {
@@ -106,8 +106,8 @@ func (r *evaluator) writeStatuses(ctx context.Context, seen scene, v orphan.Verd
 }
 
 func (r *evaluator) writeStatus(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, wanted orphan.OrphanVerdict) error {
-	said := conditions.Owned(o.Status.Conditions, orphan.OwnedConditions()...)
-	if conditions.Equal(said, wanted.Conditions) && o.Status.OwnerID == wanted.OwnerID {
+	current := conditions.Owned(o.Status.Conditions, orphan.OwnedConditions()...)
+	if conditions.Equal(current, wanted.Conditions) && o.Status.OwnerID == wanted.OwnerID {
 		return nil
 	}
 	if o.ResourceVersion == r.attempts.of(o.UID).wroteAt {
@@ -126,7 +126,7 @@ func (r *evaluator) writeStatus(ctx context.Context, key orphan.Key, o *v1beta2.
 		return fmt.Errorf("writing what orphan %s says: %w", o.Name, err)
 	}
 	r.attempts.change(o.UID, func(t *attempt) { t.wroteAt = o.ResourceVersion })
-	r.emit(key, o, said, wanted)
+	r.emit(key, o, current, wanted)
 	return nil
 }
 
@@ -142,8 +142,8 @@ func dated(list []v1beta2.Condition, now time.Time) []v1beta2.Condition {
 	return out
 }
 
-// emit logs, counts and says what a status that was just written means.
-func (r *evaluator) emit(key orphan.Key, o *v1beta2.Orphan, said []v1beta2.Condition, wanted orphan.OrphanVerdict) {
+// emit logs, counts and reports what a status that was just written means.
+func (r *evaluator) emit(key orphan.Key, o *v1beta2.Orphan, current []v1beta2.Condition, wanted orphan.OrphanVerdict) {
 	log := r.logFor(key).WithValues("name", o.Name, "uuid", o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID])
 	switch {
 	case wanted.Withdrawn != "":
@@ -157,7 +157,7 @@ func (r *evaluator) emit(key orphan.Key, o *v1beta2.Orphan, said []v1beta2.Condi
 		events.Emit(r.recorder, o, terminatedEvent(conditions.Get(wanted.Conditions, v1beta2.OrphanInstanceState).Message))
 	}
 	failure := conditions.Get(wanted.Conditions, v1beta2.OrphanCleanupFailed)
-	if failure != nil && failure.Reason != conditions.Reason(said, v1beta2.OrphanCleanupFailed) {
+	if failure != nil && failure.Reason != conditions.Reason(current, v1beta2.OrphanCleanupFailed) {
 		log.Info("cleanup failed", "reason", failure.Reason, "message", failure.Message)
 		events.Emit(r.recorder, o, failedEvent(orphan.Failure{Reason: failure.Reason, Message: failure.Message}))
 	}

@@ -12,7 +12,7 @@ import (
 
 // attempt is what this process knows of its tries to delete the instance of one Orphan. All of it may be lost.
 type attempt struct {
-	// failure is what the status shall say; nil says nothing new, an empty one that the last try went well.
+	// failure is what the status must report; nil reports nothing new, an empty one that the last try went well.
 	failure *orphan.Failure
 	// call is the last deletion that was sent; nil when none was.
 	call *inventory.Call
@@ -55,7 +55,7 @@ func (a *attempts) forget(uid types.UID) {
 	delete(a.m, uid)
 }
 
-// retry makes a failed try due now, and tells whether there was one.
+// retry makes a failed try due now, and reports whether there was one.
 func (a *attempts) retry(uid types.UID) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -75,8 +75,8 @@ func (t *attempt) failed(f orphan.Failure, now time.Time) {
 	t.notBefore = now.Add(backoff(failureDelay, failureDelayMax, t.failures))
 }
 
-// postponed notes a try that came to nothing and about which the status says nothing new: the judge, which wakes the
-// hands, may not see yet what they saw.
+// postponed notes a try that came to nothing and about which the status reports nothing new: the evaluation, which enqueues the
+// executors, may not see yet what they saw.
 func (t *attempt) postponed(now time.Time) {
 	t.failures++
 	t.notBefore = now.Add(backoff(failureDelay, failureDelayMax, t.failures))

@@ -24,7 +24,7 @@ func TestTriesAreRepeatedMoreAndMoreSlowly(t *testing.T) {
 
 	later := a.change("uid", func(t *attempt) { t.postponed(now) })
 	require.Equal(t, time.Minute, later.notBefore.Sub(now), "a try that came to nothing slows down, too")
-	require.Equal(t, &refused, later.failure, "and says nothing new")
+	require.Equal(t, &refused, later.failure, "and reports nothing new")
 
 	require.True(t, a.retry("uid"), "an instance manager that is known again is tried at once")
 	require.True(t, a.of("uid").notBefore.IsZero())

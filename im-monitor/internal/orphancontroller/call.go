@@ -60,7 +60,7 @@ func (r *executor) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.
 	return failed(v1beta2.ReasonUnreachable, "Checking took longer than %s every time; nothing was called.", readToCall), nil
 }
 
-// checked is what the checks allowed; refused says why they did not. They read no object before they began.
+// checked is what the checks allowed; refused reports why they did not. They read no object before they began.
 type checked struct {
 	began    time.Time
 	instance imclient.Instance
@@ -70,7 +70,7 @@ type checked struct {
 	refused *outcome
 }
 
-// check judges on objects uncached and decides about the call.
+// check evaluates on objects uncached and decides about the call.
 func (r *executor) check(ctx context.Context, key orphan.Key, cached *v1beta2.Orphan, snapshot *inventory.Snapshot) (checked, error) {
 	began := r.clock.Now()
 	o, err := lookup.Shared(ctx, r.uncached, r.namespace, cached.Name, &v1beta2.Orphan{})
@@ -110,8 +110,8 @@ func (r *executor) check(ctx context.Context, key orphan.Key, cached *v1beta2.Or
 	return out, nil
 }
 
-// disagreed is the outcome when the judge does not find the instance orphaned again. An engine whose server does not
-// tell its UUID any more is said aloud; an instance that is still ending after a call is a failure of that call.
+// disagreed is the outcome when the evaluation does not find the instance orphaned again. An engine whose server does not
+// tell its UUID any more is reported aloud; an instance that is still ending after a call is a failure of that call.
 func (r *executor) disagreed(o *v1beta2.Orphan, seen scene, v orphan.Verdict) *outcome {
 	instance := seen.world.Inventory.Instance
 	if v.Evaluation.Reason == v1beta2.ReasonNoUUID && instance.Type == v1beta2.InstanceTypeEngine {
@@ -135,7 +135,7 @@ func (r *executor) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failu
 		return nil
 	}
 	if w.Replica != nil && i.State == v1beta2.InstanceStateStopped {
-		// Its runtime ended and its data stays; the judge waits for the list that proves it.
+		// Its runtime ended and its data stays; the evaluation waits for the list that proves it.
 		return nil
 	}
 	return &orphan.Failure{Reason: v1beta2.ReasonStillPresent,
@@ -169,7 +169,7 @@ func (r *executor) sameHead(ctx context.Context, key orphan.Key, o *v1beta2.Orph
 		return &out
 	}
 	if now := list[key.Name]; now.UUID == "" || now.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
-		// The inventory learns the same, and wakes the judge.
+		// The inventory learns the same, and enqueues the evaluation.
 		r.pollAfter(ctx, key)
 		return &outcome{result: resultDisagreed}
 	}
@@ -177,7 +177,7 @@ func (r *executor) sameHead(ctx context.Context, key orphan.Key, o *v1beta2.Orph
 }
 
 // call sends the deletion. Its context ends with the leadership and before the lease could. Its deadline counts from the
-// checks, so that a process that was paused after them, and leads no more, sends nothing when it goes on (O17).
+// checks, so that a process that was paused after them, and leads no more, sends nothing when it continues (O17).
 func (r *executor) call(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, snapshot *inventory.Snapshot, c checked) outcome {
 	request := imclient.DeleteRequest{
 		Name: key.Name, Type: c.instance.Type, DataEngine: o.Spec.DataEngine, DiskUUID: c.instance.DiskUUID,

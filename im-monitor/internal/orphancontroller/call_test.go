@@ -40,7 +40,7 @@ func (d *deaf) Delete(ctx context.Context, _ imclient.DeleteRequest) error {
 	return nil
 }
 
-// O17: an old leader that was paused between its checks and its call sends nothing when it goes on.
+// O17: an old leader that was paused between its checks and its call sends nothing when it continues.
 func TestAPauseAfterTheChecksEndsTheCall(t *testing.T) {
 	began := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -54,7 +54,7 @@ func TestAPauseAfterTheChecksEndsTheCall(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := &deaf{}
-			r := &executor{&shell{clock: testingclock.NewFakePassiveClock(began.Add(c.pause)), callTimeout: 5 * time.Second,
+			r := &executor{&base{clock: testingclock.NewFakePassiveClock(began.Add(c.pause)), callTimeout: 5 * time.Second,
 				store: oneClient{client: server}, log: logr.Discard()}}
 			o := &v1beta2.Orphan{Spec: v1beta2.OrphanSpec{Parameters: map[string]string{v1beta2.OrphanParameterInstanceUUID: "1"}}}
 			out := r.call(t.Context(), orphan.Key{InstanceManager: "im-1", Name: "vol-1-e-0"}, o, &inventory.Snapshot{},
@@ -67,7 +67,7 @@ func TestAPauseAfterTheChecksEndsTheCall(t *testing.T) {
 
 // A replica whose Replica keeps the data stays listed as stopped: that is what was asked for, not a failure.
 func TestAStoppedReplicaThatKeepsItsDataIsNotStillPresent(t *testing.T) {
-	r := &executor{&shell{}}
+	r := &executor{&base{}}
 	o := &v1beta2.Orphan{ObjectMeta: metav1.ObjectMeta{UID: "uid"},
 		Spec: v1beta2.OrphanSpec{Parameters: map[string]string{v1beta2.OrphanParameterInstanceUUID: "1"}}}
 	r.attempts.change("uid", func(t *attempt) { t.accepted(inventory.Call{UUID: "1"}, nil, time.Time{}) })

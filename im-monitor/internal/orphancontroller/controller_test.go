@@ -56,7 +56,7 @@ func TestAClaimedReplicaLosesItsRuntimeAndKeepsItsData(t *testing.T) {
 	require.Equal(t, "stopped", snapshot.Instances["vol-1-r-aa"].State)
 }
 
-// O10, ORP-1: the cache may say what it likes.
+// O10, ORP-1: the cache may report what it likes.
 func TestAClaimThatOnlyTheAPIServerKnowsStopsTheCall(t *testing.T) {
 	w := newWorld(t)
 	r := w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-2", DesireState: "running"},
@@ -119,7 +119,7 @@ func TestAnInstanceWithoutUUIDIsSaidOnceAndJudgedWhenItHasOne(t *testing.T) {
 	w.store.put(imV2, instance("vol-1-e-0", "engine", "error", ""))
 	w.store.put(imV2, instance("vol-1-e-0", "engine", "running", uuid1))
 	w.orphanOf(imV2, "vol-1-e-0", uuid1, "v2")
-	require.Equal(t, 1, w.recorder.reasons.count(v1beta2.ReasonNoUUID), "a transition is said once")
+	require.Equal(t, 1, w.recorder.reasons.count(v1beta2.ReasonNoUUID), "a transition is reported once")
 }
 
 // O16: unknown is not empty.
@@ -156,7 +156,7 @@ func TestAnUnreachableManagerIsWaitedFor(t *testing.T) {
 	require.Nil(t, conditions.Get(done.Status.Conditions, v1beta2.OrphanCleanupFailed))
 }
 
-// A try that brings nothing is not made again and again: judge and hands wake each other.
+// A try that brings nothing is not made again and again: evaluate and hands enqueue each other.
 func TestHandsThatMayOnlyObserveDoNotSpin(t *testing.T) {
 	w := newWorld(t)
 	w.observe = true
@@ -214,7 +214,7 @@ func TestANewLeaderLeavesDeletingOrphansAloneAtFirst(t *testing.T) {
 	require.Len(t, w.store.executed(), 1)
 }
 
-// O2 and 6.7: the events of objects and nodes wake exactly what they concern.
+// O2 and 6.7: the events of objects and nodes enqueue exactly what they concern.
 func TestObjectsAndNodesWakeTheJudge(t *testing.T) {
 	w := newWorld(t)
 	r := w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DesireState: "running"},
@@ -255,7 +255,7 @@ func TestTheSecondLookStopsAnOrphanThatOnlyTheCacheSaw(t *testing.T) {
 	require.Empty(t, w.orphans())
 }
 
-// O16: a server that answers late does not make the judge forget the orphan, although nothing changes any more.
+// O16: a server that answers late does not make the evaluation forget the orphan, although nothing changes any more.
 func TestASecondLookThatCameTooLateIsTakenAgain(t *testing.T) {
 	w := newWorld(t)
 	w.store.slow = 1
@@ -264,7 +264,7 @@ func TestASecondLookThatCameTooLateIsTakenAgain(t *testing.T) {
 	w.orphanOf(imV1, "vol-1-e-0", uuid1, "v1")
 }
 
-// A server may say anything: a name that no object can have is an orphan like others, not an error for ever.
+// A server may report anything: a name that no object can have is an orphan like others, not an error for ever.
 func TestANameThatNoObjectCanHaveIsJudgedAndDeleted(t *testing.T) {
 	w := newWorld(t)
 	const name = "-vol 1/../Ä-e-0"

@@ -20,7 +20,7 @@ import (
 type scenario struct {
 	name string
 	uuid string
-	// begin fills the world; act is what people do once the orphan is judged.
+	// begin fills the world; act is what people do once the orphan is evaluated.
 	begin func(*world)
 	act   func(*world, *v1beta2.Orphan)
 	// end is the condition that the orphan ends with.

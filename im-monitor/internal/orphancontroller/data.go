@@ -17,9 +17,9 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// dataKeys are the keys under which an Orphan of replica data is evaluated: one for each v2 InstanceManager of its node. Without one nobody
+// dataKeys are the keys under which an Orphan of replica data is evaluated: one for each v2 InstanceManager of its node. Without one no one
 // can answer for the data; then it is evaluated under a key without an instance manager, which ends it.
-func (s *shell) dataKeys(ctx context.Context, o *v1beta2.Orphan) []orphan.Key {
+func (s *base) dataKeys(ctx context.Context, o *v1beta2.Orphan) []orphan.Key {
 	name := o.Spec.Parameters[v1beta2.OrphanParameterDataName]
 	if !isBlockData(o) || name == "" {
 		return nil
@@ -47,7 +47,7 @@ func isBlockData(o *v1beta2.Orphan) bool {
 }
 
 // dataKeysOf are the keys of the Orphans of replica data that an index finds.
-func (s *shell) dataKeysOf(ctx context.Context, index, value string) []orphan.Key {
+func (s *base) dataKeysOf(ctx context.Context, index, value string) []orphan.Key {
 	orphans, err := s.cached(ctx, index, value)
 	if err != nil {
 		s.log.Error(err, "finding the orphans of replica data", "index", index, "value", value)
@@ -59,7 +59,7 @@ func (s *shell) dataKeysOf(ctx context.Context, index, value string) []orphan.Ke
 	return keys
 }
 
-func (s *shell) dataKeysOfNode(ctx context.Context, node string) []orphan.Key {
+func (s *base) dataKeysOfNode(ctx context.Context, node string) []orphan.Key {
 	return s.dataKeysOf(ctx, byDataNode, node)
 }
 
@@ -115,7 +115,7 @@ func refOf(parameters map[string]string, n *v1beta2.Node) imclient.DiskRef {
 
 // onDisk reports whether the disk service lists a replica on the disk of an Orphan that is to be made. The server lists the replicas of all
 // its disks; only those of this disk's UUID count.
-func (s *shell) onDisk(ctx context.Context, key orphan.Key, parameters map[string]string) bool {
+func (s *base) onDisk(ctx context.Context, key orphan.Key, parameters map[string]string) bool {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	replicas, err := s.store.DiskReplicas(ctx, key.InstanceManager, refOf(parameters, nil))

@@ -15,9 +15,9 @@ import (
 )
 
 // evaluator is the reconciler that keeps the Orphans of one key true.
-type evaluator struct{ *shell }
+type evaluator struct{ *base }
 
-// Reconcile observes, judges, takes the second look where an Orphan is missing, and applies.
+// Reconcile observes, evaluates, takes the re-verification where an Orphan is missing, and applies.
 func (r *evaluator) Reconcile(ctx context.Context, key orphan.Key) (reconcile.Result, error) {
 	orphans, err := r.cachedOrphans(ctx, key)
 	if err != nil {
@@ -46,7 +46,7 @@ func (r *evaluator) Reconcile(ctx context.Context, key orphan.Key) (reconcile.Re
 	return result, err
 }
 
-// reverify reads a fresh list and the claim uncached, both begun now, and judges again. Its inventory is nil
+// reverify reads a fresh list and the claim uncached, both begun now, and evaluates again. Its inventory is nil
 // where no list came in time.
 func (r *evaluator) reverify(ctx context.Context, first scene) (scene, orphan.Verdict, error) {
 	var snapshot *inventory.Snapshot
@@ -74,7 +74,7 @@ func (r *evaluator) reverify(ctx context.Context, first scene) (scene, orphan.Ve
 	return again, orphan.Evaluate(again.world), nil
 }
 
-// note counts a non-decision when it begins, and says the one that people must act on. A name of which nothing is
+// note counts a non-decision when it begins, and reports the one that people must act on. A name of which nothing is
 // known, neither a list nor an Orphan, is none.
 func (r *evaluator) note(seen scene, v orphan.Verdict) {
 	reason := ""

@@ -15,39 +15,39 @@ const (
 	actionCleanUp  = "CleanUpInstance"
 )
 
-// noUUIDEvent is said about the InstanceManager of an instance that looks orphaned and has no identity.
+// noUUIDEvent is reported about the InstanceManager of an instance that looks orphaned and has no identity.
 func noUUIDEvent(j orphan.Evaluation) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: v1beta2.ReasonNoUUID, Action: actionEvaluate,
 		Note: j.Message + " It is judged again when it gets one."}
 }
 
-// reverificationEvent is said about the InstanceManager of an instance that looked orphaned for a moment.
+// reverificationEvent is reported about the InstanceManager of an instance that looked orphaned for a moment.
 func reverificationEvent(key orphan.Key, first, second orphan.Evaluation) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.ReasonSecondLookDisagrees, Action: actionEvaluate,
 		Note: fmt.Sprintf("%s looked orphaned (%s); the second look says %s %s.", key.Name, first.Reason, second.Decision, second.Reason)}
 }
 
-// createdEvent is said about a new Orphan.
+// createdEvent is reported about a new Orphan.
 func createdEvent(message string) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.OrphanOrphaned, Action: actionEvaluate, Note: message}
 }
 
-// withdrawnEvent is said about an Orphan that is taken back.
+// withdrawnEvent is reported about an Orphan that is taken back.
 func withdrawnEvent(reason, message string) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: reason, Action: actionEvaluate, Note: message}
 }
 
-// terminatedEvent is said about an Orphan whose instance's end is proven.
+// terminatedEvent is reported about an Orphan whose instance's end is proven.
 func terminatedEvent(message string) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "InstanceDeleted", Action: actionCleanUp, Note: message}
 }
 
-// failedEvent is said about an Orphan when the reason of its failure changes.
+// failedEvent is reported about an Orphan when the reason of its failure changes.
 func failedEvent(f orphan.Failure) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: f.Reason, Action: actionCleanUp, Note: f.Message}
 }
 
-// engineSkippedEvent is said about an Orphan of an engine whose server does not tell its UUID any more.
+// engineSkippedEvent is reported about an Orphan of an engine whose server does not tell its UUID any more.
 func engineSkippedEvent(name string) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "EngineSkipped", Action: actionCleanUp,
 		Note: fmt.Sprintf("Engine %s is not deleted: its server does not tell the UUID, so the call could hit another engine. Upgrade "+

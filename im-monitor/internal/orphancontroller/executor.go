@@ -13,7 +13,7 @@ import (
 )
 
 // executor is the reconciler that deletes the instances of approved Orphans.
-type executor struct{ *shell }
+type executor struct{ *base }
 
 // Reconcile tries the approved Orphan of one key. At most one can be executable: they differ by UUID.
 func (r *executor) Reconcile(ctx context.Context, key orphan.Key) (reconcile.Result, error) {
@@ -37,7 +37,7 @@ func (r *executor) Reconcile(ctx context.Context, key orphan.Key) (reconcile.Res
 	return result, nil
 }
 
-// serve makes one try where one is due, and says when to come back; zero means when something changes.
+// serve makes one try where one is due, and reports when to come back; zero means when something changes.
 func (r *executor) serve(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (time.Duration, error) {
 	now := r.clock.Now()
 	if wait := r.fencingDelayEnds().Sub(now); wait > 0 {
@@ -79,7 +79,7 @@ func (r *executor) try(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (
 	case out.failure.Reason != "":
 		known = r.attempts.change(o.UID, func(t *attempt) { t.failed(out.failure, r.clock.Now()) })
 	default:
-		// The judge no longer agrees, or nothing may be called: its own events bring us back, but not at once.
+		// The evaluation no longer agrees, or nothing may be called: its own events bring us back, but not at once.
 		r.attempts.change(o.UID, func(t *attempt) { t.postponed(r.clock.Now()) })
 		return 0, nil
 	}

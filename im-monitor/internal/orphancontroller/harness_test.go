@@ -154,14 +154,14 @@ func instance(name, kind, state, uuid string) inventory.Instance {
 	return i
 }
 
-// orphanOf waits for the Orphan of an instance, as soon as it was judged.
+// orphanOf waits for the Orphan of an instance, as soon as it was evaluated.
 func (w *world) orphanOf(im, name, uuid, engine string) *v1beta2.Orphan {
 	w.t.Helper()
 	o := &v1beta2.Orphan{ObjectMeta: w.meta(v1beta2.OrphanName(name, uuid, im, engine))}
 	w.until(func() bool {
 		return w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(o), o) == nil &&
 			conditions.IsTrue(o.Status.Conditions, v1beta2.OrphanOrphaned)
-	}, "no judged orphan of %s", name)
+	}, "no evaluated orphan of %s", name)
 	return o
 }
 
@@ -170,7 +170,7 @@ func (w *world) until(condition func() bool, message string, args ...any) {
 	require.Eventuallyf(w.t, condition, patience, tick, message, args...)
 }
 
-// says waits until the orphan has the condition with that status and reason.
+// reports waits until the orphan has the condition with that status and reason.
 func (w *world) says(o *v1beta2.Orphan, conditionType string, want v1beta2.ConditionStatus, reason string) *v1beta2.Orphan {
 	w.t.Helper()
 	now := &v1beta2.Orphan{}
@@ -180,7 +180,7 @@ func (w *world) says(o *v1beta2.Orphan, conditionType string, want v1beta2.Condi
 		}
 		c := conditions.Get(now.Status.Conditions, conditionType)
 		return c != nil && c.Status == want && c.Reason == reason
-	}, "orphan %s never said %s=%s/%s; last %+v", o.Name, conditionType, want, reason, now)
+	}, "orphan %s never reported %s=%s/%s; last %+v", o.Name, conditionType, want, reason, now)
 	return now
 }
 

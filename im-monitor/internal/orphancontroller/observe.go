@@ -24,11 +24,11 @@ type scene struct {
 	orphans []*v1beta2.Orphan
 }
 
-// readers say where to read claims, and where instance managers and nodes.
+// readers report where to read claims, and where instance managers and nodes.
 type readers struct{ claims, places client.Reader }
 
 // observe reads one key, with the Orphans as given.
-func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snapshot *inventory.Snapshot, orphans []*v1beta2.Orphan) (scene,
+func (s *base) observe(ctx context.Context, from readers, key orphan.Key, snapshot *inventory.Snapshot, orphans []*v1beta2.Orphan) (scene,
 	error) {
 	out := scene{orphans: orphans, world: orphan.World{Key: key, Rules: s.options.Rules}}
 	s.see(&out.world, snapshot)
@@ -59,8 +59,8 @@ func (s *shell) observe(ctx context.Context, from readers, key orphan.Key, snaps
 	return out, nil
 }
 
-// see puts a list into a World, with what other lists say about the same instance.
-func (s *shell) see(w *orphan.World, snapshot *inventory.Snapshot) {
+// see puts a list into a World, with what other lists report about the same instance.
+func (s *base) see(w *orphan.World, snapshot *inventory.Snapshot) {
 	w.Inventory, w.Duplicate = inventoryOf(snapshot, w.Key.Name), ""
 	if w.Inventory == nil || w.Inventory.Instance == nil || w.Inventory.Instance.UUID == "" {
 		return
@@ -92,7 +92,7 @@ func do(reads []func() error, together bool) error {
 }
 
 // place reads an instance manager and its node; nil for what does not exist.
-func (s *shell) place(ctx context.Context, reader client.Reader, key orphan.Key) (*v1beta2.InstanceManager, *orphan.Manager, *orphan.Node,
+func (s *base) place(ctx context.Context, reader client.Reader, key orphan.Key) (*v1beta2.InstanceManager, *orphan.Manager, *orphan.Node,
 	error) {
 	im, err := lookup.Shared(ctx, reader, s.namespace, key.InstanceManager, &v1beta2.InstanceManager{})
 	if err != nil || im == nil {
@@ -156,8 +156,8 @@ func address(ip string, port int) string {
 	return net.JoinHostPort(ip, strconv.Itoa(port))
 }
 
-// orphanOf reads an Orphan, as far as the lists of an instance manager say something about it.
-func (s *shell) orphanOf(o *v1beta2.Orphan, instanceManager string) orphan.Orphan {
+// orphanOf reads an Orphan, as far as the lists of an instance manager report something about it.
+func (s *base) orphanOf(o *v1beta2.Orphan, instanceManager string) orphan.Orphan {
 	out := orphan.Orphan{
 		Name: o.Name, OrphanType: o.Spec.OrphanType, DataEngine: o.Spec.DataEngine, Node: o.Spec.NodeID,
 		InstanceName:    o.Spec.Parameters[v1beta2.OrphanParameterInstanceName],

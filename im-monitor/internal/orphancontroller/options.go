@@ -26,7 +26,7 @@ const (
 	// evaluationWorkers wait for lists and the API server most of the time.
 	evaluationWorkers = 16
 	executorWorkers   = 16
-	// callsPerManager keeps one hung instance manager from taking all hands.
+	// callsPerManager keeps one hung instance manager from taking all executors.
 	callsPerManager = 2
 
 	// listTimeout bounds one whole list, readToCall the time between the last read of an object and the call.

@@ -13,12 +13,12 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// freshPlaces is how many inventories of other nodes are read anew before a call. Of a volume that exists there are a
+// freshPlaces is how many inventories of other nodes are read again before a call. Of a volume that exists there are a
 // few; where it is unknown the newest whole lists of all must do.
 const freshPlaces = 4
 
 // readVolume reads the volume uncached, and its engines from the reader.
-func (s *shell) readVolume(ctx context.Context, engines client.Reader, name string) (mappingreader.Volume, error) {
+func (s *base) readVolume(ctx context.Context, engines client.Reader, name string) (mappingreader.Volume, error) {
 	var selected client.ListOption = mappingreader.OfVolume(name)
 	if engines == s.client {
 		selected = client.MatchingFields{byVolume: name}
@@ -36,7 +36,7 @@ func volumeName(instance string, replica *orphan.Claim) string {
 	return ""
 }
 
-// refreshPlaces reads the few inventories anew that matter most where data may be destroyed. One that cannot be read is
+// refreshPlaces reads the few inventories again that matter most where data may be destroyed. One that cannot be read is
 // unknown afterwards, which the check sees.
 func (r *executor) refreshPlaces(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) error {
 	if o.Spec.DataEngine != v1beta2.DataEngineV2 || o.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance {
@@ -90,7 +90,7 @@ func (r *executor) callWorld(ctx context.Context, seen scene) (orphan.CallWorld,
 	return out, err
 }
 
-// copies counts the other healthy replicas of the volume, and tells whether anybody still needs one.
+// copies counts the other healthy replicas of the volume, and reports whether anybody still needs one.
 func (r *executor) copies(ctx context.Context, key orphan.Key, volume mappingreader.Volume) (orphan.Copies, error) {
 	out := orphan.Copies{Volume: volume.Name, Exists: volume.Object != nil}
 	if volume.Name == "" {

@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// behind is a client whose cache lags: it shows objects as change says, and none of those that hide names.
+// behind is a client whose cache lags: it shows objects as change reports, and none of those that hide names.
 type behind struct {
 	client.Client
 	change func(client.Object)
@@ -49,13 +49,13 @@ func (b *behind) List(ctx context.Context, list client.ObjectList, opts ...clien
 // ORP-2, O20: what speaks for a deletion of data is never a cache's word.
 func TestACacheThatIsBehindNeverSpeaksForADeletion(t *testing.T) {
 	for name, cached := range map[string]*behind{
-		"it says that a node is down": {change: func(o client.Object) {
+		"it reports that a node is down": {change: func(o client.Object) {
 			if n, ok := o.(*v1beta2.Node); ok && n.Name == "node-2" {
 				n.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse,
 					Reason: v1beta2.ReasonKubernetesNodeNotReady}}
 			}
 		}},
-		"it says that an instance manager is stopped": {change: func(o client.Object) {
+		"it reports that an instance manager is stopped": {change: func(o client.Object) {
 			if im, ok := o.(*v1beta2.InstanceManager); ok && im.Name == imOther {
 				im.Status.CurrentState = v1beta2.InstanceManagerStateStopped
 			}

@@ -1,6 +1,6 @@
 package orphancontroller
 
-// What judging and deleting need. Volumes, Engines, Replicas and PersistentVolumes are read for the checks right before
+// What evaluating and deleting need. Volumes, Engines, Replicas and PersistentVolumes are read for the checks right before
 // a deletion.
 //
 // +kubebuilder:rbac:groups=longhorn.io,resources=orphans,verbs=get;list;watch;create,namespace=longhorn-system

@@ -16,9 +16,9 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
-// Setup registers the judge and the hands on the manager, and subscribes to the inventory, which must not run yet.
+// Setup registers the evaluation and the hands on the manager, and subscribes to the inventory, which must not run yet.
 func Setup(rt *runkit.Runtime, store inventory.Store, options Options) error {
-	s := newShell(rt, store, options)
+	s := newBase(rt, store, options)
 	if err := addIndexes(context.Background(), rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -30,11 +30,11 @@ func Setup(rt *runkit.Runtime, store inventory.Store, options Options) error {
 	return s.register(rt, "orphan-hands", executorWorkers, &executor{s}, s.executorSources(informers))
 }
 
-func newShell(rt *runkit.Runtime, store inventory.Store, options Options) *shell {
+func newBase(rt *runkit.Runtime, store inventory.Store, options Options) *base {
 	if options.Locks == nil {
 		options.Locks = &instancelock.Locks{}
 	}
-	return &shell{
+	return &base{
 		client: rt.Client, uncached: rt.Uncached, store: store, recorder: rt.Recorder, clock: rt.Clock,
 		log: rt.Log.WithName("orphan"), namespace: rt.Namespace, observing: rt.Observe, electedAt: rt.ElectedAt,
 		callTimeout: rt.RenewDeadline / 2, options: options, locks: options.Locks,
@@ -43,7 +43,7 @@ func newShell(rt *runkit.Runtime, store inventory.Store, options Options) *shell
 	}
 }
 
-func (s *shell) register(rt *runkit.Runtime, name string, workers int, reconciler reconcile.TypedReconciler[orphan.Key],
+func (s *base) register(rt *runkit.Runtime, name string, workers int, reconciler reconcile.TypedReconciler[orphan.Key],
 	sources []source.TypedSource[orphan.Key]) error {
 	c, err := controller.NewTyped(name, rt.Manager, controller.TypedOptions[orphan.Key]{
 		Reconciler: reconciler, MaxConcurrentReconciles: workers, NeedLeaderElection: ptr.To(true),

@@ -16,8 +16,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// evaluationSources are the events that may change a verdict. Each wakes only the keys that it concerns.
-func (s *shell) evaluationSources(c cache.Cache) []source.TypedSource[orphan.Key] {
+// evaluationSources are the events that may change a verdict. Each enqueues only the keys that it concerns.
+func (s *base) evaluationSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 	return []source.TypedSource[orphan.Key]{
 		source.TypedFunc[orphan.Key](s.evaluationQueue.Start),
 		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(s.orphanKeys)),
@@ -31,8 +31,8 @@ func (s *shell) evaluationSources(c cache.Cache) []source.TypedSource[orphan.Key
 	}
 }
 
-// executorSources wake the hands: an Orphan that may be executable. The judge wakes them, too.
-func (s *shell) executorSources(c cache.Cache) []source.TypedSource[orphan.Key] {
+// executorSources enqueue the executors: an Orphan that may be executable. The evaluation enqueues them, too.
+func (s *base) executorSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 	approved := predicate.NewTypedPredicateFuncs(func(o *v1beta2.Orphan) bool { return orphan.Approved(s.orphanOf(o, "")) })
 	gone := predicate.TypedFuncs[*v1beta2.Orphan]{DeleteFunc: func(e event.TypedDeleteEvent[*v1beta2.Orphan]) bool {
 		s.attempts.forget(e.Object.UID)
@@ -45,9 +45,9 @@ func (s *shell) executorSources(c cache.Cache) []source.TypedSource[orphan.Key] 
 	}
 }
 
-// inventoryChanged wakes the names that a list changed, wherever else they are listed, too. When an inventory becomes known again, tries
+// inventoryChanged enqueues the names that a list changed, wherever else they are listed, too. When an inventory becomes known again, tries
 // that failed because it was not are due at once.
-func (s *shell) inventoryChanged(change inventory.Change) {
+func (s *base) inventoryChanged(change inventory.Change) {
 	if !change.Whole {
 		for _, name := range change.Names {
 			s.evaluationQueue.Add(orphan.Key{InstanceManager: change.InstanceManager, Name: name})
@@ -65,7 +65,7 @@ func (s *shell) inventoryChanged(change inventory.Change) {
 }
 
 // retryAll lets the failed tries of an instance manager be repeated now.
-func (s *shell) retryAll(instanceManager, node string) {
+func (s *base) retryAll(instanceManager, node string) {
 	orphans, err := s.cached(context.Background(), byManager, instanceManager)
 	data, dataErr := s.cached(context.Background(), byDataNode, node)
 	if err := errors.Join(err, dataErr); err != nil {
@@ -79,7 +79,7 @@ func (s *shell) retryAll(instanceManager, node string) {
 }
 
 // keysOfManager are all names of the latest list and of Orphans of one instance manager.
-func (s *shell) keysOfManager(ctx context.Context, instanceManager string) []orphan.Key {
+func (s *base) keysOfManager(ctx context.Context, instanceManager string) []orphan.Key {
 	var keys []orphan.Key
 	if snapshot, ok := s.store.Latest(instanceManager); ok {
 		for name := range snapshot.Instances {
@@ -96,7 +96,7 @@ func (s *shell) keysOfManager(ctx context.Context, instanceManager string) []orp
 	return keys
 }
 
-func (s *shell) keysOfNode(ctx context.Context, node *v1beta2.Node) []orphan.Key {
+func (s *base) keysOfNode(ctx context.Context, node *v1beta2.Node) []orphan.Key {
 	var keys []orphan.Key
 	for _, im := range s.store.OfNode(node.Name) {
 		keys = append(keys, s.keysOfManager(ctx, im)...)
@@ -104,22 +104,22 @@ func (s *shell) keysOfNode(ctx context.Context, node *v1beta2.Node) []orphan.Key
 	return append(keys, s.dataKeysOfNode(ctx, node.Name)...)
 }
 
-func (s *shell) orphanKeys(ctx context.Context, o *v1beta2.Orphan) []orphan.Key {
+func (s *base) orphanKeys(ctx context.Context, o *v1beta2.Orphan) []orphan.Key {
 	if key, ok := keyOf(o); ok {
 		return []orphan.Key{key}
 	}
 	return s.dataKeys(ctx, o)
 }
 
-// claimHandler wakes the instances that carry the object's name, wherever they are.
-func claimHandler[T client.Object](s *shell) handler.TypedEventHandler[T, orphan.Key] {
+// claimHandler enqueues the instances that carry the object's name, wherever they are.
+func claimHandler[T client.Object](s *base) handler.TypedEventHandler[T, orphan.Key] {
 	return handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, o T) []orphan.Key {
 		return append(s.holders(o.GetName()), s.dataKeysOf(ctx, byDataName, o.GetName())...)
 	})
 }
 
 // holders are the instances of a name, wherever they are.
-func (s *shell) holders(name string) []orphan.Key {
+func (s *base) holders(name string) []orphan.Key {
 	var keys []orphan.Key
 	for _, im := range s.store.Holders(name) {
 		keys = append(keys, orphan.Key{InstanceManager: im, Name: name})
@@ -127,7 +127,7 @@ func (s *shell) holders(name string) []orphan.Key {
 	return keys
 }
 
-// changed lets updates pass only where the facts that the judge reads differ.
+// changed lets updates pass only where the facts that the evaluation reads differ.
 func changed[T client.Object, F comparable](facts func(T) F) predicate.TypedFuncs[T] {
 	return predicate.TypedFuncs[T]{UpdateFunc: func(e event.TypedUpdateEvent[T]) bool {
 		return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() || facts(e.ObjectOld) != facts(e.ObjectNew)

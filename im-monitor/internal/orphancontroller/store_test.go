@@ -15,7 +15,7 @@ import (
 // absenceGap is how soon the scripted inventory proves an absence.
 const absenceGap = 50 * time.Millisecond
 
-// store is a scripted inventory: what the test puts in is what its lists say.
+// store is a scripted inventory: what the test puts in is what its lists report.
 type store struct {
 	mu          sync.Mutex
 	instances   map[string]map[string]inventory.Instance // by instance manager; nil means unreachable
@@ -55,7 +55,7 @@ func (s *store) manager(name, node string) {
 	s.epochs[name] = inventory.Epoch{PodUID: "pod", Connection: uint64(len(s.epochs) + 1)}
 }
 
-// put makes an instance, or changes it, and tells the subscribers.
+// put makes an instance, or changes it, and reports the subscribers.
 func (s *store) put(im string, i inventory.Instance) {
 	s.mu.Lock()
 	list := maps.Clone(s.instances[im])
@@ -65,7 +65,7 @@ func (s *store) put(im string, i inventory.Instance) {
 	s.say(inventory.Change{InstanceManager: im, Names: []string{i.Name}})
 }
 
-// remove takes an instance away; proven says whether the absence rule is satisfied at once.
+// remove takes an instance away; proven reports whether the absence rule is satisfied at once.
 func (s *store) remove(im, name string, proven bool) {
 	s.mu.Lock()
 	list := maps.Clone(s.instances[im])
@@ -315,7 +315,7 @@ func (c *connection) List(context.Context, imclient.Cause, map[string]imclient.I
 	return snapshot.Instances, nil
 }
 
-// Delete does what a conforming server does: it compares the UUID, keeps the data of a v2 replica unless told to
+// Delete does what a conforming server does: it compares the UUID, keeps the data of a v2 replica unless reported to
 // destroy it, and removes everything else.
 func (c *connection) Delete(_ context.Context, request imclient.DeleteRequest) error {
 	c.store.mu.Lock()

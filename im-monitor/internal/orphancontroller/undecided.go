@@ -12,7 +12,7 @@ type undecided struct {
 	m  map[string]map[string]string
 }
 
-// set notes the reason, "" for none, and tells whether it is new.
+// set notes the reason, "" for none, and reports whether it is new.
 func (u *undecided) set(key orphan.Key, reason string) (changed bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

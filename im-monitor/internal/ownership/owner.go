@@ -16,7 +16,7 @@ type World struct {
 
 // Owner is the object's node while that is not down. Else it is the node that serves in its place: the present owner
 // for as long as it is ready, so that a third node's coming and going moves nothing, else the first ready node by name.
-// An object without a node, and one that nobody can serve, has no owner.
+// An object without a node, and one that no one can serve, has no owner.
 func Owner(w World) string {
 	switch {
 	case w.NodeID == "":

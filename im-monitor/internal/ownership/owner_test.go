@@ -20,7 +20,7 @@ func TestOwner(t *testing.T) {
 		{"the stand-in stays while it is ready",
 			World{NodeID: "node-1", Owner: "node-3", OwnerReady: true, Down: true, FirstReady: "node-2"}, "node-3"},
 		{"a stand-in that is not ready is replaced", World{NodeID: "node-1", Owner: "node-3", Down: true, FirstReady: "node-2"}, "node-2"},
-		{"nobody where no node is ready", World{NodeID: "node-1", Owner: "node-1", Down: true}, ""},
+		{"no one where no node is ready", World{NodeID: "node-1", Owner: "node-1", Down: true}, ""},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, Owner(c.world)) })

@@ -1,8 +1,8 @@
 // Package ownershipcontroller keeps status.ownerID of Engines, EngineFrontends, Replicas and InstanceManagers as package
 // ownership decides. It is the one writer of that field there (an Orphan's is written by package orphancontroller).
 //
-// Work follows what changed: a changed object is one key; a node that went down or came back wakes the objects whose
-// spec.nodeID it is and those that it serves for another node, both by index, and nobody else's.
+// Work follows what changed: a changed object is one key; a node that went down or came back enqueues the objects whose
+// spec.nodeID it is and those that it serves for another node, both by index, and no one else's.
 package ownershipcontroller
 
 import (
@@ -33,9 +33,9 @@ const ByNode = "drover.ownership.node"
 
 const (
 	workers = 4
-	// bySubstitute indexes by status.ownerID where that is another node, or nobody.
+	// bySubstitute indexes by status.ownerID where that is another node, or no one.
 	bySubstitute = "drover.ownership.standIn"
-	nobody       = "-" // no node can have this name
+	nowhere       = "-" // no node can have this name
 )
 
 // Setup registers one controller for each kind.
@@ -62,7 +62,7 @@ func setupKind(ctx context.Context, rt *runkit.Runtime, k kind) error {
 		case nodeID == owner:
 			return nil
 		case owner == "":
-			return []string{nobody}
+			return []string{nowhere}
 		default:
 			return []string{owner}
 		}
@@ -70,7 +70,7 @@ func setupKind(ctx context.Context, rt *runkit.Runtime, k kind) error {
 	if err != nil {
 		return fmt.Errorf("indexing by owner: %w", err)
 	}
-	s := &shell{rt: rt, kind: k}
+	s := &reconciler{rt: rt, kind: k}
 	return ctrl.NewControllerManagedBy(rt.Manager).Named(k.name+"-owner").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		For(k.object(), builder.WithPredicates(k.changed())).
@@ -111,12 +111,12 @@ func serves(n *v1beta2.Node) bool {
 }
 
 // concerned are the objects of a node and those that it serves for another one; where the node can serve, also those
-// that nobody serves yet.
-func (s *shell) concerned(ctx context.Context, obj client.Object) []reconcile.Request {
+// that no one serves yet.
+func (s *reconciler) concerned(ctx context.Context, obj client.Object) []reconcile.Request {
 	name := obj.GetName()
 	lookups := []client.MatchingFields{{ByNode: name}, {bySubstitute: name}}
 	if serves(obj.(*v1beta2.Node)) {
-		lookups = append(lookups, client.MatchingFields{bySubstitute: nobody})
+		lookups = append(lookups, client.MatchingFields{bySubstitute: nowhere})
 	}
 	var out []reconcile.Request
 	for _, which := range lookups {

@@ -15,13 +15,13 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-type shell struct {
+type reconciler struct {
 	rt   *runkit.Runtime
 	kind kind
 }
 
 // Reconcile keeps the owner of one object.
-func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	obj := s.kind.object()
 	if err := s.rt.Client.Get(ctx, request.NamespacedName, obj); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -41,7 +41,7 @@ func (s *shell) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resul
 	return ctrl.Result{}, nil
 }
 
-func (s *shell) observe(ctx context.Context, obj client.Object) (ownership.World, error) {
+func (s *reconciler) observe(ctx context.Context, obj client.Object) (ownership.World, error) {
 	var w ownership.World
 	w.NodeID, w.Owner = s.kind.read(obj)
 	if w.NodeID == "" {
@@ -67,7 +67,7 @@ func (s *shell) observe(ctx context.Context, obj client.Object) (ownership.World
 	return w, err
 }
 
-func (s *shell) node(ctx context.Context, name string) (*v1beta2.Node, error) {
+func (s *reconciler) node(ctx context.Context, name string) (*v1beta2.Node, error) {
 	var n v1beta2.Node
 	err := s.rt.Client.Get(ctx, client.ObjectKey{Namespace: s.rt.Namespace, Name: name}, &n)
 	if apierrors.IsNotFound(err) {
@@ -79,8 +79,8 @@ func (s *shell) node(ctx context.Context, name string) (*v1beta2.Node, error) {
 	return &n, nil
 }
 
-// firstReady looks at every node, but only for an object whose node is down and that nobody serves.
-func (s *shell) firstReady(ctx context.Context) (string, error) {
+// firstReady looks at every node, but only for an object whose node is down and that no one serves.
+func (s *reconciler) firstReady(ctx context.Context) (string, error) {
 	var list v1beta2.NodeList
 	if err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy); err != nil {
 		return "", fmt.Errorf("listing nodes: %w", err)

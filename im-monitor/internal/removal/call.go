@@ -17,13 +17,13 @@ type Call struct {
 	Allowed         bool
 	InstanceManager string
 	Instance        Instance
-	// Failure says why not, where DataRemoved shall say it.
+	// Failure reports why not, where DataRemoved must report it.
 	Failure *Failure
-	// Held says why the approval does not count now, where that is the reason: who gave it takes it back.
+	// Held reports why the approval does not count now, where that is the reason: who gave it takes it back.
 	Held string
 }
 
-// DecideCall has the last word before data is destroyed: the judge still wants it, what the approval relies on still
+// DecideCall has the last word before data is destroyed: the evaluation still wants it, what the approval relies on still
 // holds, and no engine that runs, or may run, uses the replica.
 func DecideCall(c CallWorld) Call {
 	v := Evaluate(c.World)
@@ -48,7 +48,7 @@ func DecideCall(c CallWorld) Call {
 	return Call{Allowed: true, InstanceManager: v.InstanceManager, Instance: v.Instance}
 }
 
-// premise says what keeps the approval from counting; "" when what it relies on still holds.
+// premise reports what keeps the approval from counting; "" when what it relies on still holds.
 func premise(c CallWorld) string {
 	r := c.World.Replica
 	if r.Approval == v1beta2.ReasonVolumeDeleting {
@@ -65,7 +65,7 @@ func premise(c CallWorld) string {
 	return fmt.Sprintf("No other replica of volume %s is seen to be healthy now.", r.Volume)
 }
 
-// stays reports whether a copy is healthy and is there, as its own object, its node and the newest list say.
+// stays reports whether a copy is healthy and is there, as its own object, its node and the newest list report.
 func stays(c Copy) bool { return c.Healthy && !c.Deleting && !c.Out && c.Listed }
 
 // seenWhole reports whether a running engine reads from and writes to the copy, as of a look that is new enough.

@@ -78,7 +78,7 @@ func TestDecideCall(t *testing.T) {
 		{"the volume is gone", dying(of(nil)), allowed},
 		{"the volume of that name is another one", dying(of(&removal.Volume{UID: "uid-2"})), allowed},
 		{"the volume lives", dying(of(&removal.Volume{UID: "uid-1"})), held},
-		{"the volume lives and the replica does not say whose it is", dying(of(&removal.Volume{UID: "uid-2"}),
+		{"the volume lives and the replica does not report whose it is", dying(of(&removal.Volume{UID: "uid-2"}),
 			world(replica(func(r *removal.Replica) { r.VolumeUID = "" }))), held},
 		{"the volume lives although another copy is healthy", surplus(world(approved(v1beta2.ReasonVolumeDeleting))), held},
 
@@ -93,7 +93,7 @@ func TestDecideCall(t *testing.T) {
 		{"the other copy failed in the engine", surplus(mode(copied, "ERR")), held},
 		{"the engine does not use the other copy", surplus(mode("vol-1-r-cccccccc", "RW")), held},
 		{"no engine runs", surplus(func(c *removal.CallWorld) { c.Polls = nil }), held},
-		{"nobody has looked at the engine", surplus(at(time.Time{})), held},
+		{"no one has looked at the engine", surplus(at(time.Time{})), held},
 		{"the look is older than the deletion", surplus(at(deletedAt.Add(-time.Second))), held},
 		{"the look is of the deletion's second", surplus(at(deletedAt.Add(999 * time.Millisecond))), held},
 		{"the look is just newer than the deletion's second", surplus(at(deletedAt.Add(time.Second))), allowed},

@@ -1,17 +1,17 @@
 // Package removal decides about the data of a v2 Replica that is being deleted: whether it may be destroyed now, and what
-// the condition DataRemoved says. It implements the design's rules on destructive calls; it reads nothing, writes nothing
+// the condition DataRemoved reports. It implements the design's rules on destructive calls; it reads nothing, writes nothing
 // and knows no clock.
 //
 // Nothing happens without DataRemovalApproved. Judge then asks, in this order, and the first answer stands:
 //
-//	an earlier leader's call may be out .. wait, say nothing
+//	an earlier leader's call may be out .. wait, report nothing
 //	it was never placed .................. NothingToRemove          (end)
 //	its Node does not exist .............. NodeGone                 (end)
 //	its node is down ..................... Unreachable
 //	a list shows it, and
 //	    another node's list, too ......... Unreachable
 //	    it is not this replica's ......... UUIDMismatch
-//	    its object is not stopped ........ wait, say nothing
+//	    its object is not stopped ........ wait, report nothing
 //	    else ............................. call, if DecideCall allows it
 //	a list of its node is unknown ........ Unreachable
 //	its disk is not loaded ............... DiskNotLoaded

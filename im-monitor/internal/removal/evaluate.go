@@ -27,9 +27,9 @@ type Verdict struct {
 	// InstanceManager has the data that is to be removed, as this instance.
 	InstanceManager string
 	Instance        Instance
-	// Condition is what DataRemoved shall say; nil leaves what it says. Its transition time is for the writer to fill.
+	// Condition is what DataRemoved must report; nil leaves what it reports. Its transition time is for the writer to fill.
 	Condition *v1beta2.Condition
-	// RequeueAt is when to judge again although nothing changes; zero is never.
+	// RequeueAt is when to evaluate again although nothing changes; zero is never.
 	RequeueAt time.Time
 }
 
@@ -142,7 +142,7 @@ func missing(w World) Verdict {
 	return end(v1beta2.ReasonNothingToRemove, "There is nothing of replica %s on node %s.", w.Replica.Name, w.Replica.Node)
 }
 
-// stopped reports whether nothing runs for the replica, as far as its own object says.
+// stopped reports whether nothing runs for the replica, as far as its own object reports.
 func stopped(r Replica) bool {
 	return !r.Begun && (r.Current == v1beta2.InstanceStateStopped || r.Current == "")
 }

@@ -34,7 +34,7 @@ func seen(change ...func(*removal.World)) removal.World {
 	return w
 }
 
-func said(status v1beta2.ConditionStatus, reason string) *v1beta2.Condition {
+func reported(status v1beta2.ConditionStatus, reason string) *v1beta2.Condition {
 	return &v1beta2.Condition{Type: v1beta2.ReplicaDataRemoved, Status: status, Reason: reason}
 }
 
@@ -66,20 +66,20 @@ func TestJudge(t *testing.T) {
 		name string
 		w    removal.World
 		step removal.Step
-		// status and reason are empty where nothing new is said.
+		// status and reason are empty where nothing new is reported.
 		status v1beta2.ConditionStatus
 		reason string
 	}{
 		{"what is approved and listed is removed", seen(), remove, "", ""},
 		{"a healthy copy elsewhere is as good an approval", seen(approved(v1beta2.ReasonHealthyCopyElsewhere)), remove, "", ""},
 		{"without an approval nothing happens", seen(approved("")), rest, "", ""},
-		{"an approval for a reason that nobody knows here means wait", seen(approved("FromTheFuture")), rest, "", ""},
-		{"a replica that nobody deletes is left alone", seen(replica(func(r *removal.Replica) { r.Deleting = false })), rest, "", ""},
+		{"an approval for a reason that no one knows here means wait", seen(approved("FromTheFuture")), rest, "", ""},
+		{"a replica that no one deletes is left alone", seen(replica(func(r *removal.Replica) { r.Deleting = false })), rest, "", ""},
 		{"the directory of a v1 replica is not our business", seen(replica(func(r *removal.Replica) { r.DataEngine = "v1" })), rest, "",
 			""},
-		{"an end is final", seen(replica(func(r *removal.Replica) { r.Said = said("True", v1beta2.ReasonNodeGone) })), rest, "", ""},
+		{"an end is final", seen(replica(func(r *removal.Replica) { r.Said = reported("True", v1beta2.ReasonNodeGone) })), rest, "", ""},
 		{"what was in the way before is looked at again",
-			seen(replica(func(r *removal.Replica) { r.Said = said("False", v1beta2.ReasonUnreachable) })), remove, "", ""},
+			seen(replica(func(r *removal.Replica) { r.Said = reported("False", v1beta2.ReasonUnreachable) })), remove, "", ""},
 		{"it was never placed", seen(replica(func(r *removal.Replica) { r.Node = "" })), rest, "True", v1beta2.ReasonNothingToRemove},
 		{"its node does not exist any more", seen(func(w *removal.World) { w.Node = nil }), rest, "True", v1beta2.ReasonNodeGone},
 		{"its node is down although a list is known", seen(func(w *removal.World) { w.Node.Down = true }), rest, "False",
@@ -99,9 +99,9 @@ func TestJudge(t *testing.T) {
 		{"the server does not tell the UUID", seen(listed(func(i *removal.Instance) { i.UUID = "" })), rest, "False",
 			v1beta2.ReasonUUIDMismatch},
 		{"it still runs", seen(replica(func(r *removal.Replica) { r.Current, r.Begun = "running", true })), rest, "", ""},
-		{"its start was announced", seen(replica(func(r *removal.Replica) { r.Begun = true })), rest, "", ""},
+		{"its start was emitted", seen(replica(func(r *removal.Replica) { r.Begun = true })), rest, "", ""},
 		{"it is unknown whether it runs", seen(replica(func(r *removal.Replica) { r.Current = "unknown" })), rest, "", ""},
-		{"nobody has looked after it yet", seen(replica(func(r *removal.Replica) { r.Current = "" })), remove, "", ""},
+		{"no one has looked after it yet", seen(replica(func(r *removal.Replica) { r.Current = "" })), remove, "", ""},
 		{"the last try failed", seen(func(w *removal.World) { w.Failure = &removal.Failure{Reason: v1beta2.ReasonMappedByEngine} }), remove,
 			"False", v1beta2.ReasonMappedByEngine},
 		{"one list lacks it", seen(missing(false)), prove, "", ""},

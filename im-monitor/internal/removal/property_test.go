@@ -35,8 +35,8 @@ func drawReplica(t *rapid.T) removal.Replica {
 		Begun:   pick(t, "begun", false, false, true), Deleting: pick(t, "deleting", true, true, false), DeletedAt: now.Add(-time.Minute),
 		Approval: pick(t, "approval", v1beta2.ReasonVolumeDeleting, v1beta2.ReasonHealthyCopyElsewhere, "", "Other"),
 	}
-	if pick(t, "said", false, false, true) {
-		r.Said = said(pick(t, "status", v1beta2.ConditionTrue, v1beta2.ConditionFalse),
+	if pick(t, "reported", false, false, true) {
+		r.Said = reported(pick(t, "status", v1beta2.ConditionTrue, v1beta2.ConditionFalse),
 			pick(t, "reason", v1beta2.ReasonUnreachable, v1beta2.ReasonRemoved))
 	}
 	return r
@@ -113,7 +113,7 @@ func drawCall(t *rapid.T) removal.CallWorld {
 	return c
 }
 
-// The same world has the same answer, and a world that says what was answered has nothing new to say.
+// The same world has the same answer, and a world that reports what was answered has nothing new to report.
 func TestTheJudgeIsTotalDeterministicAndIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
@@ -158,7 +158,7 @@ func TestAnEndIsProven(t *testing.T) {
 	})
 }
 
-// UPG-1, ORP-2: never a call without approval, premise, identity and the certainty that nobody uses the data.
+// UPG-1, ORP-2: never a call without approval, premise, identity and the certainty that no one uses the data.
 func TestNothingIsDestroyedThatSomebodyMayNeed(t *testing.T) {
 	allowed, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

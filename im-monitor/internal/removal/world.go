@@ -31,14 +31,14 @@ type Replica struct {
 	DataEngine string
 	Node, Disk string
 	Current    string
-	// Begun is true while something may run for it: its start was announced, or it started.
+	// Begun is true while something may run for it: its start was emitted, or it started.
 	Begun    bool
 	Deleting bool
 	// DeletedAt is the deletion timestamp, which the API server cuts to whole seconds.
 	DeletedAt time.Time
 	// Approval is the reason of DataRemovalApproved where that is True.
 	Approval string
-	// Said is what DataRemoved says; nil when nothing.
+	// Said is what DataRemoved reports; nil when nothing.
 	Said *v1beta2.Condition
 }
 

@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// serve makes one try where one is due, and says when to come back; zero means when something changes.
+// serve makes one try where one is due, and reports when to come back; zero means when something changes.
 func (r *reconciler) serve(ctx context.Context, replica *v1beta2.Replica, im string) (time.Duration, error) {
 	if wait := r.memory.of(replica.Name).notBefore.Sub(r.rt.Clock.Now()); wait > 0 {
 		return wait, nil
@@ -73,7 +73,7 @@ func (r *reconciler) fresh(ctx context.Context, im string) error {
 type outcome struct {
 	// result is the label of the metric.
 	result string
-	// failure is nil where DataRemoved shall say nothing new; held is why the approval does not count.
+	// failure is nil where DataRemoved must report nothing new; held is why the approval does not count.
 	failure *removal.Failure
 	held    string
 	// call is set when it was sent and the server may have executed it.
@@ -153,7 +153,7 @@ func (r *reconciler) sameHead(ctx context.Context, replica *v1beta2.Replica, sna
 		return &out
 	}
 	if list[replica.Name].UUID != seen.UUID {
-		// The inventory learns the same, and wakes us.
+		// The inventory learns the same, and enqueues us.
 		r.poll(ctx, replica, im)
 		return &outcome{result: resultDisagreed}
 	}
@@ -161,7 +161,7 @@ func (r *reconciler) sameHead(ctx context.Context, replica *v1beta2.Replica, sna
 }
 
 // call sends the deletion. Its context ends with the leadership and before the lease could. Its deadline counts from the
-// checks, so that a process that was paused after them, and leads no more, sends nothing when it goes on.
+// checks, so that a process that was paused after them, and leads no more, sends nothing when it continues.
 func (r *reconciler) call(ctx context.Context, replica *v1beta2.Replica, snapshot *inventory.Snapshot, checked time.Time) outcome {
 	im, seen := snapshot.InstanceManager, snapshot.Instances[replica.Name]
 	request := imclient.DeleteRequest{Name: replica.Name, Type: v1beta2.InstanceTypeReplica, DataEngine: v1beta2.DataEngineV2,

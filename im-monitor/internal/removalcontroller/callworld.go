@@ -17,7 +17,7 @@ import (
 // polls are what running engines were asked right before a call, by the Engine's UID.
 type polls map[types.UID]removal.Poll
 
-// pollEngines reads the lists of nodes where an engine of the volume may run anew and, where another copy is what the
+// pollEngines reads the lists of nodes where an engine of the volume may run again and, where another copy is what the
 // removal relies on, those of its nodes, and asks the running engines.
 func (r *reconciler) pollEngines(ctx context.Context, replica *v1beta2.Replica, im string) (polls, error) {
 	volume, err := r.volume(ctx, replica)
@@ -112,7 +112,7 @@ func (r *reconciler) replicas(ctx context.Context, replica *v1beta2.Replica) ([]
 	return list.Items, nil
 }
 
-// pollsOf are the looks at engines that still run: those that were just taken, or what their status tells where nobody can
+// pollsOf are the looks at engines that still run: those that were just taken, or what their status reports where no one can
 // be asked.
 func (r *reconciler) pollsOf(volume mappingreader.Volume, polled polls) []removal.Poll {
 	var out []removal.Poll
@@ -163,7 +163,7 @@ func (r *reconciler) copies(ctx context.Context, replica *v1beta2.Replica, since
 	return out, nil
 }
 
-// listed reports whether a list begun since then shows a replica running where it shall.
+// listed reports whether a list begun since then shows a replica running where it must.
 func (r *reconciler) listed(other *v1beta2.Replica, since time.Time) bool {
 	for _, im := range r.store.OfNode(other.Spec.NodeID) {
 		snapshot, ok := r.store.Latest(im)

@@ -70,13 +70,13 @@ func TestACopyThatIsLostBetweenTheApprovalAndTheCallSavesTheOther(t *testing.T) 
 			}, "the node never went down")
 			return rw(p), nil
 		},
-		"the engine says that it failed": func(_ *testing.T, p *pair) (map[string]string, error) {
+		"the engine reports that it failed": func(_ *testing.T, p *pair) (map[string]string, error) {
 			return map[string]string{p.kept.Name: "ERR"}, nil
 		},
 		"the engine rebuilds it": func(_ *testing.T, p *pair) (map[string]string, error) {
 			return map[string]string{p.kept.Name: "WO"}, nil
 		},
-		"the engine does not answer": func(*testing.T, *pair) (map[string]string, error) { return nil, errors.New("cut off") },
+		"the engine does not answer": func(*testing.T, *pair) (map[string]string, error) { return nil, errors.New("partitioned") },
 		"the engine uses the surplus again": func(_ *testing.T, p *pair) (map[string]string, error) {
 			return map[string]string{p.kept.Name: "RW", p.surplus.Name: "WO"}, nil
 		},

@@ -41,7 +41,7 @@ func goes(t *testing.T, at cut.Point, node string) *world {
 	return w
 }
 
-// ends waits for an end. Who has no memory of the call says that nothing is there.
+// ends waits for an end. Who has no memory of the call reports that nothing is there.
 func (w *world) ends(r *v1beta2.Replica, node string) {
 	w.t.Helper()
 	w.Eventually(func() bool {

@@ -9,12 +9,12 @@ import (
 
 const actionRemove = "RemoveReplicaData"
 
-// removedEvent is said about a Replica of which nothing is left, or nothing can be reached any more.
+// removedEvent is reported about a Replica of which nothing is left, or nothing can be reached any more.
 func removedEvent(c v1beta2.Condition) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: c.Reason, Action: actionRemove, Note: c.Message}
 }
 
-// heldUpEvent is said about a Replica when the reason changes for which its data stays.
+// heldUpEvent is reported about a Replica when the reason changes for which its data stays.
 func heldUpEvent(c v1beta2.Condition) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: c.Reason, Action: actionRemove, Note: c.Message}
 }

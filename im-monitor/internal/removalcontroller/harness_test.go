@@ -114,7 +114,7 @@ func lvol(name, uuid, state string) inventory.Instance {
 		UUIDSource: imclient.UUIDFromInstanceStatus, DiskUUID: disk}
 }
 
-// engine makes an Engine that runs on the node and uses the replicas, as its looks say.
+// engine makes an Engine that runs on the node and uses the replicas, as its looks report.
 func (w *world) engine(name string, v *v1beta2.Volume, node string, modes map[string]string) *v1beta2.Engine {
 	w.t.Helper()
 	addresses := map[string]string{}
@@ -156,7 +156,7 @@ func (w *world) says(r *v1beta2.Replica, c v1beta2.Condition) {
 	require.NoError(w.t, status.Apply(w.t.Context(), w.Admin, r, "attach-controller.replicas", fields))
 }
 
-// removed waits until DataRemoved is as said.
+// removed waits until DataRemoved is as reported.
 func (w *world) removed(r *v1beta2.Replica, want v1beta2.ConditionStatus, reason string) {
 	w.t.Helper()
 	var now v1beta2.Replica
@@ -167,7 +167,7 @@ func (w *world) removed(r *v1beta2.Replica, want v1beta2.ConditionStatus, reason
 			c = conditions.Get(now.Status.Conditions, v1beta2.ReplicaDataRemoved)
 		}
 		return c != nil && c.Status == want && c.Reason == reason
-	}, "replica %s never said %s/%s", r.Name, want, reason)
+	}, "replica %s never reported %s/%s", r.Name, want, reason)
 	require.Contains(w.t, now.Finalizers, v1beta2.Finalizer, "the finalizer is attach-controller's")
 }
 
@@ -197,13 +197,13 @@ func (w *world) keeps(name string) {
 	w.never(func() bool { return len(w.destroyed(name)) > 0 }, "the data of "+name+" must stay")
 }
 
-// silent fails when DataRemoved says anything within a moment.
+// silent fails when DataRemoved reports anything within a moment.
 func (w *world) silent(r *v1beta2.Replica) {
 	w.t.Helper()
 	w.never(func() bool {
 		var now v1beta2.Replica
 		return w.Get(r.Name, &now) && conditions.Get(now.Status.Conditions, v1beta2.ReplicaDataRemoved) != nil
-	}, "nothing is to be said about "+r.Name)
+	}, "nothing is to be reported about "+r.Name)
 }
 
 // never fails when something happens within a moment. It looks in the test's own goroutine: no look outlives the test.

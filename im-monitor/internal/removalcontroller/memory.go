@@ -14,7 +14,7 @@ import (
 
 // attempt is what this process knows of its tries to destroy one replica's data. All of it may be lost.
 type attempt struct {
-	// uid and approval are what the tries were about; another one starts anew.
+	// uid and approval are what the tries were about; another one starts again.
 	uid      types.UID
 	approval string
 	// began is when this process learned of the removal: lists that are older prove nothing about it.
@@ -80,7 +80,7 @@ func (m *memory) of(name string) attempt {
 	return m.m[name]
 }
 
-// underWay tells which of the names are being removed.
+// underWay reports which of the names are being removed.
 func (m *memory) underWay(names []string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,7 +91,7 @@ func (m *memory) underWay(names []string) []string {
 }
 
 // failed notes a try that sent no call, or one that is known to have had no effect. The failure may be nil: then nothing
-// is to be said.
+// is to be reported.
 func (m *memory) failed(name string, failure *removal.Failure, now time.Time) {
 	m.change(name, func(a *attempt) {
 		a.failure, a.notBefore = failure, now.Add(m.failures.When(name))
@@ -115,7 +115,7 @@ func (m *memory) change(name string, f func(*attempt)) {
 	}
 }
 
-// retry makes tries due now that failed for a reason, those of the names, or all; it tells which.
+// retry makes tries due now that failed for a reason, those of the names, or all; it reports which.
 func (m *memory) retry(reason string, names ...string) []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

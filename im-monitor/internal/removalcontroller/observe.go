@@ -39,7 +39,7 @@ func (r *reconciler) observe(ctx context.Context, reader client.Reader, replica 
 	return w, nil
 }
 
-// place is what the newest whole list of an instance manager says about a name.
+// place is what the newest whole list of an instance manager reports about a name.
 func (r *reconciler) place(im string, replica *v1beta2.Replica, known attempt) removal.Place {
 	name := replica.Name
 	out := removal.Place{InstanceManager: im}

@@ -51,7 +51,7 @@ func (r *reconciler) Reconcile(ctx context.Context, name string) (reconcile.Resu
 	return r.apply(ctx, replica, w, verdict, wait)
 }
 
-// apply asks for the proofs that a verdict waits for, writes its condition and says when to come back.
+// apply asks for the proofs that a verdict waits for, writes its condition and reports when to come back.
 func (r *reconciler) apply(ctx context.Context, replica *v1beta2.Replica, w removal.World, verdict removal.Verdict,
 	wait time.Duration) (reconcile.Result, error) {
 	if verdict.Step == removal.Prove {
@@ -73,11 +73,11 @@ func (r *reconciler) apply(ctx context.Context, replica *v1beta2.Replica, w remo
 	return reconcile.Result{RequeueAfter: wait}, nil
 }
 
-// write applies the condition where it says something new. It is bound to the version that was judged.
+// write applies the condition where it reports something new. It is bound to the version that was evaluated.
 func (r *reconciler) write(ctx context.Context, replica *v1beta2.Replica, wanted v1beta2.Condition) error {
-	said := conditions.Owned(replica.Status.Conditions, v1beta2.ReplicaDataRemoved)
-	list := conditions.Set(said, wanted, r.rt.Clock.Now())
-	if conditions.Equal(said, list) {
+	current := conditions.Owned(replica.Status.Conditions, v1beta2.ReplicaDataRemoved)
+	list := conditions.Set(current, wanted, r.rt.Clock.Now())
+	if conditions.Equal(current, list) {
 		return nil
 	}
 	err := status.Apply(ctx, r.rt.Client, replica, fieldOwner, map[string]any{"conditions": status.ConditionsField(list)},
@@ -90,11 +90,11 @@ func (r *reconciler) write(ctx context.Context, replica *v1beta2.Replica, wanted
 		return fmt.Errorf("writing what replica %s says: %w", replica.Name, err)
 	}
 	r.written.Changed(replica)
-	r.emit(replica, conditions.Get(said, v1beta2.ReplicaDataRemoved), wanted)
+	r.emit(replica, conditions.Get(current, v1beta2.ReplicaDataRemoved), wanted)
 	return nil
 }
 
-// emit logs, counts and says what a condition that was just written means. A message that changes is no news.
+// emit logs, counts and reports what a condition that was just written means. A message that changes is no news.
 func (r *reconciler) emit(replica *v1beta2.Replica, before *v1beta2.Condition, wanted v1beta2.Condition) {
 	if before != nil && before.Status == wanted.Status && before.Reason == wanted.Reason {
 		return

@@ -15,7 +15,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// sources are the events that may change a verdict. Each wakes only the replicas that it concerns, nearly always none.
+// sources are the events that may change a verdict. Each enqueues only the replicas that it concerns, nearly always none.
 func (r *reconciler) sources(c cache.Cache) []source.TypedSource[string] {
 	return []source.TypedSource[string]{
 		source.TypedFunc[string](r.queue.Start),
@@ -36,7 +36,7 @@ func (r *reconciler) ofEngine(ctx context.Context, e *v1beta2.Engine) []string {
 	return names
 }
 
-// engineChanged lets pass only what says which replicas an engine uses.
+// engineChanged lets pass only what reports which replicas an engine uses.
 func engineChanged() predicate.TypedPredicate[*v1beta2.Engine] {
 	return predicate.TypedFuncs[*v1beta2.Engine]{UpdateFunc: func(e event.TypedUpdateEvent[*v1beta2.Engine]) bool {
 		before, after := mapping.EngineOf(e.ObjectOld), mapping.EngineOf(e.ObjectNew)
@@ -44,14 +44,14 @@ func engineChanged() predicate.TypedPredicate[*v1beta2.Engine] {
 	}}
 }
 
-// nodeChanged lets pass only what says that a node is down, or back.
+// nodeChanged lets pass only what reports that a node is down, or back.
 func nodeChanged() predicate.TypedPredicate[*v1beta2.Node] {
 	return predicate.TypedFuncs[*v1beta2.Node]{UpdateFunc: func(e event.TypedUpdateEvent[*v1beta2.Node]) bool {
 		return v1beta2.IsNodeDown(e.ObjectOld) != v1beta2.IsNodeDown(e.ObjectNew)
 	}}
 }
 
-// inventoryChanged wakes the removals that a list concerns. When an inventory becomes known again, tries that failed
+// inventoryChanged enqueues the removals that a list concerns. When an inventory becomes known again, tries that failed
 // because one was not are due at once, wherever the data is.
 func (r *reconciler) inventoryChanged(change inventory.Change) {
 	if !change.Whole {

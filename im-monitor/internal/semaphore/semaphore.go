@@ -9,7 +9,7 @@ type Semaphore struct {
 	used map[string]int
 }
 
-// Take gets a slot, or says that all are in use.
+// Take gets a slot, or reports that all are in use.
 func (s *Semaphore) Take(name string, limit int) (release func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,9 +9,9 @@ import (
 // DrainPolicy is the value of node-drain-policy.
 type DrainPolicy string
 
-// The policies. No drain goes on while an engine or a frontend runs on the node; what else it waits for:
+// The policies. No drain continues while an engine or a frontend runs on the node; what else it waits for:
 const (
-	// BlockForEviction: each replica, until it is elsewhere. Nobody asks for that eviction by itself: set evictionRequested of the Node.
+	// BlockForEviction: each replica, until it is elsewhere. No one asks for that eviction by itself: set evictionRequested of the Node.
 	BlockForEviction DrainPolicy = "block-for-eviction"
 	// BlockForEvictionIfContainsLastReplica: each last replica, until there is another one; as the default.
 	BlockForEvictionIfContainsLastReplica DrainPolicy = "block-for-eviction-if-contains-last-replica"

@@ -35,7 +35,7 @@ const (
 	ClusterAutoscaler           = "kubernetes-cluster-autoscaler-enabled"
 )
 
-// Names lists every Setting of this package, in the order in which problems are told.
+// Names lists every Setting of this package, in the order in which problems are reported.
 func Names() []string {
 	return []string{DefaultInstanceManagerImage, V1DataEngine, V2DataEngine, TaintToleration, PriorityClass,
 		RegistrySecret, NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency,
@@ -69,7 +69,7 @@ type Values struct {
 	// engines of a node may merge snapshots at once; 0 is no limit.
 	CleanUpSystemSnapshots, DisablePurge bool
 	PurgesPerNode                        int
-	// DrainPolicy says how long a cordoned node's instance managers keep drains waiting. ClusterAutoscaler lets each node be judged like a
+	// DrainPolicy reports how long a cordoned node's instance managers keep drains waiting. ClusterAutoscaler lets each node be evaluated like a
 	// cordoned one.
 	DrainPolicy       DrainPolicy
 	ClusterAutoscaler bool
@@ -90,7 +90,7 @@ func Defaults() Values {
 type Problem struct {
 	// Setting is the Setting's name; Value is what was refused.
 	Setting, Value string
-	// Err says what is wrong with it and what would be right.
+	// Err reports what is wrong with it and what would be right.
 	Err error
 }
 
@@ -107,7 +107,7 @@ func Parse(raw map[string]string, last Values) (Values, []Problem) {
 	return values, problems
 }
 
-// set puts one value in force, or leaves values untouched and says why not.
+// set puts one value in force, or leaves values untouched and reports why not.
 func set(values *Values, name, raw string) error {
 	var err error
 	switch name {

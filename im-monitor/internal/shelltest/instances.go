@@ -22,7 +22,7 @@ type Call struct {
 	SwitchOver *imclient.SwitchOverRequest
 	// Suspend and Resume name a frontend.
 	Suspend, Resume string
-	// Path names an engine and the state that the path to it shall have.
+	// Path names an engine and the state that the path to it must have.
 	Path string
 }
 
@@ -140,7 +140,7 @@ func (c *connection) Suspend(ctx context.Context, name string) error {
 	return c.turn(ctx, Call{Manager: c.manager, Suspend: name}, name, v1beta2.InstanceStateSuspended)
 }
 
-// Resume lets it go on.
+// Resume lets it continue.
 func (c *connection) Resume(ctx context.Context, name string) error {
 	return c.turn(ctx, Call{Manager: c.manager, Resume: name}, name, v1beta2.InstanceStateRunning)
 }
@@ -159,7 +159,7 @@ func (c *connection) turn(ctx context.Context, call Call, name, state string) er
 }
 
 // Delete does what a conforming server does: it compares the UUID unless the caller vouches for the name, keeps the data of a v2 replica
-// unless told to destroy it, ignores a v2 engine without clean-up, and removes everything else.
+// unless reported to destroy it, ignores a v2 engine without clean-up, and removes everything else.
 func (c *connection) Delete(ctx context.Context, request imclient.DeleteRequest) error {
 	if err := c.servers.receive(ctx, Call{Manager: c.manager, Delete: &request}); err != nil {
 		return err

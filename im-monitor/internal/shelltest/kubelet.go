@@ -93,7 +93,7 @@ func (k *Kubelet) serve(ctx context.Context, admin client.Client, pod *corev1.Po
 // MissingTag ends the names of images that no kubelet can pull.
 const MissingTag = ":missing"
 
-// notPulled says of a pod, once, that its image cannot be pulled.
+// notPulled reports of a pod, once, that its image cannot be pulled.
 func notPulled(ctx context.Context, admin client.Client, pod *corev1.Pod) error {
 	if len(pod.Status.ContainerStatuses) > 0 {
 		return nil

@@ -200,7 +200,7 @@ func TestADefaultImageThatCannotBePulledLeavesTheInstanceManagerThatRuns(t *test
 			}
 			c := conditions.Get(im.Status.Conditions, kind)
 			return c != nil && strings.Contains(c.Message, words)
-		}, "%s never said %q", name, words)
+		}, "%s never reported %q", name, words)
 	}
 	says(next, v1beta2.InstanceManagerPodReady, "image "+missing+" cannot be pulled")
 	says(name, v1beta2.InstanceManagerSettingSynced, "new v1 instances run here until one does")
@@ -219,7 +219,7 @@ func TestADeletedNodeGoesWhenItIsEmptyAndOutOfService(t *testing.T) {
 		e.Eventually(func() bool {
 			var n v1beta2.Node
 			return e.Get("removed-1", &n) && conditions.Reason(n.Status.Conditions, v1beta2.NodeRemoved) == reason
-		}, "the node never said %s", reason)
+		}, "the node never reported %s", reason)
 	}
 	e.Servers.Put(name, inventory.Instance{Name: "vol-1-r-aabbccdd", Type: "replica", DataEngine: "v1", State: "running", UUID: "u1"})
 	var n v1beta2.Node
@@ -241,7 +241,7 @@ func TestQuietMeansNoWrites(t *testing.T) {
 	e.ready("quiet-1", v1beta2.ConditionTrue, v1beta2.ReasonNodeReady)
 	im := e.manager(name, v1beta2.InstanceManagerStateRunning)
 	e.Eventually(func() bool { return e.Get(name, im) && im.Status.APIVersion == 7 && im.Status.OwnerID != "" }, "never complete")
-	// Everything is said once the Node's event of readiness was; from here on a heartbeat is the only thing that happens.
+	// Everything is reported once the Node's event of readiness was; from here on a heartbeat is the only thing that happens.
 	before := settled(e)
 	for range 5 {
 		e.NodeReady("quiet-1", corev1.ConditionTrue)
@@ -274,7 +274,7 @@ func TestABadSettingKeepsTheLastOneAndIsTold(t *testing.T) {
 		return slices.ContainsFunc(list.Items, func(one eventsv1.Event) bool {
 			return one.Reason == "SettingInvalid" && one.Regarding.Name == setting.TaintToleration
 		})
-	}, "nobody was told")
+	}, "no one was reported")
 	e.manager(name, v1beta2.InstanceManagerStateRunning)
 }
 

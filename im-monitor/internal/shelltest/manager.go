@@ -47,7 +47,7 @@ type Env struct {
 	Admin client.Client
 	// Servers are the instance managers by name, as scripted.
 	Servers *Servers
-	// Kubelet plays the kubelets' part; it runs unless told otherwise.
+	// Kubelet plays the kubelets' part; it runs unless reported otherwise.
 	Kubelet *Kubelet
 
 	t      testing.TB
@@ -190,7 +190,7 @@ func (e *Env) process(ctx context.Context, access *rest.Config, at cuts, onCut f
 	return manager.Start(ctx)
 }
 
-// wire is what the binary's setup does, without the judge and with short times.
+// wire is what the binary's setup does, without the evaluation and with short times.
 func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, executor, removing client.Client) error {
 	executorRuntime, removalRuntime := *rt, *rt
 	executorRuntime.Client, removalRuntime.Client = executor, removing

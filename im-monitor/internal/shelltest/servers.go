@@ -89,7 +89,7 @@ func (s *Servers) PutDisk(d imclient.Disk) {
 	s.disks[d.Name] = d
 }
 
-// DropDisk makes every server answer that it has no such disk, as after a start in which nobody loaded it.
+// DropDisk makes every server answer that it has no such disk, as after a start in which no one loaded it.
 func (s *Servers) DropDisk(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

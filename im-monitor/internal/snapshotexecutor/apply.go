@@ -18,8 +18,8 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// say writes conditions. Each is bound to the version that was judged.
-func (h *Executor) say(ctx context.Context, l Poll, changes []enginesnapshot.Change) error {
+// report writes conditions. Each is bound to the version that was evaluated.
+func (h *Executor) report(ctx context.Context, l Poll, changes []enginesnapshot.Change) error {
 	var errs []error
 	for _, c := range changes {
 		errs = append(errs, h.write(ctx, l, c))
@@ -37,7 +37,7 @@ func (h *Executor) write(ctx context.Context, l Poll, c enginesnapshot.Change) e
 	own := conditions.Owned(s.Status.Conditions, v1beta2.SnapshotProvisioned, v1beta2.SnapshotRemovalFailed, v1beta2.SnapshotWithdrawn)
 	before := own
 	if was := conditions.Get(own, c.Condition.Type); was != nil && was.Reason != c.Condition.Reason {
-		before = conditions.Remove(own, c.Condition.Type) // the time of the transition tells since when it is so for this reason
+		before = conditions.Remove(own, c.Condition.Type) // the time of the transition reports since when it is so for this reason
 	}
 	list := conditions.Set(before, c.Condition, now)
 	if conditions.Equal(own, list) && !answersAgain(s, c.Condition) {
@@ -50,7 +50,7 @@ func (h *Executor) write(ctx context.Context, l Poll, c enginesnapshot.Change) e
 	if err != nil {
 		return fmt.Errorf("writing what snapshot %s says: %w", s.Name, err)
 	}
-	said.WithLabelValues(c.Condition.Type, c.Condition.Reason).Inc()
+	written.WithLabelValues(c.Condition.Type, c.Condition.Reason).Inc()
 	h.log.Info("snapshot", "snapshot", s.Name, "volume", s.Spec.Volume, "condition", c.Condition.Type, "status", c.Condition.Status,
 		"reason", c.Condition.Reason, "message", c.Condition.Message)
 	events.Emit(h.rt.Recorder, s, saidEvent(c.Condition))

@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/shared/events"
 )
 
-// take takes snapshots, one after the other, and tells whether a call went out.
+// take takes snapshots, one after the other, and reports whether a call went out.
 func (h *Executor) take(ctx context.Context, l Poll, names []string) (called bool) {
 	if len(names) == 0 || !h.may(ctx, l, opTake) {
 		return false
@@ -41,7 +41,7 @@ func (h *Executor) take(ctx context.Context, l Poll, names []string) (called boo
 	return called
 }
 
-// failed says that the engine refused, unless it has the snapshot nevertheless: some do at their end.
+// failed reports that the engine refused, unless it has the snapshot nevertheless: some do at their end.
 func (h *Executor) failed(ctx context.Context, l Poll, name string, cause error) {
 	list, err := l.Proxy.Snapshots(ctx, l.Target)
 	if _, there := list[name]; err != nil || there {
@@ -55,7 +55,7 @@ func (h *Executor) failed(ctx context.Context, l Poll, name string, cause error)
 	}
 }
 
-// remove removes snapshots in one call and purges once, and tells whether a call went out. What the engine refuses is said of
+// remove removes snapshots in one call and purges once, and reports whether a call went out. What the engine refuses is reported of
 // each.
 func (h *Executor) remove(ctx context.Context, l Poll, v enginesnapshot.Verdict) (called bool) {
 	if len(v.Remove) == 0 && !v.Purge || !h.may(ctx, l, opRemove) {
@@ -88,7 +88,7 @@ func (h *Executor) remove(ctx context.Context, l Poll, v enginesnapshot.Verdict)
 	return true
 }
 
-// notRemoved says that the engine refused. One that did not answer may have done it: the next look shows that, unless it never
+// notRemoved reports that the engine refused. One that did not answer may have done it: the next poll shows that, unless it never
 // answers.
 func (h *Executor) notRemoved(ctx context.Context, l Poll, names []string, cause error) {
 	reason := v1beta2.ReasonRefused

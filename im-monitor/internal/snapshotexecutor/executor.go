@@ -20,7 +20,7 @@ import (
 // byVolume finds Snapshots by their volume.
 const byVolume = "drover.snapshot.volume"
 
-// Executor look after the snapshots of engines.
+// Executor poll after the snapshots of engines.
 type Executor struct {
 	rt      *runkit.Runtime
 	log     logr.Logger
@@ -39,10 +39,10 @@ func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, e
 	return &Executor{rt: rt, log: rt.Log.WithName("snapshots"), options: options}, nil
 }
 
-// Poll is one whole look at a running engine.
+// Poll is one whole poll of a running engine.
 type Poll struct {
 	Engine *v1beta2.Engine
-	// Run tells one run of the engine from another.
+	// Run reports one run of the engine from another.
 	Run  string
 	Seen engine.Seen
 	// Began is when its first question was sent.
@@ -50,16 +50,16 @@ type Poll struct {
 	// Proxy and Target are where calls go that change snapshots.
 	Proxy  *imclient.Proxy
 	Target imclient.Target
-	// Alone reports whether no other engine of the volume shall run, Adding that a replica is being added, Busy that something
+	// Alone reports whether no other engine of the volume must run, Adding that a replica is being added, Busy that something
 	// else is being done to this one.
 	Alone, Adding, Busy bool
-	// Period is the time between looks while something goes on.
+	// Period is the time between polls while something continues.
 	Period time.Duration
-	// Still reads the engine uncached; an error says why nothing may be called on it now.
+	// Still reads the engine uncached; an error reports why nothing may be called on it now.
 	Still func(ctx context.Context) error
 }
 
-// Pass decides on a look and does what is due. Wake is how long until the next look is due on account of snapshots; zero is
+// Pass decides on a poll and does what is due. Wake is how long until the next poll is due on account of snapshots; zero is
 // whenever.
 func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, err error) {
 	w, err := h.observe(ctx, l)
@@ -68,7 +68,7 @@ func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, e
 	}
 	v := enginesnapshot.Decide(w)
 	h.memory.keep(l, v.Memory)
-	again := h.say(ctx, l, v.Changes)
+	again := h.report(ctx, l, v.Changes)
 	if !h.rt.Observe {
 		for _, name := range v.Mirror {
 			again = errors.Join(again, h.mirror(ctx, l, name))
@@ -87,7 +87,7 @@ func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, e
 	return requeueAt, again
 }
 
-// Reported is what Engine.status says of the engine's snapshots after the look, and how long until the next look may prove that
+// Reported is what Engine.status reports of the engine's snapshots after the poll, and how long until the next poll may prove that
 // one of them is gone; zero is whenever.
 func (h *Executor) Reported(l Poll) (reported map[string]v1beta2.SnapshotInfo, requeueAt time.Duration) {
 	if l.Seen.Snapshots == nil {

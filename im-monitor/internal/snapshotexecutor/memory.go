@@ -24,7 +24,7 @@ type run struct {
 	silent int
 }
 
-// reported notes what Engine.status says of a run's snapshots although a look did not list them.
+// reported notes what Engine.status reports of a run's snapshots although a poll did not list them.
 func (m *memory) reported(l Poll, unlisted map[string]time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

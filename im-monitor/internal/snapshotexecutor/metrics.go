@@ -23,7 +23,7 @@ var (
 		Help: "Calls that change the snapshots of an engine, by what they ask for (TakeSnapshot, RemoveSnapshots, PurgeSnapshots) and " +
 			"how they ended: ok, failed.",
 	}, []string{"op", "result"})
-	said = prometheus.NewCounterVec(prometheus.CounterOpts{
+	written = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_snapshot_conditions_total",
 		Help: "Conditions of Snapshots that were written, by type (Provisioned, RemovalFailed, Withdrawn) and reason.",
 	}, []string{"type", "reason"})
@@ -34,9 +34,9 @@ var (
 )
 
 func init() {
-	metrics.Registry.MustRegister(calls, said, mirrored)
+	metrics.Registry.MustRegister(calls, written, mirrored)
 	// whose growth an alert watches
 	for _, reason := range []string{v1beta2.ReasonRefused, v1beta2.ReasonUnreachable, v1beta2.ReasonPurgeFailed} {
-		said.WithLabelValues(v1beta2.SnapshotRemovalFailed, reason)
+		written.WithLabelValues(v1beta2.SnapshotRemovalFailed, reason)
 	}
 }

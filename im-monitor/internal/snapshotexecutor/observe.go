@@ -15,7 +15,7 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// observe gathers the volume's objects beside the look.
+// observe gathers the volume's objects beside the poll.
 func (h *Executor) observe(ctx context.Context, l Poll) (enginesnapshot.World, error) {
 	e := l.Engine
 	w := enginesnapshot.World{
@@ -75,7 +75,7 @@ func (h *Executor) taken(ctx context.Context, name string) (bool, error) {
 	return other != nil, err
 }
 
-// Pending reports whether snapshots of the engine's volume are on their way out, so that a look asks for purges.
+// Pending reports whether snapshots of the engine's volume are on their way out, so that a poll asks for purges.
 func (h *Executor) Pending(ctx context.Context, e *v1beta2.Engine) (bool, error) {
 	list, err := h.ofVolume(ctx, e.Spec.VolumeName)
 	for i := range list {
@@ -87,15 +87,15 @@ func (h *Executor) Pending(ctx context.Context, e *v1beta2.Engine) (bool, error)
 }
 
 func snapshotOf(o *v1beta2.Snapshot) enginesnapshot.Snapshot {
-	said := o.Status.Conditions
+	current := o.Status.Conditions
 	out := enginesnapshot.Snapshot{
 		Name: o.Name, Owner: volumeUID(o.OwnerReferences, o.Spec.Volume), Create: o.Spec.CreateSnapshot, Seen: o.Status.CreationTime != "",
-		Deleting: o.DeletionTimestamp != nil, Approved: conditions.IsTrue(said, v1beta2.SnapshotRemovalApproved) &&
-			conditions.Reason(said, v1beta2.SnapshotRemovalApproved) == v1beta2.ReasonRequested,
-		Provisioned: conditions.Get(said, v1beta2.SnapshotProvisioned), Withdrawn: conditions.Get(said, v1beta2.SnapshotWithdrawn),
-		RemovalFailed: conditions.Get(said, v1beta2.SnapshotRemovalFailed),
+		Deleting: o.DeletionTimestamp != nil, Approved: conditions.IsTrue(current, v1beta2.SnapshotRemovalApproved) &&
+			conditions.Reason(current, v1beta2.SnapshotRemovalApproved) == v1beta2.ReasonRequested,
+		Provisioned: conditions.Get(current, v1beta2.SnapshotProvisioned), Withdrawn: conditions.Get(current, v1beta2.SnapshotWithdrawn),
+		RemovalFailed: conditions.Get(current, v1beta2.SnapshotRemovalFailed),
 	}
-	if c := conditions.Get(said, v1beta2.SnapshotRemovalApproved); c != nil {
+	if c := conditions.Get(current, v1beta2.SnapshotRemovalApproved); c != nil {
 		if at, err := time.Parse(time.RFC3339, c.LastTransitionTime); err == nil {
 			out.Since = at
 		}

@@ -10,9 +10,9 @@ import (
 
 // Options are the settings of this package.
 type Options struct {
-	// Gap is the time between two looks that prove a snapshot absent.
+	// Gap is the time between two polls that prove a snapshot absent.
 	Gap time.Duration
-	// Gather is how long nobody may delete another Snapshot of a volume before the deleted ones are removed together.
+	// Gather is how long no one may delete another Snapshot of a volume before the deleted ones are removed together.
 	Gather time.Duration
 	// PostElectionDelay is how long after its election a leader takes a call of an earlier one to be under way.
 	PostElectionDelay time.Duration
@@ -34,10 +34,10 @@ const (
 	gatherLongest = 10
 	// After a call the next one of its kind waits, longer each time, until what was asked for happened.
 	callDelay, callDelayMax = time.Second, time.Minute
-	// unansweredMost is how many removals in a row an engine may leave unanswered before that is said of the snapshots: a server that lists
+	// unansweredMost is how many removals in a row an engine may leave unanswered before that is reported of the snapshots: a server that lists
 	// and never removes must not hold a place among the purges for ever.
 	unansweredMost = 3
-	// soon is when to look after a call or a conflict.
+	// soon is when to poll after a call or a conflict.
 	soon = time.Millisecond
 	// conflictPause is the wait for the event of a change that a write met.
 	conflictPause = 50 * time.Millisecond

@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Changed lets pass what makes a look at the volume's engine due at once: a snapshot that is to be taken, or removed, or
+// Changed lets pass what makes a poll of the volume's engine due at once: a snapshot that is to be taken, or removed, or
 // that was deleted while it was asked for.
 func Changed() predicate.Predicate {
 	return predicate.Funcs{

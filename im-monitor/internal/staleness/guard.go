@@ -15,7 +15,7 @@ type Guard struct {
 	changed map[string]string
 }
 
-// Changed notes that the object, as given, was judged and then changed: this version is stale.
+// Changed notes that the object, as given, was evaluated and then changed: this version is stale.
 func (g *Guard) Changed(obj client.Object) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

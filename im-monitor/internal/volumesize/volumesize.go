@@ -23,7 +23,7 @@ const LUKSHeader Room = v1beta2.LUKSHeaderBytes
 const firstWithRoom = 12
 
 // RoomV1 is that of a v1 volume whose engine image has this CLI API version. Assumption: the hosts have cryptsetup 2.1.0 or newer; no
-// object tells its version. With an older one the replica is 16 MiB larger than needed and loses nothing.
+// object reports its version. With an older one the replica is 16 MiB larger than needed and loses nothing.
 func RoomV1(encrypted bool, cliAPIVersion int) Room {
 	if encrypted && cliAPIVersion >= firstWithRoom {
 		return LUKSHeader
@@ -31,7 +31,7 @@ func RoomV1(encrypted bool, cliAPIVersion int) Room {
 	return 0
 }
 
-// RoomV2 is that of a v2 volume. labelled tells that the Volume has the label by which its room was decided at its creation.
+// RoomV2 is that of a v2 volume. labelled reports that the Volume has the label by which its room was decided at its creation.
 func RoomV2(encrypted, labelled bool) Room {
 	if encrypted && labelled {
 		return LUKSHeader

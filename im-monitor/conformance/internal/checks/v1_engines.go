@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
 )
 
-// v1Engines are the checks of what the proxy says about running engines, and of their content.
+// v1Engines are the checks of what the proxy reports about running engines, and of their content.
 func v1Engines() []suite.Check {
 	return []suite.Check{
 		v1("volume-get", "VolumeGet reports name, size, number of replicas, limits, and no expansion", onSemantics, v1VolumeGet),

@@ -40,7 +40,7 @@ func Replace(path, text string) error {
 	return nil
 }
 
-// Behaviour is what the simulator's page says: the checks by data engine and section, the assumptions, and what it cannot show.
+// Behaviour is what the simulator's page reports: the checks by data engine and section, the assumptions, and what it cannot show.
 func (p Page) Behaviour() string {
 	var out strings.Builder
 	for _, engine := range []string{"v1", "v2"} {
@@ -64,7 +64,7 @@ func (p Page) Behaviour() string {
 	return out.String()
 }
 
-// List is what the suite's own page says: each check with its needs and the last real server, and which check answers which finding.
+// List is what the suite's own page reports: each check with its needs and the last real server, and which check answers which finding.
 func (p Page) List() string {
 	var out strings.Builder
 	out.WriteString("\n## What checks need\n| need | what it is | flags |\n|---|---|---|\n")

@@ -11,7 +11,7 @@ import (
 // Ledger is, for each check, the last real server that it passed on.
 type Ledger map[string]Entry
 
-// Entry is what the ledger says about one check: either the last real server, or that only the simulator ever passed.
+// Entry is what the ledger reports about one check: either the last real server, or that only the simulator ever passed.
 type Entry struct {
 	OnlySimulator bool   `json:"onlySimulator,omitempty"`
 	Version       string `json:"version,omitempty"`

@@ -41,13 +41,13 @@ type Runner struct {
 	Run string
 	// Limit is how long one check may take, and its cleaning up once more.
 	Limit time.Duration
-	// Done is told each result as it comes.
+	// Done is reported each result as it comes.
 	Done func(Result)
 
 	shared shared
 }
 
-// Admit returns an error when a manager of the target lists an instance that is not of this run: the suite is for managers that nobody
+// Admit returns an error when a manager of the target lists an instance that is not of this run: the suite is for managers that no one
 // uses.
 func (r *Runner) Admit(ctx context.Context) error {
 	for _, m := range r.Target.Managers() {

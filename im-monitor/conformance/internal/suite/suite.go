@@ -123,7 +123,7 @@ func second(t *target.Target, engine string) *target.Manager {
 	return t.V1Second
 }
 
-// lacks says why a target cannot serve a check, and which flags would change that; empty when it can.
+// lacks reports why a target cannot serve a check, and which flags would change that; empty when it can.
 func lacks(t *target.Target, c Check) string {
 	if manager(t, c.Engine) == nil {
 		return "there is no " + c.Engine + " instance manager: give --" + c.Engine

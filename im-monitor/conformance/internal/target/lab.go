@@ -33,7 +33,7 @@ const (
 	CanCut     = "cut"
 )
 
-// CommandLab runs commands of the operator in a shell, with the manager's address in MANAGER and its data engine in DATA_ENGINE.
+// CommandLab runs commands of the operator in a reconciler, with the manager's address in MANAGER and its data engine in DATA_ENGINE.
 type CommandLab struct{ RestartCommand, CutCommand, JoinCommand string }
 
 // Can reports whether the commands were given.
@@ -120,7 +120,7 @@ func (c *Control) setNode(ctx context.Context, m *Manager, state string) error {
 	return c.do(ctx, http.MethodPost, "/v1/nodes/"+node+"/state", map[string]any{"state": state}, nil)
 }
 
-// do sends one request; 409 is I/O that waits, unless it says that the I/O failed.
+// do sends one request; 409 is I/O that waits, unless it reports that the I/O failed.
 func (c *Control) do(ctx context.Context, method, path string, in, out any) error {
 	body := io.Reader(http.NoBody)
 	if in != nil {

@@ -31,7 +31,7 @@ func (c *Chain) Snapshot(l Layer) error {
 // Has reports whether there is a snapshot of that name.
 func (c *Chain) Has(name string) bool { return c.layers[name] != nil }
 
-// Count is how many snapshots there are that nobody removed.
+// Count is how many snapshots there are that no one removed.
 func (c *Chain) Count() int {
 	n := 0
 	for _, l := range c.layers {
@@ -44,9 +44,9 @@ func (c *Chain) Count() int {
 
 // Use is what an engine holds against its limits.
 type Use struct {
-	// Count is how many snapshots nobody removed; Disks are all of them, and the head.
+	// Count is how many snapshots no one removed; Disks are all of them, and the head.
 	Count, Disks int
-	// Sizes are the bytes of those on the way to the head that nobody removed, Head those of the head.
+	// Sizes are the bytes of those on the way to the head that no one removed, Head those of the head.
 	Sizes, Head int64
 }
 
@@ -61,7 +61,7 @@ func (c *Chain) Use() Use {
 	return u
 }
 
-// Revert throws the head away and goes on from a snapshot.
+// Revert throws the head away and continues from a snapshot.
 func (c *Chain) Revert(name string) error {
 	blocks, err := c.Contents(name)
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Chain) List() []Disk {
 	return out
 }
 
-// Mark says that a snapshot is not wanted any more; Purge removes it when it can. An unknown name does nothing.
+// Mark reports that a snapshot is not wanted any more; Purge removes it when it can. An unknown name does nothing.
 func (c *Chain) Mark(name string) {
 	if l := c.layers[name]; l != nil {
 		l.Removed = true
@@ -143,7 +143,7 @@ func (c *Chain) Drop(name string) error {
 	return nil
 }
 
-// children are what goes on from a snapshot.
+// children are what continues from a snapshot.
 func (c *Chain) children(name string) []string {
 	var out []string
 	if c.parent == name {

@@ -1,4 +1,4 @@
-// Package control is the simulator's control endpoint, HTTP and JSON on loopback, and its client: what is there, what was done, what shall
+// Package control is the simulator's control endpoint, HTTP and JSON on loopback, and its client: what is there, what was done, what must
 // go wrong. It is for tests, demos and people; no controller knows of it.
 package control
 
@@ -66,7 +66,7 @@ type Instance struct {
 	Node string `json:"node"`
 	Pod  string `json:"pod"`
 	dataplane.Instance
-	// ReportedUUID is what the server tells.
+	// ReportedUUID is what the server reports.
 	ReportedUUID string `json:"toldUUID"`
 }
 

@@ -89,7 +89,7 @@ func (p *Plane) ways(f *Instance, from *node) []*Instance {
 	return nil
 }
 
-// checkPaths tells of each frontend of a volume whose I/O may go to two engines; the lock is held.
+// checkPaths reports of each frontend of a volume whose I/O may go to two engines; the lock is held.
 func (p *Plane) checkPaths(v *volume) {
 	if v == nil {
 		return
@@ -112,7 +112,7 @@ func (p *Plane) checkPaths(v *volume) {
 	}
 }
 
-// relink has the kernels look at their connections for a volume: one whose target is back goes on, but when it was lost for too long. The
+// relink has the kernels look at their connections for a volume: one whose target is back continues, but when it was lost for too long. The
 // only connection of a frontend is kept.
 func (p *Plane) relink(v *volume) {
 	if v == nil {

@@ -55,7 +55,7 @@ func (a arguments) directory() string {
 	return ""
 }
 
-// volumeOf is the volume that an instance belongs to: as told, as its arguments have it, or as its name has it.
+// volumeOf is the volume that an instance belongs to: as reported, as its arguments have it, or as its name has it.
 func volumeOf(s Spec) string {
 	if s.Volume != "" {
 		return s.Volume

@@ -28,7 +28,7 @@ func (p *Plane) PutBacking(b Backing) {
 	p.nodeOf(b.Node).backing[b.key()] = &b
 }
 
-// openDirectory lets a replica process open its data, made with the size that it is told when the node has none of that name; it answers
+// openDirectory lets a replica process open its data, made with the size that it is reported when the node has none of that name; it answers
 // why the process exits, or "". The size stays with the data, as in volume.meta.
 func (s *Server) openDirectory(i *Instance, source string) string {
 	a, name := arguments(i.Args), i.directory()
@@ -55,7 +55,7 @@ func (s *Server) openDirectory(i *Instance, source string) string {
 	return ""
 }
 
-// SetDirectory says which backend size the directory of a v1 replica was made with.
+// SetDirectory reports which backend size the directory of a v1 replica was made with.
 func (p *Plane) SetDirectory(nodeName, name string, size uint64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

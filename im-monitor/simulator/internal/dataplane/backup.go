@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/im-monitor/simulator/internal/chain"
 )
 
-// Order is a backup that shall be taken.
+// Order is a backup that must be taken.
 type Order struct {
 	Name, Snapshot, Target string
 	Labels                 map[string]string
@@ -72,7 +72,7 @@ type BackupStatus struct {
 	URL, Snapshot, Replica string
 }
 
-// BackupStatus tells of a backup that this engine was asked for.
+// BackupStatus reports of a backup that this engine was asked for.
 func (s *Server) BackupStatus(ref Ref, name string) (BackupStatus, error) {
 	var out BackupStatus
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {

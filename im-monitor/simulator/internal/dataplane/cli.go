@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// NewestCLI is the CLI API version of engine images that nobody named another one for.
+// NewestCLI is the CLI API version of engine images that no one named another one for.
 const NewestCLI = 12
 
-// span says which CLI API versions know a flag, and whether a value follows it; until 0 is for ever.
+// span reports which CLI API versions know a flag, and whether a value follows it; until 0 is for ever.
 type span struct {
 	since, until int
 	value        bool
@@ -53,7 +53,7 @@ func (p *Plane) cliOf(binary string) int {
 	return NewestCLI
 }
 
-// SetEngineImage says which CLI API version the processes of an image have.
+// SetEngineImage reports which CLI API version the processes of an image have.
 func (p *Plane) SetEngineImage(image string, cli int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,7 +74,7 @@ func (p *Plane) EngineImages() map[string]int {
 	return out
 }
 
-// cliProblem says why a process of this CLI API version would exit at once over its arguments, "" when it would not.
+// cliProblem reports why a process of this CLI API version would exit at once over its arguments, "" when it would not.
 func (a arguments) cliProblem(cli int) string {
 	command := a.command()
 	known := flagsInFront[command]

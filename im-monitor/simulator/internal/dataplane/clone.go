@@ -4,7 +4,7 @@ import "drover.dev/drover/im-monitor/simulator/internal/chain"
 
 // Source is the snapshot that a clone copies.
 type Source struct {
-	// Address, Engine and Volume say which engine has it: v1 by its address, v2 by its name and volume.
+	// Address, Engine and Volume report which engine has it: v1 by its address, v2 by its name and volume.
 	Address, Engine, Volume string
 	Snapshot                string
 }
@@ -89,7 +89,7 @@ type CloneStatus struct {
 	From, Snapshot string
 }
 
-// CloneStatus tells of the last clone into the engine's volume.
+// CloneStatus reports of the last clone into the engine's volume.
 func (s *Server) CloneStatus(ref Ref) (map[string]CloneStatus, error) {
 	out := map[string]CloneStatus{}
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {

@@ -218,7 +218,7 @@ func (s *Server) Count() int {
 	return len(s.instances)
 }
 
-// True is the whole inventory with the true UUIDs, whatever the server tells.
+// True is the whole inventory with the true UUIDs, whatever the server reports.
 func (s *Server) True() map[string]Instance {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()

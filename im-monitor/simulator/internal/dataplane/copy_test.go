@@ -85,7 +85,7 @@ func TestACloneAndARestoreAreWhatWasSaved(t *testing.T) {
 			require.Equal(t, JobComplete, backup.State, backup.Error)
 			c.activity(t, ref, rapid.IntRange(0, 5).Draw(t, "after"), "after")
 			if !c.servers[0].instances["vol-r-0"].dataOf().Has("saved") {
-				t.Fatal("nobody removed it")
+				t.Fatal("no one removed it")
 			}
 
 			clone := c.start(1, "clone-e-0", "clone", map[int]string{1: c.replica(1, "clone"), 2: c.replica(2, "clone")}, "--frontend", "")

@@ -1,6 +1,6 @@
 package dataplane
 
-// Create starts an instance. What fails inside it is no error: the instance is there in state error and says why.
+// Create starts an instance. What fails inside it is no error: the instance is there in state error and reports why.
 func (s *Server) Create(spec Spec) (Instance, error) {
 	return s.create(spec, SourceWire, s.settle)
 }

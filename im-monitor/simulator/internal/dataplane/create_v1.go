@@ -2,7 +2,7 @@ package dataplane
 
 import "strings"
 
-// newProcess makes a v1 instance. Its type is guessed from its name, its volume is not told, its UUID is the process's own.
+// newProcess makes a v1 instance. Its type is guessed from its name, its volume is not reported, its UUID is the process's own.
 func (s *Server) newProcess(spec Spec, source string) (*Instance, error) {
 	if source == SourceWire && (spec.Binary == "" || len(spec.Args) == 0) {
 		return nil, refuse(InvalidArgument, "process %s has no binary or arguments", spec.Name)
@@ -61,7 +61,7 @@ func guessType(name string) string {
 	return TypeReplica
 }
 
-// engineProblem says why an engine process would exit at once, "" when it would not.
+// engineProblem reports why an engine process would exit at once, "" when it would not.
 func engineProblem(a arguments, cli int) string {
 	switch {
 	case cli >= 6 && (a.number("--size") == 0 || !a.has("--current-size")):

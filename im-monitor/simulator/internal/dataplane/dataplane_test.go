@@ -141,7 +141,7 @@ func TestACreateThatFailsInsideIsOKWithStateError(t *testing.T) {
 	made, err := f.start(V1).Create(engine)
 	require.NoError(t, err)
 	require.Equal(t, Failed, made.State)
-	require.Contains(t, made.ErrorMsg, "exit status 1", "nobody answers: worth a new try")
+	require.Contains(t, made.ErrorMsg, "exit status 1", "no one answers: worth a new try")
 	s := f.start(V2)
 	disk := f.plane.EnsureDisk("node-1", "disk-1", "/dev/sdb", 1<<40)
 	made, err = s.Create(onDisk(v2Replica("r"), Disk{Name: "another", UUID: disk.UUID}))
@@ -177,7 +177,7 @@ func TestGettingWhatIsUnknownIsNotFound(t *testing.T) {
 	for _, engine := range []string{V1, V2} {
 		_, err := f.start(engine).Get(engine, "nobody")
 		require.Equal(t, "NotFound", CodeOf(err), engine)
-		require.ErrorContains(t, err, "cannot find instance nobody", "P7: callers look for these words")
+		require.ErrorContains(t, err, "cannot find instance no one", "P7: callers look for these words")
 	}
 }
 

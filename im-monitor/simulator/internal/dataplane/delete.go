@@ -77,7 +77,7 @@ func (s *Server) mayDelete(d Deletion, found *Instance) error {
 	return nil
 }
 
-// execute does what is left of a deletion and says what became of the instance.
+// execute does what is left of a deletion and reports what became of the instance.
 func (s *Server) execute(d Deletion, i *Instance) (effect string, dataDestroyed bool) {
 	if i.Type == TypeReplica && !i.ending {
 		s.changes++

@@ -39,7 +39,7 @@ func (m *member) fail(why string) {
 	r.afterLoss()
 }
 
-// afterLoss fails a v2 engine that has no usable replica left, and has v2 watchers told.
+// afterLoss fails a v2 engine that has no usable replica left, and has v2 watchers reported.
 func (r *engineRun) afterLoss() {
 	if r.engine.server.engine != V2 || !r.open {
 		return
@@ -76,7 +76,7 @@ func (p *Plane) ceased(i *Instance) {
 	}
 }
 
-// close ends an engine's hold on its replicas. Rebuilds that go on are left unfinished.
+// close ends an engine's hold on its replicas. Rebuilds that continue are left unfinished.
 func (r *engineRun) close() {
 	if !r.open {
 		return

@@ -26,7 +26,7 @@ func (p *Plane) openDevice(i *Instance, epoch uint64) {
 	}
 }
 
-// closeDevice ends a frontend and tells whether it had a device; the lock is held.
+// closeDevice ends a frontend and reports whether it had a device; the lock is held.
 func (p *Plane) closeDevice(i *Instance) (closed bool) {
 	v := p.volume(volumeOf(i.Spec))
 	if v == nil || i.server == nil {
@@ -54,7 +54,7 @@ func (d *device) frontend() *Instance {
 	return nil
 }
 
-// target is the engine that a device's I/O goes to now; an error says why it waits, or fails.
+// target is the engine that a device's I/O goes to now; an error reports why it waits, or fails.
 func (p *Plane) target(d *device) (*engineRun, error) {
 	if d.engine != nil {
 		if !d.engine.live() || d.engine.run == nil || d.engine.State != Running {

@@ -30,16 +30,16 @@ type disk struct {
 	done             chan struct{} // closed when the work on it has ended
 }
 
-// DiskRequest is what a call says about a disk.
+// DiskRequest is what a call reports about a disk.
 type DiskRequest struct{ Name, Path, UUID, Driver string }
 
-// DiskInfo is what a server tells of a disk: of one that is not ready, the state only.
+// DiskInfo is what a server reports of a disk: of one that is not ready, the state only.
 type DiskInfo struct {
 	ID, UUID, Name, Path, Driver, State string
 	Total, Free                         int64
 }
 
-// ServerDisk is an entry of a server's map, with what the server tells nobody.
+// ServerDisk is an entry of a server's map, with what the server reports no one.
 type ServerDisk struct {
 	Node    string `json:"node"`
 	Pod     string `json:"pod"`
@@ -50,7 +50,7 @@ type ServerDisk struct {
 	Message string `json:"message,omitempty"`
 }
 
-// DiskCreate takes a new name in and works behind its answer, one disk at a time. A name that is known is told only: there is no new try.
+// DiskCreate takes a new name in and works behind its answer, one disk at a time. A name that is known is reported only: there is no new try.
 func (s *Server) DiskCreate(r DiskRequest) (DiskInfo, error) {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
@@ -72,7 +72,7 @@ func (s *Server) DiskCreate(r DiskRequest) (DiskInfo, error) {
 	return DiskInfo{State: DiskCreating}, nil
 }
 
-// DiskGet tells of a disk.
+// DiskGet reports of a disk.
 func (s *Server) DiskGet(r DiskRequest) (DiskInfo, error) {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()
@@ -241,5 +241,5 @@ func (s *Server) destroyLvol(l *Lvol) bool {
 	return false
 }
 
-// isPCI tells a PCI address from a path.
+// isPCI reports a PCI address from a path.
 func isPCI(path string) bool { return !strings.HasPrefix(path, "/") && strings.Count(path, ":") == 2 }

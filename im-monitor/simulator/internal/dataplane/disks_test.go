@@ -91,7 +91,7 @@ func TestWhatDiskCreateMakesOfADevice(t *testing.T) {
 			c.request.Name, c.request.Path = "fast", c.device.Path
 			answer, err := s.DiskCreate(c.request)
 			require.NoError(t, err)
-			require.Equal(t, DiskInfo{State: DiskCreating}, answer, "the answer says nothing else")
+			require.Equal(t, DiskInfo{State: DiskCreating}, answer, "the answer reports nothing else")
 			f.step(time.Second)
 			reported, err := s.DiskGet(DiskRequest{Name: "fast"})
 			require.NoError(t, err)
@@ -144,7 +144,7 @@ func TestADiskIsReadyBeforeItsReplicasAreListed(t *testing.T) {
 	require.Empty(t, listed(t, s), "the pass has begun")
 	f.step(fast / 2)
 	require.Equal(t, map[string]string{"r": Stopped}, listed(t, s))
-	require.Zero(t, w.Take(), "nobody is told")
+	require.Zero(t, w.Take(), "no one is reported")
 }
 
 func TestAPassIsThrownAwayWhenAReplicaIsCreatedOrDeletedMeanwhile(t *testing.T) {
@@ -265,7 +265,7 @@ func TestAnNVMeDeviceIsTakenFromItsKernelDriverUntilItsDiskIsDeleted(t *testing.
 		Total: DefaultDeviceBytes,
 		Free:  DefaultDeviceBytes}, reported)
 	s = f.start(V2)
-	require.Equal(t, DiskError, create(DriverAuto, reported.UUID), "vfio-pci does not say what the device is")
+	require.Equal(t, DiskError, create(DriverAuto, reported.UUID), "vfio-pci does not report what the device is")
 	require.Equal(t, "Internal", CodeOf(s.DiskDelete(DiskRequest{Name: "fast"})), "not even the driver was found")
 	require.NoError(t, s.DiskDelete(DiskRequest{Name: "fast", Driver: DriverNVMe}))
 	require.Equal(t, DiskReady, create(DriverNVMe, reported.UUID))

@@ -1,7 +1,7 @@
 package dataplane
 
 // workOnDisks begins with the next disk that waits; the lock is held. What is written is written halfway: a server that ends before has
-// written nothing, one that ends after it has told nobody.
+// written nothing, one that ends after it has reported no one.
 func (s *Server) workOnDisks() {
 	if s.working != nil || len(s.queue) == 0 || !s.alive {
 		return
@@ -53,7 +53,7 @@ func (s *Server) take(d *disk) (problem string) {
 	return s.openLvstore(d, h)
 }
 
-// driver finds the exact one. A device that a server took from its kernel driver does not say any more what it is.
+// driver finds the exact one. A device that a server took from its kernel driver does not report any more what it is.
 func (h *hardware) driver(path, asked string) (driver, problem string) {
 	switch {
 	case !isPCI(path) && (asked == DriverAuto || asked == DriverAIO):
@@ -131,7 +131,7 @@ func (s *Server) Busy() <-chan struct{} {
 	return s.blocked
 }
 
-// DiskBusy is closed when the work on a disk has ended; nil while nobody works on it. With again somebody asks to create it once more,
+// DiskBusy is closed when the work on a disk has ended; nil while no one works on it. With again somebody asks to create it once more,
 // and holds up the whole server.
 func (s *Server) DiskBusy(name string, again bool) <-chan struct{} {
 	s.plane.mu.Lock()
@@ -167,7 +167,7 @@ func (s *Server) tick() {
 }
 
 // beginPass reads what the loaded lvstores hold. It takes half a cycle, and is thrown away when a replica was created or deleted
-// meanwhile. Watchers are told nothing.
+// meanwhile. Watchers are reported nothing.
 func (s *Server) beginPass() {
 	found, changes := map[string]*Lvol{}, s.changes
 	for _, d := range s.loaded() {

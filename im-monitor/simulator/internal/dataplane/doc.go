@@ -9,13 +9,13 @@
 //	v2 engine    the RAID bdev is gone                 nothing listed
 //	v2 frontend  a record behind /metadata stays       pending, then running, or error and gone; ublk: nothing
 //
-//	v2 device    stays in the node's kernel           goes on; a reboot of the node ends it
+//	v2 device    stays in the node's kernel           continues; a reboot of the node ends it
 //
 // A replica's data is a chain of blocks and snapshots (package chain). An engine holds replicas in modes RW, WO and ERR; a device (a v1
 // engine's frontend, or a v2 frontend) takes writes to the engine that it leads to. The plane remembers what was acknowledged, per volume,
-// and tells in the journal when that is opened stale, mixed, or written by two.
+// and reports in the journal when that is opened stale, mixed, or written by two.
 //
-// Two kinds of server: a conforming one tells v2 UUIDs and checks them before it deletes; one of today leaves them empty, deletes
+// Two kinds of server: a conforming one reports v2 UUIDs and checks them before it deletes; one of today leaves them empty, deletes
 // unverified, and lists nothing for seconds after its start. The package knows no wire format, no Kubernetes and no faults of links; it
 // implements the semantics table of the instance-manager contract.
 package dataplane

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Ref says which engine a call is for: v1 by the address that it listens on, v2 by its name at this server, or by its frontend's.
+// Ref reports which engine a call is for: v1 by the address that it listens on, v2 by its name at this server, or by its frontend's.
 type Ref struct {
 	DataEngine, Address, Name, Volume, Frontend string
 }
@@ -48,7 +48,7 @@ func (s *Server) deviceOf(ref Ref) (frontend, endpoint string) {
 	return "", ""
 }
 
-// onEngine finds an engine and does something to it under the lock. A call that changes something has a method, and is told to the journal
+// onEngine finds an engine and does something to it under the lock. A call that changes something has a method, and is reported to the journal
 // with what do names. Calls through a v2 frontend are for the engine on its record, wherever its I/O goes.
 func (s *Server) onEngine(ref Ref, throughFrontend bool, method string, do func(*engineRun) (string, error)) error {
 	p := s.plane
@@ -77,7 +77,7 @@ func (s *Server) onEngine(ref Ref, throughFrontend bool, method string, do func(
 	return err
 }
 
-// witnessFrontend tells of a call through a frontend that went to the engine on record while writes go to another one.
+// witnessFrontend reports of a call through a frontend that went to the engine on record while writes go to another one.
 func (s *Server) witnessFrontend(ref Ref, r *engineRun, method string) {
 	if r.volume == nil || ref.Frontend == "" {
 		return

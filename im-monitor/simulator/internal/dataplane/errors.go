@@ -26,7 +26,7 @@ type Error struct {
 	Message string
 }
 
-// Error tells the refusal's message.
+// Error reports the refusal's message.
 func (e *Error) Error() string { return e.Message }
 
 func refuse(code Code, format string, args ...any) error {

@@ -21,7 +21,7 @@ type expansion struct {
 // replicaFails begins the message of a failure that is one replica's own.
 const replicaFails = "replica "
 
-// Expand makes an engine and its replicas larger. It answers at once and goes on, and what fails then is silent: a v1 engine at one of its
+// Expand makes an engine and its replicas larger. It answers at once and continues, and what fails then is silent: a v1 engine at one of its
 // snapshot limits does nothing; with fails the replicas grow and the frontend does not, so that the size stays. Only where fails begins
 // with "replica " is there an error to be read: one replica is lost, and the volume has grown. An error is left by a start that was
 // refused, too.
@@ -54,7 +54,7 @@ func (r *engineRun) mayExpand(size uint64) string {
 	return ""
 }
 
-// expand is the work that goes on after the answer.
+// expand is the work that continues after the answer.
 func (r *engineRun) expand(size uint64, fails string) string {
 	members := r.with(ModeRW)
 	switch {

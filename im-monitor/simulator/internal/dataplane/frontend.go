@@ -72,7 +72,7 @@ func endpointOf(spec Spec, p Path) string {
 	return "/dev/longhorn/" + volumeOf(spec)
 }
 
-// Suspend makes a block device hold its I/O. Other frontends cannot, and say so in their error message.
+// Suspend makes a block device hold its I/O. Other frontends cannot, and report it in their error message.
 func (s *Server) Suspend(engine, name, typ string) error {
 	return s.onFrontend(frontendCall{"InstanceSuspend", engine, name, typ, ""},
 		func(i *Instance) error { return i.turn(Running, Suspended) })

@@ -93,7 +93,7 @@ func (s *Server) connected(i *Instance) {
 	s.plane.openDevice(i, s.plane.epoch)
 }
 
-// disconnect ends the connection that a node's kernel has for a frontend. Nobody asked for its end: a workload loses its device.
+// disconnect ends the connection that a node's kernel has for a frontend. No one asked for its end: a workload loses its device.
 func (s *Server) disconnect(i *Instance, why string) {
 	delete(s.node.frontends, i.Name)
 	if !s.plane.closeDevice(i) {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// away starts an engine of a volume on another node, whose server can end, and tells where it listens.
+// away starts an engine of a volume on another node, whose server can end, and reports where it listens.
 func (f *fixture) away(t *testing.T, name string) (*Server, string) {
 	t.Helper()
 	server := f.plane.Start("node-2", "im-2", V2, "127.1.1.2", MetadataPath)
@@ -53,7 +53,7 @@ func TestFrontendsComeBackFromTheirRecords(t *testing.T) {
 	require.Equal(t, map[string]string{"block": Pending, "nvmf": Pending}, listed(t, s), "ublk does not come back")
 	f.step(time.Second)
 	require.Equal(t, map[string]string{"block": Running, "nvmf": Running}, listed(t, s))
-	require.Equal(t, 1, f.devices("vol-block"), "the device goes on")
+	require.Equal(t, 1, f.devices("vol-block"), "the device continues")
 	require.Empty(t, f.lostDevices())
 }
 
@@ -82,13 +82,13 @@ func TestARecordLivesBehindTheMountAndEndsWithAContainerThatHasNone(t *testing.T
 	require.NoError(t, err)
 	s := bare()
 	require.Empty(t, listed(t, s), "its next server knows nothing of it")
-	require.Equal(t, 1, f.devices("vol"), "while the kernel goes on")
+	require.Equal(t, 1, f.devices("vol"), "while the kernel continues")
 	require.Empty(t, listed(t, f.start(V2)), "and no mount brings back what was never there")
 	_, err = s.Create(frontendSpec("f", "vol", "e", where))
 	require.Equal(t, "Unavailable", CodeOf(err), "that server ended")
 	_, err = f.start(V2).Create(frontendSpec("f", "vol", "e", where))
 	require.NoError(t, err)
-	require.Equal(t, []string{"f"}, f.lostDevices(), "made anew, it has another device")
+	require.Equal(t, []string{"f"}, f.lostDevices(), "created again, it has another device")
 	require.Equal(t, 1, f.devices("vol"))
 }
 

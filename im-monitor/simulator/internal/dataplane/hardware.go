@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/im-monitor/simulator/internal/chain"
 )
 
-// Kinds of devices: a block device, a file that somebody took for one, and what the kernel says of a PCI address.
+// Kinds of devices: a block device, a file that somebody took for one, and what the kernel reports of a PCI address.
 const (
 	KindBlock      = "block"
 	KindFile       = "file"
@@ -64,7 +64,7 @@ type Device struct {
 	Digest string `json:"digest,omitempty"`
 }
 
-// DefaultDeviceBytes is the size of a device that nobody gave a size.
+// DefaultDeviceBytes is the size of a device that no one gave a size.
 const DefaultDeviceBytes = int64(1) << 40
 
 // AddDevice puts a device into a node, in the place of one that has the same path.
@@ -187,7 +187,7 @@ func (h *hardware) move(n *node, path string) {
 	}
 }
 
-// pullOut fails the replicas on a device: their I/O has no answer any more. The servers that loaded the device go on to list them.
+// pullOut fails the replicas on a device: their I/O has no answer any more. The servers that loaded the device continue to list them.
 func (p *Plane) pullOut(h *hardware) {
 	for _, s := range h.node.servers {
 		for _, d := range s.disks {

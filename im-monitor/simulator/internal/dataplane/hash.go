@@ -41,7 +41,7 @@ type HashStatus struct {
 	Checksum string
 }
 
-// HashStatus tells of a snapshot's checksum, by the addresses of the engine's replicas.
+// HashStatus reports of a snapshot's checksum, by the addresses of the engine's replicas.
 func (s *Server) HashStatus(ref Ref, name string) (map[string]HashStatus, error) {
 	out := map[string]HashStatus{}
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {

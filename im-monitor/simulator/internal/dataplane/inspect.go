@@ -33,7 +33,7 @@ type EngineInfo struct {
 type DeviceInfo struct {
 	Node string `json:"node"`
 	Name string `json:"name"`
-	// Engine is where I/O goes; Waits says why it does not.
+	// Engine is where I/O goes; Waits reports why it does not.
 	Engine string `json:"engine,omitempty"`
 	Waits  string `json:"waits,omitempty"`
 }

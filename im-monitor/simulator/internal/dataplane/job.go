@@ -25,7 +25,7 @@ type job struct {
 	ended  func()        // called at the end
 }
 
-// jobSteps is how many steps a job has; heldPause is how often a job that is held looks whether it may go on.
+// jobSteps is how many steps a job has; heldPause is how often a job that is held looks whether it may continue.
 const (
 	jobSteps  = 10
 	heldPause = 20 * time.Millisecond
@@ -41,7 +41,7 @@ func (p *Plane) work(volume *volume, failure string, finish func() string) *job 
 	return j
 }
 
-// step goes on with a job after a tenth of the time that it takes.
+// step continues with a job after a tenth of the time that it takes.
 func (p *Plane) step(j *job, volume *volume) {
 	whole := p.copyTime(volume)
 	if whole == 0 {
@@ -108,8 +108,8 @@ func (p *Plane) copyTime(v *volume) time.Duration {
 	return p.behaviour.CopyTime
 }
 
-// SetCopyTime says how long copying a volume takes (rebuild, clone, restore, backup, purge, expansion), or any volume without a setting of
-// its own when the name is empty. It holds from the next step of work that goes on; Held stops it.
+// SetCopyTime reports how long copying a volume takes (rebuild, clone, restore, backup, purge, expansion), or any volume without a setting of
+// its own when the name is empty. It holds from the next step of work that continues; Held stops it.
 func (p *Plane) SetCopyTime(volume string, d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 const (
 	SourceWire    = "wire"
 	SourceControl = "control"
-	// SourcePlane is what nobody asked for.
+	// SourcePlane is what no one asked for.
 	SourcePlane = "plane"
 )
 
@@ -27,7 +27,7 @@ const (
 	EffectStranded = "stranded"
 )
 
-// What is wrong with a volume's data; a correct control plane lets none of it happen, but for what is said.
+// What is wrong with a volume's data; a correct control plane lets none of it happen, but for what is reported.
 const (
 	// EffectTwoEngines: an engine began while another one of the volume runs. A migration and a switch-over do that.
 	EffectTwoEngines = "two-engines"
@@ -41,11 +41,11 @@ const (
 	EffectMixedReplicas = "mixed-replicas"
 	// EffectStaleOpen: an engine opened replicas that lack acknowledged writes.
 	EffectStaleOpen = "stale-open"
-	// EffectIslandLost: writes of an engine on a node that was cut off are left behind; a volume that moves away from such a node does
+	// EffectIslandLost: writes of an engine on a node that was partitioned are left behind; a volume that moves away from such a node does
 	// that.
 	EffectIslandLost = "island-lost"
-	// EffectDeviceLost: a node lost the device of a v2 frontend that nobody asked to end. A frontend whose target ended, or that is made
-	// anew, does that.
+	// EffectDeviceLost: a node lost the device of a v2 frontend that no one asked to end. A frontend whose target ended, or that is made
+	// again, does that.
 	EffectDeviceLost = "device-lost"
 	// EffectNewVolume: an engine opened empty replicas of a volume that had been written to; a new volume of an old name does that.
 	EffectNewVolume = "new-volume"

@@ -18,7 +18,7 @@ func (r *engineRun) use() chain.Use {
 	return members[0].data.Use()
 }
 
-// atLimit says why no further snapshot may be taken, be it a user's, that of an addition, or by the check of an expansion. v2 counts only.
+// atLimit reports why no further snapshot may be taken, be it a user's, that of an addition, or by the check of an expansion. v2 counts only.
 func (r *engineRun) atLimit() string {
 	u, s := r.use(), r.settings
 	v1 := r.engine.server.engine == V1
@@ -56,7 +56,7 @@ func (s *Server) SetSnapshotMaxSize(ref Ref, limit int64) error {
 	})
 }
 
-// SetUnmapMark says whether trimming marks snapshots as removed. v2 has no such thing.
+// SetUnmapMark reports whether trimming marks snapshots as removed. v2 has no such thing.
 func (s *Server) SetUnmapMark(ref Ref, on bool) error {
 	return s.setOfV1(ref, "VolumeUnmapMarkSnapChainRemovedSet", func(r *engineRun) error {
 		r.settings.UnmapMark = on

@@ -91,7 +91,7 @@ func TestAV1PurgeTakesSystemSnapshotsToo(t *testing.T) {
 	require.NoError(t, c.servers[0].Purge(ref, false, ""))
 	require.Error(t, c.servers[0].Purge(ref, false, ""))
 	require.NoError(t, c.servers[0].Purge(ref, true, ""))
-	require.Equal(t, 1, c.servers[0].instances["vol-e-0"].run.use().Count, "marked at once, although nobody removed it")
+	require.Equal(t, 1, c.servers[0].instances["vol-e-0"].run.use().Count, "marked at once, although no one removed it")
 	c.step(2 * time.Second)
 	list, err := c.servers[0].Snapshots(ref)
 	require.NoError(t, err)

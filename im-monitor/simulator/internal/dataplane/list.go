@@ -1,6 +1,6 @@
 package dataplane
 
-// Reported is an instance as the server tells it: UUID as far as the server's mode lets it out.
+// Reported is an instance as the server reports it: UUID as far as the server's mode lets it out.
 type Reported = Instance
 
 // List is the whole inventory, by name. A v2 server lists the replicas that it made itself at once, and those that it finds on loaded
@@ -32,7 +32,7 @@ func (s *Server) Get(engine, name string) (Reported, error) {
 	return s.reported(i), nil
 }
 
-// Report is an instance that a call returned, as the server tells it.
+// Report is an instance that a call returned, as the server reports it.
 func (s *Server) Report(i Instance) Reported { return s.reported(&i) }
 
 // reported hides what the server does not tell: v1 the volume, v2 all but name, type and engine of the spec, and of today the UUID.
@@ -77,7 +77,7 @@ func (s *Server) SPDKReplicas() (map[string]ReplicaEntry, error) {
 	return out, nil
 }
 
-// EngineEntry is a v2 engine as SPDK lists it. UUID is the told one.
+// EngineEntry is a v2 engine as SPDK lists it. UUID is the reported one.
 type EngineEntry struct {
 	Instance
 	UUID  string

@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/im-monitor/simulator/internal/chain"
 )
 
-// register makes an engine one of its volume's, and tells what is wrong with what it opened.
+// register makes an engine one of its volume's, and reports what is wrong with what it opened.
 func (r *engineRun) register() {
 	v := r.volume
 	for other := range v.engines {
@@ -55,7 +55,7 @@ func (r *engineRun) compare() {
 // untouched reports whether nothing is known of the volume's content yet.
 func (v *volume) untouched() bool { return v.truth.writes == 0 && v.truth.sum == 0 && v.baseline == 0 }
 
-// begin makes the content of data that nobody wrote to the truth: that of the backing image, or nothing.
+// begin makes the content of data that no one wrote to the truth: that of the backing image, or nothing.
 func (v *volume) begin(d *data) {
 	blocks, err := d.Contents(chain.Head)
 	if err != nil {

@@ -28,7 +28,7 @@ type Plane struct {
 	volumes   map[string]*volume
 	copyTimes map[string]time.Duration // by volume
 	epoch     uint64                   // counts engines and frontends
-	doubtful  map[string]bool          // frontends (node/name) whose I/O may go to two engines, told once
+	doubtful  map[string]bool          // frontends (node/name) whose I/O may go to two engines, reported once
 	writers   []*writing
 	serial    uint64
 	journal   []Entry
@@ -39,7 +39,7 @@ type Plane struct {
 // node is what outlives a server.
 type node struct {
 	name        string
-	directories map[string]*data                // v1 replica data, by directory, or by replica name when none was told
+	directories map[string]*data                // v1 replica data, by directory, or by replica name when none was reported
 	backing     map[string]*Backing             // content of backing images: of v1 by path, of v2 by disk UUID and image
 	frontends   map[string]*Instance            // what the kernel holds of v2 frontends, by name: it outlives servers, but no reboot
 	records     map[string]map[string]*Instance // those of v2 frontends by host path and volume
@@ -100,7 +100,7 @@ func (p *Plane) LvolsOf(nodeName string) map[string]Lvol {
 	return out
 }
 
-// DirectoriesOf names the data directories of v1 replicas on a node, or the replica where no directory was told.
+// DirectoriesOf names the data directories of v1 replicas on a node, or the replica where no directory was reported.
 func (p *Plane) DirectoriesOf(nodeName string) []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 // TestV2DataIsOnlyEverDestroyedUnderItsOwnUUID runs any order of calls, restarts and time on a conforming server: an lvol goes only by a
-// deletion with clean-up under its UUID or without one, its UUID never changes by itself, and the journal tells each loss.
+// deletion with clean-up under its UUID or without one, its UUID never changes by itself, and the journal reports each loss.
 func TestV2DataIsOnlyEverDestroyedUnderItsOwnUUID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newFixture(Behaviour{StartTime: time.Second, StopTime: time.Second, Linger: time.Second})
@@ -47,7 +47,7 @@ func TestV2DataIsOnlyEverDestroyedUnderItsOwnUUID(t *testing.T) {
 			for n, l := range before {
 				kept, ok := after[n]
 				require.True(t, ok || n == lost, "lvol %s was lost without a deletion that may", n)
-				require.Equal(t, !ok, reported[n], "the journal tells each loss and no other")
+				require.Equal(t, !ok, reported[n], "the journal reports each loss and no other")
 				if ok {
 					require.Equal(t, l.UUID, kept.UUID)
 				}

@@ -1,7 +1,7 @@
 package dataplane
 
-// Purge takes removed snapshots out of every replica. v1 marks every snapshot as removed first that no user made, and tells its progress;
-// v2 does it at once, takes out what no user made, and says nothing when it cannot.
+// Purge takes removed snapshots out of every replica. v1 marks every snapshot as removed first that no user made, and reports its progress;
+// v2 does it at once, takes out what no user made, and reports nothing when it cannot.
 func (s *Server) Purge(ref Ref, skipIfRunning bool, fails string) error {
 	return s.onEngine(ref, true, "SnapshotPurge", func(r *engineRun) (string, error) {
 		running := r.jobs.purge != nil && r.jobs.purge.Running
@@ -26,7 +26,7 @@ func (s *Server) Purge(ref Ref, skipIfRunning bool, fails string) error {
 	})
 }
 
-// eachData does something to every replica that is read, and tells the watchers of a v2 server.
+// eachData does something to every replica that is read, and reports the watchers of a v2 server.
 func (r *engineRun) eachData(do func(*data)) {
 	for _, m := range r.with(ModeRW) {
 		do(m.data)
@@ -34,7 +34,7 @@ func (r *engineRun) eachData(do func(*data)) {
 	r.snapshotsChanged()
 }
 
-// PurgeStatus is how far the last purge is, by the addresses of the replicas. v2 never tells.
+// PurgeStatus is how far the last purge is, by the addresses of the replicas. v2 never reports.
 func (s *Server) PurgeStatus(ref Ref) (map[string]Progress, error) {
 	out := map[string]Progress{}
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {

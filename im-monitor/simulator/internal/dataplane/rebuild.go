@@ -7,12 +7,12 @@ import (
 	"drover.dev/drover/im-monitor/simulator/internal/chain"
 )
 
-// Addition is a replica that an engine shall take in.
+// Addition is a replica that an engine must take in.
 type Addition struct {
 	Name string
 	// Address is where it listens, ip:port.
 	Address string
-	// Size is the volume's backend size, as the caller has it; 0 is not told.
+	// Size is the volume's backend size, as the caller has it; 0 is not reported.
 	Size uint64
 	// Restore adds a v1 replica that the next restore fills: it stays WO until ReplicaVerifyRebuild.
 	Restore bool
@@ -131,7 +131,7 @@ func (m *member) copied() string {
 		}
 	}
 	if m.stranded {
-		m.synced = true // on disk: the replica itself has not read it, and nobody tells it to
+		m.synced = true // on disk: the replica itself has not read it, and no one reports it to
 		return ""
 	}
 	if err := m.data.Adopt(&source.data.Chain); err != nil {
@@ -155,7 +155,7 @@ func (s *Server) newHead(i *Instance) {
 	}
 }
 
-// interrupt ends a replica's rebuild that goes on. Its data stays unfinished.
+// interrupt ends a replica's rebuild that continues. Its data stays unfinished.
 func (m *member) interrupt(why string) {
 	if m.rebuild != nil {
 		m.rebuild.end(why)
@@ -265,7 +265,7 @@ func (m *member) set(mode string) {
 	m.run.engine.server.changed()
 }
 
-// find is a member by its address, or by its name when no address is told.
+// find is a member by its address, or by its name when no address is reported.
 func (r *engineRun) find(name, where string) *member {
 	for _, m := range r.sorted() {
 		if where != "" && m.address == where || where == "" && m.name == name {

@@ -103,7 +103,7 @@ func TestOnlyWatchersOfAV2ServerAreToldOfSnapshots(t *testing.T) {
 	})
 }
 
-// P7: an engine whose present size nobody knows is started with --current-size 0.
+// P7: an engine whose present size no one knows is started with --current-size 0.
 func TestAV1EngineStartsWithoutAKnownSizeButNotWithoutTheFlag(t *testing.T) {
 	for args, starts := range map[string]bool{
 		"controller vol --size 1048576 --current-size 0 --rebuild-sync-concurrent-limit 1 --snapshot-max-count 250": true,

@@ -51,7 +51,7 @@ type RestoreStatus struct {
 	Current, Last, URL string
 }
 
-// RestoreStatus tells of the last restore, by the addresses of the engine's replicas.
+// RestoreStatus reports of the last restore, by the addresses of the engine's replicas.
 func (s *Server) RestoreStatus(ref Ref) (map[string]RestoreStatus, error) {
 	out := map[string]RestoreStatus{}
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {

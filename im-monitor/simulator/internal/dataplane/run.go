@@ -12,11 +12,11 @@ const (
 	ModeERR = "ERR"
 )
 
-// engineRun is what a running engine knows beside its instance: its replicas, and what goes on with them.
+// engineRun is what a running engine knows beside its instance: its replicas, and what continues with them.
 type engineRun struct {
 	plane  *Plane
 	engine *Instance
-	volume *volume // nil when nobody told which
+	volume *volume // nil when no one reported which
 	epoch  uint64
 	open   bool
 	// members are the replicas by name.
@@ -35,7 +35,7 @@ type member struct {
 	name, address string
 	mode          string
 	replica       *Instance
-	data          *data // nil for an address that nobody told
+	data          *data // nil for an address that no one reported
 	// unfit is why the engine left the replica out when it opened it.
 	unfit string
 	// checking is true while the engine waits for a replica that does not answer.
@@ -92,7 +92,7 @@ func (p *Plane) start(i *Instance, source string) string {
 	return ""
 }
 
-// join takes a replica in. One that does not answer is in mode ERR; an address that nobody told counts as answering.
+// join takes a replica in. One that does not answer is in mode ERR; an address that no one reported counts as answering.
 func (r *engineRun) join(name, where, mode string) *member {
 	m := &member{run: r, name: name, address: where, mode: mode}
 	if where != "" {

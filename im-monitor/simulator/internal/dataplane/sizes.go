@@ -12,7 +12,7 @@ func (r *engineRun) fit() {
 	members := r.with(ModeRW)
 	whole := asked
 	for _, m := range members {
-		if m.data.size == 0 { // made by hand: nobody told its size
+		if m.data.size == 0 { // made by hand: no one reported its size
 			m.data.size = max(current, asked)
 		}
 		if m.encrypted() && m.closed() && m.data.size+luksHeader == current {

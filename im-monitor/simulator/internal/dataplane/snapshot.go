@@ -20,7 +20,7 @@ func (r *engineRun) snapshotAll(l chain.Layer) error {
 	return nil
 }
 
-// snapshotsChanged tells watchers of a v2 engine's server. A v1 server knows processes only, and nothing of their snapshots.
+// snapshotsChanged reports watchers of a v2 engine's server. A v1 server knows processes only, and nothing of their snapshots.
 func (r *engineRun) snapshotsChanged() {
 	if r.engine.server.engine == V2 {
 		r.engine.server.changed()
@@ -53,7 +53,7 @@ func (s *Server) Snapshot(ref Ref, name string, labels map[string]string) (strin
 	})
 }
 
-// Snapshots are the volume's snapshots and its head. v2 never tells that one is removed.
+// Snapshots are the volume's snapshots and its head. v2 never reports that one is removed.
 func (s *Server) Snapshots(ref Ref) ([]chain.Disk, error) {
 	var out []chain.Disk
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
@@ -105,7 +105,7 @@ func (r *engineRun) removeSnapshot(name string) error {
 	return nil
 }
 
-// SnapshotRevert goes on from a snapshot. A v1 engine must have no frontend; v2 replicas get another head.
+// SnapshotRevert continues from a snapshot. A v1 engine must have no frontend; v2 replicas get another head.
 func (s *Server) SnapshotRevert(ref Ref, name string) error {
 	return s.onEngine(ref, true, "SnapshotRevert", func(r *engineRun) (string, error) {
 		members := r.with(ModeRW)

@@ -45,7 +45,7 @@ func TestSnapshotsByTheContractsTable(t *testing.T) {
 		}
 		status, err := s.PurgeStatus(ref)
 		require.NoError(t, err)
-		require.Equal(t, v1, len(status) == 2, "v2 never tells")
+		require.Equal(t, v1, len(status) == 2, "v2 never reports")
 		c.healthy("vol")
 	})
 }

@@ -12,7 +12,7 @@ const (
 	PhasePromoting = "promoting"
 )
 
-// Target is the engine that a frontend shall switch over to, and where it listens (ip:port).
+// Target is the engine that a frontend must switch over to, and where it listens (ip:port).
 type Target struct{ Engine, Address string }
 
 // SwitchOver executes one phase of a switch-over to another engine's target, or (phase "") all of them. The server remembers none: their

@@ -75,7 +75,7 @@ func (m *moving) reported() Reported {
 	return reported
 }
 
-// unmoved says that record and paths are those of A alone.
+// unmoved reports that record and paths are those of A alone.
 func (m *moving) unmoved() {
 	m.t.Helper()
 	reported := m.reported()
@@ -102,10 +102,10 @@ func TestEachPhaseOfASwitchOverChangesTheListenersAndOnlyPromotingWhatIsListed(t
 	for range 2 {
 		m.phases(m.to, PhaseSwitching)
 		require.Equal(t, [2]string{ANAInaccessible, ANANonOptimized}, m.states())
-		require.Equal(t, m.b.Name, m.goesTo(), "I/O goes on, through the new target")
+		require.Equal(t, m.b.Name, m.goesTo(), "I/O continues, through the new target")
 		m.unmoved()
 	}
-	require.Zero(t, watch.Take(), "nothing was listed, so nobody is told")
+	require.Zero(t, watch.Take(), "nothing was listed, so no one is reported")
 	m.phases(m.to, PhasePromoting)
 	require.Equal(t, [2]string{ANAInaccessible, ANAOptimized}, m.states())
 	require.Equal(t, m.b.Name, m.goesTo())
@@ -167,7 +167,7 @@ func TestTheStatesOfListenersOutliveTheFrontendsServerAndEndWithTheEngine(t *tes
 	m := newMoving(t, FrontendBlockDevice)
 	m.phases(m.to, PhasePreparing, PhaseSwitching)
 	m.boot(2)
-	require.Equal(t, m.b.Name, m.goesTo(), "the node's kernel goes on")
+	require.Equal(t, m.b.Name, m.goesTo(), "the node's kernel continues")
 	m.unmoved()
 	require.Equal(t, [2]string{ANAInaccessible, ANANonOptimized}, m.states())
 	m.phases(m.to, PhasePromoting)
@@ -298,7 +298,7 @@ func TestTwoTargetsThatAreEquallyOpenAreTold(t *testing.T) {
 	m.harmless()
 }
 
-// A target that was cut off while it was open is open when it is back: unless its frontend's node gave the connection up.
+// A target that was partitioned while it was open is open when it is back: unless its frontend's node gave the connection up.
 func TestAnOldTargetThatIsBackIsUsedAgainUntilTheKernelGaveItUp(t *testing.T) {
 	for lost, reported := range map[time.Duration]bool{29 * time.Second: true, 30 * time.Second: false} {
 		m := newMoving(t, FrontendBlockDevice)

@@ -54,7 +54,7 @@ type Spec struct {
 	DiskUUID string            `json:"diskUUID,omitempty"`
 	Size     uint64            `json:"size,omitempty"`
 	Frontend string            `json:"frontend,omitempty"`
-	// EngineName and TargetAddress say which engine a v2 frontend connects to.
+	// EngineName and TargetAddress report which engine a v2 frontend connects to.
 	EngineName    string `json:"engineName,omitempty"`
 	TargetAddress string `json:"targetAddress,omitempty"`
 	// SalvageRequested makes a v2 engine keep its best replica alone; SnapshotMaxCount is 250 when 0.
@@ -78,7 +78,7 @@ type Path struct {
 	ANAState   string `json:"anaState"`
 }
 
-// Instance is one entry of a server's inventory. UUID is the true one, whatever the server tells.
+// Instance is one entry of a server's inventory. UUID is the true one, whatever the server reports.
 type Instance struct {
 	Spec
 	UUID     string `json:"uuid"`
@@ -159,7 +159,7 @@ type SnapshotLvol struct {
 	Parent string `json:"parent,omitempty"`
 }
 
-// ServerMode says how v2 identities are treated.
+// ServerMode reports how v2 identities are treated.
 type ServerMode string
 
 // The server modes.

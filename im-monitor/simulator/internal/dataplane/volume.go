@@ -11,11 +11,11 @@ type volume struct {
 	name string
 	// number counts the volume's writes, whoever made them.
 	number uint64
-	// truth is what a reader must find. mainland is what it was before an engine on a node that is cut off went on alone; nil when none
+	// truth is what a reader must find. mainland is what it was before an engine on a node that is partitioned continued alone; nil when none
 	// did.
 	truth    truth
 	mainland *truth
-	// fence is the epoch below which devices do not count any more: a newer engine went on without what they wrote.
+	// fence is the epoch below which devices do not count any more: a newer engine continued without what they wrote.
 	fence uint64
 	// baseline counts how often the truth was replaced, by a revert or a restore.
 	baseline uint64
@@ -51,7 +51,7 @@ func (p *Plane) volume(name string) *volume {
 	return v
 }
 
-// acknowledge makes a write part of the truth. An island is an engine on a node that is cut off.
+// acknowledge makes a write part of the truth. An island is an engine on a node that is partitioned.
 func (v *volume) acknowledge(block int64, text string, epoch uint64, island bool) {
 	if epoch < v.fence {
 		return

@@ -251,12 +251,12 @@ func TestASecondWriterIsToldUnlessTheVolumeWasHandedOver(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.plane.Write("vol", "node-2", 1, "target")
 	require.NoError(t, err)
-	require.Equal(t, []string{EffectTwoEngines}, c.wrongs(), "a migration hands over once")
+	require.Equal(t, []string{EffectTwoEngines}, c.wrongs(), "a migration passes once")
 	for range 2 {
 		_, err = c.plane.Write("vol", "node-1", 1, "source, again")
 		require.NoError(t, err)
 	}
-	require.Equal(t, []string{EffectTwoEngines, EffectTwoWriters}, c.wrongs(), "told once")
+	require.Equal(t, []string{EffectTwoEngines, EffectTwoWriters}, c.wrongs(), "reported once")
 }
 
 func TestWritesOfANodeThatWasCutOffMayBeLeftBehind(t *testing.T) {

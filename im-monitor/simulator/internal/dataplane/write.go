@@ -102,7 +102,7 @@ func (p *Plane) ready(d *device) (*engineRun, error) {
 	return r, nil
 }
 
-// witness tells, once per device, that it wrote to what a newer device had written to.
+// witness reports, once per device, that it wrote to what a newer device had written to.
 func (v *volume) witness(d *device, r *engineRun, to *data) {
 	if to.writer > d.epoch && !v.reported[d.epoch] {
 		v.reported[d.epoch] = true
@@ -120,7 +120,7 @@ type Finding struct {
 	Got     string `json:"got"`
 }
 
-// Verification says whether what was acknowledged can be read.
+// Verification reports whether what was acknowledged can be read.
 type Verification struct {
 	Volume   string    `json:"volume"`
 	OK       bool      `json:"ok"`
@@ -130,7 +130,7 @@ type Verification struct {
 	Findings []Finding `json:"findings,omitempty"`
 }
 
-// maxFindings bounds what a verification tells.
+// maxFindings bounds what a verification reports.
 const maxFindings = 20
 
 // Verify reads the whole volume from every replica in mode RW of its newest engine; without an engine, from the newest data that is whole.

@@ -112,7 +112,7 @@ func (p *Plane) Writers() []Writer {
 	return out
 }
 
-// copy counts a pause that goes on.
+// copy counts a pause that continues.
 func (w *writing) copy() Writer {
 	out := w.Writer
 	out.Errors = slices.Clone(w.Errors)

@@ -10,7 +10,7 @@ import (
 // writerOf is the volume's only writer.
 func (c *cluster) writerOf() Writer { return c.plane.Writers()[0] }
 
-// flawless says that a writer lost nothing.
+// flawless reports that a writer lost nothing.
 func flawless(t *testing.T, w Writer) {
 	t.Helper()
 	require.Zero(t, w.Failed+w.Lost+w.Doubled+w.Misdirected, w.Errors)
@@ -77,7 +77,7 @@ func TestAWriterMeasuresItsLongestPause(t *testing.T) {
 	c.step(100 * time.Millisecond)
 	require.NoError(t, c.servers[0].Suspend(V2, "vol-ef-0", TypeFrontend))
 	c.step(time.Second)
-	require.GreaterOrEqual(t, c.writerOf().MaxPause, 990*time.Millisecond, "also while it goes on")
+	require.GreaterOrEqual(t, c.writerOf().MaxPause, 990*time.Millisecond, "also while it continues")
 	require.NoError(t, c.servers[0].Resume(V2, "vol-ef-0", TypeFrontend))
 	c.step(100 * time.Millisecond)
 	w := c.writerOf()

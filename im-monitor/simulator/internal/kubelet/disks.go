@@ -106,7 +106,7 @@ var defaultDisks = map[string]v1beta2.DiskSpec{
 	"disk-1":       {AllowScheduling: true, DiskType: "block", Path: defaultDevice, Initialize: v1beta2.InitializeNew},
 }
 
-// giveDisks gives a node its default disks, as the person does who says that the blank device may be formatted.
+// giveDisks gives a node its default disks, as the person does who reports that the blank device may be formatted.
 func (k *Kubelet) giveDisks(ctx context.Context, node *v1beta2.Node) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": node.ResourceVersion},
 		"spec": map[string]any{"disks": defaultDisks}})

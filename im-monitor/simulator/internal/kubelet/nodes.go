@@ -110,7 +110,7 @@ var capacity = corev1.ResourceList{
 	"hugepages-2Mi":     resource.MustParse("4Gi"),
 }
 
-// writeReady writes a node's Ready condition and what goes with it. Nothing is written when it says so already.
+// writeReady writes a node's Ready condition and what goes with it. Nothing is written when it reports it already.
 func (k *Kubelet) writeReady(ctx context.Context, name string, status corev1.ConditionStatus, reason, message string) error {
 	node, err := k.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {

@@ -17,7 +17,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// reconcilePod makes a node do what the API server says of one pod, if the node can hear it.
+// reconcilePod makes a node do what the API server reports of one pod, if the node can hear it.
 func (k *Kubelet) reconcilePod(ctx context.Context, name string) error {
 	pod, err := k.pods.Get(name)
 	if apierrors.IsNotFound(err) {

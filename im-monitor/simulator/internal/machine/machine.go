@@ -1,5 +1,5 @@
 // Package machine is the simulated machines: which nodes there are and whether they can be reached, which pods' processes run on them, at
-// which loopback address. The kubelet and the control endpoint act on it; it tells the kubelet what happened by itself.
+// which loopback address. The kubelet and the control endpoint act on it; it reports the kubelet what happened by itself.
 package machine
 
 import (
@@ -19,14 +19,14 @@ import (
 	"drover.dev/drover/im-monitor/simulator/internal/serve"
 )
 
-// NodeState says what has become of a node.
+// NodeState reports what has become of a node.
 type NodeState string
 
 // The states of a node.
 const (
 	// Up nodes run and are reached.
 	Up NodeState = "up"
-	// Cut nodes run, but nobody reaches them, nor they the API server.
+	// Cut nodes run, but no one reaches them, nor they the API server.
 	Cut NodeState = "cut"
 	// Dead nodes run nothing.
 	Dead NodeState = "dead"
@@ -47,7 +47,7 @@ type Pod struct {
 	ContainerID string    `json:"containerID"`
 	Started     time.Time `json:"started"`
 	Restarts    int32     `json:"restarts"`
-	// Exited is true once the process is gone and will not come back; ExitReason says why.
+	// Exited is true once the process is gone and will not come back; ExitReason reports why.
 	Exited     bool   `json:"exited"`
 	ExitReason string `json:"exitReason,omitempty"`
 	// Ready is false while the process is down between two runs.

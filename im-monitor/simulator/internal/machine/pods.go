@@ -134,7 +134,7 @@ func (m *Machine) again(p *Pod, kept map[string]dataplane.Instance) error {
 	return nil
 }
 
-// onProcess does something to a pod that has not exited, and tells the kubelet.
+// onProcess does something to a pod that has not exited, and reports the kubelet.
 func (m *Machine) onProcess(name string, do func(*Pod) error) error {
 	m.mu.Lock()
 	p := m.pods[name]

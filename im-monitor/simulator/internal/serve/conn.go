@@ -76,7 +76,7 @@ type funnel struct {
 
 func newFunnel() *funnel { return &funnel{conns: make(chan net.Conn), closed: make(chan struct{})} }
 
-// give hands a connection over; false means that nobody takes any more.
+// give hands a connection over; false means that no one takes any more.
 func (f *funnel) give(c net.Conn) bool {
 	select {
 	case f.conns <- c:

@@ -117,7 +117,7 @@ func diskServer(ctx context.Context, kind imrpc.DiskType) (*dataplane.Server, er
 	return serverOf(ctx)
 }
 
-// wait waits for work on a disk. The caller may leave meanwhile: a server goes on.
+// wait waits for work on a disk. The caller may leave meanwhile: a server continues.
 func wait(server *dataplane.Server, busy <-chan struct{}) error {
 	if busy == nil {
 		return nil
@@ -131,7 +131,7 @@ func wait(server *dataplane.Server, busy <-chan struct{}) error {
 }
 
 // waitTurn waits while a v2 server executes no call because a disk is being created. The caller may leave meanwhile: the call is executed
-// all the same. What does not reach SPDK goes on.
+// all the same. What does not reach SPDK continues.
 func waitTurn(server *dataplane.Server, method string) error {
 	switch method {
 	case "/imrpc.InstanceService/VersionGet", "/imrpc.InstanceService/InstanceLog", "/imrpc.ProxyEngineService/ServerVersionGet":

@@ -152,7 +152,7 @@ func (e *Endpoint) gate() <-chan struct{} {
 	return e.open
 }
 
-// quiet logs an error that nobody can do anything about.
+// quiet logs an error that no one can do anything about.
 func (s *Servers) quiet(err error) {
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		s.options.Log.Debug("closing a connection", "error", err)

@@ -49,7 +49,7 @@ func (s *Servers) stream(server any, stream grpc.ServerStream, info *grpc.Stream
 	return handle(server, stream)
 }
 
-// queues are the calls that wait for the lock of their volume in the server, and go on when their caller leaves.
+// queues are the calls that wait for the lock of their volume in the server, and continue when their caller leaves.
 var queues = map[string]bool{"InstanceCreate": true, "InstanceDelete": true, "InstanceSuspend": true, "InstanceResume": true,
 	"InstanceSwitchOverTarget": true,
 	"VolumeExpand":             true}

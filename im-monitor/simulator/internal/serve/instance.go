@@ -15,7 +15,7 @@ import (
 	"drover.dev/drover/im-monitor/simulator/internal/fault"
 )
 
-// API versions that are told.
+// API versions that are reported.
 const (
 	apiVersion         = 7
 	apiMinVersion      = 1
@@ -30,7 +30,7 @@ type instanceService struct {
 	servers *Servers
 }
 
-// InstanceCreate starts an instance; what fails inside it is told by its state.
+// InstanceCreate starts an instance; what fails inside it is reported by its state.
 func (s *instanceService) InstanceCreate(ctx context.Context, in *imrpc.InstanceCreateRequest) (*imrpc.InstanceResponse, error) {
 	e, err := endpointOf(ctx)
 	if err != nil {
@@ -174,7 +174,7 @@ func (s *instanceService) InstanceSuspend(ctx context.Context, in *imrpc.Instanc
 	})
 }
 
-// InstanceResume lets a v2 frontend's I/O go on.
+// InstanceResume lets a v2 frontend's I/O continue.
 func (s *instanceService) InstanceResume(ctx context.Context, in *imrpc.InstanceResumeRequest) (*emptypb.Empty, error) {
 	return onServer(ctx, func(d *dataplane.Server) error {
 		return d.Resume(engineName(in.GetDataEngine()), in.GetName(), in.GetType())
@@ -196,7 +196,7 @@ func (s *instanceService) InstanceDeleteTarget(ctx context.Context, in *imrpc.In
 	})
 }
 
-// VersionGet tells the API versions.
+// VersionGet reports the API versions.
 func (s *instanceService) VersionGet(context.Context, *emptypb.Empty) (*common.VersionResponse, error) {
 	return version(), nil
 }

@@ -30,7 +30,7 @@ func refOf(in *imrpc.ProxyEngineRequest) dataplane.Ref {
 // bare is an address without its scheme.
 func bare(where string) string { return strings.TrimPrefix(where, "tcp://") }
 
-// failsLater is the message with which the work that a call begins shall fail, or "".
+// failsLater is the message with which the work that a call begins must fail, or "".
 func (s *Servers) failsLater(ctx context.Context, method string) string {
 	e, err := endpointOf(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (s *proxyService) engine(ctx context.Context, in *imrpc.ProxyEngineRequest)
 	return found, failure(err)
 }
 
-// ServerVersionGet tells the engine's versions.
+// ServerVersionGet reports the engine's versions.
 func (s *proxyService) ServerVersionGet(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineVersionProxyResponse, error) {
 	if _, err := s.engine(ctx, in); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (s *proxyService) ServerVersionGet(ctx context.Context, in *imrpc.ProxyEngi
 		DataFormatMinVersion: 1}}, nil
 }
 
-// VolumeGet tells what the engine serves.
+// VolumeGet reports what the engine serves.
 func (s *proxyService) VolumeGet(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineVolumeGetProxyResponse, error) {
 	e, err := s.engine(ctx, in)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *proxyService) ReplicaAdd(ctx context.Context, in *imrpc.EngineReplicaAd
 	})
 }
 
-// ReplicaList tells the engine's replicas and their modes.
+// ReplicaList reports the engine's replicas and their modes.
 func (s *proxyService) ReplicaList(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaListProxyResponse, error) {
 	engine, err := s.engine(ctx, in)
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *proxyService) ReplicaList(ctx context.Context, in *imrpc.ProxyEngineReq
 	return &imrpc.EngineReplicaListProxyResponse{ReplicaList: list}, nil
 }
 
-// ReplicaRebuildingStatus tells the rebuilds of the engine's replicas, by their addresses.
+// ReplicaRebuildingStatus reports the rebuilds of the engine's replicas, by their addresses.
 func (s *proxyService) ReplicaRebuildingStatus(ctx context.Context,
 	in *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildStatusProxyResponse, error) {
 	server, err := serverOf(ctx)

@@ -20,7 +20,7 @@ func (s *proxyService) SnapshotClone(ctx context.Context, in *imrpc.EngineSnapsh
 	})
 }
 
-// SnapshotCloneStatus tells how far the last clone is, by replica.
+// SnapshotCloneStatus reports how far the last clone is, by replica.
 func (s *proxyService) SnapshotCloneStatus(ctx context.Context,
 	in *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotCloneStatusProxyResponse, error) {
 	server, err := serverOf(ctx)
@@ -56,7 +56,7 @@ func (s *proxyService) SnapshotBackup(ctx context.Context, in *imrpc.EngineSnaps
 	return &imrpc.EngineSnapshotBackupProxyResponse{BackupId: name, Replica: "tcp://" + replica, IsIncremental: incremental}, nil
 }
 
-// SnapshotBackupStatus tells how far a backup is.
+// SnapshotBackupStatus reports how far a backup is.
 func (s *proxyService) SnapshotBackupStatus(ctx context.Context,
 	in *imrpc.EngineSnapshotBackupStatusRequest) (*imrpc.EngineSnapshotBackupStatusProxyResponse, error) {
 	server, err := serverOf(ctx)
@@ -86,7 +86,7 @@ func (s *proxyService) BackupRestore(ctx context.Context, in *imrpc.EngineBackup
 	return &imrpc.EngineBackupRestoreProxyResponse{}, nil
 }
 
-// BackupRestoreStatus tells how far the last restore is, by replica.
+// BackupRestoreStatus reports how far the last restore is, by replica.
 func (s *proxyService) BackupRestoreStatus(ctx context.Context,
 	in *imrpc.ProxyEngineRequest) (*imrpc.EngineBackupRestoreStatusProxyResponse, error) {
 	server, err := serverOf(ctx)

@@ -26,7 +26,7 @@ func set(ctx context.Context, in *imrpc.ProxyEngineRequest, method string, chang
 	return onServer(ctx, func(d *dataplane.Server) error { return d.Set(refOf(in), method, change) })
 }
 
-// VolumeUnmapMarkSnapChainRemovedSet says whether trimming removes snapshots.
+// VolumeUnmapMarkSnapChainRemovedSet reports whether trimming removes snapshots.
 func (s *proxyService) VolumeUnmapMarkSnapChainRemovedSet(ctx context.Context,
 	in *imrpc.EngineVolumeUnmapMarkSnapChainRemovedSetRequest) (*emptypb.Empty, error) {
 	return onServer(ctx, func(d *dataplane.Server) error {

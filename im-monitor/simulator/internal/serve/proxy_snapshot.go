@@ -26,7 +26,7 @@ func (s *proxyService) VolumeSnapshot(ctx context.Context, in *imrpc.EngineVolum
 	return &imrpc.EngineVolumeSnapshotProxyResponse{Snapshot: &ptypes.VolumeSnapshotReply{Name: name}}, nil
 }
 
-// SnapshotList tells the volume's snapshots and its head.
+// SnapshotList reports the volume's snapshots and its head.
 func (s *proxyService) SnapshotList(ctx context.Context, in *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotListProxyResponse, error) {
 	e, err := endpointOf(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *proxyService) SnapshotRemove(ctx context.Context, in *imrpc.EngineSnaps
 	})
 }
 
-// SnapshotRevert goes on from a snapshot.
+// SnapshotRevert continues from a snapshot.
 func (s *proxyService) SnapshotRevert(ctx context.Context, in *imrpc.EngineSnapshotRevertRequest) (*emptypb.Empty, error) {
 	return onServer(ctx, func(d *dataplane.Server) error {
 		return d.SnapshotRevert(refOf(in.GetProxyEngineRequest()), in.GetName())
@@ -74,7 +74,7 @@ func (s *proxyService) SnapshotPurge(ctx context.Context, in *imrpc.EngineSnapsh
 	})
 }
 
-// SnapshotPurgeStatus tells how far the last purge is, by replica.
+// SnapshotPurgeStatus reports how far the last purge is, by replica.
 func (s *proxyService) SnapshotPurgeStatus(ctx context.Context,
 	in *imrpc.ProxyEngineRequest) (*imrpc.EngineSnapshotPurgeStatusProxyResponse, error) {
 	server, err := serverOf(ctx)
@@ -101,7 +101,7 @@ func (s *proxyService) SnapshotHash(ctx context.Context, in *imrpc.EngineSnapsho
 	})
 }
 
-// SnapshotHashStatus tells a snapshot's checksum, by replica.
+// SnapshotHashStatus reports a snapshot's checksum, by replica.
 func (s *proxyService) SnapshotHashStatus(ctx context.Context,
 	in *imrpc.EngineSnapshotHashStatusRequest) (*imrpc.EngineSnapshotHashStatusProxyResponse, error) {
 	server, err := serverOf(ctx)

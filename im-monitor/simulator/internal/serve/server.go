@@ -34,7 +34,7 @@ const (
 	SPDKPort     = 8504
 )
 
-// Options say how pods are served.
+// Options report how pods are served.
 type Options struct {
 	Plane  *dataplane.Plane
 	Faults *fault.Set

@@ -15,7 +15,7 @@ type spdkService struct {
 	servers *Servers
 }
 
-// ReplicaList tells every v2 replica with its head lvol.
+// ReplicaList reports every v2 replica with its head lvol.
 func (s *spdkService) ReplicaList(ctx context.Context, _ *emptypb.Empty) (*spdkrpc.ReplicaListResponse, error) {
 	e, err := endpointOf(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *spdkService) ReplicaList(ctx context.Context, _ *emptypb.Empty) (*spdkr
 	return out, nil
 }
 
-// EngineList tells every v2 engine with its replicas.
+// EngineList reports every v2 engine with its replicas.
 func (s *spdkService) EngineList(ctx context.Context, _ *emptypb.Empty) (*spdkrpc.EngineListResponse, error) {
 	e, err := endpointOf(ctx)
 	if err != nil {

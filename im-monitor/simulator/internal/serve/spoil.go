@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/im-monitor/simulator/internal/fault"
 )
 
-// blank leaves the UUID out where a rule says so.
+// blank leaves the UUID out where a rule reports it.
 func (s *Servers) blank(e *Endpoint, method string, reported dataplane.Reported) dataplane.Reported {
 	if rule, ok := s.options.Faults.Poll(fault.EmptyUUID, e.Target(), method); ok && rule.Concerns(reported.Name) {
 		reported.UUID = ""
@@ -45,7 +45,7 @@ func leftOut[V any](s *Servers, e *Endpoint, method string, list map[string]V) m
 // hugeBytes is more than a client should take.
 const hugeBytes = 64 << 20
 
-// spoil makes garbage of a list where a rule says so.
+// spoil makes garbage of a list where a rule reports it.
 func (s *Servers) spoil(e *Endpoint, list *imrpc.InstanceListResponse) {
 	rule, ok := s.options.Faults.Take(fault.Garbage, e.Target(), "InstanceList", false)
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
-// shell is what both controllers share.
-type shell struct {
+// base is what both controllers share.
+type base struct {
 	rt       *runkit.Runtime
 	log      logr.Logger
 	settings *settingcontroller.Source
@@ -24,14 +24,14 @@ type shell struct {
 	written   map[string]*staleness.Guard // by kind
 	attempts  attempts
 	semaphore semaphore
-	waiters   waiters
+	waitlist   waitlist
 	reported  reported
 
 	reportQueue, executorQueue enqueue.Queue[Key]
 }
 
-func newShell(rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store, options Options) *shell {
-	s := &shell{rt: rt, log: rt.Log.WithName("instance"), settings: settings, store: store, options: options,
+func newBase(rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store, options Options) *base {
+	s := &base{rt: rt, log: rt.Log.WithName("instance"), settings: settings, store: store, options: options,
 		written: map[string]*staleness.Guard{}}
 	for _, kind := range kinds {
 		s.written[kind] = &staleness.Guard{}
@@ -40,10 +40,10 @@ func newShell(rt *runkit.Runtime, settings *settingcontroller.Source, store inve
 }
 
 // fencingDelayEnds is when this leader may touch names whose deletion a server may still execute. Who is not elected never may.
-func (s *shell) fencingDelayEnds() time.Time {
+func (s *base) fencingDelayEnds() time.Time {
 	return fencingdelay.Ends(s.rt.ElectedAt(), s.rt.Clock.Now(), s.options.PostElectionDelay)
 }
 
-func (s *shell) logFor(key Key) logr.Logger {
+func (s *base) logFor(key Key) logr.Logger {
 	return s.log.WithValues("kind", key.Kind, "instance", key.Name)
 }

@@ -21,8 +21,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// shell is what both controllers share.
-type shell struct {
+// base is what both controllers share.
+type base struct {
 	client    client.Client
 	uncached  client.Reader
 	store     inventory.Store
@@ -44,18 +44,18 @@ type shell struct {
 	mappings  mappingreader.Reader
 	undecided undecided
 
-	// evaluationQueue and executorQueue wake the two controllers.
+	// evaluationQueue and executorQueue enqueue the two controllers.
 	evaluationQueue, executorQueue enqueue.Queue[orphan.Key]
 }
 
 // fencingDelayEnds is when this leader may touch Orphans that are being deleted. Who is not elected never may.
-func (s *shell) fencingDelayEnds() time.Time {
+func (s *base) fencingDelayEnds() time.Time {
 	return fencingdelay.Ends(s.electedAt(), s.clock.Now(), s.options.PostElectionDelay)
 }
 
 // absent asks the inventory for the proof that an Orphan's instance is not there. After a call of our own less is
 // needed.
-func (s *shell) absent(o orphan.Orphan, t attempt) bool {
+func (s *base) absent(o orphan.Orphan, t attempt) bool {
 	if s.store.Absent(subject(o)) {
 		return true
 	}
@@ -73,7 +73,7 @@ func subject(o orphan.Orphan) inventory.Subject {
 }
 
 // cachedOrphans are the Orphans about one key: those of the instance, and those of data that this instance manager has to answer for.
-func (s *shell) cachedOrphans(ctx context.Context, key orphan.Key) ([]*v1beta2.Orphan, error) {
+func (s *base) cachedOrphans(ctx context.Context, key orphan.Key) ([]*v1beta2.Orphan, error) {
 	out, err := s.cached(ctx, byKey, indexValue(key))
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (s *shell) cachedOrphans(ctx context.Context, key orphan.Key) ([]*v1beta2.O
 }
 
 // cached are the Orphans that an index finds.
-func (s *shell) cached(ctx context.Context, index, value string) ([]*v1beta2.Orphan, error) {
+func (s *base) cached(ctx context.Context, index, value string) ([]*v1beta2.Orphan, error) {
 	var list v1beta2.OrphanList
 	if err := s.client.List(ctx, &list, client.InNamespace(s.namespace), client.MatchingFields{index: value}); err != nil {
 		return nil, fmt.Errorf("listing orphans of %s: %w", value, err)
