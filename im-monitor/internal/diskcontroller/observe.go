@@ -50,8 +50,8 @@ type server struct {
 // errNotYet: an instance manager answers, and this process has not connected to it yet. Nothing is concluded from that.
 var errNotYet = errors.New("not connected yet")
 
-// serverOf is the node's v2 instance manager that answers; nil where there is none. none reports that the node has no v2 instance manager at
-// all.
+// serverOf is the node's v2 instance manager that answers; nil where there is none. none reports that the node has no v2 instance manager
+// at all.
 func (s *reconciler) serverOf(ctx context.Context, nodeName string) (at *server, none bool, err error) {
 	var list v1beta2.InstanceManagerList
 	err = s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: nodeName},

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// calls makes what is due and need not wait: removals at once, else one thing at a time.
+// calls returns the calls that are due and need not wait: all removals at once, else one call at a time.
 func (p *pass) calls() {
 	for _, c := range p.removals() {
 		if !p.waits(c) {
@@ -41,7 +41,7 @@ func (p *pass) calls() {
 	}
 }
 
-// due are the calls that the spec asks for and the engine has not followed, whether or not it is their turn.
+// due returns the calls that the spec requires and the engine has not executed, also those that have to wait.
 func (p *pass) due() map[Key]bool {
 	due := map[Key]bool{
 		{Op: OpRevert}:  p.revertDue(),
@@ -65,7 +65,7 @@ func (p *pass) revertDue() bool {
 	return e.Spec.Active && e.Spec.RequestedRevert != "" && e.Spec.RequestedRevert != e.Status.LastRevert
 }
 
-// expansionDue: none is under way, and what became of the last one is known.
+// expansionDue: no expansion is in progress, and the result of the last one is known.
 func (p *pass) expansionDue() bool {
 	return p.grows() && !p.Seen.Volume.Expanding && p.out.Growth.To == 0 && !p.out.ExpansionFailed
 }
@@ -76,7 +76,7 @@ func (p *pass) cloneDue() bool {
 
 func (p *pass) restoreDue() bool { return p.Seen.Restores != nil && !p.restoreBegun() }
 
-// restoreBegun reports whether the engine has begun with this backup, or failed with it.
+// restoreBegun reports whether the engine has begun to restore this backup, or failed to.
 func (p *pass) restoreBegun() bool {
 	for _, one := range p.Seen.Restores {
 		if one.IsRestoring || one.LastRestored == p.Engine.Spec.RequestedBackupRestore || p.restoreFailed(one) {
@@ -86,8 +86,8 @@ func (p *pass) restoreBegun() bool {
 	return false
 }
 
-// restoreFailed reports whether a replica failed to restore the backup that is asked for. A failure with an earlier one, which the status
-// keeps until the next restore begins, does not mention it.
+// restoreFailed reports whether a replica failed to restore the requested backup. A failure with an earlier backup, which the status
+// keeps until the next restore begins, does not count.
 func (p *pass) restoreFailed(one v1beta2.RestoreStatus) bool {
 	wanted := p.Engine.Spec.RequestedBackupRestore
 	return one.Error != "" && cmp.Or(backupOf(one.BackupURL), wanted) == wanted
@@ -105,8 +105,8 @@ func backupOf(text string) string {
 // queryBackup is the key of a backup's name in its URL: <target>?backup=<name>&volume=<volume in the target>.
 const queryBackup = "backup"
 
-// RestoreURL is the URL of a backup of the same volume in the same backup target as the first one: a standby volume is filled with later
-// backups than the one that it was made from.
+// RestoreURL is the URL of a backup of the same volume in the same backup target as the first one: a standby volume restores later
+// backups than the one that it was created from.
 func RestoreURL(first, backup string) (string, error) {
 	target, query, _ := strings.Cut(first, "?")
 	values, err := url.ParseQuery(query)
@@ -120,7 +120,7 @@ func RestoreURL(first, backup string) (string, error) {
 	return target + "?" + values.Encode(), nil
 }
 
-// removals take out what the engine lists and the spec does not have, and what is listed at an address of an earlier run.
+// removals returns the calls that remove replicas which the spec does not have, and replicas at an address of an earlier run.
 func (p *pass) removals() (out []Call) {
 	wanted := p.Engine.Spec.ReplicaAddressMap
 	stays := false
@@ -164,7 +164,7 @@ func (p *pass) missing() (out []string) {
 	return out
 }
 
-// addition lets the next missing replica in, while there is one to rebuild it from.
+// addition returns the call that adds the next missing replica, while there is a replica to rebuild it from.
 func (p *pass) addition() {
 	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil || Restoring(p.Engine) {
 		return
@@ -185,12 +185,12 @@ func (p *pass) addition() {
 	}
 }
 
-// grows reports whether the backends are smaller than the volume needs them.
+// grows reports whether the backends are smaller than the volume requires.
 func (p *pass) grows() bool {
 	return p.Seen.Volume != nil && p.Room != nil && p.wanted() > p.Seen.Volume.Size
 }
 
-// wanted is the backend size that the volume's size asks for.
+// wanted is the backend size that the volume's size requires.
 func (p *pass) wanted() volumesize.Backend {
 	return p.Room.Backend(volumesize.Net(p.Engine.Spec.VolumeSize))
 }
@@ -208,7 +208,7 @@ func (p *pass) call(c Call) {
 	p.out.Calls = append(p.out.Calls, c)
 }
 
-// waits reports whether a call that is due has to wait, because it was made a short time ago.
+// waits reports whether a call that is due has to wait after its last attempt.
 func (p *pass) waits(c Call) bool { return p.Now.Before(p.Waits[c.Key()]) }
 
 // source reads `snap://<volume>/<snapshot>`, and the same with vol://.

@@ -11,19 +11,19 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-func TestReplicasComeAndGoAsTheSpecAsks(t *testing.T) {
+func TestReplicasAreAddedAndRemovedAsTheSpecRequires(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		w    func() engine.World
 		want []engine.Call
 	}{
-		{"what is wanted and listed is left alone", func() engine.World { return lists(lists(world("a", "b"), "a", rw), "b", rw) }, nil},
+		{"a replica of the spec that is listed gets no call", func() engine.World { return lists(lists(world("a", "b"), "a", rw), "b", rw) }, nil},
 		{"a missing one is added", func() engine.World { return lists(world("a", "b"), "a", rw) }, []engine.Call{add("b")}},
 		{"of two missing ones the first is added", func() engine.World { return lists(world("a", "b", "c"), "a", rw) },
 			[]engine.Call{add("b")}},
 		{"none is added while one is being rebuilt", func() engine.World { return lists(lists(world("a", "b", "c"), "a", rw), "b", wo) },
 			nil},
-		{"none is added while our own call adds one", func() engine.World {
+		{"none is added while a call of this process adds one", func() engine.World {
 			w := lists(world("a", "b", "c"), "a", rw)
 			w.Adding = "b"
 			return w
@@ -35,39 +35,39 @@ func TestReplicasComeAndGoAsTheSpecAsks(t *testing.T) {
 			w.Waits = map[engine.Key]time.Time{{Op: engine.OpAdd, Name: "b"}: now.Add(time.Second)}
 			return w
 		}, []engine.Call{add("c")}},
-		{"a wait that is over is none", func() engine.World {
+		{"a replica whose wait is over is added", func() engine.World {
 			w := lists(world("a", "b"), "a", rw)
 			w.Waits = map[engine.Key]time.Time{{Op: engine.OpAdd, Name: "b"}: now}
 			return w
 		}, []engine.Call{add("b")}},
-		{"a wanted one that failed is its owner's to take out",
+		{"a failed replica of the spec is removed by attach-controller, not here",
 			func() engine.World { return lists(lists(world("a", "b"), "a", rw), "b", failed) }, nil},
-		{"what is not wanted is removed", func() engine.World { return lists(lists(world("a"), "a", rw), "b", failed) },
+		{"a replica that the spec lacks is removed", func() engine.World { return lists(lists(world("a"), "a", rw), "b", failed) },
 			[]engine.Call{remove("b")}},
-		{"what is not wanted is removed in any mode",
+		{"a replica that the spec lacks is removed in any mode",
 			func() engine.World { return lists(lists(lists(world("a"), "a", rw), "b", rw), "c", wo) },
 			[]engine.Call{remove("b"), remove("c")}},
-		{"nothing is removed while no wanted one is RW", func() engine.World { return lists(lists(world("a"), "a", wo), "b", rw) }, nil},
-		{"nothing is removed while the only wanted one failed",
+		{"nothing is removed while no replica of the spec is RW", func() engine.World { return lists(lists(world("a"), "a", wo), "b", rw) }, nil},
+		{"nothing is removed while the only replica of the spec failed",
 			func() engine.World { return lists(lists(world("a"), "a", failed), "b", rw) }, nil},
-		{"one that is not to be removed yet again waits", func() engine.World {
+		{"a removal waits for its retry", func() engine.World {
 			w := lists(lists(world("a"), "a", rw), "b", failed)
 			w.Waits = map[engine.Key]time.Time{remove("b").Key(): now.Add(time.Second)}
 			return w
 		}, nil},
-		{"an addition that is not wanted any more is removed", func() engine.World {
+		{"an addition that the spec no longer has is removed", func() engine.World {
 			w := lists(lists(world("a"), "a", rw), "b", wo)
 			w.Adding = "b"
 			return w
 		}, []engine.Call{remove("b")}},
-		{"removals go first, and alone", func() engine.World { return lists(lists(world("a", "c"), "a", rw), "b", failed) },
+		{"removals precede additions, and are not combined with them", func() engine.World { return lists(lists(world("a", "c"), "a", rw), "b", failed) },
 			[]engine.Call{remove("b")}},
-		{"one that listens elsewhere now is removed before it is added again", func() engine.World {
+		{"one with a new address is removed before it is added again", func() engine.World {
 			w := lists(world("a", "b"), "a", rw)
 			w.Seen.Replicas = append(w.Seen.Replicas, engine.Replica{Name: "b", Address: "tcp://10.9.9.9:1", Mode: failed})
 			return w
 		}, []engine.Call{{Op: engine.OpRemove, Name: "b", Address: "tcp://10.9.9.9:1"}}},
-		{"one that no one names is removed by its address", func() engine.World {
+		{"one without a known name is removed by its address", func() engine.World {
 			w := lists(world("a"), "a", rw)
 			w.Seen.Replicas = append(w.Seen.Replicas, engine.Replica{Address: "tcp://10.9.9.9:1", Mode: failed})
 			return w
@@ -78,7 +78,7 @@ func TestReplicasComeAndGoAsTheSpecAsks(t *testing.T) {
 			w.Waits = map[engine.Key]time.Time{{Op: engine.OpRemove, Name: "tcp://10.9.9.9:1"}: now.Add(time.Second)}
 			return w
 		}, nil},
-		{"an addition reports the size that the volume has now", func() engine.World {
+		{"an addition carries the present size of the volume", func() engine.World {
 			w := lists(world("a", "b"), "a", rw)
 			w.Engine.Status.CurrentSize, w.Engine.Spec.VolumeSize = 7, 9
 			return w
@@ -88,7 +88,7 @@ func TestReplicasComeAndGoAsTheSpecAsks(t *testing.T) {
 	}
 }
 
-func TestAVolumeGrowsOnceWhenNothingElseGoesOn(t *testing.T) {
+func TestAVolumeIsExpandedOnceWhenNoOtherOperationRuns(t *testing.T) {
 	grow := []engine.Call{{Op: engine.OpExpand, Size: 2 * gib}}
 	for _, c := range []struct {
 		name   string
@@ -98,11 +98,11 @@ func TestAVolumeGrowsOnceWhenNothingElseGoesOn(t *testing.T) {
 		{"a volume that is too small grows", func(*engine.World) {}, grow},
 		{"one that has the size does not", func(w *engine.World) { w.Seen.Volume.Size = 2 * gib }, nil},
 		{"one that is larger never shrinks", func(w *engine.World) { w.Seen.Volume.Size = 3 * gib }, nil},
-		{"one that grows is left to it", func(w *engine.World) { w.Seen.Volume.Expanding = true }, nil},
-		{"one whose size was not asked for does not", func(w *engine.World) { w.Seen.Volume = nil }, nil},
+		{"one that is being expanded gets no call", func(w *engine.World) { w.Seen.Volume.Expanding = true }, nil},
+		{"one whose size was not polled does not", func(w *engine.World) { w.Seen.Volume = nil }, nil},
 		{"none during a rebuild", func(w *engine.World) { *w = lists(*w, "b", wo); w.Engine.Spec.ReplicaAddressMap["b"] = at("b") }, nil},
 		{"none again before the wait is over", func(w *engine.World) { w.Waits = map[engine.Key]time.Time{{Op: engine.OpExpand}: now.Add(1)} }, nil},
-		{"growing goes before adding", func(w *engine.World) { w.Engine.Spec.ReplicaAddressMap["b"] = at("b") }, grow},
+		{"an expansion precedes an addition", func(w *engine.World) { w.Engine.Spec.ReplicaAddressMap["b"] = at("b") }, grow},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := lists(world("a"), "a", rw)
@@ -114,7 +114,7 @@ func TestAVolumeGrowsOnceWhenNothingElseGoesOn(t *testing.T) {
 	}
 }
 
-func TestACopyIsBegunOnceAndWhatCameOfItStays(t *testing.T) {
+func TestACopyIsBegunOnceAndItsResultStays(t *testing.T) {
 	address := "tcp://" + at("a")
 	one := func(s v1beta2.SnapshotCloneStatus) map[string]v1beta2.SnapshotCloneStatus {
 		return map[string]v1beta2.SnapshotCloneStatus{address: s}
@@ -135,15 +135,15 @@ func TestACopyIsBegunOnceAndWhatCameOfItStays(t *testing.T) {
 		{name: "a server that lists replicas which copied nothing", seen: one(v1beta2.SnapshotCloneStatus{}), want: begin},
 		{name: "a copy is under way", seen: under, status: under},
 		{name: "a copy ended", known: under, seen: done, status: done},
-		{name: "a copy failed and its owner decides", seen: one(v1beta2.SnapshotCloneStatus{State: "error", Error: "no"}),
+		{name: "a copy failed, and attach-controller decides", seen: one(v1beta2.SnapshotCloneStatus{State: "error", Error: "no"}),
 			status: one(v1beta2.SnapshotCloneStatus{State: "error", Error: "no"})},
 		{name: "the engine runs again after the end", known: done, seen: none, status: done},
 		{name: "the engine ran again in the middle", known: under, seen: none, want: begin, status: under},
 		{name: "it was begun a moment ago", seen: none, waits: true},
-		{name: "no one asked", noAsk: true},
-		{name: "the source is written in the other way", source: "vol://other/snap-1", seen: none, want: begin},
+		{name: "no request", noAsk: true},
+		{name: "the source has the prefix vol://", source: "vol://other/snap-1", seen: none, want: begin},
 		{name: "the source names no snapshot", source: "vol://other", seen: none},
-		{name: "the source is none", source: "other/snap-1", seen: none},
+		{name: "the source has no prefix", source: "other/snap-1", seen: none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := lists(world("a"), "a", rw)
@@ -158,7 +158,7 @@ func TestACopyIsBegunOnceAndWhatCameOfItStays(t *testing.T) {
 	}
 }
 
-func TestARestoreIsBegunOnceAndItsBackupIsToldWhenAllReplicasHaveIt(t *testing.T) {
+func TestARestoreIsBegunOnceAndItsBackupIsReportedWhenAllReplicasHaveIt(t *testing.T) {
 	begin := []engine.Call{{Op: engine.OpRestore}}
 	type status = v1beta2.RestoreStatus
 	for _, c := range []struct {
@@ -173,10 +173,10 @@ func TestARestoreIsBegunOnceAndItsBackupIsToldWhenAllReplicasHaveIt(t *testing.T
 		{"it is under way", map[string]status{"x": {IsRestoring: true}}, nil, ""},
 		{"one replica has it", map[string]status{"x": {LastRestored: "b-1"}, "y": {IsRestoring: true}}, nil, ""},
 		{"all have it", map[string]status{"x": {LastRestored: "b-1"}, "y": {LastRestored: "b-1"}}, nil, "b-1"},
-		{"one failed and the owner decides", map[string]status{"x": {LastRestored: "b-1"}, "y": {Error: "no"}}, nil, ""},
+		{"one failed, and attach-controller decides", map[string]status{"x": {LastRestored: "b-1"}, "y": {Error: "no"}}, nil, ""},
 		{"an earlier backup failed", map[string]status{"x": {Error: "no", BackupURL: "s3://b@r/?backup=b-0&volume=v"}}, begin, ""},
 		{"this backup failed", map[string]status{"x": {Error: "no", BackupURL: "s3://b@r/?backup=b-1&volume=v"}}, nil, ""},
-		{"no one asked", nil, nil, ""},
+		{"no request", nil, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := lists(world("a"), "a", rw)
@@ -188,19 +188,19 @@ func TestARestoreIsBegunOnceAndItsBackupIsToldWhenAllReplicasHaveIt(t *testing.T
 	}
 }
 
-func TestAReplicaThatFailedARestoreInAnEarlierRunIsFilledAgain(t *testing.T) {
+func TestAReplicaThatFailedARestoreInAnEarlierRunRestoresAgain(t *testing.T) {
 	w := lists(world("a"), "a", rw)
 	w.Engine.Spec.RequestedBackupRestore = "b-1"
 	w.Engine.Status.RestoreStatus = map[string]v1beta2.RestoreStatus{"tcp://" + at("a"): {Error: "no"}}
 	w.Seen.Restores = map[string]v1beta2.RestoreStatus{}
 	v := engine.Decide(w)
-	require.Empty(t, v.Status.RestoreStatus, "the error of an earlier run is not of this one")
+	require.Empty(t, v.Status.RestoreStatus, "an error of an earlier run is dropped")
 	require.Equal(t, []engine.Call{{Op: engine.OpRestore}}, v.Calls)
 	w.Seen.Restores = nil
-	require.NotEmpty(t, engine.Decide(w).Status.RestoreStatus, "what was not asked for stays")
+	require.NotEmpty(t, engine.Decide(w).Status.RestoreStatus, "a field that was not polled stays")
 }
 
-func TestAQuietEngineIsAskedForReplicasAndSnapshotsAlone(t *testing.T) {
+func TestAQuietEngineIsPolledForReplicasAndSnapshotsOnly(t *testing.T) {
 	quiet := func() *v1beta2.Engine {
 		e := world("a").Engine
 		e.Status.ReplicaModeMap = map[string]string{"a": rw}
@@ -216,21 +216,21 @@ func TestAQuietEngineIsAskedForReplicasAndSnapshotsAlone(t *testing.T) {
 		want          engine.Questions
 		purging       bool
 	}{
-		{"a quiet one", func(*v1beta2.Engine) {}, false, false, engine.Questions{}, false},
+		{"a quiet engine", func(*v1beta2.Engine) {}, false, false, engine.Questions{}, false},
 		{"the first poll of a process", func(*v1beta2.Engine) {}, true, false, engine.Questions{Volume: true}, false},
-		{"a size that is not the wanted one", func(e *v1beta2.Engine) { e.Spec.VolumeSize = 3 }, false, false,
+		{"a size that differs from the spec", func(e *v1beta2.Engine) { e.Spec.VolumeSize = 3 }, false, false,
 			engine.Questions{Volume: true}, false},
 		{"an expansion", func(e *v1beta2.Engine) { e.Status.IsExpanding = true }, false, false, engine.Questions{Volume: true}, false},
-		{"our own addition", func(*v1beta2.Engine) {}, false, true, engine.Questions{Rebuilds: true}, false},
+		{"an addition by this process", func(*v1beta2.Engine) {}, false, true, engine.Questions{Rebuilds: true}, false},
 		{"a replica that is not RW", func(e *v1beta2.Engine) { e.Status.ReplicaModeMap["a"] = wo }, false, false,
 			engine.Questions{Rebuilds: true}, false},
-		{"a rebuild whose end was not seen", func(e *v1beta2.Engine) {
+		{"a rebuild whose end was not polled", func(e *v1beta2.Engine) {
 			e.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"x": {IsRebuilding: true}}
 		}, false, false, engine.Questions{Rebuilds: true}, false},
 		{"a rebuild that ended", func(e *v1beta2.Engine) {
 			e.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"x": {State: "complete"}}
 		}, false, false, engine.Questions{}, false},
-		{"a copy that is wanted", func(e *v1beta2.Engine) { e.Spec.RequestedDataSource = "snap://v/s" }, false, false,
+		{"a requested copy", func(e *v1beta2.Engine) { e.Spec.RequestedDataSource = "snap://v/s" }, false, false,
 			engine.Questions{Clones: true}, false},
 		{"a copy under way", func(e *v1beta2.Engine) {
 			e.Spec.RequestedDataSource, e.Status.CloneStatus = "snap://v/s", cloneOf("in_progress")
@@ -238,15 +238,15 @@ func TestAQuietEngineIsAskedForReplicasAndSnapshotsAlone(t *testing.T) {
 		{"a copy that ended", func(e *v1beta2.Engine) {
 			e.Spec.RequestedDataSource, e.Status.CloneStatus = "snap://v/s", cloneOf("complete")
 		}, false, false, engine.Questions{}, false},
-		{"a restore that is wanted", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore = "b" }, false, false,
+		{"a requested restore", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore = "b" }, false, false,
 			engine.Questions{Restores: true}, false},
 		{"a restore that is done", func(e *v1beta2.Engine) { e.Spec.RequestedBackupRestore, e.Status.LastRestoredBackup = "b", "b" }, false,
 			false, engine.Questions{}, false},
-		{"snapshots on their way out", func(*v1beta2.Engine) {}, false, false, engine.Questions{Purges: true}, true},
-		{"a purge whose end was not seen", func(e *v1beta2.Engine) {
+		{"snapshots being removed", func(*v1beta2.Engine) {}, false, false, engine.Questions{Purges: true}, true},
+		{"a purge whose end was not polled", func(e *v1beta2.Engine) {
 			e.Status.PurgeStatus = map[string]v1beta2.PurgeStatus{"x": {IsPurging: true}}
 		}, false, false, engine.Questions{Purges: true}, false},
-		{"a v2 engine, which reports of no purge", func(e *v1beta2.Engine) { e.Spec.DataEngine = v1beta2.DataEngineV2 }, false, false,
+		{"a v2 engine, which reports no purge", func(e *v1beta2.Engine) { e.Spec.DataEngine = v1beta2.DataEngineV2 }, false, false,
 			engine.Questions{}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -257,10 +257,10 @@ func TestAQuietEngineIsAskedForReplicasAndSnapshotsAlone(t *testing.T) {
 	}
 }
 
-func TestNoReplicaIsAddedWhileSnapshotsAreMerged(t *testing.T) {
+func TestNoReplicaIsAddedDuringAPurge(t *testing.T) {
 	w := lists(world("a", "b"), "a", rw)
 	w.Seen.Purges = map[string]v1beta2.PurgeStatus{"tcp://" + at("a"): {IsPurging: true}}
-	require.Empty(t, engine.Decide(w).Calls, "an engine refuses that, and failures count")
+	require.Empty(t, engine.Decide(w).Calls, "the engine refuses the addition, and failures count")
 	w.Seen.Purges["tcp://"+at("a")] = v1beta2.PurgeStatus{State: "complete"}
 	require.Equal(t, []engine.Call{add("b")}, engine.Decide(w).Calls)
 }
@@ -274,7 +274,7 @@ func TestAnEngineIsAskedToRevertOnce(t *testing.T) {
 	require.Empty(t, engine.Decide(w).Calls, "not again at once")
 	w.Waits = nil
 	w.Engine.Status.LastRevert = w.Engine.Spec.RequestedRevert
-	require.Empty(t, engine.Decide(w).Calls, "what was answered is not asked again")
+	require.Empty(t, engine.Decide(w).Calls, "an answered request is not repeated")
 	w.Engine.Status.LastRevert = "snap-1@2026-03-03T05:00:00Z"
 	w = lists(w, "b", wo)
 	w.Engine.Spec.ReplicaAddressMap["b"] = at("b")

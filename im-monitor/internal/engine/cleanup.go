@@ -8,8 +8,8 @@ import (
 	"drover.dev/drover/shared/snapshotlimit"
 )
 
-// leftovers are the snapshots that a purge would take out, or mark as removed: system snapshots, as rebuilds leave them. v2 takes out those
-// alone that have one child at most.
+// leftovers are the snapshots that a purge would remove, or mark as removed: system snapshots, as rebuilds leave them. v2 removes only
+// those that have one child at most.
 func (p *pass) leftovers() []string {
 	var out []string
 	for name, info := range p.Seen.Snapshots {
@@ -32,7 +32,7 @@ func (p *pass) removedMergeable() bool {
 	return false
 }
 
-// makeRoom is due before an addition, which takes a snapshot and is refused at the engine's limits. It reports whether the addition must
+// makeRoom purges before an addition, which takes a snapshot and is refused at the engine's limits. It reports whether the addition must
 // wait.
 func (p *pass) makeRoom() bool {
 	held := p.full()
@@ -51,7 +51,7 @@ func (p *pass) makeRoom() bool {
 	return true
 }
 
-// full names the limit of snapshots that the engine has reached, empty where it has not, or its snapshots are not known.
+// full returns the snapshot limit that the engine has reached; empty where it has reached none, or its snapshots are not known.
 func (p *pass) full() string {
 	if p.Seen.Snapshots == nil {
 		return ""
@@ -63,12 +63,12 @@ func (p *pass) roomCanBeMade() bool {
 	return p.CleanUp && (len(p.leftovers()) > 0 || p.removedMergeable())
 }
 
-// purgeDue: an addition needs room, or a rebuild left something.
+// purgeDue: an addition needs room, or a rebuild left system snapshots.
 func (p *pass) purgeDue() bool {
 	return p.cleanUpDue() || len(p.missing()) > 0 && p.full() != "" && p.roomCanBeMade()
 }
 
-// cleanUpDue: once after a successful rebuild, when the engine has what a rebuild leaves. What a purge left there is not purged again.
+// cleanUpDue: once after a successful rebuild that left system snapshots. Snapshots that a purge left are not purged again.
 func (p *pass) cleanUpDue() bool {
 	left := strings.Join(p.leftovers(), " ")
 	return p.CleanUp && left != "" && left != p.Purged && p.Engine.Spec.Active && p.rebuilt()

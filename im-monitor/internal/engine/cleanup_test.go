@@ -18,7 +18,7 @@ func snapshots(w engine.World, names ...string) engine.World {
 	return w
 }
 
-func TestARebuildAtTheSnapshotLimitMakesRoomFirst(t *testing.T) {
+func TestARebuildAtTheSnapshotLimitPurgesFirst(t *testing.T) {
 	purge := []engine.Call{{Op: engine.OpPurge}}
 	for _, c := range []struct {
 		name   string
@@ -34,7 +34,7 @@ func TestARebuildAtTheSnapshotLimitMakesRoomFirst(t *testing.T) {
 			w.Waits = map[engine.Key]time.Time{{Op: engine.OpPurge}: now.Add(1)}
 		}, nil, false},
 		{"the setting forbids it", func(w *engine.World) { w.CleanUp = false }, nil, true},
-		{"there are users' alone", func(w *engine.World) { *w = snapshots(*w, "user-2"); delete(w.Seen.Snapshots, "sys") }, nil, true},
+		{"only user snapshots exist", func(w *engine.World) { *w = snapshots(*w, "user-2"); delete(w.Seen.Snapshots, "sys") }, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := snapshots(lists(world("a", "b"), "a", rw), "user", "sys")
@@ -45,13 +45,13 @@ func TestARebuildAtTheSnapshotLimitMakesRoomFirst(t *testing.T) {
 			require.Equal(t, c.want, v.Calls)
 			require.Equal(t, c.held, v.Held != "")
 			if c.held {
-				require.Equal(t, period, v.Next, "nothing is expected to happen by itself")
+				require.Equal(t, period, v.Next, "no change is expected")
 			}
 		})
 	}
 }
 
-func TestWhatARebuildLeavesIsPurgedOnceAfterIt(t *testing.T) {
+func TestSystemSnapshotsOfARebuildArePurgedOnceAfterIt(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*engine.World)
@@ -61,12 +61,12 @@ func TestWhatARebuildLeavesIsPurgedOnceAfterIt(t *testing.T) {
 		{"none was rebuilt in this run", func(w *engine.World) { w.Seen.Rebuilds = nil }, false},
 		{"another one is missing", func(w *engine.World) { w.Engine.Spec.ReplicaAddressMap["c"] = at("c") }, false},
 		{"the setting forbids it", func(w *engine.World) { w.CleanUp = false }, false},
-		{"the same were purged before", func(w *engine.World) { w.Purged = "sys" }, false},
-		{"others were purged before", func(w *engine.World) { w.Purged = "sys-0" }, true},
+		{"the same snapshots were purged before", func(w *engine.World) { w.Purged = "sys" }, false},
+		{"other snapshots were purged before", func(w *engine.World) { w.Purged = "sys-0" }, true},
 		{"they are marked already", func(w *engine.World) {
 			w.Seen.Snapshots["sys"] = v1beta2.SnapshotInfo{Name: "sys", Removed: true, Children: map[string]bool{"volume-head": true}}
 		}, false},
-		{"there are users' alone", func(w *engine.World) { delete(w.Seen.Snapshots, "sys") }, false},
+		{"only user snapshots exist", func(w *engine.World) { delete(w.Seen.Snapshots, "sys") }, false},
 		{"the engine is not the volume's active one", func(w *engine.World) { w.Engine.Spec.Active = false }, false},
 		{"of v2 one with two children stays", func(w *engine.World) {
 			w.Engine.Spec.DataEngine = v1beta2.DataEngineV2

@@ -9,10 +9,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// FailuresToErr is after how many failed additions a replica counts as failed: its owner may then try it again, or another one.
+// FailuresToErr is the number of failed additions after which a replica counts as failed: attach-controller may then retry it, or use
+// another one.
 const FailuresToErr = 3
 
-// unknown begins the name of a listed replica that no one names.
+// unknown is the prefix of the name of a listed replica whose name is not known.
 const unknown = v1beta2.UnnamedReplica
 
 // Decide is total, deterministic and idempotent.
@@ -70,7 +71,7 @@ func (p *pass) replicas() {
 	s.RebuildStatus = p.ofListed(s.RebuildStatus)
 }
 
-// Named gives the replicas that the engine lists without a name the one of their address.
+// Named gives replicas that the engine lists without a name the name that the spec has for their address.
 func Named(e *v1beta2.Engine, listed []Replica) []Replica {
 	names := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(e.Spec.ReplicaAddressMap)) {
@@ -89,7 +90,7 @@ func Named(e *v1beta2.Engine, listed []Replica) []Replica {
 	return listed
 }
 
-// mode is what the engine reports, but for a rebuild that was given up or is stranded.
+// mode is the mode that the engine reports, except for a rebuild that was aborted or is stranded.
 func (p *pass) mode(r Replica) string {
 	if r.Mode == v1beta2.ReplicaModeWO && (p.Failures[r.Name] >= FailuresToErr || slices.Contains(p.out.Stranded, r.Name)) {
 		return v1beta2.ReplicaModeERR
@@ -97,7 +98,7 @@ func (p *pass) mode(r Replica) string {
 	return r.Mode
 }
 
-// transitions notes when a replica's mode changed.
+// transitions records when a replica's mode changed.
 func (p *pass) transitions() {
 	s, before := &p.out.Status, p.Engine.Status.ReplicaModeMap
 	times := map[string]string{}
@@ -130,7 +131,7 @@ func (p *pass) snapshots() {
 // purgeSteps is how finely the progress of a purge is reported: each step is a write.
 const purgeSteps = 25
 
-// purges reports of the last purge.
+// purges sets the status of the last purge.
 func (p *pass) purges() {
 	if p.Seen.Purges == nil {
 		return
@@ -145,8 +146,8 @@ func (p *pass) purges() {
 	p.going = p.going || v1beta2.IsPurging(p.Seen.Purges)
 }
 
-// copies keeps what came of a clone, and which backup was restored last: a later run of the engine knows nothing of it. What replicas report
-// of a restore is of this run only: who failed in the last one is asked again.
+// copies keeps the result of a clone, and which backup was restored last: a later run of the engine does not report them. The restore
+// status of replicas is of this run only: a replica that failed in the last run restores again.
 func (p *pass) copies() {
 	s := &p.out.Status
 	if begun(p.Seen.Clones) {
@@ -174,8 +175,8 @@ func (p *pass) copies() {
 	}
 }
 
-// polled answers who asked for a poll, with the request itself: the poll began after that was read, and the time is by the
-// clock of who asked, so that no difference between clocks makes a poll newer than it is.
+// polled answers a requested poll with the time of the request: the poll began after the request was read, and the time is by the
+// clock of the requester, so that no difference between clocks makes a poll newer than it is.
 func (p *pass) polled() {
 	if asked := p.Engine.Spec.LookRequestedAt; !parse(asked).IsZero() {
 		p.out.Status.LookedAt = asked

@@ -5,9 +5,9 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Ended is the status of an engine that does not run: what it reported of its replicas stays for those who close the volume, until they empty
-// the map of replicas, or the next run begins; so does what failed there. What it reported of a restore stays until the next run begins, and
-// what it reported of a copy as long as that is asked for.
+// Ended is the status of an engine that does not run. What it reported about its replicas stays for attach-controller, until that empties
+// the map of replicas, or the next run begins; so does the condition Operations. The restore status stays until the next run begins, and
+// the clone status as long as the clone is requested.
 func Ended(e *v1beta2.Engine) v1beta2.EngineStatus {
 	s := *e.Status.DeepCopy()
 	begins := e.Spec.DesireState == v1beta2.InstanceStateRunning && (s.Starting || s.CurrentState == v1beta2.InstanceStateStarting)

@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-func TestACopyThatIsNotAskedForAnyMoreIsForgottenWhenTheEngineHasEnded(t *testing.T) {
+func TestTheCloneStatusIsDroppedWhenTheEngineHasEndedAndTheCloneIsNotRequested(t *testing.T) {
 	e := world("a").Engine
 	e.Spec.DesireState, e.Status.CurrentState, e.Spec.RequestedDataSource = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped,
 		"snap://other/s"
@@ -19,7 +19,7 @@ func TestACopyThatIsNotAskedForAnyMoreIsForgottenWhenTheEngineHasEnded(t *testin
 	require.Empty(t, engine.Ended(e).CloneStatus)
 }
 
-func TestWhatAnEngineSaidStaysUntilTheVolumeIsClosedOrTheNextRunBegins(t *testing.T) {
+func TestTheStatusOfAnEngineStaysUntilTheVolumeIsDetachedOrTheNextRunBegins(t *testing.T) {
 	const running, stopped, starting, broken, unknown = v1beta2.InstanceStateRunning, v1beta2.InstanceStateStopped,
 		v1beta2.InstanceStateStarting,
 		v1beta2.InstanceStateError, v1beta2.InstanceStateUnknown
@@ -33,9 +33,9 @@ func TestWhatAnEngineSaidStaysUntilTheVolumeIsClosedOrTheNextRunBegins(t *testin
 		{"an engine that was stopped and whose map was emptied", stopped, stopped, false, true, false},
 		{"an engine that is not proven stopped", stopped, unknown, false, true, true},
 		{"an engine that failed", running, broken, false, false, true},
-		{"an engine that cannot be seen", running, unknown, false, false, true},
-		{"an engine that must run and was not emitted", running, stopped, false, false, true},
-		{"an engine whose next run is emitted", running, stopped, true, false, false},
+		{"an engine whose state is unknown", running, unknown, false, false, true},
+		{"an engine that must run and is not starting yet", running, stopped, false, false, true},
+		{"an engine whose next run is recorded as starting", running, stopped, true, false, false},
 		{"an engine whose next run begins", running, starting, false, false, false},
 		{"an engine that runs", running, running, true, false, true},
 	} {

@@ -9,15 +9,15 @@ import (
 
 // Growth is an expansion that the engine accepted.
 type Growth struct {
-	// To is the size that it must reach; 0: there is none.
+	// To is the size to reach; 0: there is no expansion.
 	To volumesize.Backend
-	// Unchanged is since which poll the engine neither grew nor reported that it grows.
+	// Unchanged is the time of the first poll since which the engine neither grew nor reported an expansion.
 	Unchanged time.Time
 }
 
-// expansion notes what became of the last one. An engine that accepted one may fail silently: it refuses it by its snapshot limits, or its
-// frontend does not grow. Success is the size; failure is a size that did not change in two polls without an expansion under way. Such an
-// error stays until the size is reached, since the engine never reports it.
+// expansion records the result of the last expansion. An engine that accepted one may fail silently: its snapshot limits forbid it, or its
+// frontend does not grow. The expansion succeeded when the size is reached; it failed when the size did not change in two polls without
+// an expansion in progress. Such an error stays until the size is reached, since the engine never reports it.
 func (p *pass) expansion() {
 	v, s := p.Seen.Volume, &p.out.Status
 	p.out.Growth = p.Growth

@@ -25,8 +25,8 @@ func TestAnExpansionThatFailsSilentlyIsFoundInTwoPolls(t *testing.T) {
 	same := engine.Volume{Size: gib, SnapshotMaxCount: 250}
 
 	w, v := poll(begin(), busy, same)
-	require.False(t, v.ExpansionFailed, "one poll is not enough")
-	require.Empty(t, v.Calls, "what became of the first is not known")
+	require.False(t, v.ExpansionFailed, "one poll is no proof")
+	require.Empty(t, v.Calls, "the result of the first expansion is not known")
 	w, v = poll(w, busy/2, same)
 	require.False(t, v.ExpansionFailed)
 	w, v = poll(w, busy/2, same)
@@ -35,10 +35,10 @@ func TestAnExpansionThatFailsSilentlyIsFoundInTwoPolls(t *testing.T) {
 	require.Contains(t, v.Status.LastExpansionError, "snapshot limits")
 	w, v = poll(w, busy, same)
 	require.False(t, v.ExpansionFailed, "reported once")
-	require.NotEmpty(t, v.Status.LastExpansionError, "and remembered")
-	require.Equal(t, []engine.Call{{Op: engine.OpExpand, Size: 2 * gib}}, v.Calls, "and tried again")
+	require.NotEmpty(t, v.Status.LastExpansionError, "the error stays")
+	require.Equal(t, []engine.Call{{Op: engine.OpExpand, Size: 2 * gib}}, v.Calls, "the expansion is retried")
 	_, v = poll(w, busy, engine.Volume{Size: 2 * gib, SnapshotMaxCount: 250})
-	require.Empty(t, v.Status.LastExpansionError, "until it has the size")
+	require.Empty(t, v.Status.LastExpansionError, "the error is removed once the size is reached")
 
 	growing := same
 	growing.Expanding = true
@@ -50,20 +50,20 @@ func TestAnExpansionThatFailsSilentlyIsFoundInTwoPolls(t *testing.T) {
 	reported := same
 	reported.ExpansionError, reported.ExpansionAt = "no", "then"
 	_, v = poll(begin(), busy, reported)
-	require.Equal(t, "no then", v.Status.LastExpansionError+" "+v.Status.LastExpansionFailedAt, "its own words are better")
+	require.Equal(t, "no then", v.Status.LastExpansionError+" "+v.Status.LastExpansionFailedAt, "the engine's own error is kept")
 	require.Zero(t, v.Growth)
 }
 
-// T4, A3: what the engine reports is the size of its backends, what the objects report that of the user. The two are never compared with each
+// T4, A3: the engine reports the size of its backends, the objects have the size for the user. The two are never compared with each
 // other.
-func TestTheRoomOfTheLUKSHeaderIsInNoSizeOfAnObject(t *testing.T) {
+func TestNoSizeOfAnObjectIncludesTheLUKSHeader(t *testing.T) {
 	const header = 16 << 20
 	room := volumesize.Room(header)
 	w := lists(world("a", "b"), "a", rw)
 	w.Room, w.Seen.Volume = &room, &engine.Volume{Size: gib + header, SnapshotMaxCount: 250}
 	v := engine.Decide(w)
 	require.EqualValues(t, gib, v.Status.CurrentSize)
-	require.Len(t, v.Calls, 1, "it need not grow")
+	require.Len(t, v.Calls, 1, "no expansion is due")
 	require.Equal(t, engine.OpAdd, v.Calls[0].Op)
 	require.EqualValues(t, gib+header, v.Calls[0].Size, "a replica is added with the size of the backends")
 	w.Engine.Spec.VolumeSize = 2 * gib

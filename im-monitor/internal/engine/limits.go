@@ -5,10 +5,10 @@ import (
 	"drover.dev/drover/shared/snapshotlimit"
 )
 
-// defaultSnapshots is how many snapshots a volume may have that does not report.
+// defaultSnapshots is the maximum number of snapshots of a volume whose spec has none.
 const defaultSnapshots = snapshotlimit.MaxDisks
 
-// SnapshotLimits are those that the running engine has, as of the last poll that asked, else those that it must have.
+// SnapshotLimits are those of the running engine as of the last poll that requested them, else those of the spec.
 func SnapshotLimits(e *v1beta2.Engine) snapshotlimit.Limits {
 	v2 := e.Spec.DataEngine == v1beta2.DataEngineV2
 	l := snapshotlimit.Limits{Count: e.Status.SnapshotMaxCount, Bytes: e.Status.SnapshotMaxSize, CountOnly: v2}
@@ -25,11 +25,11 @@ func maxCount(e *v1beta2.Engine) int {
 	return defaultSnapshots
 }
 
-// unlike reports whether a running engine was last seen with other limits than its spec has. v2 limits the number of snapshots only; an
-// engine that reports no number is too old to be reported.
+// unlike reports whether the last poll of a running engine returned other limits than its spec has. v2 limits the number of snapshots
+// only; an engine that reports no number is too old to have settable limits.
 func unlike(e *v1beta2.Engine) bool { return len(limitCalls(e)) > 0 }
 
-// limitCalls bring a running engine to the limits of its spec.
+// limitCalls set the limits of the spec at a running engine.
 func limitCalls(e *v1beta2.Engine) []Call {
 	s := e.Status
 	if s.SnapshotMaxCount <= 0 {
@@ -55,7 +55,7 @@ func limitCalls(e *v1beta2.Engine) []Call {
 	return out
 }
 
-// limits notes those that the engine has, and sets those that differ from its spec. They are no work: nothing else waits for them.
+// limits records those of the engine, and sets those that differ from its spec. No other call waits for them.
 func (p *pass) limits() {
 	if v, s := p.Seen.Volume, &p.out.Status; v != nil {
 		s.SnapshotMaxCount, s.SnapshotMaxSize, s.UnmapMarkSnapChainRemovedEnabled = v.SnapshotMaxCount, v.SnapshotMaxSize, v.UnmapMark
@@ -70,7 +70,7 @@ func (p *pass) limits() {
 	}
 }
 
-// limitCalls are those of the limits that were just noted.
+// limitCalls are the calls for the limits that were just recorded.
 func (p *pass) limitCalls() []Call {
 	seen := *p.Engine
 	seen.Status = p.out.Status

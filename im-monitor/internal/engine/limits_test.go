@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-func TestARunningEngineGetsTheLimitsOfItsSpec(t *testing.T) {
+func TestTheLimitsOfTheSpecAreSetAtARunningEngine(t *testing.T) {
 	all := []engine.Call{{Op: engine.OpMaxCount, Limit: 20}, {Op: engine.OpMaxSize, Limit: gib}, {Op: engine.OpUnmapMark, On: true},
 		{Op: engine.OpRebuildLimit, Limit: 3}}
 	for _, c := range []struct {
@@ -18,15 +18,15 @@ func TestARunningEngineGetsTheLimitsOfItsSpec(t *testing.T) {
 		change func(*engine.World)
 		want   []engine.Call
 	}{
-		{"what differs is set", func(*engine.World) {}, all},
-		{"v2 has the number alone", func(w *engine.World) { w.Engine.Spec.DataEngine = v1beta2.DataEngineV2 }, all[:1]},
+		{"limits that differ are set", func(*engine.World) {}, all},
+		{"v2 has the number of snapshots only", func(w *engine.World) { w.Engine.Spec.DataEngine = v1beta2.DataEngineV2 }, all[:1]},
 		{"an engine that does not know the limit of rebuilds", func(w *engine.World) { w.Seen.Volume.RebuildLimit = 0 }, all[:3]},
-		{"an engine that is too old to tell", func(w *engine.World) { w.Seen.Volume.SnapshotMaxCount = 0 }, nil},
+		{"an engine that is too old to report its limits", func(w *engine.World) { w.Seen.Volume.SnapshotMaxCount = 0 }, nil},
 		{"it was tried just now", func(w *engine.World) { w.Waits = map[engine.Key]time.Time{{Op: engine.OpMaxCount}: now.Add(1)} },
 			all[1:]},
 		{"during a rebuild as well", func(w *engine.World) { *w = lists(*w, "b", wo); w.Engine.Spec.ReplicaAddressMap["b"] = at("b") },
 			all},
-		{"all is as it should be", func(w *engine.World) {
+		{"all limits match", func(w *engine.World) {
 			w.Seen.Volume.SnapshotMaxCount, w.Seen.Volume.SnapshotMaxSize, w.Seen.Volume.UnmapMark, w.Seen.Volume.RebuildLimit = 20, gib,
 				true, 3
 		}, nil},
@@ -46,7 +46,7 @@ func TestARunningEngineGetsTheLimitsOfItsSpec(t *testing.T) {
 	}
 }
 
-func TestAnEngineIsAskedForItsLimitsWhenTheyDiffer(t *testing.T) {
+func TestAnEngineIsPolledForItsLimitsWhenTheyDiffer(t *testing.T) {
 	e := world("a").Engine
 	e.Status.ReplicaModeMap = map[string]string{"a": rw}
 	require.Equal(t, engine.Questions{}, engine.Ask(e, false, false, false))

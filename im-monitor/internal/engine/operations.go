@@ -10,8 +10,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// operations sets the condition EngineOperations. A failure stays in it until its call is not due any more: neither other work that comes
-// between, nor a new leader that has not tried it yet, ends it.
+// operations sets the condition EngineOperations. A failure stays in it until its call is no longer due: neither another call
+// in between, nor a new leader that has not tried the call yet, removes it.
 func (p *pass) operations() {
 	var failed []string
 	due := p.due()
@@ -39,7 +39,7 @@ func byOpAndName(a, b Key) int {
 	return cmp.Or(cmp.Compare(a.Op, b.Op), cmp.Compare(a.Name, b.Name))
 }
 
-// sentence reports what failed, with the engine's answer and what comes next.
+// sentence is the failed operation, the engine's answer and the next step.
 func (p *pass) sentence(key Key) string {
 	next := "It is tried again."
 	if p.Failures[key.Name] >= FailuresToErr && key.Op == OpAdd {
@@ -48,7 +48,7 @@ func (p *pass) sentence(key Key) string {
 	return p.Engine.Name + " could not " + p.phrase(key) + ": " + strings.TrimSuffix(p.Failed[key], ".") + ". " + next
 }
 
-// phrase is the operation as a verb and what it is done to.
+// phrase is the operation as a verb with its object.
 func (p *pass) phrase(key Key) string {
 	s := p.Engine.Spec
 	switch key.Op {

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// operations is the condition that a poll leads to; nil is none.
+// operations is the condition that follows from a poll; nil is none.
 func operations(w engine.World) *v1beta2.Condition {
 	return conditions.Get(engine.Decide(w).Status.Conditions, v1beta2.EngineOperations)
 }
@@ -23,7 +23,7 @@ func fails(w engine.World, key engine.Key) engine.World {
 	return w
 }
 
-func TestWhatFailsIsSaidWithTheEnginesAnswer(t *testing.T) {
+func TestAFailedCallIsReportedWithTheEnginesAnswer(t *testing.T) {
 	two := func() engine.World { return lists(world("a", "b"), "a", rw) }
 	alone := func() engine.World { return lists(world("a"), "a", rw) }
 	for says, w := range map[string]engine.World{
@@ -54,7 +54,7 @@ func TestWhatFailsIsSaidWithTheEnginesAnswer(t *testing.T) {
 		operations(w).Message)
 }
 
-func TestWhatFailsIsSaidWhileOtherWorkGoesFirst(t *testing.T) {
+func TestAFailedCallIsReportedWhileAnotherCallGoesFirst(t *testing.T) {
 	w := lists(lists(world("a", "c"), "a", rw), "b", failed)
 	refused := engine.Key{Op: engine.OpAdd, Name: "c"}
 	w = fails(w, refused)
@@ -66,7 +66,7 @@ func TestWhatFailsIsSaidWhileOtherWorkGoesFirst(t *testing.T) {
 	require.Equal(t, says, operations(w).Message, "the removal goes first")
 }
 
-func TestTheConditionOfOperationsEndsOnlyWithWhatFailed(t *testing.T) {
+func TestTheOperationsConditionEndsOnlyWithTheFailedCall(t *testing.T) {
 	require.Nil(t, operations(lists(world("a", "b"), "a", rw)), "nothing has failed")
 
 	w := fails(lists(world("a", "b"), "a", rw), engine.Key{Op: engine.OpAdd, Name: "b"})
@@ -78,10 +78,10 @@ func TestTheConditionOfOperationsEndsOnlyWithWhatFailed(t *testing.T) {
 	w.Adding = "b"
 	require.Equal(t, before, *operations(w), "it is being tried")
 	w.Adding = ""
-	require.Equal(t, before, *operations(fails(w, engine.Key{Op: engine.OpRemove, Name: "z"})), "what is not due reports nothing")
+	require.Equal(t, before, *operations(fails(w, engine.Key{Op: engine.OpRemove, Name: "z"})), "a call that is not due is not reported")
 
 	w.Room = nil
-	require.Equal(t, before, *operations(w), "no one knows whether it can be added")
+	require.Equal(t, before, *operations(w), "it is not known whether the replica can be added")
 	w.Room = new(volumesize.Room)
 	w.Engine.Status.SnapshotMaxCount = 1
 	w.Seen.Snapshots = map[string]v1beta2.SnapshotInfo{"volume-head": {Name: "volume-head"}, "a": {Name: "a", UserCreated: true},
@@ -98,12 +98,12 @@ func TestTheConditionOfOperationsEndsOnlyWithWhatFailed(t *testing.T) {
 	require.Equal(t, done.Engine.Status.Conditions, engine.Decide(done).Status.Conditions, "it is written once")
 }
 
-func TestWhatFailedEndsWithTheRunOfTheEngine(t *testing.T) {
+func TestAFailureEndsWithTheRunOfTheEngine(t *testing.T) {
 	e := world("a").Engine
 	e.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse},
 		{Type: v1beta2.InstanceCreation}}
 	e.Spec.DesireState, e.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
-	require.Len(t, engine.Ended(e).Conditions, 2, "those who close the volume read what it reported")
+	require.Len(t, engine.Ended(e).Conditions, 2, "attach-controller reads the conditions while it detaches the volume")
 	e.Spec.ReplicaAddressMap = nil
 	require.Equal(t, []v1beta2.Condition{{Type: v1beta2.InstanceCreation}}, engine.Ended(e).Conditions)
 }

@@ -14,13 +14,13 @@ import (
 
 var names = []string{"a", "b", "c", "d"}
 
-// anyWorld is a poll of any engine, sensible or not.
+// anyWorld is a poll of an arbitrary engine.
 func anyWorld(t *rapid.T) engine.World {
 	w := world(subset(t, "wanted")...)
 	e := w.Engine
 	for _, name := range subset(t, "listed") {
 		r := engine.Replica{Name: name, Address: "tcp://" + at(name), Mode: mode(t)}
-		switch rapid.IntRange(0, 4).Draw(t, "told") {
+		switch rapid.IntRange(0, 4).Draw(t, "reported") {
 		case 0:
 			r.Name = ""
 		case 1:
@@ -48,7 +48,7 @@ func anyWorld(t *rapid.T) engine.World {
 	}
 	anyCopies(t, &w)
 	moments := rapid.SampledFrom([]string{"", "soon", now.Format(time.RFC3339Nano), now.Add(time.Second).Format(time.RFC3339Nano)})
-	e.Spec.LookRequestedAt, e.Status.LookedAt = moments.Draw(t, "asked"), moments.Draw(t, "looked")
+	e.Spec.LookRequestedAt, e.Status.LookedAt = moments.Draw(t, "asked"), moments.Draw(t, "polled")
 	return w
 }
 
@@ -95,7 +95,7 @@ func subset(t *rapid.T, label string) (out []string) {
 
 func mode(t *rapid.T) string { return rapid.SampledFrom([]string{rw, rw, wo, failed}).Draw(t, "mode") }
 
-func TestTheSameWorldAlwaysMeansTheSameAndChangesNothingOfIt(t *testing.T) {
+func TestDecideIsDeterministicAndDoesNotModifyItsWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
 		before := w.Engine.DeepCopy()
@@ -104,7 +104,7 @@ func TestTheSameWorldAlwaysMeansTheSameAndChangesNothingOfIt(t *testing.T) {
 	})
 }
 
-func TestTheStatusThatWasWrittenMakesTheSameStatus(t *testing.T) {
+func TestDecideIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
 		first := engine.Decide(w)
@@ -115,7 +115,7 @@ func TestTheStatusThatWasWrittenMakesTheSameStatus(t *testing.T) {
 	})
 }
 
-func TestAnEngineAlwaysKeepsAWantedReplicaThatIsRW(t *testing.T) {
+func TestAnEngineAlwaysKeepsAnRWReplicaOfItsSpec(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
 		stays := map[string]bool{}
@@ -137,7 +137,7 @@ func TestAnEngineAlwaysKeepsAWantedReplicaThatIsRW(t *testing.T) {
 	})
 }
 
-func TestOneThingIsBegunAtATimeAndNothingBesideARebuild(t *testing.T) {
+func TestOneOperationIsBegunAtATimeAndNoneDuringARebuild(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
 		begun := 0
@@ -157,7 +157,7 @@ func TestOneThingIsBegunAtATimeAndNothingBesideARebuild(t *testing.T) {
 	})
 }
 
-func TestNoCallIsMadeBeforeItsWaitIsOver(t *testing.T) {
+func TestNoCallIsMadeBeforeItsRetryIsDue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
 		for _, c := range engine.Decide(w).Calls {
@@ -166,7 +166,7 @@ func TestNoCallIsMadeBeforeItsWaitIsOver(t *testing.T) {
 	})
 }
 
-func TestALookIsAnsweredWithTheTimeAtWhichItWasAskedFor(t *testing.T) {
+func TestAPollRequestIsAnsweredWithItsOwnTime(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
 		_, err := time.Parse(time.RFC3339Nano, w.Engine.Spec.LookRequestedAt)

@@ -10,19 +10,19 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-func TestModesStandUnderTheNamesOfReplicas(t *testing.T) {
+func TestModesAreKeyedByReplicaName(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		listed engine.Replica
 		want   map[string]string
 	}{
-		{"an engine that reports names is believed", engine.Replica{Name: "a", Address: "tcp://" + at("a"), Mode: rw},
+		{"a name that the engine reports is used", engine.Replica{Name: "a", Address: "tcp://" + at("a"), Mode: rw},
 			map[string]string{"a": rw}},
 		{"a replica without a name is found by its address", engine.Replica{Address: "tcp://" + at("a"), Mode: wo},
 			map[string]string{"a": wo}},
-		{"a replica that no one names stands under its address", engine.Replica{Address: "tcp://10.9.9.9:1", Mode: failed},
+		{"a replica without a known name is keyed by its address", engine.Replica{Address: "tcp://10.9.9.9:1", Mode: failed},
 			map[string]string{"UNKNOWN-tcp://10.9.9.9:1": failed}},
-		{"a name that the spec does not have stands nevertheless", engine.Replica{Name: "z", Address: "tcp://" + at("z"), Mode: rw},
+		{"a name that the spec does not have is used, too", engine.Replica{Name: "z", Address: "tcp://" + at("z"), Mode: rw},
 			map[string]string{"z": rw}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestModesStandUnderTheNamesOfReplicas(t *testing.T) {
 	}
 }
 
-func TestWhatTheLookDoesNotListIsGoneFromTheModes(t *testing.T) {
+func TestAReplicaThatThePollDoesNotListHasNoMode(t *testing.T) {
 	w := lists(world("a"), "a", rw)
 	w.Engine.Status.ReplicaModeMap = map[string]string{"a": rw, "b": rw}
 	w.Engine.Status.ReplicaTransitionTimeMap = map[string]string{"b": "2026-01-01T00:00:00Z"}
@@ -47,7 +47,7 @@ func TestWhatTheLookDoesNotListIsGoneFromTheModes(t *testing.T) {
 	require.NotContains(t, got.ReplicaTransitionTimeMap, "b")
 }
 
-func TestAModeHasTheTimeAtWhichItWasFirstSeen(t *testing.T) {
+func TestAModeHasTheTimeOfTheFirstPollThatReportedIt(t *testing.T) {
 	const earlier = "2026-01-01T00:00:00Z"
 	w := lists(lists(lists(world("a", "b", "c"), "a", rw), "b", rw), "c", rw)
 	w.Engine.Status.ReplicaModeMap = map[string]string{"a": rw, "b": wo, "c": rw}
@@ -67,17 +67,17 @@ func TestAReplicaThatFailedToBeAddedThreeTimesCountsAsFailed(t *testing.T) {
 	}
 }
 
-func TestARebuildThatWasGivenUpCountsAsFailedUntilItEndsWell(t *testing.T) {
+func TestAnAbortedRebuildCountsAsFailedUntilItSucceeds(t *testing.T) {
 	w := lists(lists(world("a", "b"), "a", rw), "b", wo)
 	w.Failures = map[string]int{"b": engine.FailuresToErr}
 	v := engine.Decide(w)
 	require.Equal(t, failed, v.Status.ReplicaModeMap["b"])
-	require.Empty(t, v.Calls, "its owner takes it out of the spec first")
+	require.Empty(t, v.Calls, "attach-controller removes it from the spec first")
 	w.Seen.Replicas[1].Mode = rw
 	require.Equal(t, rw, engine.Decide(w).Status.ReplicaModeMap["b"])
 }
 
-func TestALookThatDidNotAskLeavesWhatWasKnown(t *testing.T) {
+func TestAPollKeepsFieldsThatItDidNotRequest(t *testing.T) {
 	w := lists(world("a"), "a", rw)
 	s := &w.Engine.Status
 	w.Seen.Snapshots = nil
@@ -89,10 +89,10 @@ func TestALookThatDidNotAskLeavesWhatWasKnown(t *testing.T) {
 	require.Equal(t, s.RestoreStatus, got.RestoreStatus)
 	require.EqualValues(t, gib, got.CurrentSize)
 	require.Equal(t, map[string]v1beta2.RebuildStatus{"tcp://" + at("a"): {State: "complete"}}, got.RebuildStatus,
-		"but for a replica that is gone")
+		"except for a replica that is gone")
 }
 
-func TestTheSizeAndWhatBecameOfAnExpansionAreTold(t *testing.T) {
+func TestTheSizeAndTheResultOfAnExpansionAreReported(t *testing.T) {
 	w := lists(world("a"), "a", rw)
 	w.Seen.Volume = &engine.Volume{Size: 5, Expanding: true, ExpansionError: "no", ExpansionAt: "then"}
 	s := engine.Decide(w).Status
@@ -101,17 +101,17 @@ func TestTheSizeAndWhatBecameOfAnExpansionAreTold(t *testing.T) {
 	require.Equal(t, "no then", s.LastExpansionError+" "+s.LastExpansionFailedAt)
 }
 
-func TestALookIsAnsweredWithTheRequest(t *testing.T) {
+func TestAPollRequestIsAnsweredWithItself(t *testing.T) {
 	rfc := func(d time.Duration) string { return now.Add(d).Format(time.RFC3339Nano) }
 	for _, c := range []struct{ name, asked, polled, want string }{
 		{"no one asked", "", "", ""},
-		{"no one asked, and an earlier answer stays", "", rfc(-time.Hour), rfc(-time.Hour)},
+		{"no request, and an earlier answer stays", "", rfc(-time.Hour), rfc(-time.Hour)},
 		{"the poll began after the request", rfc(-2 * time.Second), "", rfc(-2 * time.Second)},
-		{"the clock of who asked goes ahead", rfc(time.Minute), "", rfc(time.Minute)},
+		{"the requester's clock is ahead", rfc(time.Minute), "", rfc(time.Minute)},
 		{"an answer to an earlier request is renewed", rfc(-2 * time.Second), rfc(-time.Hour), rfc(-2 * time.Second)},
-		{"an answer by a clock that went ahead is corrected", rfc(-2 * time.Second), rfc(time.Hour), rfc(-2 * time.Second)},
+		{"an answer by a clock that was ahead is corrected", rfc(-2 * time.Second), rfc(time.Hour), rfc(-2 * time.Second)},
 		{"an answered request is not answered again", rfc(-time.Hour), rfc(-time.Hour), rfc(-time.Hour)},
-		{"a request that is no time is none", "soon", "", ""},
+		{"a request that is not a time is ignored", "soon", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := lists(world("a"), "a", rw)
@@ -121,7 +121,7 @@ func TestALookIsAnsweredWithTheRequest(t *testing.T) {
 	}
 }
 
-func TestTheNextLookComesSoonWhileSomethingGoesOn(t *testing.T) {
+func TestTheNextPollComesSoonDuringAnOperation(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*engine.World)
@@ -132,8 +132,8 @@ func TestTheNextLookComesSoonWhileSomethingGoesOn(t *testing.T) {
 		{"a replica that failed", func(w *engine.World) { *w = lists(*w, "b", failed) }, busy},
 		{"an addition", func(w *engine.World) { w.Adding = "b" }, busy},
 		{"an expansion", func(w *engine.World) { w.Seen.Volume = &engine.Volume{Size: gib, Expanding: true} }, busy},
-		{"a moment in which something is expected", func(w *engine.World) { w.Unsettled = now.Add(time.Second) }, busy},
-		{"that moment is over", func(w *engine.World) { w.Unsettled = now }, period},
+		{"a change is expected", func(w *engine.World) { w.Unsettled = now.Add(time.Second) }, busy},
+		{"the change is no longer expected", func(w *engine.World) { w.Unsettled = now }, period},
 		{"a replica is missing", func(w *engine.World) { w.Engine.Spec.ReplicaAddressMap["b"] = at("b") }, busy},
 		{"a copy", func(w *engine.World) {
 			w.Seen.Clones = map[string]v1beta2.SnapshotCloneStatus{"tcp://" + at("a"): {IsCloning: true, State: "in_progress"}}
@@ -150,7 +150,7 @@ func TestTheNextLookComesSoonWhileSomethingGoesOn(t *testing.T) {
 	}
 }
 
-func TestAPurgeIsToldInStepsAndKeepsTheLooksComing(t *testing.T) {
+func TestAPurgeIsReportedInStepsAndPolledOften(t *testing.T) {
 	w := lists(world("a"), "a", rw)
 	w.Seen.Purges = map[string]v1beta2.PurgeStatus{"x": {IsPurging: true, Progress: 60, State: "in_progress"}}
 	v := engine.Decide(w)

@@ -8,9 +8,9 @@ import (
 
 // findStranded finds v1 replicas that stay write-only although their rebuild has ended. Only the server's handler of ReplicaAdd makes a
 // replica RW, and it ends with its caller: the engine then reports "complete" and 100 %, marks the data as unfinished, and leaves the
-// replica out at its next start. ReplicaVerifyRebuild makes such a replica readable without making it whole, so the only way out is to
-// remove the replica and to add it again. One poll is not enough: between the end of the copy and the end of the call the replica is WO,
-// too.
+// replica out at its next start. ReplicaVerifyRebuild makes such a replica readable although its data is incomplete, so the only remedy
+// is to remove the replica and to add it again. One poll is not enough: between the end of the copy and the end of the call the replica
+// is WO, too.
 func (p *pass) findStranded() {
 	p.out.Over = map[string]time.Time{}
 	for _, r := range Named(p.Engine, p.Seen.Replicas) {
@@ -28,8 +28,8 @@ func (p *pass) findStranded() {
 	}
 }
 
-// over reports whether a write-only replica is not being rebuilt any more, and no call of ours may still make it RW. A replica that the map
-// of rebuilds lacks waits for a restore, or is unknown.
+// over reports whether a write-only replica is no longer being rebuilt, and no call of this process may still make it RW. A replica that
+// the map of rebuilds lacks waits for a restore, or is unknown.
 func (p *pass) over(r Replica) bool {
 	if p.Engine.Spec.DataEngine == v1beta2.DataEngineV2 || r.Mode != v1beta2.ReplicaModeWO || p.Adding == r.Name || Restoring(p.Engine) {
 		return false
@@ -38,7 +38,7 @@ func (p *pass) over(r Replica) bool {
 	return ok && !rebuild.IsRebuilding && (rebuild.State == rebuildComplete || rebuild.State == rebuildError)
 }
 
-// Restoring reports whether the engine is to be filled from a backup: its write-only replicas are then the restore's.
+// Restoring reports whether the engine restores a backup: its write-only replicas then belong to the restore.
 func Restoring(e *v1beta2.Engine) bool {
 	return e.Spec.RequestedBackupRestore != "" && e.Spec.RequestedBackupRestore != e.Status.LastRestoredBackup
 }

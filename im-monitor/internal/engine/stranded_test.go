@@ -21,13 +21,13 @@ func TestAWriteOnlyReplicaWhoseRebuildHasEndedCountsAsFailedAtTheSecondPoll(t *t
 		{"it has failed", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) {
 			all["tcp://"+at("b")] = v1beta2.RebuildStatus{State: "error", Error: "no"}
 		}, true},
-		{"it continues", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) {
+		{"it is in progress", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) {
 			all["tcp://"+at("b")] = v1beta2.RebuildStatus{State: "in_progress", IsRebuilding: true, Progress: 99}
 		}, false},
 		{"the map of rebuilds lacks it", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) { delete(all, "tcp://"+at("b")) },
 			false},
 		{"rebuilds were not asked for", func(w *engine.World, _ map[string]v1beta2.RebuildStatus) { w.Seen.Rebuilds = nil }, false},
-		{"a call of our own is open", func(w *engine.World, _ map[string]v1beta2.RebuildStatus) { w.Adding = "b" }, false},
+		{"a call of this process is open", func(w *engine.World, _ map[string]v1beta2.RebuildStatus) { w.Adding = "b" }, false},
 		{"the engine is to be restored", func(w *engine.World, _ map[string]v1beta2.RebuildStatus) {
 			w.Engine.Spec.RequestedBackupRestore = "b-1"
 		}, false},
@@ -68,7 +68,7 @@ func TestAWriteOnlyReplicaWhoseRebuildHasEndedCountsAsFailedAtTheSecondPoll(t *t
 	}
 }
 
-func TestAReplicaThatGoesOnInBetweenIsNotStranded(t *testing.T) {
+func TestAReplicaWhoseRebuildContinuesInBetweenIsNotStranded(t *testing.T) {
 	w := lists(lists(world("a", "b"), "a", rw), "b", wo)
 	where := "tcp://" + at("b")
 	for i, state := range []string{"complete", "in_progress", "complete"} {
@@ -80,7 +80,7 @@ func TestAReplicaThatGoesOnInBetweenIsNotStranded(t *testing.T) {
 	}
 }
 
-func TestNoReplicaIsAddedWhileTheEngineIsFilledFromABackup(t *testing.T) {
+func TestNoReplicaIsAddedDuringARestore(t *testing.T) {
 	w := lists(world("a", "b"), "a", rw)
 	w.Engine.Spec.RequestedBackupRestore = "b-1"
 	w.Seen.Restores = map[string]v1beta2.RestoreStatus{"tcp://" + at("a"): {IsRestoring: true}}

@@ -25,9 +25,9 @@ type Volume struct {
 	RebuildLimit     int
 }
 
-// Seen is what one poll saw; nil parts were not asked for.
+// Seen is the result of one poll; nil fields were not requested.
 type Seen struct {
-	// Began is when the first question of the poll was sent.
+	// Began is when the first call of the poll was sent.
 	Began     time.Time
 	Replicas  []Replica
 	Snapshots map[string]v1beta2.SnapshotInfo
@@ -38,36 +38,36 @@ type Seen struct {
 	Purges    map[string]v1beta2.PurgeStatus
 }
 
-// World is an engine that runs, and what a poll of it saw.
+// World is a running engine and the result of a poll of it.
 type World struct {
 	Now    time.Time
 	Engine *v1beta2.Engine
 	Seen   Seen
-	// Room is how much larger than the volume its backends are; nil is unknown, and then no size is reported and nothing is called that has
-	// one.
+	// Room is how much larger than the volume its backends are; nil is unknown, and then no size is reported and no call with a size is
+	// made.
 	Room *volumesize.Room
-	// Adding is the replica that a call of ours is adding; empty: none.
+	// Adding is the replica that a call of this process is adding; empty: none.
 	Adding string
-	// Failures counts additions that failed, by the replica's name; Waits reports until when a call is not tried again, by its key.
+	// Failures counts failed additions, by the replica's name; Waits is until when a call is not retried, by its key.
 	Failures map[string]int
 	Waits    map[Key]time.Time
-	// Failed has what the engine answered to calls that failed when this process made them last, by their keys: a clause without a full
+	// Failed has the engine's answers to the calls whose last attempt by this process failed, by their keys: a clause without a full
 	// stop.
 	Failed map[Key]string
-	// Over is the Over of the verdict of the poll before.
+	// Over is the Over of the previous poll's verdict.
 	Over map[string]time.Time
-	// Growth is that of the verdict of the poll before, or the expansion that the engine accepted since then.
+	// Growth is that of the previous poll's verdict, or the expansion that the engine accepted since then.
 	Growth Growth
-	// CleanUp lets system snapshots be purged that rebuilds leave; Purged are those that the last such purge was for.
+	// CleanUp allows to purge system snapshots that rebuilds leave; Purged are those that the last such purge was for.
 	CleanUp bool
 	Purged  string
-	// Unsettled is until when something is expected to change: a replica's instance just failed, or a call just went out.
+	// Unsettled is until when a change is expected: a replica's instance just failed, or a call was just sent.
 	Unsettled time.Time
-	// Period is the time between polls, Busy the one while something continues.
+	// Period is the time between polls of a quiet engine, Busy the time between polls during an operation.
 	Period, Busy time.Duration
 }
 
-// Op is what a Call asks for.
+// Op is the operation of a Call.
 type Op string
 
 // The calls.
@@ -92,20 +92,20 @@ type Call struct {
 	// Name and Address (ip:port, or as listed) are the replica's.
 	Name, Address string
 	Size          volumesize.Backend
-	// Limit is the one that is set, On whether something is.
+	// Limit is the limit to set, On the flag to set.
 	Limit int64
 	On    bool
 	// Volume and Snapshot are what is copied from.
 	Volume, Snapshot string
 }
 
-// Key is what a call is remembered by.
+// Key identifies a call in memory.
 type Key struct {
 	Op   Op
 	Name string
 }
 
-// Key is the call's: what it asks for, and of which replica.
+// Key is the call's operation and replica.
 func (c Call) Key() Key {
 	if c.Op == OpRemove && c.Name == "" {
 		return Key{c.Op, c.Address}
@@ -113,33 +113,33 @@ func (c Call) Key() Key {
 	return Key{c.Op, c.Name}
 }
 
-// Verdict is everything that one poll leads to.
+// Verdict is everything that follows from one poll.
 type Verdict struct {
-	// Status is the engine's whole new status: only what the poll reports differs from the old one.
+	// Status is the engine's complete new status: only what the poll reports differs from the old one.
 	Status v1beta2.EngineStatus
 	Calls  []Call
 	// Rebuilding is the replica that is being added or rebuilt; empty: none.
 	Rebuilding string
-	// Over are write-only replicas whose rebuild has ended, since which poll; Stranded are those of them that count as failed: no one makes
-	// them RW.
+	// Over are write-only replicas whose rebuild has ended, with the time of the first such poll; Stranded are those of them that count
+	// as failed: no caller makes them RW.
 	Over     map[string]time.Time
 	Stranded []string
-	// Growth is what is known of an expansion; ExpansionFailed reports that this poll found it failed.
+	// Growth is the state of an expansion; ExpansionFailed reports that this poll found it failed.
 	Growth          Growth
 	ExpansionFailed bool
-	// Purged are the snapshots that the purge among the calls is for. Held reports which limit keeps a replica from being added; empty: none.
+	// Purged are the snapshots that the purge in Calls is for. Held is the limit that keeps a replica from being added; empty: none.
 	Purged, Held string
-	// Next is how long until the next poll; the caller spreads it.
+	// Next is how long until the next poll; the caller adds jitter.
 	Next time.Duration
-	// Going reports whether something continues.
+	// Going reports whether an operation is in progress.
 	Going bool
 }
 
-// Questions report what a poll has to ask beside replicas and snapshots, so that a quiet engine is asked two things.
+// Questions are what a poll requests beside replicas and snapshots; a quiet engine gets these two calls only.
 type Questions struct{ Volume, RebuildLimit, Rebuilds, Clones, Restores, Purges bool }
 
-// Ask reports what a poll of the engine has to ask. first is the first poll of this process at this run; purging, that
-// snapshots are on their way out. v2 engines never tell of purges.
+// Ask returns what a poll of the engine has to request. first is the first poll by this process of this run; purging, that
+// snapshots are being removed. v2 engines do not report purges.
 func Ask(e *v1beta2.Engine, first, adding, purging bool) Questions {
 	s := e.Status
 	rebuilding := adding || v1beta2.IsRebuilding(s.RebuildStatus)
@@ -157,7 +157,7 @@ func Ask(e *v1beta2.Engine, first, adding, purging bool) Questions {
 	}
 }
 
-// PurgeError is what replicas report of a purge that has ended, in the order of their addresses; empty: nothing.
+// PurgeError is the errors that replicas report about a purge that has ended, in the order of their addresses; empty: none.
 func PurgeError(all map[string]v1beta2.PurgeStatus) string {
 	var out []string
 	for _, where := range slices.Sorted(maps.Keys(all)) {
@@ -178,7 +178,7 @@ func begun(all map[string]v1beta2.SnapshotCloneStatus) bool {
 	return false
 }
 
-// cloned reports whether the copy has ended, well or not.
+// cloned reports whether the copy has ended, successfully or not.
 func cloned(all map[string]v1beta2.SnapshotCloneStatus) bool {
 	for _, one := range all {
 		if one.IsCloning || one.State != copyComplete && one.State != copyError {

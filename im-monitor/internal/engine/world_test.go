@@ -20,10 +20,10 @@ const (
 	busy   = time.Second
 )
 
-// at is where the replica of a name listens.
+// at is the address of a replica.
 func at(name string) string { return fmt.Sprintf("10.0.0.%d:10000", name[0]-'a'+1) }
 
-// world is an engine that must serve from these replicas; each part of the poll comes by the functions below.
+// world is an engine with these replicas in its spec; the functions below add the parts of the poll.
 func world(wanted ...string) engine.World {
 	e := &v1beta2.Engine{}
 	e.Name, e.Spec.VolumeName, e.Spec.VolumeSize, e.Status.CurrentSize = "vol-e-0", "vol", gib, gib

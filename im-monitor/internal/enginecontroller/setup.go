@@ -47,7 +47,7 @@ type Controller struct {
 	executor  *snapshotexecutor.Executor
 	backups   *backupexecutor.Executor
 	semaphore semaphore.Semaphore
-	enqueued     chan event.GenericEvent
+	enqueued  chan event.GenericEvent
 	random    func() float64
 	// working are the engines with work under way that may go through a frontend.
 	working working

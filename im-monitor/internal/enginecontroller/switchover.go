@@ -41,7 +41,8 @@ func (c *Controller) held(ctx context.Context, e *v1beta2.Engine, op engine.Op) 
 	return nil
 }
 
-// holds reports why a frontend holds work for an engine up; empty where it does not. The two of a migration each have an engine of their own.
+// holds reports why a frontend holds work for an engine up; empty where it does not. The two of a migration each have an engine of their
+// own.
 func holds(f *v1beta2.EngineFrontend, e *v1beta2.Engine) string {
 	s := f.Status
 	recorded := s.TargetIP == e.Status.StorageIP && s.TargetPort == e.Status.Port

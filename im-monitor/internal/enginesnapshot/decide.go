@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Decide is total, deterministic and idempotent: on the result of its own verdict it asks for nothing more.
+// Decide is total, deterministic and idempotent: applied to the result of its own verdict it requires nothing more.
 func Decide(w World) Verdict {
 	p := &pass{World: w, known: map[string]bool{}, absent: map[string]time.Time{}}
 	p.out.Memory = w.Memory
@@ -33,7 +33,7 @@ func Decide(w World) Verdict {
 	return p.out
 }
 
-// Whole reports whether a poll is one at the volume's active engine which reports of all its snapshots.
+// Whole reports whether a poll is of the volume's active engine and complete.
 func Whole(w World) bool {
 	_, head := w.Listed[Head]
 	return w.Active && w.RW && head && w.VolumeUID != ""
@@ -42,19 +42,19 @@ func Whole(w World) bool {
 type pass struct {
 	World
 	known map[string]bool
-	// absent are snapshots that this poll did not list, since when none did.
+	// absent are snapshots that this poll did not list, with the time of the first such poll.
 	absent map[string]time.Time
 	out    Verdict
 }
 
-// mine reports whether an object is of this engine's volume, and not at its end.
+// mine reports whether an object is of this engine's volume, and not withdrawn.
 func (p *pass) mine(s Snapshot) bool {
 	return s.Owner == p.VolumeUID && !is(s.Withdrawn, v1beta2.ConditionTrue) && s.Name != Head
 }
 
 func (p *pass) listed(name string) bool { _, ok := p.Listed[name]; return ok }
 
-// had reports whether the engine had the snapshot once.
+// had reports whether the engine has ever had the snapshot.
 func had(s Snapshot) bool {
 	return !s.Create || s.Seen || is(s.Provisioned, v1beta2.ConditionTrue)
 }
@@ -62,7 +62,7 @@ func had(s Snapshot) bool {
 // withdraw finds objects whose snapshots are gone.
 func (p *pass) withdraw() {
 	for _, s := range p.Snapshots {
-		if !p.mine(s) || p.listed(s.Name) || !had(s) || removing(s, p.Now) && s.Seen { // of these the engine's status reports enough
+		if !p.mine(s) || p.listed(s.Name) || !had(s) || removing(s, p.Now) && s.Seen { // the engine's status reports these
 			continue
 		}
 		since, before := p.Memory.Missing[s.Name]
@@ -75,7 +75,7 @@ func (p *pass) withdraw() {
 			p.report(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone, "The engine removed the snapshot.")
 		case before && p.Began.Sub(since) >= p.Rules.Gap:
 			p.report(s, v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone,
-				"Two looks at the volume's running engine did not find the snapshot.")
+				"Two polls of the volume's running engine did not list the snapshot.")
 		case p.Memory.Polled:
 			p.absent[s.Name] = since
 			p.requeueAt(since.Add(p.Rules.Gap))
@@ -86,7 +86,7 @@ func (p *pass) withdraw() {
 	p.out.Memory.Missing = p.absent
 }
 
-// mirror finds snapshots that no object names.
+// mirror finds snapshots without an object.
 func (p *pass) mirror() {
 	strange := map[string]time.Time{}
 	for _, name := range slices.Sorted(maps.Keys(p.Listed)) {
@@ -106,7 +106,7 @@ func (p *pass) mirror() {
 	p.out.Memory.Strange = strange
 }
 
-// forget drops what is remembered of snapshots that no one names any more.
+// forget drops the memory of snapshots that neither the engine nor an object has.
 func (p *pass) forget() {
 	m := &p.out.Memory
 	gone := func(name string) bool { return !p.known[name] && !p.listed(name) }
@@ -114,7 +114,7 @@ func (p *pass) forget() {
 	m.Removed, m.Purged = without(m.Removed, gone), without(m.Purged, gone)
 }
 
-// without is a map without some of its keys; the map itself stays as it is.
+// without returns a copy of a map without some of its keys.
 func without[V any](m map[string]V, gone func(string) bool) map[string]V {
 	out := map[string]V{}
 	for name, v := range m {
@@ -125,7 +125,7 @@ func without[V any](m map[string]V, gone func(string) bool) map[string]V {
 	return out
 }
 
-// report writes a condition where it reports something new.
+// report sets a condition where it differs.
 func (p *pass) report(s Snapshot, kind string, status v1beta2.ConditionStatus, reason, format string, args ...any) {
 	before, newRequest := s.Provisioned, again(s) && !s.Requested.After(p.Now) // the same answer to another request
 	switch kind {

@@ -13,7 +13,7 @@ import (
 
 var names = []string{"a", "b", "c", enginesnapshot.Head}
 
-// anyWorld is a poll of any engine, sensible or not.
+// anyWorld is a poll of an arbitrary engine.
 func anyWorld(t *rapid.T) enginesnapshot.World {
 	flag := rapid.Bool()
 	w := world()
@@ -53,7 +53,7 @@ func anyObject(t *rapid.T, name string) enginesnapshot.Snapshot {
 	provisioned(v1beta2.ConditionFalse, rapid.SampledFrom([]string{v1beta2.ReasonFailed, v1beta2.ReasonCancelled}).Draw(t, "reason"))(&s)
 	if flag.Draw(t, "provisioned") {
 		provisioned(v1beta2.ConditionTrue, v1beta2.ReasonTaken)(&s)
-	} else if flag.Draw(t, "nothing reported") {
+	} else if flag.Draw(t, "no condition") {
 		s.Provisioned = nil
 	}
 	if flag.Draw(t, "unremoved") {
@@ -76,7 +76,7 @@ func anyMemory(t *rapid.T) enginesnapshot.Memory {
 		}
 		return out
 	}
-	return enginesnapshot.Memory{Polled: rapid.Bool().Draw(t, "looked"), Missing: times("missing"), Strange: times("strange"),
+	return enginesnapshot.Memory{Polled: rapid.Bool().Draw(t, "polled"), Missing: times("missing"), Strange: times("strange"),
 		Open:    times("open"),
 		Removed: times("removed"), Purged: times("purged"), TakeAfter: times("after"), Deleting: rapid.IntRange(0, 4).Draw(t, "n"),
 		Grown:     moment(t, "grown"),
@@ -96,8 +96,8 @@ func TestDecideIsDeterministicWhateverTheOrder(t *testing.T) {
 	})
 }
 
-// SNP-1, SNP-2: whatever else is true.
-func TestNothingIsTouchedThatNobodyAskedFor(t *testing.T) {
+// SNP-1, SNP-2 hold in every world.
+func TestOnlyRequestedSnapshotsAreChanged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
 		v := enginesnapshot.Decide(w)
@@ -134,7 +134,7 @@ func TestNothingIsTouchedThatNobodyAskedFor(t *testing.T) {
 	})
 }
 
-// What a verdict asked for is done: nothing more is asked for but what waits.
+// After a verdict is executed, the next verdict requires nothing more except what waits.
 func TestDecideIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)

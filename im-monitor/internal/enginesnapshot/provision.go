@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/snapshotlimit"
 )
 
-// provision follows what was asked to be taken.
+// provision handles a requested snapshot.
 func (p *pass) provision() {
 	limit := snapshotlimit.Reached(p.Volume, p.Listed, p.Limits)
 	for _, s := range p.Snapshots {
@@ -29,8 +29,8 @@ func (p *pass) provision() {
 	}
 }
 
-// there: the engine has what was asked for. That it was taken is reported by the engine's list; a condition is written where
-// that would not do: something else was reported before, or no one took it.
+// there: the engine has the requested snapshot. The engine's list shows that it was taken; a condition is written where
+// the list is not enough: another condition was written before, or the snapshot existed before the request.
 func (p *pass) there(s Snapshot) {
 	ours := p.Memory.Called[s.Name] || p.taken(s)
 	switch {
@@ -44,15 +44,15 @@ func (p *pass) there(s Snapshot) {
 	}
 }
 
-// taken reports whether a snapshot was made after it was asked for: by an earlier leader, then.
+// taken reports whether a snapshot was created after its request, thus by an earlier leader.
 func (p *pass) taken(s Snapshot) bool {
 	info := p.Listed[s.Name]
 	created, err := time.Parse(time.RFC3339, info.Created)
 	return err == nil && info.UserCreated && !s.Requested.IsZero() && !created.Before(s.Requested.Truncate(time.Second))
 }
 
-// cancel: it was deleted and is not there. A call that may still be under way must end first; where the engine refused it may
-// have begun all the same, and two polls must find nothing.
+// cancel: the Snapshot was deleted and the engine lacks the snapshot. A call that may still be in progress must end first; where the
+// engine refused, it may have begun nevertheless, and two polls must not list the snapshot.
 func (p *pass) cancel(s Snapshot) {
 	if is(s.Provisioned, v1beta2.ConditionFalse) && s.Provisioned.Reason == v1beta2.ReasonCancelled {
 		return
@@ -72,7 +72,7 @@ func (p *pass) cancel(s Snapshot) {
 		"The Snapshot was deleted before the snapshot was taken.")
 }
 
-// stillAbsent reports whether two polls, the gap apart, did not find the snapshot; never by the first poll of an engine.
+// stillAbsent reports whether two polls, the gap apart, did not list the snapshot; never for the first poll of an engine.
 func (p *pass) stillAbsent(s Snapshot) bool {
 	if !p.Memory.Polled {
 		p.requeueAt(p.Now.Add(p.Rules.Busy))
@@ -90,7 +90,7 @@ func (p *pass) stillAbsent(s Snapshot) bool {
 	return false
 }
 
-// due reports whether a snapshot may be taken now, and reports when to ask again otherwise.
+// due reports whether a snapshot may be taken now, and otherwise when to decide again.
 func (p *pass) due(s Snapshot) bool {
 	if is(s.Provisioned, v1beta2.ConditionFalse) && s.Provisioned.Reason != v1beta2.ReasonLimitReached && !again(s) {
 		return false
@@ -106,12 +106,12 @@ func (p *pass) due(s Snapshot) bool {
 	return true
 }
 
-// AskedAnew reports whether a request came after a failure was noted, which is its answer no more.
+// AskedAnew reports whether a request came after the failure was recorded, so that the failure does not answer it.
 func AskedAnew(requested time.Time, failed *v1beta2.Condition) bool {
 	return again(Snapshot{Requested: requested, Provisioned: failed})
 }
 
-// again reports whether it was asked for again after it had failed.
+// again reports whether the snapshot was requested again after a failure.
 func again(s Snapshot) bool {
 	if s.Provisioned == nil || s.Provisioned.Reason != v1beta2.ReasonFailed {
 		return false

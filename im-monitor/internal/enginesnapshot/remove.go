@@ -7,8 +7,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// removals finds what is removed in one call, once no one deletes, or approves of, further Snapshots of the volume. v1 marks whatever it is
-// asked to remove, and purges what it can merge; v2 merges at once, or fails with the whole call.
+// removals returns the snapshots to remove in one call, once no further Snapshots of the volume are deleted or approved. v1 marks
+// whatever it is asked to remove, and purges what it can merge; v2 merges at once, or fails with the whole call.
 func (p *pass) removals() {
 	var refused []string
 	for _, s := range p.Snapshots {
@@ -36,7 +36,7 @@ func (p *pass) removals() {
 	p.requeueAt(until)
 }
 
-// apart asks for snapshots that could not be removed before one by one, and after all others: an engine that refuses one of a call leaves
+// apart requests snapshots whose removal failed before one by one, and after all others: an engine that refuses one of a call keeps
 // the rest.
 func (p *pass) apart(refused []string) {
 	if len(refused) == 0 || len(p.out.Remove) == 1 {
@@ -49,7 +49,7 @@ func (p *pass) apart(refused []string) {
 	p.out.Remove = others
 }
 
-// purgeFailed reports of a snapshot that the purge which was for it ended with an error, and left it.
+// purgeFailed reports that the purge for a snapshot ended with an error, and the snapshot still exists.
 func (p *pass) purgeFailed(s Snapshot) bool {
 	at, ours := p.Memory.Purged[s.Name]
 	if !ours || p.Purging || p.PurgeError == "" || !p.Began.After(at) {
@@ -60,11 +60,11 @@ func (p *pass) purgeFailed(s Snapshot) bool {
 	return true
 }
 
-// removalPatience is for how long a failure stands against a removal whose approval is not taken back: an older
-// snapshot-controller does not know that it should.
+// removalPatience is for how long a failure prevents a removal whose approval is not withdrawn: an older
+// snapshot-controller does not withdraw it.
 const removalPatience = 30 * time.Minute
 
-// removing reports whether the snapshot is to be removed now: that is approved, and the engine was not found unable since.
+// removing reports whether the snapshot is to be removed now: its removal is approved, and has not failed since.
 func removing(s Snapshot, now time.Time) bool {
 	if !s.Deleting || !s.Approved {
 		return false
@@ -73,7 +73,7 @@ func removing(s Snapshot, now time.Time) bool {
 	return !failed || s.Since.After(at) || now.Sub(at) >= removalPatience
 }
 
-// FailedSince reports whether a failure to remove the snapshot was noted after that was approved.
+// FailedSince reports whether a failure to remove the snapshot was recorded after the approval.
 func FailedSince(s Snapshot) bool {
 	at, failed := failedAt(s)
 	return failed && !s.Since.After(at)
@@ -92,7 +92,7 @@ func (p *pass) mergeable(s v1beta2.SnapshotInfo) bool {
 	return len(s.Children) <= 1 && (p.V2 || !s.Children[Head])
 }
 
-// held is until when removals wait.
+// held returns until when removals wait.
 func (p *pass) held(gathered time.Time) time.Time {
 	until := p.Memory.RemoveAfter
 	if gathered.After(until) {
@@ -104,7 +104,7 @@ func (p *pass) held(gathered time.Time) time.Time {
 	return until
 }
 
-// gathered is when removals need not wait for further ones.
+// gathered returns when the delay that batches removals ends.
 func (p *pass) gathered() time.Time {
 	deleting, approved := 0, 0
 	for _, s := range p.Snapshots {

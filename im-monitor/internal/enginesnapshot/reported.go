@@ -7,13 +7,13 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Reported is what Engine.status reports of the engine's snapshots after a poll that began then: what the poll lists, and what was reported before
-// until its absence is proven. What ends a Snapshot is that its engine is not reported to have it, and one list may lack what is there; where
-// nothing is kept it is the list itself. Unlisted of the memory is what was kept so; enqueue is when another poll may prove something, zero
-// never.
+// Reported returns the snapshots of Engine.status after a poll that began at that time: those that the poll lists, and those reported
+// before until their absence is proven. A Snapshot ends when Engine.status lacks it, and one list may lack an existing snapshot. Without
+// such snapshots the result is the list itself. Memory.Unlisted are the snapshots kept this way; enqueue is when another poll may prove
+// an absence, zero never.
 //
-//	lacks the head        → the list is not whole: nothing of what was reported is absent
-//	removed by our call   → absent in the first poll that began after it was accepted
+//	lacks the head        → the list is not complete: no reported snapshot is absent
+//	removed by our call   → absent in the first poll that began after the call was accepted
 //	else                  → absent when two polls one run, the gap apart, both lack it
 func Reported(before, listed map[string]v1beta2.SnapshotInfo, m Memory, began time.Time,
 	gap time.Duration) (reported map[string]v1beta2.SnapshotInfo, unlisted map[string]time.Time, requeueAt time.Time) {

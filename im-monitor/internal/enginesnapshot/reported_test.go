@@ -19,7 +19,7 @@ func list(names ...string) map[string]v1beta2.SnapshotInfo {
 	return out
 }
 
-func TestASnapshotIsToldOfUntilItsAbsenceIsProven(t *testing.T) {
+func TestASnapshotIsReportedUntilItsAbsenceIsProven(t *testing.T) {
 	const gap = 5 * time.Second
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	before := list(Head, "a", "b")
@@ -33,15 +33,15 @@ func TestASnapshotIsToldOfUntilItsAbsenceIsProven(t *testing.T) {
 	}{
 		{"all is listed", list(Head, "a", "b", "c"), Memory{}, list(Head, "a", "b", "c"), map[string]time.Time{}, time.Time{}},
 		{"one poll lacks it", list(Head, "b"), Memory{}, before, map[string]time.Time{"a": began}, began.Add(gap)},
-		{"a re-verification lacks it too soon", list(Head, "b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-time.Second)}}, before,
+		{"a second poll lacks it too soon", list(Head, "b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-time.Second)}}, before,
 			map[string]time.Time{"a": began.Add(-time.Second)}, began.Add(gap - time.Second)},
 		{"two polls lack it, the gap apart", list(Head, "b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, list(Head, "b"),
 			map[string]time.Time{}, time.Time{}},
 		{"we removed it before the poll", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(-1)}}, list(Head, "b"),
 			map[string]time.Time{}, time.Time{}},
-		{"we removed it while it was polled", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(1)}}, before,
+		{"we removed it during the poll", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(1)}}, before,
 			map[string]time.Time{"a": began}, began.Add(gap)},
-		{"the list is not whole", list("b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, before, map[string]time.Time{},
+		{"the list is not complete", list("b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, before, map[string]time.Time{},
 			time.Time{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -53,9 +53,9 @@ func TestASnapshotIsToldOfUntilItsAbsenceIsProven(t *testing.T) {
 	}
 }
 
-// Whatever lists lack for less than the gap, a snapshot that is there is reported of all the time, and one that went is reported of
+// An existing snapshot that lists lack for less than the gap is always reported, and one that is gone is reported
 // no longer than the gap after the first poll without it.
-func TestNoPassingLackEndsASnapshot(t *testing.T) {
+func TestAShortAbsenceFromTheListsEndsNoSnapshot(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const gap = 5 * time.Second
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -6,17 +6,17 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Wish is what a Snapshot asks an engine for.
+// Wish is the request of a Snapshot to its engine.
 type Wish struct {
 	Kind string
-	// Since is when it was approved, where it may be approved again.
+	// Since is when the request was approved, where it may be approved again.
 	Since time.Time
 }
 
-// Nothing is no wish.
+// Nothing is no request.
 var Nothing = Wish{}
 
-// WishOf is what a Snapshot asks for; it changes only when a poll is worth while.
+// WishOf returns the request of a Snapshot; it changes only when a poll is due because of it.
 func WishOf(s Snapshot) Wish {
 	provisioned := is(s.Provisioned, v1beta2.ConditionTrue)
 	switch {

@@ -11,7 +11,7 @@ var now = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
 var rules = enginesnapshot.Rules{Gap: 5 * time.Second, Gather: time.Second, Longest: 10 * time.Second, Busy: time.Second}
 
-// world is the re-verification at an active engine with nothing but its head, whose process leads for an hour.
+// world is the second poll of an active engine that has only its head; its process has led for an hour.
 func world(change ...func(*enginesnapshot.World)) enginesnapshot.World {
 	w := enginesnapshot.World{
 		Now: now, Began: now.Add(-10 * time.Millisecond), VolumeUID: "uid-1", Volume: "vol", Active: true, Alone: true, RW: true,
@@ -54,13 +54,13 @@ func object(name string, change ...func(*enginesnapshot.Snapshot)) func(*engines
 }
 
 func asked(s *enginesnapshot.Snapshot)    { s.Create, s.Requested = true, now.Add(-2*time.Second) }
-func again(s *enginesnapshot.Snapshot)     { s.Requested = now }
+func again(s *enginesnapshot.Snapshot)    { s.Requested = now }
 func deleting(s *enginesnapshot.Snapshot) { s.Deleting = true }
 func approved(s *enginesnapshot.Snapshot) { s.Deleting, s.Approved = true, true }
 func seen(s *enginesnapshot.Snapshot)     { s.Seen = true }
 func foreign(s *enginesnapshot.Snapshot)  { s.Owner = "uid-2" }
 
-// unremoved: that the engine could not was reported a minute ago, of an approval two minutes ago.
+// unremoved: a failed removal was reported a minute ago, for an approval two minutes ago.
 func unremoved(s *enginesnapshot.Snapshot) {
 	s.Since = now.Add(-2 * time.Minute)
 	s.RemovalFailed = &v1beta2.Condition{Type: v1beta2.SnapshotRemovalFailed, Status: v1beta2.ConditionTrue,
@@ -96,12 +96,12 @@ func missing(name string, ago time.Duration) func(*enginesnapshot.World) {
 	})
 }
 
-// gathered reports that deletions were known long enough.
+// gathered: the delay that batches deletions is over.
 var gathered = remembers(func(m *enginesnapshot.Memory) {
 	m.Deleting, m.Approved, m.Grown, m.Gathering = 9, 9, now.Add(-time.Second), now.Add(-time.Second)
 })
 
-// reported are the reasons of the conditions that a verdict writes, by name.
+// reasons are those of the conditions that a verdict writes, by name.
 func reasons(v enginesnapshot.Verdict) map[string]string {
 	out := map[string]string{}
 	for _, c := range v.Changes {

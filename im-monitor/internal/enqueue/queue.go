@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// Queue is the queue of a controller, for those who enqueue it from outside. The zero value is ready; before the controller's start there is
-// nothing to enqueue: it begins by looking at everything.
+// Queue is the queue of a controller, for those who enqueue it from outside. The zero value is ready; before the controller's start there
+// is nothing to enqueue: it begins by looking at everything.
 type Queue[K comparable] struct {
 	mu    sync.Mutex
 	queue workqueue.TypedRateLimitingInterface[K]

@@ -11,8 +11,8 @@ type Client interface {
 	Version(ctx context.Context) (Version, error)
 	// Watch opens the stream of change notices.
 	Watch(ctx context.Context) (Watch, error)
-	// List reads the whole list of instances by name, for v2 joined with what SPDK knows. previous may be nil; what it reports about the same
-	// (name, UUID) on the same connection is not asked for again. It is not modified.
+	// List reads the whole list of instances by name, for v2 joined with what SPDK knows. previous may be nil; what it reports about the
+	// same (name, UUID) on the same connection is not asked for again. It is not modified.
 	List(ctx context.Context, cause Cause, previous map[string]Instance) (map[string]Instance, error)
 	// Create asks the server to make one instance, and may take minutes. Its success proves nothing about presence.
 	Create(ctx context.Context, request CreateRequest) error

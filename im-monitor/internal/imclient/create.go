@@ -52,8 +52,8 @@ type SwitchOverRequest struct {
 	Phase string
 }
 
-// Create asks for one new instance. Its success proves nothing: what fails inside is listed in state error. ErrAlreadyExists reports that the
-// name is taken, perhaps by an earlier call of ours. It may take as long as LifecycleTimeout.
+// Create asks for one new instance. Its success proves nothing: what fails inside is listed in state error. ErrAlreadyExists reports that
+// the name is taken, perhaps by an earlier call of ours. It may take as long as LifecycleTimeout.
 func (c *Conn) Create(ctx context.Context, request CreateRequest) error {
 	if request.Name == "" || request.Type == "" || (request.Process == nil) == (request.SPDK == nil) {
 		return &CallError{Method: "InstanceCreate", Address: c.address, Kind: ErrRefused,

@@ -114,7 +114,8 @@ func engineName(engine imrpc.DataEngine) string {
 // questions are what a list leaves open for SPDK to answer.
 type questions struct{ replicas, engines bool }
 
-// carryOver fills in the disks of v2 replicas whose identity the list reports and the previous one knew already, and reports what is still open.
+// carryOver fills in the disks of v2 replicas whose identity the list reports and the previous one knew already, and reports what is
+// still open.
 func carryOver(instances, previous map[string]Instance) questions {
 	var open questions
 	for name, instance := range instances {

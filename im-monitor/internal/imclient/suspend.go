@@ -12,8 +12,8 @@ import (
 	"drover.dev/drover/im-monitor/internal/rpc/spdkrpc"
 )
 
-// Suspend asks a v2 frontend to hold all I/O: whoever uses it waits, and nothing is acknowledged. Its state in the list reports what came of
-// it.
+// Suspend asks a v2 frontend to hold all I/O: whoever uses it waits, and nothing is acknowledged. Its state in the list reports what came
+// of it.
 func (c *Conn) Suspend(ctx context.Context, name string) error {
 	request := &imrpc.InstanceSuspendRequest{DataEngine: imrpc.DataEngine_DATA_ENGINE_V2, Name: name, Type: typeFrontend}
 	return turn(ctx, c, "InstanceSuspend", name, imrpc.NewInstanceServiceClient(c.instances).InstanceSuspend, request)

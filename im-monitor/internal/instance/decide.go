@@ -99,8 +99,8 @@ func watch(w World) Verdict {
 	return v
 }
 
-// blind reports that no one can see what became of an instance. Until the server answered this process for the first time, or did not answer,
-// that is no news: a process that begins would else call every healthy instance unknown.
+// blind reports that no one can see what became of an instance. Until the server answered this process for the first time, or did not
+// answer, that is no news: a process that begins would else call every healthy instance unknown.
 func blind(w World) Verdict {
 	if w.Here.Unheard && !w.Node.Out() {
 		return keep(w, ReasonUnknown, fmt.Sprintf("%s is being asked what runs there.", w.Here.InstanceManager))

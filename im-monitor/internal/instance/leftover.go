@@ -6,9 +6,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// leftover ends what another node still runs under the object's name: the node was partitioned while the volume moved, and came back. Servers
-// that tell no UUID leave it to no one else: without one there is no Orphan. A frontend goes first, then the engine that it leads to, then
-// the replicas that the engine maps, whose data stays.
+// leftover ends what another node still runs under the object's name: the node was partitioned while the volume moved, and came back.
+// Servers that tell no UUID leave it to no one else: without one there is no Orphan. A frontend goes first, then the engine that it leads
+// to, then the replicas that the engine maps, whose data stays.
 //
 // It ends only what the object positively does not mean: the object runs, on its node, on the instance manager that its status names, and
 // that instance manager lists it. Never the instance of a second engine or frontend, which belongs to a migration or a switch-over.

@@ -24,7 +24,7 @@ type base struct {
 	written   map[string]*staleness.Guard // by kind
 	attempts  attempts
 	semaphore semaphore
-	waitlist   waitlist
+	waitlist  waitlist
 	reported  reported
 
 	reportQueue, executorQueue enqueue.Queue[Key]

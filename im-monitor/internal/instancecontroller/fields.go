@@ -97,8 +97,8 @@ func (s *base) writeCondition(ctx context.Context, o client.Object, reason, mess
 // problemOwner applies the conditions that report why an instance does not start.
 const problemOwner = "im-monitor.start"
 
-// writeProblems applies InstanceCreation, WaitForBackingImage and Switchover. One that was never bad is not there; one that was reports that
-// it is over.
+// writeProblems applies InstanceCreation, WaitForBackingImage and Switchover. One that was never bad is not there; one that was reports
+// that it is over.
 func (s *base) writeProblems(ctx context.Context, o client.Object, after instance.Status) error {
 	var list []v1beta2.Condition
 	add := func(kind string, bad, good v1beta2.ConditionStatus, problem instance.Problem, over string) {

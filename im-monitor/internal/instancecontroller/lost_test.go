@@ -45,8 +45,8 @@ func TestAFrontendThatAnUpgradeLosesIsReportedAndCreatedAnew(t *testing.T) {
 	}, "detached, it still reports it")
 }
 
-// V7: a node that was partitioned comes back with an engine and a frontend of a volume that runs elsewhere by now. Servers that tell no UUID
-// leave both to im-monitor: no Orphan is made, and while they are there the node's instance manager is never replaced.
+// V7: a node that was partitioned comes back with an engine and a frontend of a volume that runs elsewhere by now. Servers that tell no
+// UUID leave both to im-monitor: no Orphan is made, and while they are there the node's instance manager is never replaced.
 func TestWhatAReturningNodeBringsBackEndsInOrder(t *testing.T) {
 	w := newWorld(t, "here-1", "back-1")
 	w.Servers.Today(true)

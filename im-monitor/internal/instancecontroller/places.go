@@ -142,8 +142,8 @@ func choose(candidates []*v1beta2.InstanceManager, image string) (*v1beta2.Insta
 	return nil, "has no %s instance manager that runs."
 }
 
-// mayRun reports whether processes may be there although the instance manager does not report that it runs: its pod is not known never to have
-// begun.
+// mayRun reports whether processes may be there although the instance manager does not report that it runs: its pod is not known never to
+// have begun.
 func mayRun(im *v1beta2.InstanceManager) bool {
 	c := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
 	return c == nil || c.Status != v1beta2.ConditionFalse || c.Reason != v1beta2.ReasonPodCannotStart &&

@@ -2,8 +2,8 @@ package instancecontroller
 
 import "sync"
 
-// semaphore bound how many calls are under way per instance manager. Who finds none free is enqueued when one is, in the order of asking; who
-// is enqueued and needs none any more lets the next one go.
+// semaphore bound how many calls are under way per instance manager. Who finds none free is enqueued when one is, in the order of asking;
+// who is enqueued and needs none any more lets the next one go.
 type semaphore struct {
 	mu    sync.Mutex
 	lines map[string]*line

@@ -15,8 +15,8 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
-// Setup registers the reporter and the executors, and subscribes to the inventory, which must not run yet. The index of objects by node is the
-// ownership controller's, which is to be set up, too.
+// Setup registers the reporter and the executors, and subscribes to the inventory, which must not run yet. The index of objects by node
+// is the ownership controller's, which is to be set up, too.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store, options Options) error {
 	if options.Locks == nil {
 		options.Locks = &instancelock.Locks{}

@@ -51,8 +51,8 @@ func (s *base) executorSources() []source.TypedSource[Key] {
 	return []source.TypedSource[Key]{source.TypedFunc[Key](s.executorQueue.Start)}
 }
 
-// objectHandler enqueues the object, those of its volume that wait, and, of an engine, the frontends of its volume: one may lead to it, or be
-// about to.
+// objectHandler enqueues the object, those of its volume that wait, and, of an engine, the frontends of its volume: one may lead to it,
+// or be about to.
 func objectHandler[T client.Object](s *base, kind string) handler.TypedEventHandler[T, Key] {
 	return handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, o T) []Key {
 		object, _ := read(o)
@@ -93,7 +93,8 @@ func (s *base) engineConcerns(before, after *v1beta2.Engine) bool {
 		!maps.Equal(before.Status.ReplicaModeMap, after.Status.ReplicaModeMap) && len(s.waitlist.of(after.Spec.VolumeName)) > 0
 }
 
-// inventoryChanged enqueues the objects whose names a list changed. When an inventory becomes known or unknown, all of its node are concerned.
+// inventoryChanged enqueues the objects whose names a list changed. When an inventory becomes known or unknown, all of its node are
+// concerned.
 func (s *base) inventoryChanged(change inventory.Change) {
 	if change.Whole {
 		s.reportQueue.Add(s.keysOfNode(context.Background(), change.Node)...)

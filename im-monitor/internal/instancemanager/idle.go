@@ -13,11 +13,11 @@ const (
 
 // idle reports whether nothing runs on the instance manager.
 //
-// With a pod, only a whole list of its present epoch reports it, for v2 a settled one: a server that has just restarted answers with an empty
-// list for seconds. That a disk is not loaded makes no difference here: no replica of it can run, and the end of the pod destroys no data.
-// Without a pod, v1 is idle, because its instances are processes of the pod. A v2 pod leaves lvols and frontends behind, and kernel
-// connections of frontends continue without it: then the maps of the status, which keep what was last known of those, have to show that
-// nothing but stopped replicas is left. So they must with a pod: one that is ended while they show more would be made again at once.
+// With a pod, only a whole list of its present epoch reports it, for v2 a settled one: a server that has just restarted answers with an
+// empty list for seconds. That a disk is not loaded makes no difference here: no replica of it can run, and the end of the pod destroys
+// no data. Without a pod, v1 is idle, because its instances are processes of the pod. A v2 pod leaves lvols and frontends behind, and
+// kernel connections of frontends continue without it: then the maps of the status, which keep what was last known of those, have to show
+// that nothing but stopped replicas is left. So they must with a pod: one that is ended while they show more would be made again at once.
 func idle(w World) answer {
 	if w.Pod == nil && !w.v2() {
 		return yes

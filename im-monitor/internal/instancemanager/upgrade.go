@@ -75,8 +75,8 @@ func (w World) image() string {
 	return w.Settings.Image
 }
 
-// inUse reports what speaks against the end of the pod: an engine that is listed there, one that maps a replica there, a frontend that would
-// not outlive it.
+// inUse reports what speaks against the end of the pod: an engine that is listed there, one that maps a replica there, a frontend that
+// would not outlive it.
 func inUse(w World) string {
 	p := w.Inventory.Processes
 	switch engines := slices.Sorted(maps.Keys(p.Engines)); {

@@ -10,8 +10,8 @@ type absence struct {
 
 	// since is when the epoch's connection was made, first when its first whole list ended; zero first means none yet.
 	since, first time.Time
-	// lacked reports when the first list ended that lacked a name seen earlier in this epoch. A name that is not in it is lacked since first,
-	// or was proven absent already.
+	// lacked reports when the first list ended that lacked a name seen earlier in this epoch. A name that is not in it is lacked since
+	// first, or was proven absent already.
 	lacked map[string]time.Time
 	// asked are the names whose absence somebody waits for. They outlive epochs.
 	asked map[string]struct{}

@@ -21,8 +21,8 @@ func silent(err error) bool {
 	return errors.Is(err, imclient.ErrUnreachable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Disk asks a server about a v2 disk, and remembers what it reported: every answer reports whether the lists of that server can be complete. It
-// is the way in which all of im-monitor asks for disks.
+// Disk asks a server about a v2 disk, and remembers what it reported: every answer reports whether the lists of that server can be
+// complete. It is the way in which all of im-monitor asks for disks.
 func (i *Inventory) Disk(ctx context.Context, address string, query imclient.DiskQuery) (imclient.Disk, error) {
 	asked := i.config.Clock.Now()
 	disk, err := i.config.AskDisk(ctx, address, query)
@@ -235,7 +235,8 @@ func (m *member) openNeeds(disks []NodeDisk) []NodeDisk {
 	return out
 }
 
-// askDisks asks for disks; what they answer is remembered on the way. False means that one reported nothing, so that this probe proves nothing.
+// askDisks asks for disks; what they answer is remembered on the way. False means that one reported nothing, so that this probe proves
+// nothing.
 func (m *member) askDisks(ctx context.Context, target Target, disks []NodeDisk) bool {
 	for _, d := range disks {
 		askCtx, cancel := context.WithTimeout(ctx, diskPatience)

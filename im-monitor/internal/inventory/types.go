@@ -120,8 +120,8 @@ type Store interface {
 	ExpectAbsence(subject Subject) time.Time
 	// QuietFrom is the earliest beginning of a list that no creation or deletion of a replica spoils; zero where none does.
 	QuietFrom(instanceManager string) time.Time
-	// Unloaded are the disks, by their keys, that keep a v2 replica's absence from being proven, because their server reported that they are
-	// not ready; sorted. diskUUID is that of Subject.
+	// Unloaded are the disks, by their keys, that keep a v2 replica's absence from being proven, because their server reported that they
+	// are not ready; sorted. diskUUID is that of Subject.
 	Unloaded(instanceManager, diskUUID string) []string
 	// AskDisk asks an instance manager about one of its v2 disks.
 	AskDisk(ctx context.Context, instanceManager string, query imclient.DiskQuery) (imclient.Disk, error)

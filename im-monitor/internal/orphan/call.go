@@ -9,8 +9,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// CallWorld is what is looked at right before the instance of an approved orphan is deleted, beside the World that
-// Judge found orphaned again. Everything in it was read after the approval, and the custom resources last.
+// CallWorld is what DecideCall reads right before the instance of an approved orphan is deleted, beside the World that
+// Evaluate found orphaned again. Everything in it was read after the approval, and the custom resources last.
 type CallWorld struct {
 	World  World
 	Orphan Orphan
@@ -24,7 +24,7 @@ type CallWorld struct {
 
 // Copies is what is known about other copies of the data.
 type Copies struct {
-	// Volume names the volume; "" when no name could be made out.
+	// Volume is the name of the volume; "" when the replica's name does not show it.
 	Volume string
 	// Exists is true when the Volume, or a PersistentVolume with that handle, exists.
 	Exists bool
@@ -38,12 +38,12 @@ type Call struct {
 	Allowed bool
 	// Cleanup is the cleanupRequired of the call: it destroys the data of a v2 replica.
 	Cleanup bool
-	// Failure reports why not, where people should know; empty when the evaluation itself no longer agrees.
+	// Failure reports why the deletion is not allowed; empty when the evaluation itself no longer finds the instance orphaned.
 	Failure Failure
 }
 
-// DecideCall has the last word before a deletion. The runtime of a replica whose data is claimed is stopped without
-// destroying anything; what is destroyed must be mapped by no running engine and, where a policy asked, not be the
+// DecideCall is the last check before a deletion. The runtime of a replica whose data is claimed is stopped without
+// destroying data. Data that is destroyed must be mapped by no running engine and, where a policy requested the deletion, not be the
 // last copy.
 func DecideCall(c CallWorld, v Verdict) Call {
 	if !executes(v, c.Orphan.Name) {
@@ -66,7 +66,7 @@ func DecideCall(c CallWorld, v Verdict) Call {
 	}
 	if c.Orphan.ByPolicy() && lastCopy(c.Copies) {
 		return Call{Failure: Failure{v1beta2.ReasonLastCopy, fmt.Sprintf(
-			"No other healthy replica of volume %q is known. Wait for a rebuild, or delete this orphan by hand if the data is not needed.",
+			"No other healthy replica of volume %q is known. Wait for a rebuild, or delete this orphan manually if the data is not needed.",
 			c.Copies.Volume)}}
 	}
 	return Call{Allowed: true, Cleanup: true}
@@ -90,8 +90,8 @@ func DataClaimed(w World) bool {
 	return !elsewhere
 }
 
-// mapped finds a running engine that uses the replica and, where data would be destroyed, a place that cannot be asked.
-// It matters for v2 only: the deletion of a v1 process leaves its data alone.
+// mapped finds a running engine that uses the replica and, where data would be destroyed, an instance manager that cannot be polled.
+// It applies to v2 only: the deletion of a v1 process keeps its data.
 func mapped(c CallWorld, destroys bool) Failure {
 	if !c.World.isV2() {
 		return Failure{}
@@ -108,21 +108,21 @@ func mapped(c CallWorld, destroys bool) Failure {
 	return Failure{}
 }
 
-// sameElsewhere reports whether a mapped address is that of the Replica's own runtime on another instance manager, so
-// that not this instance is meant.
+// sameElsewhere reports whether a mapped address is that of the Replica's own runtime on another instance manager, so that
+// the engine does not use this instance.
 func sameElsewhere(w World, address string) bool {
 	r := w.Replica
 	return r != nil && address != "" && address == r.Address && r.InstanceManager != "" && r.InstanceManager != w.Key.InstanceManager
 }
 
-// lastCopy holds where the volume still exists, or where it is not known which volume it is.
+// lastCopy refuses the deletion where the volume still exists, or where the volume is not known.
 func lastCopy(c Copies) bool {
 	return c.Healthy == 0 && (c.Exists || c.Volume == "")
 }
 
 var replicaName = regexp.MustCompile(`^(.+)-r-[0-9a-z]+$`)
 
-// VolumeOf makes out the volume of a replica by its name, `<volume>-r-<id>`; "" when the name is of no such form.
+// VolumeOf returns the volume of a replica by its name, `<volume>-r-<id>`; "" when the name has another form.
 func VolumeOf(replica string) string {
 	if m := replicaName.FindStringSubmatch(replica); m != nil {
 		return m[1]

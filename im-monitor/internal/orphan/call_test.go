@@ -24,7 +24,7 @@ func call(w orphan.World, change ...func(*orphan.CallWorld)) orphan.Call {
 
 func onDisk(w *orphan.World) { w.Inventory.Instance.DiskUUID = lvstore }
 
-func TestWhatIsDestroyed(t *testing.T) {
+func TestCleanupIsRequiredOnlyForUnclaimedV2Data(t *testing.T) {
 	onNode := func(node, disk string) func(*orphan.World) {
 		return claimed(detached, func(c *orphan.Claim) { c.NodeID, c.DiskID = node, disk })
 	}
@@ -41,7 +41,7 @@ func TestWhatIsDestroyed(t *testing.T) {
 		{"another disk alone proves nothing", seen(v2, onDisk, onNode("node-1", "other-disk")), false},
 		{"a Replica without disk claims", seen(v2, onDisk, onNode("node-2", "")), false},
 		{"an lvol on an unknown disk is claimed", seen(v2, onNode("node-2", "other-disk")), false},
-		{"a v2 engine holds no data and only goes with cleanup", seen(v2, kind("engine"), func(w *orphan.World) { w.Key.Name = engine }),
+		{"a v2 engine has no data and its deletion needs cleanup", seen(v2, kind("engine"), func(w *orphan.World) { w.Key.Name = engine }),
 			true},
 		{"a v1 replica with Replica", seen(claimed(detached)), false},
 		{"a v1 engine", seen(kind("engine"), func(w *orphan.World) { w.Key.Name = engine }), true},
@@ -51,7 +51,7 @@ func TestWhatIsDestroyed(t *testing.T) {
 	}
 }
 
-func TestAReplicaThatARunningEngineMapsStays(t *testing.T) {
+func TestAReplicaThatARunningEngineMapsIsNotDeleted(t *testing.T) {
 	maps := func(running bool, address string) func(*orphan.CallWorld) {
 		return func(c *orphan.CallWorld) {
 			c.Engines = []mapping.Engine{{Name: engine, Running: running, Replicas: map[string]string{replica: address}}}
@@ -74,16 +74,16 @@ func TestAReplicaThatARunningEngineMapsStays(t *testing.T) {
 		{"the Engine still maps the instance here", seen(v2, onDisk, moved), maps(true, "10.0.0.1:20001"), v1beta2.ReasonMappedByEngine},
 		{"a claimed runtime that is mapped is not stopped under its engine", seen(v2, claimed(detached)), maps(true, "10.0.0.1:20001"),
 			v1beta2.ReasonMappedByEngine},
-		{"a forgotten engine of some inventory maps it", seen(v2), place(mapping.Place{Node: "node-9", Known: true, MappedBy: "vol-1-e-7"}),
+		{"an engine without an object, in some inventory, maps it", seen(v2), place(mapping.Place{Node: "node-9", Known: true, MappedBy: "vol-1-e-7"}),
 			v1beta2.ReasonMappedByEngine},
-		{"a place that must be asked does not answer", seen(v2), place(mapping.Place{Node: "node-9", Needed: true}),
+		{"an instance manager that must be polled does not answer", seen(v2), place(mapping.Place{Node: "node-9", Needed: true}),
 			v1beta2.ReasonUnreachable},
-		{"a place that need not be asked does not answer", seen(v2), place(mapping.Place{Node: "node-9"}), ""},
+		{"an instance manager that need not be polled does not answer", seen(v2), place(mapping.Place{Node: "node-9"}), ""},
 		{"a node that is down and silent runs no engine", seen(v2), place(mapping.Place{Node: "node-9", Needed: true, Down: true}), ""},
 		{"a node whose kubelet is dead still runs the engine that it lists", seen(v2),
 			place(mapping.Place{Node: "node-9", Needed: true, Down: true, Known: true, MappedBy: "vol-1-e-7"}),
 			v1beta2.ReasonMappedByEngine},
-		{"nothing is destroyed, so an unreachable place does not matter", seen(v2, claimed(detached)),
+		{"nothing is destroyed, so an unreachable instance manager does not matter", seen(v2, claimed(detached)),
 			place(mapping.Place{Node: "node-9", Needed: true}), ""},
 		{"v1 processes leave the data alone", seen(), maps(true, "10.0.0.1:20001"), ""},
 	}
@@ -93,13 +93,13 @@ func TestAReplicaThatARunningEngineMapsStays(t *testing.T) {
 			require.Equal(t, c.want, got.Failure.Reason)
 			require.Equal(t, c.want == "", got.Allowed)
 			if c.want == v1beta2.ReasonUnreachable {
-				require.Contains(t, got.Failure.Message, "node-9", "people must learn which node to look at")
+				require.Contains(t, got.Failure.Message, "node-9", "the message names the node to check")
 			}
 		})
 	}
 }
 
-func TestTheLastCopyIsKeptFromPolicies(t *testing.T) {
+func TestAPolicyDoesNotDeleteTheLastCopy(t *testing.T) {
 	byPolicy := func(c *orphan.CallWorld) {
 		c.Orphan.Conditions = append(c.Orphan.Conditions,
 			v1beta2.Condition{Type: v1beta2.OrphanDeletionReason, Status: "True", Reason: v1beta2.ReasonAutoDeletion})
@@ -109,20 +109,20 @@ func TestTheLastCopyIsKeptFromPolicies(t *testing.T) {
 	}
 	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, copies("vol-1", true, 0)).Failure.Reason)
 	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, copies("", false, 0)).Failure.Reason,
-		"of an unknown volume no one knows whether it is needed")
+		"it is not known whether an unknown volume is needed")
 	require.True(t, call(seen(v2), byPolicy, copies("vol-1", true, 1)).Allowed)
 	ofData := func(c *orphan.CallWorld) { c.Orphan.Data = &orphan.Data{DiskName: "disk-1"} }
 	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, ofData, copies("vol-1", false, 0)).Failure.Reason,
 		"data has no UUID by which anybody could have recorded that it is not needed")
 	require.True(t, call(seen(v2), byPolicy, ofData, copies("vol-1", true, 1)).Allowed)
 	require.True(t, call(seen(v2), ofData, copies("vol-1", false, 0)).Allowed, "a person may delete it")
-	require.True(t, call(seen(v2), byPolicy, copies("vol-1", false, 0)).Allowed, "the volume is gone, and so is the need for a copy")
-	require.True(t, call(seen(v2), copies("vol-1", true, 0)).Allowed, "a person was warned and is obeyed")
+	require.True(t, call(seen(v2), byPolicy, copies("vol-1", false, 0)).Allowed, "the volume is gone, so no copy is needed")
+	require.True(t, call(seen(v2), copies("vol-1", true, 0)).Allowed, "a person was warned, and may delete it")
 	require.Equal(t, orphan.Call{Allowed: true}, call(seen(v2, claimed(detached)), byPolicy, copies("vol-1", true, 0)),
-		"where nothing is destroyed there is nothing to keep")
+		"no data is destroyed, so no copy is lost")
 }
 
-func TestNoCallWithoutTheJudge(t *testing.T) {
+func TestNoCallIsAllowedWhereTheEvaluationIsNotOrphaned(t *testing.T) {
 	require.Equal(t, orphan.Call{}, call(seen(claimed())))
 	require.Equal(t, orphan.Call{}, call(seen(unknownList)))
 	require.Equal(t, orphan.Call{}, call(seen(), func(c *orphan.CallWorld) { c.World.Orphans, c.Orphan.Name = nil, "orphan-of-another" }))
@@ -133,6 +133,6 @@ func TestVolumeOf(t *testing.T) {
 	require.Equal(t, "a-r-b", orphan.VolumeOf("a-r-b-r-aabbccdd"))
 	require.Empty(t, orphan.VolumeOf("something"))
 	require.Empty(t, orphan.VolumeOf("vol-r-not-an-id"),
-		"a wrong volume would be asked for engines and copies; an unknown one makes all of them count")
+		"a wrong volume would give wrong engines and copies; with an unknown one all of them count")
 	require.Empty(t, orphan.VolumeOf("vol-r-"))
 }

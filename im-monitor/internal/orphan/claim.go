@@ -7,10 +7,10 @@ func frontend(w World, i *Instance) (Evaluation, bool) {
 	if i.Type == v1beta2.InstanceTypeEngine || i.Type == v1beta2.InstanceTypeReplica {
 		return Evaluation{}, false
 	}
-	return undecided(v1beta2.ReasonFrontendNotJudged, "%s is of type %q, which is not judged.", w.Key.Name, i.Type), true
+	return undecided(v1beta2.ReasonFrontendNotJudged, "%s is of type %q, which is not evaluated.", w.Key.Name, i.Type), true
 }
 
-// noClaim: without an object a live runtime is an orphan, and so is a v2 replica of which only the data is left.
+// noClaim: a live runtime without an object is an orphan, and so is a v2 replica of which only the data is left.
 func noClaim(w World, i *Instance) (Evaluation, bool) {
 	switch {
 	case w.claim() != nil:
@@ -30,7 +30,7 @@ func noClaim(w World, i *Instance) (Evaluation, bool) {
 			reason, origin = v1beta2.ReasonForeignData,
 				" It may have been there before its disk came to this cluster, so no policy deletes it."
 		}
-		return orphaned(reason, "No Replica named %s exists, but its data lies on %s (%s).%s Deleting this orphan destroys the data.",
+		return orphaned(reason, "No Replica named %s exists, but its data is on %s (%s).%s Deleting this orphan destroys the data.",
 			w.Key.Name, w.Manager.Node, i.State, origin), true
 	}
 	return undecided(v1beta2.ReasonNotLive, "%s is %s.", w.Key.Name, i.State), true
@@ -49,7 +49,7 @@ func notLive(w World, i *Instance) (Evaluation, bool) {
 	return undecided(v1beta2.ReasonNotLive, "%s is %s and its object exists.", w.Key.Name, i.State), true
 }
 
-// deleting: the object's end is under way and its controllers deal with the runtime.
+// deleting: the object is being deleted, and its controllers end the runtime.
 func deleting(w World, _ *Instance) (Evaluation, bool) {
 	if !w.claim().Deleting {
 		return Evaluation{}, false
@@ -57,18 +57,18 @@ func deleting(w World, _ *Instance) (Evaluation, bool) {
 	return undecided(v1beta2.ReasonCRDeleting, "The object of %s is being deleted.", w.Key.Name), true
 }
 
-// changing: state and ownership may change any moment. A running object that names no instance manager has not reported
+// changing: state and ownership may change at any moment. A running object that names no instance manager has not reported
 // all of its state yet.
 func changing(w World, _ *Instance) (Evaluation, bool) {
 	c := w.claim()
 	if c.CurrentState == c.DesireState && (c.CurrentState != v1beta2.InstanceStateRunning || c.InstanceManager != "") {
 		return Evaluation{}, false
 	}
-	return undecided(v1beta2.ReasonStateChanging, "The object of %s is %q and shall be %q.", w.Key.Name, c.CurrentState, c.DesireState),
+	return undecided(v1beta2.ReasonStateChanging, "The current state of the object of %s is %q, its desired state %q.", w.Key.Name, c.CurrentState, c.DesireState),
 		true
 }
 
-// running: the owner guard, then the instance manager decides.
+// running: the owner is checked first, then the instance manager.
 func running(w World, i *Instance) (Evaluation, bool) {
 	c := w.claim()
 	if c.CurrentState != v1beta2.InstanceStateRunning {
@@ -79,7 +79,7 @@ func running(w World, i *Instance) (Evaluation, bool) {
 			c.OwnerID), true
 	}
 	if c.InstanceManager == w.Key.InstanceManager {
-		return Evaluation{Decision: Claimed, Reason: v1beta2.ReasonClaimed, Message: w.Key.Name + " is wanted running here."}, true
+		return Evaluation{Decision: Claimed, Reason: v1beta2.ReasonClaimed, Message: w.Key.Name + "is to run here."}, true
 	}
 	return orphaned(v1beta2.ReasonOwnedByOtherInstanceManager, "%s runs on %s of node %s; %s still runs it, too, as %s (%s).",
 		w.Key.Name, c.InstanceManager, c.NodeID, w.Key.InstanceManager, i.Type, i.State), true

@@ -2,7 +2,7 @@ package orphan
 
 import "drover.dev/drover/shared/api/v1beta2"
 
-// missing returns the Orphan that the evaluation asks for, unless one of that name exists. One that was withdrawn or
+// missing returns the Orphan that the evaluation requires, unless one of that name exists. One that was withdrawn or
 // ended keeps its name until its object is gone; then a new evaluation gets a new object.
 func missing(w World, j Evaluation) *Creation {
 	if j.Decision != Orphaned {

@@ -7,17 +7,17 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Disk is what is read of a block disk of a Node.
+// Disk is the part of a block disk of a Node that is read.
 type Disk struct {
 	// Name is the key in Node.spec.disks; Path and UUID are those that the status records, "" while none is.
 	Name, Path, UUID string
-	// Ready is true while the instance manager has it loaded, Failed once it could not be loaded.
+	// Ready is true while the instance manager has loaded the disk, Failed once the disk could not be loaded.
 	Ready, Failed, Evicting bool
-	// Foreign is true when the disk held the key's name at its first load in this cluster, and while that is not known.
+	// Foreign is true when the disk had the key's name at its first load in this cluster, and while that is not known.
 	Foreign bool
 }
 
-// Data is what an Orphan of replica data names beside the replica.
+// Data identifies the disk of an Orphan of replica data.
 type Data struct{ DiskName, DiskUUID, DiskPath string }
 
 // disk finds a disk of the node by its UUID.
@@ -30,20 +30,20 @@ func (n *Node) disk(uuid string) *Disk {
 	return nil
 }
 
-// foreign reports whether the replica may have been on its disk before that disk came to this cluster. Of a disk that the node does not
-// record, or that the list does not tell, no one knows.
+// foreign reports whether the replica may have been on its disk before that disk came to this cluster. It also does so for a disk that
+// the node does not record, and where the list does not report the disk.
 func foreign(n *Node, diskUUID string) bool {
 	d := n.disk(diskUUID)
 	return d == nil || d.Foreign
 }
 
-// evaluateData decides about what lies on a disk under the key's name. What runs is an instance, whatever lies under it.
+// evaluateData decides about the data on a disk under the key's name. A runtime that runs is an instance, not data.
 func evaluateData(w World) Evaluation {
 	i := inventoried(w)
 	switch {
 	case w.Inventory == nil || w.Manager == nil:
 		return undecided(v1beta2.ReasonInventoryUnknown,
-			"The replicas on the disks are unknown: no whole list was read since %s was last connected.", w.Key.InstanceManager)
+			"The replicas on the disks are unknown: no complete list was read since %s was last connected.", w.Key.InstanceManager)
 	case w.Node == nil || w.Node.Down || w.Node.Deleting:
 		return undecided(v1beta2.ReasonNodeDown, "Node %s is down or being deleted.", w.Manager.Node)
 	case i == nil:
@@ -66,7 +66,7 @@ func evaluateData(w World) Evaluation {
 		reason, origin = v1beta2.ReasonForeignData,
 			" It was there when the disk was loaded into this cluster for the first time, so no policy deletes it."
 	}
-	return orphaned(reason, "No Replica named %s exists, but its data lies on disk %s of node %s.%s Deleting this orphan destroys the data.",
+	return orphaned(reason, "No Replica named %s exists, but its data is on disk %s of node %s.%s Deleting this orphan destroys the data.",
 		w.Key.Name, d.Name, w.Manager.Node, origin)
 }
 
@@ -77,7 +77,7 @@ func inventoried(w World) *Instance {
 	return w.Inventory.Instance
 }
 
-// missingData is the Orphan of the data that is missing; nil when none is, or when it could not be cleaned up anyway.
+// missingData returns the missing Orphan of the data; nil when none is missing, or when the data could not be cleaned up.
 func missingData(w World, j Evaluation) *Creation {
 	if j.Decision != Orphaned {
 		return nil
@@ -130,8 +130,8 @@ func cleanable(n *Node, node string, data Data) (reason, message string) {
 	return "", ""
 }
 
-// comesBack reports whether nothing is wrong but that the disk is not ready at the moment, as after each start of its server. An Orphan
-// that is deleted waits for that, too, unless the disk could not be loaded.
+// comesBack reports whether the only obstacle is a disk that is not ready now, as after each start of its server. An Orphan
+// that is deleted waits for the disk, too, unless the disk could not be loaded.
 func comesBack(n *Node, o Orphan) bool {
 	if n == nil || n.Down || n.Deleting || n.Evicting {
 		return false
@@ -140,7 +140,7 @@ func comesBack(n *Node, o Orphan) bool {
 	return d != nil && d.Name == o.Data.DiskName && d.Path == o.Data.DiskPath && !d.Evicting && !d.Ready && !(o.Deleting && d.Failed)
 }
 
-// evaluateDataOrphan composes what one Orphan of data must report.
+// evaluateDataOrphan composes the status of one Orphan of data.
 func evaluateDataOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	v := OrphanVerdict{Name: o.Name, OwnerID: o.OwnerID, Conditions: conditions.Owned(o.Conditions, OwnedConditions()...)}
 	if ended(o) || o.FencingDelayed {
@@ -217,13 +217,13 @@ func dataWithdrawn(o Orphan, v OrphanVerdict, why string) *v1beta2.Condition {
 	case v1beta2.ReasonNotCleanable:
 		c.Message = why + " The orphan ends and the data stays; if it can be reached again, a new orphan appears."
 	case v1beta2.ReasonRenamed:
-		c.Message = fmt.Sprintf("The name of this orphan is not the one of the data of %s; if it is orphaned, another orphan says so.",
+		c.Message = fmt.Sprintf("The name of this orphan is not the one of the data of %s; if it is orphaned, another orphan reports it.",
 			o.InstanceName)
 	}
 	return &c
 }
 
-// repeatFailure reports CleanupFailed under the type that readers of Longhorn's objects know.
+// repeatFailure reports CleanupFailed also under the condition type that Longhorn uses.
 func (v *OrphanVerdict) repeatFailure() {
 	failed := conditions.Get(v.Conditions, v1beta2.OrphanCleanupFailed)
 	if failed == nil {

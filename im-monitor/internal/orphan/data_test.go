@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// lying is a World in which a v2 replica without an object lies on a ready disk of its node.
+// lying is a World with the data of a v2 replica without an object on a ready disk of its node.
 func lying(change ...func(*orphan.World)) orphan.World {
 	return seen(append([]func(*orphan.World){v2, state("stopped"), func(w *orphan.World) {
 		w.Inventory.Instance.DiskUUID = lvstore
@@ -42,18 +42,18 @@ func orphanedData(change ...func(*orphan.Orphan)) func(*orphan.World) {
 	}
 }
 
-func TestDataGetsAnOrphanOfItsOwnWhereItCanBeCleanedUp(t *testing.T) {
+func TestDataGetsItsOwnOrphanWhereItCanBeCleanedUp(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		w    orphan.World
 		want string
 	}{
-		{"it lies on a ready disk", lying(), v1beta2.ReasonDataOnly},
+		{"it is on a ready disk", lying(), v1beta2.ReasonDataOnly},
 		{"it came with its disk", lying(theDisk(func(d *orphan.Disk) { d.Foreign = true })), v1beta2.ReasonForeignData},
 		{"it has an orphan", lying(orphanedData()), ""},
 		{"its runtime lives", lying(state("running")), ""},
 		{"a Replica of its name exists, wherever", lying(claimed(elsewhere)), ""},
-		{"the list does not tell its disk", lying(func(w *orphan.World) { w.Inventory.Instance.DiskUUID = "" }), ""},
+		{"the list does not report its disk", lying(func(w *orphan.World) { w.Inventory.Instance.DiskUUID = "" }), ""},
 		{"no disk of the node has that UUID", lying(theDisk(func(d *orphan.Disk) { d.UUID = "new" })), ""},
 		{"the disk is not ready", lying(theDisk(func(d *orphan.Disk) { d.Ready = false })), ""},
 		{"the disk is evicted", lying(theDisk(func(d *orphan.Disk) { d.Evicting = true })), ""},
@@ -75,7 +75,7 @@ func TestDataGetsAnOrphanOfItsOwnWhereItCanBeCleanedUp(t *testing.T) {
 	}
 }
 
-// ORP-2: data is destroyed only where it lies on the ready disk that was named, at rest, and no Replica has its name.
+// ORP-2: data is destroyed only on the ready disk that the Orphan names, while no runtime uses it and no Replica has its name.
 func TestOnlyDataThatIsStillOrphanedOnItsDiskIsDestroyed(t *testing.T) {
 	executed := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -120,15 +120,15 @@ func TestOnlyDataThatIsStillOrphanedOnItsDiskIsDestroyed(t *testing.T) {
 	require.Positive(t, executed)
 }
 
-// After each start of a server its disks are not ready for a while: that ends no orphan, and nothing is executed meanwhile.
-func TestAnOrphanOfDataOutlivesAMomentWithoutItsDisk(t *testing.T) {
+// After each start of a server its disks are not ready for a while: no orphan ends, and no data is destroyed meanwhile.
+func TestADataOrphanStaysWhileItsDiskIsNotReady(t *testing.T) {
 	for _, c := range []struct {
 		name             string
 		deleting, failed bool
 		withdrawn        string
 	}{
-		{"it stands", false, false, ""},
-		{"it stands, and the disk could not be loaded", false, true, ""},
+		{"it is not deleted", false, false, ""},
+		{"it is not deleted, and the disk could not be loaded", false, true, ""},
 		{"it is deleted, and waits", true, false, ""},
 		{"it is deleted, and the disk could not be loaded", true, true, v1beta2.ReasonNotCleanable},
 	} {

@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Evaluate decides about one key. It is total, deterministic and idempotent: on the result of its own verdict it asks for
+// Evaluate decides about one key. It is total, deterministic and idempotent: applied to the result of its own verdict it requires
 // nothing more.
 func Evaluate(w World) Verdict {
 	v := Verdict{Evaluation: evaluateInstance(w)}
@@ -35,21 +35,21 @@ func (v Verdict) Creations() []*Creation {
 	return out
 }
 
-// Confirms reports whether the verdict of a re-verification asks for the same Orphan as a first one.
+// Confirms reports whether the verdict of a re-verification requires the same Orphan as the first one.
 func (v Verdict) Confirms(first *Creation) bool {
 	return slices.ContainsFunc(v.Creations(), func(c *Creation) bool { return c.Name == first.Name })
 }
 
-// check is one question of the evaluation; ok means that it answered.
+// check is one rule of the evaluation; ok means that the rule matched.
 type check func(World, *Instance) (Evaluation, bool)
 
-// checks are the questions in their order; each is documented at its function.
+// checks are the rules in their order; each is documented at its function.
 var checks = []check{frontend, noClaim, notLive, deleting, changing, running, stopped}
 
 func evaluateInstance(w World) Evaluation {
 	if w.Inventory == nil || w.Manager == nil {
 		return undecided(v1beta2.ReasonInventoryUnknown,
-			"The instances of %s are unknown: no whole list was read since it was last connected.", w.Key.InstanceManager)
+			"The instances of %s are unknown: no complete list was read since it was last connected.", w.Key.InstanceManager)
 	}
 	if w.Node == nil || w.Node.Down || w.Node.Deleting {
 		return undecided(v1beta2.ReasonNodeDown, "Node %s is down or being deleted.", w.Manager.Node)
@@ -59,10 +59,10 @@ func evaluateInstance(w World) Evaluation {
 		return Evaluation{Decision: Nothing}
 	}
 	if w.Duplicate != "" {
-		// A pod's address may already lead to its successor's server: then this list is not of this instance manager, and
-		// what it shows may be claimed there (ORP-1).
+		// A pod's address may already be that of its successor's server: then this list is not of this instance manager, and
+		// an instance in the list may be claimed there (ORP-1).
 		return undecided(v1beta2.ReasonInventoryUnknown,
-			"%s and %s list the same %s (UUID %s): one of their addresses leads to the other's server.",
+			"%s and %s list the same %s (UUID %s): one of their addresses is that of the other's server.",
 			w.Key.InstanceManager, w.Duplicate, w.Key.Name, instance.UUID)
 	}
 	for _, ask := range checks {
@@ -73,13 +73,13 @@ func evaluateInstance(w World) Evaluation {
 	return undecided(v1beta2.ReasonTransientState, "The object of %s is neither running nor stopped.", w.Key.Name)
 }
 
-// identified turns an orphan without a known UUID into no decision: it could never be deleted safely.
+// identified makes an orphan without a known UUID undecided: the orphan could never be deleted safely.
 func identified(w World, instance *Instance, j Evaluation) Evaluation {
 	if j.Decision != Orphaned {
 		return j
 	}
 	if instance.UUID == "" {
-		return undecided(v1beta2.ReasonNoUUID, "%s %s on %s looks orphaned (%s), but neither its status nor the SPDK inventory tells "+
+		return undecided(v1beta2.ReasonNoUUID, "%s %s on %s appears orphaned (%s), but neither its status nor the SPDK inventory reports "+
 			"its UUID.",
 			instance.Type, w.Key.Name, w.Key.InstanceManager, j.Reason)
 	}

@@ -105,10 +105,10 @@ func TestEveryInstanceHasOneDecisionAndOneReason(t *testing.T) {
 			v1beta2.ReasonNodeDown},
 		{"a node without object gets no orphans", seen(func(w *orphan.World) { w.Node = nil }), orphan.Undecided, v1beta2.ReasonNodeDown},
 		{"a name that the list lacks is nothing to evaluate", seen(noInstance), orphan.Nothing, ""},
-		{"an instance that another manager lists, too: one of the lists is not of its own server",
+		{"an instance that another manager lists, too: one of the lists comes from another server",
 			seen(claimed(elsewhere), func(w *orphan.World) { w.Duplicate = there }), orphan.Undecided, v1beta2.ReasonInventoryUnknown},
 		{"an engine-frontend is not evaluated", seen(kind("engine-frontend")), orphan.Undecided, v1beta2.ReasonFrontendNotJudged},
-		{"a type that no one knows is not evaluated", seen(kind("shard")), orphan.Undecided, v1beta2.ReasonFrontendNotJudged},
+		{"an unknown type is not evaluated", seen(kind("shard")), orphan.Undecided, v1beta2.ReasonFrontendNotJudged},
 
 		{"no object and running is an orphan", seen(), orphan.Orphaned, v1beta2.ReasonNoOwnerCR},
 		{"no object and suspended is an orphan", seen(state("suspended")), orphan.Orphaned, v1beta2.ReasonNoOwnerCR},
@@ -127,7 +127,7 @@ func TestEveryInstanceHasOneDecisionAndOneReason(t *testing.T) {
 		{"no object, v2 engine stopped: an engine has no data", seen(v2, kind("engine"), state("stopped")), orphan.Undecided,
 			v1beta2.ReasonNotLive},
 
-		{"wanted running here is claimed", seen(claimed()), orphan.Claimed, v1beta2.ReasonClaimed},
+		{"an instance that is to run here is claimed", seen(claimed()), orphan.Claimed, v1beta2.ReasonClaimed},
 		{"running on another manager of the same node makes this one an orphan",
 			seen(claimed(func(c *orphan.Claim) { c.InstanceManager = there })), orphan.Orphaned, v1beta2.ReasonOwnedByOtherInstanceManager},
 		{"running on another node makes this one an orphan", seen(claimed(elsewhere)), orphan.Orphaned,
@@ -140,7 +140,7 @@ func TestEveryInstanceHasOneDecisionAndOneReason(t *testing.T) {
 			v1beta2.ReasonNotLive},
 		{"with an object, stopping is never an orphan", seen(claimed(elsewhere), state("stopping")), orphan.Undecided,
 			v1beta2.ReasonNotLive},
-		{"an object on its way out is left to its controllers", seen(claimed(detached, func(c *orphan.Claim) { c.Deleting = true })),
+		{"an object that is being deleted is left to its controllers", seen(claimed(detached, func(c *orphan.Claim) { c.Deleting = true })),
 			orphan.Undecided, v1beta2.ReasonCRDeleting},
 		{"current is not desired: the state may change", seen(claimed(elsewhere, func(c *orphan.Claim) { c.DesireState = "stopped" })),
 			orphan.Undecided, v1beta2.ReasonStateChanging},
@@ -173,8 +173,8 @@ func TestEveryInstanceHasOneDecisionAndOneReason(t *testing.T) {
 	}
 }
 
-// Each line satisfies the check that it names and every later one; the earlier check must win.
-func TestTheOrderOfChecks(t *testing.T) {
+// Each row matches the rule that it names and every later one; the earlier rule must win.
+func TestTheFirstMatchingRuleIsTheResult(t *testing.T) {
 	order := []struct {
 		reason string
 		add    func(*orphan.World)
@@ -223,7 +223,7 @@ func TestAnOrphanIsCreatedOnceForEachIdentity(t *testing.T) {
 	}))).Create, "a withdrawn orphan must be gone before its name is used again")
 }
 
-func TestWithdrawal(t *testing.T) {
+func TestAnOrphanIsWithdrawnForTheseReasons(t *testing.T) {
 	cases := []struct {
 		name  string
 		world orphan.World
@@ -243,8 +243,8 @@ func TestWithdrawal(t *testing.T) {
 		{"missing from a list: not yet gone", seen(noInstance, known()), ""},
 		{"provenly absent", seen(noInstance, known(gone)), v1beta2.ReasonInstanceGone},
 		{"provenly absent while being deleted is evidence, not a withdrawal", seen(noInstance, known(approved, gone)), ""},
-		{"a non-decision withdraws nothing", seen(claimed(elsewhere, func(c *orphan.Claim) { c.DesireState = "stopped" }), known()), ""},
-		{"scheduled back but not yet running is a non-decision",
+		{"an undecided evaluation withdraws nothing", seen(claimed(elsewhere, func(c *orphan.Claim) { c.DesireState = "stopped" }), known()), ""},
+		{"scheduled back but not yet running is undecided",
 			seen(claimed(func(c *orphan.Claim) { c.CurrentState = "starting" }), known(approved)), ""},
 		{"an unknown list withdraws nothing", seen(known(gone), unknownList), ""},
 		{"a node that is down withdraws nothing", seen(claimed(), known(gone), func(w *orphan.World) { w.Node.Down = true }), ""},
@@ -289,7 +289,7 @@ func TestAWithdrawalIsFinal(t *testing.T) {
 	require.True(t, conditions.Equal(v.Orphans[0].Conditions, again.Orphans[0].Conditions))
 }
 
-func TestEvidence(t *testing.T) {
+func TestTheEndOfAnInstanceIsReportedOnEvidenceOnly(t *testing.T) {
 	stoppedData := []func(*orphan.World){v2, claimed(detached), state("stopped")}
 	with := func(extra ...func(*orphan.World)) orphan.World {
 		return seen(append(append([]func(*orphan.World){}, stoppedData...), extra...)...)
@@ -325,10 +325,10 @@ func TestEvidence(t *testing.T) {
 	}
 }
 
-func TestWhatIsWaitedFor(t *testing.T) {
+func TestAnAbsenceIsAwaitedOnlyForAnOrphan(t *testing.T) {
 	v := orphan.Evaluate(seen(noInstance, known()))
 	require.True(t, v.ExpectAbsence)
-	require.False(t, orphan.Evaluate(seen(noInstance)).ExpectAbsence, "without an orphan no one asks")
+	require.False(t, orphan.Evaluate(seen(noInstance)).ExpectAbsence, "without an orphan no absence is awaited")
 	require.False(t, orphan.Evaluate(seen(noInstance, known(gone))).ExpectAbsence)
 
 	stopped := seen(v2, claimed(detached), state("stopped"), known(approved), func(w *orphan.World) { w.Inventory.EpochSince = now })
@@ -352,7 +352,7 @@ func TestExecution(t *testing.T) {
 		{"approved but not deleted", seen(known(approved, func(o *orphan.Orphan) { o.Deleting = false })), false},
 		{"deleted but not approved", seen(known(deleted)), false},
 		{"held", seen(known(condition(v1beta2.ConditionFalse, v1beta2.ReasonLastCopy))), false},
-		{"approved for a reason of a newer neighbour", seen(known(condition(v1beta2.ConditionTrue, "Whatever"))), false},
+		{"approved for a reason of a newer version", seen(known(condition(v1beta2.ConditionTrue, "Whatever"))), false},
 		{"claimed", seen(claimed(), known(approved)), false},
 		{"undecided", seen(claimed(func(c *orphan.Claim) { c.CurrentState = "starting" }), known(approved)), false},
 		{"no identity", seen(noUUID, known(approved)), false},
@@ -365,7 +365,7 @@ func TestExecution(t *testing.T) {
 	}
 }
 
-func TestWhatAnOrphanSays(t *testing.T) {
+func TestTheConditionsOfAnOrphan(t *testing.T) {
 	v := orphan.Evaluate(seen(state("error"), known(func(o *orphan.Orphan) { o.Conditions, o.OwnerID = nil, "" }))).Orphans[0]
 	require.Equal(t, "node-1", v.OwnerID)
 	require.Equal(t, []v1beta2.Condition{
@@ -374,7 +374,7 @@ func TestWhatAnOrphanSays(t *testing.T) {
 			" runs it as replica (error). Delete this orphan to end it. Its UUID was read from InstanceStatus."},
 	}, v.Conditions)
 
-	failure := &orphan.Failure{Reason: v1beta2.ReasonRefused, Message: "It reported no."}
+	failure := &orphan.Failure{Reason: v1beta2.ReasonRefused, Message: "It refused."}
 	v = orphan.Evaluate(seen(known(approved, func(o *orphan.Orphan) { o.Failure = failure }))).Orphans[0]
 	require.Equal(t, v1beta2.ReasonRefused, conditions.Reason(v.Conditions, v1beta2.OrphanCleanupFailed))
 
@@ -389,8 +389,8 @@ func TestWhatAnOrphanSays(t *testing.T) {
 		"a call that was taken ends the failure")
 }
 
-// ALL-3: a finalizer that waits for a decision reports for which.
-func TestADeletedOrphanSaysWhatItsDeletionWaitsFor(t *testing.T) {
+// ALL-3: an Orphan whose finalizer waits for a decision reports the missing decision.
+func TestADeletedOrphanReportsWhatItsDeletionWaitsFor(t *testing.T) {
 	condition := func(w orphan.World) v1beta2.Condition {
 		return *conditions.Get(orphan.Evaluate(w).Orphans[0].Conditions, v1beta2.OrphanInstanceState)
 	}
@@ -401,6 +401,6 @@ func TestADeletedOrphanSaysWhatItsDeletionWaitsFor(t *testing.T) {
 	require.Contains(t, waiting.Message, v1beta2.ReasonStateChanging)
 	require.Contains(t, condition(seen(v2, noUUID, known(approved))).Message, v1beta2.ReasonNoUUID)
 
-	require.NotContains(t, condition(seen(starting, known())).Message, v1beta2.ReasonStateChanging, "no one waits while no one deletes it")
+	require.NotContains(t, condition(seen(starting, known())).Message, v1beta2.ReasonStateChanging, "it waits for nothing while it is not deleted")
 	require.NotContains(t, condition(seen(known(approved))).Message, "not deleted", "an orphan that may be deleted waits for nothing")
 }

@@ -62,7 +62,7 @@ func drawOrphan(t *rapid.T) orphan.Orphan {
 func drawWorld(t *rapid.T) orphan.World {
 	w := orphan.World{Now: now, Key: orphan.Key{InstanceManager: here, Name: replica},
 		Rules: orphan.Rules{AbsenceGap: 5 * time.Second, V2Settle: 30 * time.Second}}
-	w.Duplicate = pick(t, "twin", "", "", there)
+	w.Duplicate = pick(t, "duplicate", "", "", there)
 	w.Manager = maybe(t, "manager", func() orphan.Manager {
 		return orphan.Manager{Node: "node-1", DataEngine: pick(t, "engine", "v1", "v2", "")}
 	})
@@ -138,7 +138,7 @@ func TestTheVerdictDoesNotDependOnTheOrderOfOrphans(t *testing.T) {
 	})
 }
 
-func TestJudgingTheResultChangesNothingMore(t *testing.T) {
+func TestEvaluatingTheResultChangesNothingMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		first := orphan.Evaluate(w)
@@ -159,7 +159,7 @@ func TestJudgingTheResultChangesNothingMore(t *testing.T) {
 	})
 }
 
-func TestUnknownNeverYieldsAnOrphanAnEndOrADeletion(t *testing.T) {
+func TestAnUnknownListNeverCreatesEndsOrDeletesAnOrphan(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		w.Inventory = nil
@@ -167,13 +167,13 @@ func TestUnknownNeverYieldsAnOrphanAnEndOrADeletion(t *testing.T) {
 		require.Nil(t, v.Create)
 		for _, o := range v.Orphans {
 			require.False(t, o.Execute || o.Terminated)
-			require.Contains(t, []string{"", v1beta2.ReasonRenamed}, o.Withdrawn, "only an orphan's own name may take it back")
+			require.Contains(t, []string{"", v1beta2.ReasonRenamed}, o.Withdrawn, "only a wrong name withdraws an orphan without a list")
 		}
 	})
 }
 
-// ORP-1, ORP-3: nothing is executed but the very instance that is found orphaned, and never what is claimed.
-func TestOnlyTheJudgedIdentityIsExecuted(t *testing.T) {
+// ORP-1, ORP-3: only the instance that is found orphaned is deleted, and never a claimed one.
+func TestOnlyTheEvaluatedInstanceIsDeleted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		v := orphan.Evaluate(w)

@@ -14,7 +14,7 @@ func OwnedConditions() []string {
 		v1beta2.OrphanCleanupFailed, v1beta2.OrphanError}
 }
 
-// evaluateOrphan composes what one Orphan must report.
+// evaluateOrphan composes the status of one Orphan.
 func evaluateOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	v := OrphanVerdict{Name: o.Name, OwnerID: o.OwnerID, Conditions: conditions.Owned(o.Conditions, OwnedConditions()...)}
 	if ended(o) || o.FencingDelayed {
@@ -33,7 +33,7 @@ func evaluateOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	return v
 }
 
-// report puts a condition in; nil leaves what was reported before.
+// report sets a condition; nil keeps the present one.
 func (v *OrphanVerdict) say(c *v1beta2.Condition) {
 	if c == nil {
 		return
@@ -47,7 +47,8 @@ func (v *OrphanVerdict) say(c *v1beta2.Condition) {
 	v.Conditions = conditions.Owned(append(conditions.Remove(v.Conditions, c.Type), *c), OwnedConditions()...)
 }
 
-// reportFailure keeps the last attempt's failure; one that went well, and every end, takes it away.
+// reportFailure sets the condition of the last attempt's failure; a successful attempt, a withdrawal and a termination remove the
+// condition.
 func (v *OrphanVerdict) reportFailure(o Orphan) {
 	switch {
 	case v.Withdrawn != "" || v.Terminated || (o.Failure != nil && o.Failure.Reason == ""):
@@ -58,7 +59,7 @@ func (v *OrphanVerdict) reportFailure(o Orphan) {
 	}
 }
 
-// orphanedCondition is True while the evaluation stands and False from the withdrawal on; a non-decision changes
+// orphanedCondition is True while the evaluation finds the instance orphaned, and False after the withdrawal; no decision changes
 // nothing.
 func orphanedCondition(j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Condition {
 	if j.Decision == Orphaned && j.UUID == o.UUID && v.Withdrawn == "" {
@@ -72,7 +73,7 @@ func orphanedCondition(j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Conditi
 	return old
 }
 
-// instanceState is the runtime's state while this very instance is listed, and terminated once its end is proven.
+// instanceState is the runtime's state while this instance (by UUID) is listed, and terminated once its end is proven.
 func instanceState(w World, j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Condition {
 	c := v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionTrue}
 	gone := v.Terminated || v.Withdrawn == v1beta2.ReasonInstanceGone || v.Withdrawn == v1beta2.ReasonUUIDMismatch
@@ -94,8 +95,8 @@ func instanceState(w World, j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Co
 	return &c
 }
 
-// waitsFor reports why the instance of an orphan that is being deleted stays, where no decision allows the call: its
-// finalizer must not wait for something that no one is reported (ALL-3).
+// waitsFor reports why the instance of an orphan that is being deleted stays, where no decision allows the call: the
+// cause that the finalizer waits for must be visible (ALL-3).
 func waitsFor(j Evaluation, o Orphan) string {
 	if !o.Deleting || j.Decision != Undecided {
 		return ""
@@ -103,20 +104,20 @@ func waitsFor(j Evaluation, o Orphan) string {
 	return fmt.Sprintf(" It is not deleted now (%s): %s", j.Reason, j.Message)
 }
 
-// waitsForDisk keeps the state that was seen last and reports why nothing follows from the list that lacks the replica.
+// waitsForDisk keeps the state of the last list that had the replica, and reports why a list without it proves nothing.
 func waitsForDisk(o Orphan) *v1beta2.Condition {
 	c := conditions.Get(o.Conditions, v1beta2.OrphanInstanceState)
 	if c == nil {
 		return nil
 	}
 	out := *c
-	out.Message = fmt.Sprintf("%s does not list %s, but it has not loaded disk %s of node %s, so nothing is known about it. "+
+	out.Message = fmt.Sprintf("%s does not list %s, but it has not loaded disk %s of node %s, so the state of the replica is unknown. "+
 		"Repair the disk, or remove it from the spec of that Node if it is lost.", o.InstanceManager, o.InstanceName,
 		strings.Join(o.Unloaded, ", "), o.Node)
 	return &out
 }
 
-// withdrawnCondition reports why nothing is executed.
+// withdrawnCondition reports why the instance is not deleted.
 func withdrawnCondition(w World, o Orphan, v OrphanVerdict) *v1beta2.Condition {
 	c := v1beta2.Condition{Type: v1beta2.OrphanWithdrawn, Status: v1beta2.ConditionTrue, Reason: v.Withdrawn}
 	switch v.Withdrawn {
@@ -128,10 +129,10 @@ func withdrawnCondition(w World, o Orphan, v OrphanVerdict) *v1beta2.Condition {
 		c.Message = fmt.Sprintf("%s on %s has UUID %s now, not %q; this orphan never touches the new instance.",
 			o.InstanceName, o.InstanceManager, w.Inventory.Instance.UUID, o.UUID)
 	case v1beta2.ReasonClaimed:
-		c.Message = fmt.Sprintf("%s is wanted running on %s again; it is not deleted.", o.InstanceName, o.InstanceManager)
+		c.Message = fmt.Sprintf("%s is to run on %s again; it is not deleted.", o.InstanceName, o.InstanceManager)
 	case v1beta2.ReasonRenamed:
 		c.Message = fmt.Sprintf("The name of this orphan is not the one of %s with a UUID; if the instance is orphaned, another orphan "+
-			"says so.", o.InstanceName)
+			"reports it.", o.InstanceName)
 	}
 	return &c
 }

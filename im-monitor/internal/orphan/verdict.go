@@ -6,30 +6,30 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Decision is what was found about the instance itself.
+// Decision is the result of the evaluation of the instance itself.
 type Decision string
 
 // The decisions.
 const (
 	// Nothing means that the list is known and lacks the name.
 	Nothing Decision = "Nothing"
-	// Undecided means that nothing may be concluded; the reason reports why.
+	// Undecided means that no conclusion is allowed; the reason reports why.
 	Undecided Decision = "Undecided"
-	// Claimed means that an object wants this runtime here.
+	// Claimed means that an object claims this runtime on this instance manager.
 	Claimed Decision = "Claimed"
-	// Orphaned means that nothing wants this runtime here.
+	// Orphaned means that no object claims this runtime on this instance manager.
 	Orphaned Decision = "Orphaned"
 )
 
-// Evaluation is the answer about the instance that has the key's name now.
+// Evaluation is the result for the instance that has the key's name now.
 type Evaluation struct {
 	Decision Decision
-	// Reason is one word: of the condition Orphaned, of the evaluation's non-decisions, or Claimed.
+	// Reason is a reason of the condition Orphaned or of an undecided evaluation, or Claimed.
 	Reason string
 	// UUID and Source identify the orphaned instance; empty for every other decision.
 	UUID   string
 	Source UUIDSource
-	// Message is a sentence for people.
+	// Message is a sentence for users.
 	Message string
 }
 
@@ -37,8 +37,8 @@ type Evaluation struct {
 type Verdict struct {
 	Evaluation Evaluation
 	// Create is the Orphan of the instance that is missing, CreateData that of the data; nil when none is. Each must be confirmed by a
-	// re-verification. Of a v2 replica without an object that does not run both exist: they are two wishes about one thing, and what one of
-	// them brings about ends the other.
+	// re-verification. A stopped v2 replica without an object has both: they are two requests about the same data, and the execution of one
+	// ends the other.
 	Create, CreateData *Creation
 	// Orphans has one entry for each Orphan of the World, in that order.
 	Orphans []OrphanVerdict
@@ -49,7 +49,7 @@ type Verdict struct {
 	PollAt time.Time
 }
 
-// Creation is the Orphan to create, complete but for its namespace.
+// Creation is the Orphan to create, complete except for its namespace.
 type Creation struct {
 	Name       string
 	Labels     map[string]string
@@ -59,17 +59,17 @@ type Creation struct {
 	Parameters map[string]string
 }
 
-// OrphanVerdict is what one Orphan must report, and whether its instance may be deleted.
+// OrphanVerdict is the status that one Orphan must have, and whether its instance may be deleted.
 type OrphanVerdict struct {
 	Name string
-	// Conditions are all that im-monitor owns on it, complete. Their transition times are for the writer to fill.
+	// Conditions are all conditions that im-monitor owns on the Orphan. The writer sets their transition times.
 	Conditions []v1beta2.Condition
 	OwnerID    string
 	// Withdrawn is the reason when this verdict withdraws the orphan, else "".
 	Withdrawn string
 	// Terminated is true when this verdict writes the evidence that the instance is gone or stopped.
 	Terminated bool
-	// Execute is true when the deletion was approved and the same instance is found orphaned again. DecideCall has
-	// the last word.
+	// Execute is true when the deletion was approved and the same instance is found orphaned again. DecideCall is
+	// the last check.
 	Execute bool
 }

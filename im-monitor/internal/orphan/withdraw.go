@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// withdrawal is the reason for which an orphan is taken back, or "". It holds for orphans that are being deleted, too,
+// withdrawal returns the reason for which an orphan is withdrawn, or "". It applies to orphans that are being deleted, too,
 // except that the absence of such an instance is evidence of the deletion, not a withdrawal.
 func withdrawal(w World, j Evaluation, o Orphan) string {
 	switch {
@@ -34,20 +34,20 @@ func namedExactly(w World, o Orphan) bool {
 	return w.Manager == nil || (o.DataEngine == w.dataEngine() && o.Node == w.Manager.Node)
 }
 
-// undecidable reports whether not even facts about the list may be used: it is unknown, or its node is on its way out
-// and the orphan's policy ends it.
+// undecidable reports whether not even facts about the list may be used: the list is unknown, or its node is going away
+// and the orphan's policy ends the orphan.
 func undecidable(j Evaluation) bool {
 	return j.Decision == Undecided && (j.Reason == v1beta2.ReasonInventoryUnknown || j.Reason == v1beta2.ReasonNodeDown)
 }
 
-// otherUUID reports whether the name is positively held by another instance.
+// otherUUID reports whether another instance, with a known UUID, has the name.
 func otherUUID(w World, o Orphan) bool {
 	i := w.Inventory.Instance
 	return i != nil && i.UUID != "" && i.UUID != o.UUID
 }
 
 // terminated reports whether the end of a deletion is proven: the instance is absent, or, where a Replica still claims
-// the data of a v2 replica, its runtime is stopped in a list later than the deletion, whoever stopped it.
+// the data of a v2 replica, its runtime is stopped in a list later than the deletion, no matter which controller stopped it.
 func terminated(w World, j Evaluation, o Orphan) bool {
 	if !o.Deleting || undecidable(j) {
 		return false
@@ -76,7 +76,7 @@ func settledAt(w World, o Orphan) time.Time {
 	return settled
 }
 
-// ended reports whether nothing is left to report about an orphan: a withdrawal is final, and so is the evidence.
+// ended reports whether the status of an orphan is final: a withdrawal is final, and so is the evidence of its end.
 func ended(o Orphan) bool {
 	return conditions.IsTrue(o.Conditions, v1beta2.OrphanWithdrawn) || conditions.IsFalse(o.Conditions, v1beta2.OrphanInstanceState)
 }
@@ -88,12 +88,12 @@ func Approved(o Orphan) bool {
 		conditions.Reason(o.Conditions, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonApproved
 }
 
-// ByPolicy reports whether a controller, not a person, asked for the deletion.
+// ByPolicy reports whether a controller, not a person, requested the deletion.
 func (o Orphan) ByPolicy() bool {
 	return conditions.Get(o.Conditions, v1beta2.OrphanDeletionReason) != nil
 }
 
-// open reports whether something is still to be reported about an orphan after its verdict.
+// open reports whether the status of an orphan is not final after its verdict.
 func open(o Orphan, v OrphanVerdict) bool {
 	return !o.FencingDelayed && !ended(o) && v.Withdrawn == "" && !v.Terminated
 }

@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Key names what is evaluated: one instance name on one instance manager.
+// Key identifies the subject of an evaluation: one instance name on one instance manager.
 type Key struct{ InstanceManager, Name string }
 
 // World is everything that is known about one Key. Nil means absent, except for Inventory, where nil means unknown.
@@ -17,7 +17,7 @@ type World struct {
 	Manager *Manager
 	// Node is the Longhorn Node of the instance manager.
 	Node *Node
-	// Inventory is the latest whole list of the present epoch; nil is unknown, which is not empty.
+	// Inventory is the latest complete list of the present epoch; nil is unknown, which is not empty.
 	Inventory *Inventory
 	// Duplicate is another instance manager whose newest list has an instance of this name and UUID, too; "" when none has.
 	Duplicate string
@@ -37,23 +37,23 @@ type Rules struct {
 	V2Settle time.Duration
 }
 
-// Manager is what is read of an InstanceManager.
+// Manager is the part of an InstanceManager that is read.
 type Manager struct{ Node, DataEngine string }
 
-// Node is what is read of a Longhorn Node.
+// Node is the part of a Longhorn Node that is read.
 type Node struct {
 	// Down is true on positive evidence only.
 	Down     bool
 	Deleting bool
-	// Evicting is true while everything must leave the node.
+	// Evicting is true while eviction is requested for the node.
 	Evicting bool
 	// Disks are its block disks, by name.
 	Disks []Disk
 }
 
-// Inventory is one whole list of an instance manager, as far as it concerns the key.
+// Inventory is the part of one complete list of an instance manager that concerns the key.
 type Inventory struct {
-	// Began is when the list was asked for, EpochSince when its connection epoch began.
+	// Began is when the list was requested, EpochSince when its connection epoch began.
 	Began, EpochSince time.Time
 	// Instance is the entry of the key's name; nil means the list lacks it.
 	Instance *Instance
@@ -63,9 +63,9 @@ type Inventory struct {
 type Instance struct {
 	// Type is engine, replica or engine-frontend; v1 servers guess it from the name.
 	Type string
-	// State is the data plane's word.
+	// State is the state as the data plane reports it.
 	State string
-	// UUID is the runtime's identity, "" where no source reports one; UUIDSource reports which source did.
+	// UUID is the runtime's identity, "" where no source reports one; UUIDSource is the source.
 	UUID       string
 	UUIDSource UUIDSource
 	// DiskUUID is the lvstore of a v2 replica, "" when unknown.
@@ -81,7 +81,7 @@ const (
 	SourceHeadLvol       UUIDSource = "HeadLvol"
 )
 
-// Claim is what is read of the Engine or Replica that has an instance's name.
+// Claim is the part of the Engine or Replica with an instance's name that is read.
 type Claim struct {
 	Deleting                                             bool
 	DesireState, CurrentState                            string
@@ -90,7 +90,7 @@ type Claim struct {
 	Address string
 }
 
-// Orphan is what is read of an Orphan about an instance.
+// Orphan is the part of an Orphan that is read.
 type Orphan struct {
 	Name                          string
 	OrphanType, DataEngine, Node  string
@@ -108,18 +108,18 @@ type Orphan struct {
 	Data *Data
 	// Unloaded are the disks that the instance manager has not loaded and that may hold the replica of a v2 orphan.
 	Unloaded []string
-	// Absent is true when the lists prove that this instance, by name and UUID, is not there.
+	// Absent is true when the lists prove that this instance, by name and UUID, is absent.
 	Absent bool
-	// FencingDelayed is true while an earlier leader's call may still be executed: nothing is done or written.
+	// FencingDelayed is true while an earlier leader's call may still be executed: the orphan is neither executed nor written.
 	FencingDelayed bool
-	// Failure is the outcome of this process's last attempt to delete the instance; nil when it made none.
+	// Failure is the outcome of this process's last attempt to delete the instance; nil without an attempt.
 	Failure *Failure
 }
 
-// Failure is the outcome of an attempt: a reason of CleanupFailed and its message, or empty when it went well so far.
+// Failure is the outcome of an attempt: a reason of CleanupFailed and its message, or empty after a success.
 type Failure struct{ Reason, Message string }
 
-// claim is the object of the instance's name: that of its type, else the other one, because a v1 server guesses the
+// claim returns the object with the instance's name: that of its type, else the other one, because a v1 server guesses the
 // type from the name and may be wrong.
 func (w World) claim() *Claim {
 	first, second := w.Replica, w.Engine

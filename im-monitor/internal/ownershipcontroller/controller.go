@@ -35,7 +35,7 @@ const (
 	workers = 4
 	// bySubstitute indexes by status.ownerID where that is another node, or no one.
 	bySubstitute = "drover.ownership.standIn"
-	nowhere       = "-" // no node can have this name
+	nowhere      = "-" // no node can have this name
 )
 
 // Setup registers one controller for each kind.

@@ -69,8 +69,8 @@ type Values struct {
 	// engines of a node may merge snapshots at once; 0 is no limit.
 	CleanUpSystemSnapshots, DisablePurge bool
 	PurgesPerNode                        int
-	// DrainPolicy reports how long a cordoned node's instance managers keep drains waiting. ClusterAutoscaler lets each node be evaluated like a
-	// cordoned one.
+	// DrainPolicy reports how long a cordoned node's instance managers keep drains waiting. ClusterAutoscaler lets each node be evaluated
+	// like a cordoned one.
 	DrainPolicy       DrainPolicy
 	ClusterAutoscaler bool
 }

@@ -34,8 +34,8 @@ const (
 	gatherLongest = 10
 	// After a call the next one of its kind waits, longer each time, until what was asked for happened.
 	callDelay, callDelayMax = time.Second, time.Minute
-	// unansweredMost is how many removals in a row an engine may leave unanswered before that is reported of the snapshots: a server that lists
-	// and never removes must not hold a place among the purges for ever.
+	// unansweredMost is how many removals in a row an engine may leave unanswered before that is reported of the snapshots: a server that
+	// lists and never removes must not hold a place among the purges for ever.
 	unansweredMost = 3
 	// soon is when to poll after a call or a conflict.
 	soon = time.Millisecond

@@ -50,7 +50,8 @@ type ServerDisk struct {
 	Message string `json:"message,omitempty"`
 }
 
-// DiskCreate takes a new name in and works behind its answer, one disk at a time. A name that is known is reported only: there is no new try.
+// DiskCreate takes a new name in and works behind its answer, one disk at a time. A name that is known is reported only: there is no new
+// try.
 func (s *Server) DiskCreate(r DiskRequest) (DiskInfo, error) {
 	s.plane.mu.Lock()
 	defer s.plane.mu.Unlock()

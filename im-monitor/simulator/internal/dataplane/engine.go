@@ -48,8 +48,8 @@ func (s *Server) deviceOf(ref Ref) (frontend, endpoint string) {
 	return "", ""
 }
 
-// onEngine finds an engine and does something to it under the lock. A call that changes something has a method, and is reported to the journal
-// with what do names. Calls through a v2 frontend are for the engine on its record, wherever its I/O goes.
+// onEngine finds an engine and does something to it under the lock. A call that changes something has a method, and is reported to the
+// journal with what do names. Calls through a v2 frontend are for the engine on its record, wherever its I/O goes.
 func (s *Server) onEngine(ref Ref, throughFrontend bool, method string, do func(*engineRun) (string, error)) error {
 	p := s.plane
 	p.mu.Lock()

@@ -21,8 +21,8 @@ type expansion struct {
 // replicaFails begins the message of a failure that is one replica's own.
 const replicaFails = "replica "
 
-// Expand makes an engine and its replicas larger. It answers at once and continues, and what fails then is silent: a v1 engine at one of its
-// snapshot limits does nothing; with fails the replicas grow and the frontend does not, so that the size stays. Only where fails begins
+// Expand makes an engine and its replicas larger. It answers at once and continues, and what fails then is silent: a v1 engine at one of
+// its snapshot limits does nothing; with fails the replicas grow and the frontend does not, so that the size stays. Only where fails begins
 // with "replica " is there an error to be read: one replica is lost, and the volume has grown. An error is left by a start that was
 // refused, too.
 func (s *Server) Expand(ref Ref, size uint64, fails string) error {

@@ -108,8 +108,8 @@ func (p *Plane) copyTime(v *volume) time.Duration {
 	return p.behaviour.CopyTime
 }
 
-// SetCopyTime reports how long copying a volume takes (rebuild, clone, restore, backup, purge, expansion), or any volume without a setting of
-// its own when the name is empty. It holds from the next step of work that continues; Held stops it.
+// SetCopyTime reports how long copying a volume takes (rebuild, clone, restore, backup, purge, expansion), or any volume without a
+// setting of its own when the name is empty. It holds from the next step of work that continues; Held stops it.
 func (p *Plane) SetCopyTime(volume string, d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,7 +18,8 @@ func (r *engineRun) use() chain.Use {
 	return members[0].data.Use()
 }
 
-// atLimit reports why no further snapshot may be taken, be it a user's, that of an addition, or by the check of an expansion. v2 counts only.
+// atLimit reports why no further snapshot may be taken, be it a user's, that of an addition, or by the check of an expansion. v2 counts
+// only.
 func (r *engineRun) atLimit() string {
 	u, s := r.use(), r.settings
 	v1 := r.engine.server.engine == V1

@@ -11,8 +11,8 @@ type volume struct {
 	name string
 	// number counts the volume's writes, whoever made them.
 	number uint64
-	// truth is what a reader must find. mainland is what it was before an engine on a node that is partitioned continued alone; nil when none
-	// did.
+	// truth is what a reader must find. mainland is what it was before an engine on a node that is partitioned continued alone; nil when
+	// none did.
 	truth    truth
 	mainland *truth
 	// fence is the epoch below which devices do not count any more: a newer engine continued without what they wrote.

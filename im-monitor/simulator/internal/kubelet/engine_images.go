@@ -15,8 +15,8 @@ import (
 
 var engineImages = v1beta2.GroupVersion.WithResource("engineimages")
 
-// deployImages plays Longhorn's engine image controller and its DaemonSets: each image that the flags name has an object, which reports that
-// the image is deployed on the node. It is done once for each node.
+// deployImages plays Longhorn's engine image controller and its DaemonSets: each image that the flags name has an object, which reports
+// that the image is deployed on the node. It is done once for each node.
 func (k *Kubelet) deployImages(ctx context.Context, node string) error {
 	if _, done := k.deployed.Load(node); done {
 		return nil

@@ -1,7 +1,7 @@
 // Package kubelet plays the kubelets of the simulated nodes, as far as instance managers need them: it makes Kubernetes Node objects and
 // keeps their heartbeats, runs instance-manager pods, and those that try an image, on their nodes and removes deleted ones, and fills in
-// the disks of Longhorn nodes as a node agent does. A node that is partitioned or dead is silent; since no one else may watch heartbeats in a
-// test cluster, its Ready condition is turned to Unknown here, after a grace period, as the node life-cycle controller would.
+// the disks of Longhorn nodes as a node agent does. A node that is partitioned or dead is silent; since no one else may watch heartbeats
+// in a test cluster, its Ready condition is turned to Unknown here, after a grace period, as the node life-cycle controller would.
 package kubelet
 
 import (
