@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// BackingImage is what is known of the backing image of a replica, on the replica's disk.
+// BackingImage is the state of the backing image of a replica, on the replica's disk.
 type BackingImage struct {
 	// Found is false where there is no such object.
 	Found bool
@@ -23,8 +23,8 @@ type BackingImage struct {
 // backed reports whether the replica starts from a backing image.
 func (w World) backed() bool { return w.replica() && w.Object.Replica.BackingImage != "" }
 
-// withoutBackingImage holds a replica up until the copy of its backing image lies on its disk: without it every block that no one wrote
-// reads as zeros.
+// withoutBackingImage delays a replica until the copy of its backing image is on its disk: without the copy every block that was never
+// written reads as zeros.
 func withoutBackingImage(w World) *refusal {
 	if !w.backed() {
 		return nil
@@ -50,12 +50,12 @@ func withoutBackingImage(w World) *refusal {
 		name, disk, orNone(b.State), w.Object.NodeID)}
 }
 
-// lacksCopy reports whether the spec of the backing image has to name the replica's disk.
+// lacksCopy reports whether the replica's disk has to be added to the spec of the backing image.
 func (w World) lacksCopy() bool {
 	return w.backed() && w.BackingImage.Found && !w.BackingImage.Wanted && w.Object.Replica.DiskID != ""
 }
 
-// backingFile is where the copy lies inside an instance manager.
+// backingFile is the path of the copy inside an instance manager.
 func (w World) backingFile() string {
 	r := w.Object.Replica
 	return path.Join(w.Settings.HostPrefix, r.DiskPath, "backing-images", r.BackingImage+"-"+w.BackingImage.UUID, "backing")

@@ -7,7 +7,8 @@ import (
 	"drover.dev/drover/im-monitor/internal/volumesize"
 )
 
-// Creation is what to make, in the words of the instance-manager contract. It has a process (Binary, v1) or an SPDK part (v2).
+// Creation is the request of a creation, with the fields of the instance-manager contract. It has a process (Binary, v1) or an SPDK part
+// (v2).
 type Creation struct {
 	PortCount int32
 	PortArgs  []string
@@ -30,10 +31,10 @@ type SPDK struct {
 	SnapshotMaxCount                            int
 }
 
-// defaultSnapshots is the count where the object reports none: 0 would refuse every snapshot.
+// defaultSnapshots is the limit where the object has none: 0 would refuse every snapshot.
 const defaultSnapshots = 250
 
-// creation is what to make, or why that cannot be.
+// creation is the request, or why no request is possible.
 func creation(w World) (*Creation, *refusal) {
 	if r := refuses(w); r != nil {
 		return nil, r
@@ -51,14 +52,14 @@ func creation(w World) (*Creation, *refusal) {
 	return replicaV1(w), nil
 }
 
-// refusal is why nothing is created: one word, and a sentence with the next step.
+// refusal is why nothing is created: a reason, and a message with the next step.
 type refusal struct{ reason, message string }
 
 func incomplete(format string, args ...any) *refusal {
 	return &refusal{ReasonIncomplete, fmt.Sprintf(format, args...)}
 }
 
-// refuses answers in this order: what the object lacks, its Volume, its engine image, its backing image.
+// refuses checks in this order: missing fields of the object, its Volume, its engine image, its backing image.
 func refuses(w World) *refusal {
 	for _, check := range []func(World) *refusal{lacking, withoutVolume, withoutImage, withoutBackingImage} {
 		if r := check(w); r != nil {
@@ -91,16 +92,16 @@ func lacking(w World) *refusal {
 	return nil
 }
 
-// withoutVolume refuses where the Volume was looked for and is not there: no one knows then whether it is encrypted.
+// withoutVolume refuses where the Volume was read and does not exist: whether it is encrypted is not known then.
 func withoutVolume(w World) *refusal {
 	if !w.VolumeRead || w.Volume != nil {
 		return nil
 	}
-	return &refusal{ReasonVolumeMissing, fmt.Sprintf("Volume %s does not exist, so nobody knows whether it is encrypted and what size "+
+	return &refusal{ReasonVolumeMissing, fmt.Sprintf("Volume %s does not exist, so it is not known whether it is encrypted and what size "+
 		"its replicas have.", w.Object.Volume)}
 }
 
-// room is how much larger the volume's backends are. Before the Volume was read, nothing that it leads to is sent.
+// room is how much larger the volume's backends are. Before the Volume was read, no call that depends on it is sent.
 func (w World) room() volumesize.Room {
 	switch {
 	case w.Volume == nil:
@@ -111,7 +112,7 @@ func (w World) room() volumesize.Room {
 	return volumesize.RoomV1(w.Volume.Encrypted, w.cli())
 }
 
-// backend is the size that its instance is made with.
+// backend is the size that its instance is created with.
 func (w World) backend() volumesize.Backend { return w.room().Backend(w.Object.Size) }
 
 func (w World) snapshots() int {

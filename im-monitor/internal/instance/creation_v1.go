@@ -72,10 +72,11 @@ func (w World) limits(f *flags) {
 	f.add(cliSnapshotLimits, "--snapshot-max-count", strconv.Itoa(w.snapshots()), "--snapshot-max-size", number(w.Object.SnapshotMaxSize))
 }
 
-// overSocket reports whether data goes through a unix socket: the engine and its one replica are on the same node. Both sides must agree.
+// overSocket reports whether data goes through a unix socket: the engine and its only replica are on the same node. Both sides must use
+// the same protocol.
 func (w World) overSocket() bool { return w.Volume != nil && w.Volume.StrictLocal }
 
-// frontendV1 is the engine's own word.
+// frontendV1 is the engine's name of the frontend.
 func (w World) frontendV1() string {
 	if w.Object.DisableFrontend {
 		return ""

@@ -26,7 +26,7 @@ func frontend(w World) *Creation {
 			UblkQueueDepth: depth, UblkNumberOfQueue: queues, IOQueues: w.ioQueues()}}
 }
 
-// ublk are the depth and the number of queues of a ublk device; where the object names none, those of the settings.
+// ublk are the depth and the number of queues of a ublk device: those of the object, else those of the settings.
 func (w World) ublk() (depth, queues int) {
 	depth, queues = w.Object.UblkQueueDepth, w.Object.UblkNumberOfQueue
 	if depth == 0 {
@@ -49,7 +49,7 @@ func (w World) ioQueues() int {
 	return w.Settings.IOQueues
 }
 
-// frontendV2 is the server's word, the same for an engine and its frontend: with an empty one no target is exported.
+// frontendV2 is the server's name of the frontend, the same for an engine and its frontend: with an empty name no target is exported.
 func (w World) frontendV2() string {
 	if w.Object.DisableFrontend {
 		return ""

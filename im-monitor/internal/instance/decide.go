@@ -8,10 +8,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// refusalsToFail is how often in a row a server may decline before the instance counts as failed.
+// refusalsToFail is the number of consecutive refusals after which the instance counts as failed.
 const refusalsToFail = 3
 
-// Decide reports what the status is and what to ask for. It is total, deterministic and idempotent.
+// Decide returns the status and the next call. It is total, deterministic and idempotent.
 func Decide(w World) Verdict {
 	if w.Held.After(w.Now) {
 		v := keep(w, ReasonHeld, "A server may still execute a deletion of the leader before this one.")
@@ -27,8 +27,8 @@ func Decide(w World) Verdict {
 	return v
 }
 
-// problems keeps what stands against a start in the status until the instance runs, also while it is stopped in between: who asks why a
-// volume does not come up is answered.
+// problems keeps the obstacles of a start in the status until the instance runs, also while it is stopped in between, so that the status
+// shows why a volume does not start.
 func problems(w World, v *Verdict) {
 	s := &v.Status
 	s.Creation, s.BackingImage, s.Switching = w.Status.Creation, Problem{}, Problem{}
@@ -51,7 +51,7 @@ func decide(w World) Verdict {
 	switch {
 	case !w.Object.Running:
 		return stop(w)
-	case w.Status.supervised() && w.Here != nil && w.Here.Ended: // it was stopped as asked, and is asked for again
+	case w.Status.supervised() && w.Here != nil && w.Here.Ended: // it was stopped as requested, and is requested again
 		return settle(w)
 	case w.Status.supervised():
 		return leftover(w, supervise(w))
@@ -60,11 +60,11 @@ func decide(w World) Verdict {
 	}
 }
 
-// supervise reports what became of an instance that was seen since it was asked for. It never starts it again: attach-controller decides
-// that, by stopping it first. So that no one forgets it, started is kept, whatever the state becomes.
+// supervise reports the state of an instance that was listed after its creation. It never starts the instance again: attach-controller
+// decides that, by stopping it first. For that, started is kept in every state.
 func supervise(w World) Verdict {
 	v := watch(w)
-	if v.Call.Op != OpCreate { // a frontend that was lost begins again
+	if v.Call.Op != OpCreate { // a lost frontend is created again
 		v.Status.Started = true
 	}
 	return v
@@ -75,10 +75,10 @@ func watch(w World) Verdict {
 	switch {
 	case entry != nil:
 		return report(w, entry)
-	case w.Status.State == v1beta2.InstanceStateError: // it stays one until it was stopped
+	case w.Status.State == v1beta2.InstanceStateError: // it stays in error until it was stopped
 		return keep(w, ReasonFailed, "")
 	case w.HereGone && !w.frontend():
-		return missing(w, "The instance manager that ran it does not exist any more.")
+		return missing(w, "The instance manager that ran it no longer exists.")
 	case w.Here == nil:
 		return keep(w, ReasonNoInstanceManager, w.NoPlace).in(v1beta2.InstanceStateUnknown)
 	case !w.Here.Known && w.Here.PodMissing && !w.Node.Out() && !w.frontend():
@@ -88,7 +88,7 @@ func watch(w World) Verdict {
 	case w.Here.Absent && w.frontend() && w.Node.Upgrading && w.Status.Switchover.Phase == "":
 		return lost(w)
 	case w.Here.Absent:
-		return missing(w, fmt.Sprintf("%s does not list it any more.", w.Here.InstanceManager))
+		return missing(w, fmt.Sprintf("%s no longer lists it.", w.Here.InstanceManager))
 	case len(w.Here.Unloaded) > 0:
 		v := keep(w, ReasonDiskNotLoaded, unloaded(w.Here)).in(v1beta2.InstanceStateUnknown)
 		v.ExpectAbsence = true
@@ -103,14 +103,14 @@ func watch(w World) Verdict {
 // answer, that is no news: a process that begins would else call every healthy instance unknown.
 func blind(w World) Verdict {
 	if w.Here.Unheard && !w.Node.Out() {
-		return keep(w, ReasonUnknown, fmt.Sprintf("%s is being asked what runs there.", w.Here.InstanceManager))
+		return keep(w, ReasonUnknown, fmt.Sprintf("The first list of %s is being read.", w.Here.InstanceManager))
 	}
-	return keep(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
+	return keep(w, ReasonUnknown, fmt.Sprintf("The instances on %s are unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
 }
 
-// unloaded reports which disks keep a list from proving anything.
+// unloaded reports the disks that are not loaded, so that a list proves nothing.
 func unloaded(p *Place) string {
-	return fmt.Sprintf("%s has not loaded disk %s of node %s, so what of it is there is unknown; see the conditions of the disk in the "+
+	return fmt.Sprintf("%s has not loaded disk %s of node %s, so it is unknown whether its data is there; see the conditions of the disk in the "+
 		"Node's status.",
 		p.InstanceManager, strings.Join(p.Unloaded, ", "), p.Node)
 }
@@ -119,7 +119,7 @@ func missing(w World, message string) Verdict {
 	return keep(w, ReasonMissing, message).in(v1beta2.InstanceStateError)
 }
 
-// start brings the instance up. What the status does not know as begun and is listed all the same is of an earlier life: it may write with
+// start starts the instance. An instance that is listed although the status never began it is of an earlier run: it may write with
 // an earlier engine's map, and ends first.
 func start(w World) Verdict {
 	if v, ok := mayBegin(w); !ok {
@@ -155,12 +155,12 @@ func start(w World) Verdict {
 	return v
 }
 
-// ahead is the write-ahead status of a creation.
+// ahead is the status that is written before a creation.
 func ahead(w World) Status {
 	return Status{State: v1beta2.InstanceStateStarting, Starting: true, InstanceManager: w.Here.InstanceManager}
 }
 
-// mayBegin answers what stands against any start, in this order: the object, its node, what runs elsewhere under its name, its instance
+// mayBegin checks the obstacles of any start, in this order: the object, its node, instances of its name elsewhere, its instance
 // manager.
 func mayBegin(w World) (Verdict, bool) {
 	switch live := slices.IndexFunc(w.Elsewhere,
@@ -168,7 +168,7 @@ func mayBegin(w World) (Verdict, bool) {
 	case w.Object.Deleting:
 		return rest(w, ReasonDeleting, "The object is being deleted."), false
 	case w.Object.NodeID == "":
-		return rest(w, ReasonNoNode, "It has no node to run on."), false
+		return rest(w, ReasonNoNode, "The object has no node."), false
 	case w.Node.Out():
 		return rest(w, ReasonNodeOut, fmt.Sprintf("Node %s is down or out of service.", w.Node.Name)), false
 	case live >= 0:
@@ -179,12 +179,12 @@ func mayBegin(w World) (Verdict, bool) {
 		return rest(w, ReasonManagerCannotStart,
 			fmt.Sprintf("Instance manager %s of node %s does not run: %s", w.Here.InstanceManager, w.Node.Name, w.Here.CannotStart)), false
 	case !w.Here.Running || !w.Here.Known:
-		return rest(w, ReasonUnknown, fmt.Sprintf("What runs on %s is unknown.", w.Here.InstanceManager)), false
+		return rest(w, ReasonUnknown, fmt.Sprintf("The instances on %s are unknown.", w.Here.InstanceManager)), false
 	}
 	return Verdict{}, true
 }
 
-// rest waits with a status that reports that nothing runs, unless a start is under way.
+// rest waits with the status stopped, unless a start is in progress.
 func rest(w World, reason, message string) Verdict {
 	v := keep(w, reason, message)
 	if !w.Status.Begun() {
@@ -198,7 +198,7 @@ func calling(w World, status Status, call Call) Verdict {
 		Message: fmt.Sprintf("%s is asked to %s it.", call.InstanceManager, call.Op)}
 }
 
-// lives is the state of a runtime that holds resources and may do I/O, or is about to.
+// lives reports whether a state is that of a runtime that holds resources and may do I/O, or is about to.
 func lives(state string) bool {
 	switch state {
 	case v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopping, v1beta2.InstanceStateTerminating:
@@ -207,7 +207,7 @@ func lives(state string) bool {
 	return true
 }
 
-// ending reports whether a listed instance goes away by itself.
+// ending reports whether a listed instance is ending by itself.
 func ending(w World, e *Entry) bool {
 	switch e.State {
 	case v1beta2.InstanceStateStopping, v1beta2.InstanceStateTerminating:
@@ -218,8 +218,8 @@ func ending(w World, e *Entry) bool {
 	return false
 }
 
-// deletion ends the listed instance of a place and keeps a replica's data. Where there is no UUID, the object's claim to the name has to
-// do.
+// deletion ends the listed instance of a place and keeps a replica's data. Where there is no UUID, the call uses the name, which
+// the object claims.
 func deletion(w World, p *Place) Call {
 	e := p.Entry
 	return Call{

@@ -9,7 +9,7 @@ import (
 
 const actionRun = "RunInstance"
 
-// transitions are reported when the state becomes one that people have to look at; what goes well is in the status.
+// transitions are the events of states that a person has to check; all other states are in the status only.
 func transitions(w World, v Verdict) []events.Event {
 	before, after := w.Status, v.Status
 	switch {
@@ -26,7 +26,7 @@ func failedEvent(reason, message string) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: reason, Action: actionRun, Note: message}
 }
 
-// concludedEvent is reported about an object that counts as stopped although no one saw it.
+// concludedEvent is reported about an object that counts as stopped although no list showed it.
 func concludedEvent(reason, message string) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: reason, Action: actionRun, Note: message}
 }

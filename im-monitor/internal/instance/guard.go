@@ -8,9 +8,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// guard has the last word before a creation: never an engine while another one of the volume may be live, unless the volume migrates or its
-// target moves (ATT-1); then only over replicas that the live one has in mode RW (rule M7). It reports nothing while no one read the peers:
-// the same question is asked again right before the call.
+// guard is the last check before a creation: no engine is created while another one of the volume may be live, unless the volume migrates
+// or its target moves (ATT-1); then only over replicas that the live one has in mode RW (rule M7). It allows the creation while the peers
+// were not read: the check is repeated right before the call.
 func guard(w World) (Verdict, bool) {
 	if ready := w.Here.Since.Add(w.Settings.Rediscovery); w.v2() && ready.After(w.Now) {
 		v := rest(w, ReasonRediscovering, fmt.Sprintf("%s just started and may not list everything yet.", w.Here.InstanceManager))
@@ -18,8 +18,8 @@ func guard(w World) (Verdict, bool) {
 		return v, false
 	}
 	if w.replica() && w.v2() && w.Object.Replica.HasData && w.Here.Entry == nil && len(w.Here.Unloaded) == 0 {
-		return rest(w, ReasonDataMissing, fmt.Sprintf("Disk %s of node %s has no data of replica %s, which once was whole: an empty one "+
-			"in its place would pass for the volume. "+
+		return rest(w, ReasonDataMissing, fmt.Sprintf("Disk %s of node %s has no data of replica %s, which was complete before: an empty one "+
+			"in its place would count as the volume's data. "+
 			"If an earlier state of etcd was restored, the data has another name now, see the orphans of the volume; else delete this "+
 			"Replica, and it is rebuilt.",
 			w.Object.Replica.DiskID, w.Object.NodeID, w.Object.Name)), false
@@ -47,12 +47,12 @@ func guard(w World) (Verdict, bool) {
 	return Verdict{}, true
 }
 
-// live reports whether the peer may do I/O. One that is concluded stopped is partitioned.
+// live reports whether the peer may do I/O. A peer that is concluded stopped is fenced.
 func (p Peer) live() bool {
 	return p.Begun || p.State != "" && p.State != v1beta2.InstanceStateStopped
 }
 
-// unready names a replica that this engine would use and a live one does not have in mode RW.
+// unready returns a replica that this engine would use and a live one does not have in mode RW.
 func (w World) unready(peer Peer) string {
 	for _, name := range slices.Sorted(maps.Keys(w.Object.Engine.Replicas)) {
 		if peer.Modes[name] != v1beta2.ReplicaModeRW {
@@ -64,7 +64,7 @@ func (w World) unready(peer Peer) string {
 
 func orUnseen(state string) string {
 	if state == "" {
-		return "not seen yet"
+		return "not listed yet"
 	}
 	return state
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// The CLI API versions that this package knows the flags of, and what came with which.
+// The CLI API versions whose flags this package knows, and the flags that each one added.
 const (
 	cliOldest          = 3
 	cliSizes           = 6  // engine: --size, --current-size
@@ -17,12 +17,12 @@ const (
 	engineImageNotRead = 0
 )
 
-// EngineImage is what is known of the image of a v1 process.
+// EngineImage is the state of the image of a v1 process.
 type EngineImage struct {
 	// Name is the EngineImage's; Found is false where there is no such object.
 	Name  string
 	Found bool
-	// CLI is the version of its command line, CLIMin the oldest one whose flags it still understands; 0 is not known.
+	// CLI is the version of its command line, CLIMin the oldest version whose flags it still accepts; 0 is not known.
 	CLI, CLIMin int
 	// Deployed reports that the pod that puts its binary on the node is ready.
 	Deployed bool
@@ -32,8 +32,8 @@ type EngineImage struct {
 // known, which it must understand.
 func (w World) cli() int { return min(w.EngineImage.CLI, cliNewest) }
 
-// withoutImage refuses v1 processes whose image is not known well enough: an unknown flag ends a process at once, and a missing one may
-// change what it serves.
+// withoutImage refuses v1 processes of an image whose CLI version is not known: an unknown flag ends a process at once, and a missing one
+// may change the data that the process serves.
 func withoutImage(w World) *refusal {
 	i, o := w.EngineImage, w.Object
 	if w.v2() || w.frontend() {
@@ -41,11 +41,11 @@ func withoutImage(w World) *refusal {
 	}
 	switch {
 	case !i.Found:
-		return &refusal{ReasonImageUnknown, fmt.Sprintf("There is no EngineImage %s of image %s, so nobody knows which flags its "+
+		return &refusal{ReasonImageUnknown, fmt.Sprintf("There is no EngineImage %s of image %s, so it is not known which flags its "+
 			"processes understand: create it, or set "+
 			"the image of the volume to a deployed one (kubectl get lhei).", i.Name, o.Image)}
 	case i.CLI == engineImageNotRead:
-		return &refusal{ReasonImageUnknown, fmt.Sprintf("EngineImage %s of image %s does not tell its CLI API version "+
+		return &refusal{ReasonImageUnknown, fmt.Sprintf("EngineImage %s of image %s does not report its CLI API version "+
 			"(status.cliAPIVersion): wait until the image is deployed.", i.Name, o.Image)}
 	case i.CLI < cliOldest, i.CLI > cliNewest && (i.CLIMin <= 0 || i.CLIMin > cliNewest):
 		return &refusal{ReasonImageUnknown, fmt.Sprintf("EngineImage %s of image %s has CLI API version %d (oldest %d); im-monitor "+

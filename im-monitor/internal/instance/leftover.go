@@ -10,8 +10,9 @@ import (
 // Servers that tell no UUID leave it to no one else: without one there is no Orphan. A frontend goes first, then the engine that it leads
 // to, then the replicas that the engine maps, whose data stays.
 //
-// It ends only what the object positively does not mean: the object runs, on its node, on the instance manager that its status names, and
-// that instance manager lists it. Never the instance of a second engine or frontend, which belongs to a migration or a switch-over.
+// It ends only an instance that is positively not the object's own: the object runs, on its node, on the instance manager that its status
+// names, and that instance manager lists it. Never the instance of a second engine or frontend, which belongs to a migration or a
+// switch-over.
 func leftover(w World, v Verdict) Verdict {
 	if v.Reason != ReasonDone || v.Call.Op != OpNone || !w.settledHere(v.Status) {
 		return v
@@ -22,7 +23,7 @@ func leftover(w World, v Verdict) Verdict {
 		case !w.leftBehind(p):
 		case p.UsedBy != "":
 			v.Reason = ReasonLeftover
-			v.Message = fmt.Sprintf("%s still lists an earlier run of it, which %s uses; that ends first.", p.InstanceManager, p.UsedBy)
+			v.Message = fmt.Sprintf("%s still lists an earlier run of it, which %s uses; the user ends first.", p.InstanceManager, p.UsedBy)
 		default:
 			call := deletion(w, p)
 			call.Poll = false // the engine that serves is another one
@@ -32,7 +33,7 @@ func leftover(w World, v Verdict) Verdict {
 	return v
 }
 
-// settledHere reports whether the object's own instance runs where spec and status report.
+// settledHere reports whether the object's own instance runs where spec and status name it.
 func (w World) settledHere(s Status) bool {
 	e := w.entry()
 	return w.v2() && (w.replica() || w.Object.Active) && !w.Object.Deleting && e != nil && e.State == v1beta2.InstanceStateRunning &&
@@ -40,7 +41,8 @@ func (w World) settledHere(s Status) bool {
 		w.Status.InstanceManager == w.Here.InstanceManager && w.Here.Node == w.Object.NodeID
 }
 
-// leftBehind reports whether a place of another node lists the name live and without a UUID. One of the same address is the same server.
+// leftBehind reports whether an instance manager of another node lists the name live and without a UUID. A place with the same address is
+// the same server.
 func (w World) leftBehind(p *Place) bool {
 	return p.Known && !p.Out && p.Node != w.Here.Node && p.Address != w.Here.Address && p.Entry != nil && p.Entry.UUID == "" &&
 		p.Entry.Type == w.Object.Kind && lives(p.Entry.State)

@@ -6,7 +6,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// report puts what a list shows into the status.
+// report copies a list's entry into the status.
 func report(w World, e *Entry) Verdict {
 	first := !w.Status.supervised()
 	v := Verdict{Status: w.Status, Reason: ReasonDone}
@@ -26,8 +26,8 @@ func report(w World, e *Entry) Verdict {
 	return v
 }
 
-// seen is the object's word for a listed state of an instance that must run. A process that ended although no one asked it to has failed;
-// a frontend that is pending after it ran is being found again, and no one knows yet with what success.
+// seen is the object's state for a listed state of an instance that is to run. A process that ended without a request has failed;
+// a frontend that is pending after it ran is being recovered, with an unknown result.
 func seen(state string, first bool) string {
 	switch state {
 	case v1beta2.InstanceStateRunning, v1beta2.InstanceStateSuspended, v1beta2.InstanceStateStopping:
@@ -46,12 +46,12 @@ func seen(state string, first bool) string {
 
 func orNothing(message string) string {
 	if message == "" {
-		return "it does not say why."
+		return "it reports no cause."
 	}
 	return message
 }
 
-// fill reports where a live instance is. first: it was not seen since it was asked for.
+// fill reports where a live instance is. first: it was not listed before since its creation.
 func fill(w World, e *Entry, s *Status, first bool) {
 	s.Starting, s.Started = false, true
 	s.InstanceManager, s.UUID, s.UblkID = w.Here.InstanceManager, e.UUID, e.UblkID
@@ -84,7 +84,7 @@ func fillFrontend(w World, e *Entry, s *Status, first bool) {
 	}
 }
 
-// endpoint is what the server reports. A v1 server reports none: the device and the target carry the volume's name.
+// endpoint is the endpoint that the server reports. A v1 server reports none: the device and the target have the volume's name.
 func endpoint(w World, e *Entry, s Status) string {
 	switch {
 	case e.Endpoint != "" || w.v2() || !w.engine() || w.Object.DisableFrontend:

@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Status is what this package keeps of an object's status.
+// Status is the part of an object's status that this package writes.
 type Status struct {
 	State             string
 	Starting, Started bool
@@ -23,7 +23,7 @@ type Status struct {
 	ActivePath, PreferredPath string
 	Paths                     []v1beta2.NvmeTCPPath
 	Switchover                Switchover
-	// Suspended is the request to suspends I/O that was answered last.
+	// Suspended is the request to suspend I/O that was answered last.
 	Suspended  string
 	TargetIP   string
 	TargetPort int
@@ -36,7 +36,7 @@ type Status struct {
 	NodeDown string
 }
 
-// Problem is the reason and message of a condition that reports that something is wrong; empty is well.
+// Problem is the reason and message of a condition that reports a problem; empty is none.
 type Problem struct{ Reason, Message string }
 
 // Equal compares all of it.
@@ -55,13 +55,14 @@ func equalRest(a, b Status) bool {
 		a.Creation == b.Creation && a.BackingImage == b.BackingImage && a.Switching == b.Switching
 }
 
-// Begun reports whether an instance may exist for all that the status reports: what it lacks has to be proven.
+// Begun reports whether an instance may exist according to the status: its absence has to be proven.
 func (s Status) Begun() bool {
 	return s.Starting || s.supervised() || s.InstanceManager != "" ||
 		s.State != "" && s.State != v1beta2.InstanceStateStopped
 }
 
-// supervised reports whether the instance was seen since it was last asked for. It is not created again: what ended by itself is an error.
+// supervised reports whether the instance was listed since its last creation. It is not created again: an instance that ended by itself
+// is in error.
 func (s Status) supervised() bool {
 	switch s.State {
 	case v1beta2.InstanceStateRunning, v1beta2.InstanceStateSuspended, v1beta2.InstanceStateError:
@@ -70,10 +71,10 @@ func (s Status) supervised() bool {
 	return s.Started
 }
 
-// AwaitsCutOff reports whether the object must be stopped on a node that is out, so that the volume's replicas decide.
+// AwaitsCutOff reports whether the object must be stopped on a node that is out, so that the states of the volume's replicas decide.
 func (w World) AwaitsCutOff() bool { return !w.Object.Running && w.Node.Out() && w.Status.Begun() }
 
-// stopped is the status of what does not run.
+// stopped is the status of an instance that does not run.
 func stopped(reason string) Status {
 	return Status{State: v1beta2.InstanceStateStopped, NodeDown: reason}
 }

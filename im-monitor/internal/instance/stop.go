@@ -31,7 +31,7 @@ func stop(w World) Verdict {
 	case !w.Here.Known:
 		return keep(w, ReasonUnknown, "")
 	}
-	v := keep(w, ReasonUnproven, fmt.Sprintf("%s does not list it; that is not proof yet.", w.Here.InstanceManager))
+	v := keep(w, ReasonUnproven, fmt.Sprintf("%s does not list it; one list is no proof.", w.Here.InstanceManager))
 	if len(w.Here.Unloaded) > 0 {
 		v = keep(w, ReasonDiskNotLoaded, unloaded(w.Here))
 	}
@@ -39,7 +39,7 @@ func stop(w World) Verdict {
 	return v
 }
 
-// here is another instance manager of the same node that lists the name live; -1 is none. Those of other nodes are the orphan evaluate's.
+// here is another instance manager of the same node that lists the name live; -1 is none. Package orphan handles those of other nodes.
 func (w World) here() int {
 	return slices.IndexFunc(w.Elsewhere, func(p Place) bool {
 		return p.Known && p.Entry != nil && p.Node == w.Node.Name && lives(p.Entry.State)
@@ -48,19 +48,19 @@ func (w World) here() int {
 
 func (w World) down() bool { return w.Node.Out() }
 
-// settle reports stopped. A state that was concluded stays so until somebody sees the place again.
+// settle reports stopped. A concluded state stays concluded until the instance manager is listed again.
 func settle(w World) Verdict {
 	concluded := w.Status.NodeDown != "" && w.Status.State == v1beta2.InstanceStateStopped
 	switch {
 	case concluded && w.down():
 		return Verdict{Status: stopped(w.Node.reason()), Reason: ReasonDone}
-	case concluded && w.Here != nil && !w.Here.Known: // the node is back, but no one looked there yet
+	case concluded && w.Here != nil && !w.Here.Known: // the node is back, but its list was not read yet
 		return Verdict{Status: stopped(w.Status.NodeDown), Reason: ReasonDone}
 	}
 	return Verdict{Status: stopped(""), Reason: ReasonDone}
 }
 
-// end asks for the end of what a list shows, and waits for it.
+// end requests the deletion of a listed instance, and waits for it.
 func end(w World, p *Place) Verdict {
 	switch e := p.Entry; {
 	case e.State == v1beta2.InstanceStateStopped && (w.replica() || !w.v2()):
@@ -70,13 +70,13 @@ func end(w World, p *Place) Verdict {
 	case !lives(e.State) && w.replica():
 		return settle(w)
 	case w.LedBy != "" && e.State == v1beta2.InstanceStateRunning:
-		// Whoever stops it does not know yet where the frontend went. [UPG-3]
+		// The object was stopped before the frontend was known to lead elsewhere. [UPG-3]
 		return keep(w, ReasonLed, fmt.Sprintf("Frontend %s still leads to it.", w.LedBy))
 	}
 	status := w.Status
 	status.NodeDown = ""
 	if status.State == v1beta2.InstanceStateStopped || status.State == "" {
-		// Somebody may believe that it does not run: it was concluded so while its node was out, or it began to run after all.
+		// Other controllers may take it as stopped: that was concluded while its node was out, or it started late.
 		status = Status{State: v1beta2.InstanceStateStopping, InstanceManager: p.InstanceManager}
 	}
 	call := deletion(w, p)
@@ -113,7 +113,7 @@ func conclude(w World, entry *Entry) Verdict {
 	return v
 }
 
-// running names a replica on a node in service that is not seen to be stopped.
+// running returns a replica on a node in service that is not known to be stopped.
 func (p Peers) running() string {
 	for _, r := range p.Replicas {
 		if r.On && (r.Wanted || r.Begun || r.NodeDown || r.State != v1beta2.InstanceStateStopped && r.State != "") {

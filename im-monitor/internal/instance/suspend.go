@@ -6,16 +6,17 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// holding lets a frontend hold its I/O as long as that is asked for, so that nothing is acknowledged by a target that was given up:
+// holding keeps the I/O of a frontend suspended as long as that is requested, so that a target that was failed over acknowledges no write:
 //
-//	asked, it runs               → suspend; then the request is answered
-//	asked and held               → it moves where its spec reports, and holds on; once it is there, or cannot go there, that is answered
-//	asked, held, runs all the same → the answer stands, so that whoever asked sees that it holds no more, and asks again
-//	not asked any more           → it moves first, and resumes where its spec reports that I/O goes
+//	requested, it runs               → suspend; then the request is answered
+//	requested and suspended          → it switches over to its spec's target and stays suspended; then, or if it cannot, the request is answered
+//	requested, suspended, runs again → the answer stays, so that the requester sees the lost suspension, and requests it again
+//	no longer requested              → it switches over first, and resumes at its spec's target
 //
-// Servers suspend block devices only. Any other frontend that must hold its I/O answers nothing and stays where it is.
+// Servers suspend block devices only. For any other frontend the request is not answered, and the frontend stays at its target.
 //
-// One that must hold and does not never moves: what it moves to would lack what is acknowledged meanwhile. [UPG-1]
+// A frontend that must be suspended and is not never switches over: the new target would lack writes that are acknowledged meanwhile.
+// [UPG-1]
 func holding(w World, e *Entry, v Verdict) Verdict {
 	s := &v.Status
 	held := e.State == v1beta2.InstanceStateSuspended
@@ -25,25 +26,25 @@ func holding(w World, e *Entry, v Verdict) Verdict {
 	case asked == "":
 		s.Suspended = ""
 		if v = moving(w, e, v); held && v.Reason == ReasonDone {
-			return w.turn(v, OpResume, "At its target, its I/O goes on.")
+			return w.turn(v, OpResume, "It is at its target, so its I/O resumes.")
 		}
 		return v
 	case held:
-		if v = moving(w, e, v); v.Call.Op == OpNone && !w.Unsettled { // else it may lead elsewhere soon, or by now
+		if v = moving(w, e, v); v.Call.Op == OpNone && !w.Unsettled { // else a switch-over may be in progress, or done
 			v.Status.Suspended = asked
 		}
 		return v
 	case !w.suspendable():
 		v.Reason, v.Message = ReasonSuspendUnsupported,
-			fmt.Sprintf("It shall hold its I/O, and frontend %q cannot: it stays where it is until its target answers again.",
+			fmt.Sprintf("Its I/O is to be suspended, and frontend %q does not support that: it stays at its target until that answers again.",
 				w.Object.Frontend)
 		return v
 	case s.Suspended == asked:
 		v.Reason, v.Message = ReasonSuspensionLost,
-			"It shall hold its I/O, did, and does not any more: it stays where it is until that is asked anew."
+			"Its I/O was suspended on request and is no longer suspended: it stays at its target until a new request."
 		return v
 	}
-	return w.turn(v, OpSuspend, "Its I/O is to be held: its target is given up.")
+	return w.turn(v, OpSuspend, "Its I/O is suspended before it fails over to another target.")
 }
 
 func (w World) turn(v Verdict, op Op, why string) Verdict {

@@ -17,17 +17,17 @@ const (
 	phaseReverting = v1beta2.SwitchoverReverting
 )
 
-// Switchover is one that is under way; the zero value is none. It is written before each call and after each that was accepted, since the
+// Switchover is a switch-over in progress; the zero value is none. It is written before each call and after each accepted call, since the
 // server remembers no phase, and lists none before the last one is done.
 type Switchover struct {
 	Phase    string
 	Accepted bool
-	// Engine, UID, IP and Port are the target that it leads to.
+	// Engine, UID, IP and Port are its target.
 	Engine, UID, IP string
 	Port            int
 	// OldClosed reports that the target on record may be closed.
 	OldClosed bool
-	// Unanswered reports that a phase before reverting was not answered, so that it may still be executed.
+	// Unanswered reports that a phase before reverting was not answered, so that the server may still execute it.
 	Unanswered bool
 	// Since is when the phase began, in RFC 3339.
 	Since string
@@ -35,23 +35,23 @@ type Switchover struct {
 
 func (s Switchover) target() TargetSpec { return TargetSpec{Engine: s.Engine, IP: s.IP, Port: s.Port} }
 
-// moving leads a running frontend to the target that its spec names, from A, which its server has on record, to B:
+// moving switches a running frontend over to the target that its spec names, from A, which its server has on record, to B:
 //
-//	preparing   B is connected, A is used                 given up: nothing to undo, B may be deleted
-//	switching   A is closed, B is used                    given up: B is promoted, and then A is switched over to like any other target;
-//	promoting   B is opened wholly and continues record     where B does not serve, or was refused: reverting
+//	preparing   B is connected, A is used                 aborted: nothing to undo, B may be deleted
+//	switching   A is closed, B is used                    aborted: B is promoted, and then A is switched over to like any other target;
+//	promoting   B is fully opened and put on record       where B does not serve, or was refused: reverting
 //	reverting   B is closed, then A is opened
 //
-// Preparing may follow in any state: it closes B before it does anything else. After a lost answer the same phase is repeated. Never are
-// two targets open at once: two engines would write. So A is opened again only once B is closed or proven not to run, or no path leads to
-// it any more.
+// Preparing is allowed in any state: it closes B before it does anything else. After a lost answer the same phase is repeated. Two
+// targets are never open at once: two engines would write. So A is opened again only once B is closed or proven not to run, or no path
+// leads to it any more.
 func moving(w World, e *Entry, v Verdict) Verdict {
 	target, at := w.Object.Target, record(e)
 	if !w.frontend() || w.Status.Switchover.Phase == "" && (target.Address() == "" || at.Address() == "") {
 		return v
 	}
 	p := &mover{w: w, v: v, s: w.Status.Switchover, target: target, at: at, held: e.State == v1beta2.InstanceStateSuspended}
-	if p.s.Phase != "" && p.recorded(p.s.target()) { // it was promoted, whoever knows of it
+	if p.s.Phase != "" && p.recorded(p.s.target()) { // it was promoted, also if the answer was lost
 		p.s = Switchover{}
 	}
 	p.v.Status.Switchover = p.s
@@ -74,7 +74,7 @@ func moving(w World, e *Entry, v Verdict) Verdict {
 	return p.switched()
 }
 
-// stuck reports that a switch-over waits for something that a person may have to look at.
+// stuck reports that a switch-over waits for something that a person may have to check.
 func stuck(reason string) bool {
 	return reason == ReasonTargetUnknown || reason == ReasonNodeBusy || reason == ReasonEngineRebuilding ||
 		reason == ReasonSwitchoverUnsupported
@@ -89,7 +89,7 @@ type mover struct {
 	held       bool
 }
 
-// begin leaves for a target that serves.
+// begin prepares a switch-over to a target that serves.
 func (p *mover) begin() Verdict {
 	switch at := p.at; {
 	case p.recorded(p.target):
@@ -103,17 +103,17 @@ func (p *mover) begin() Verdict {
 			"may wait for that.",
 			p.target.Engine, p.loading()))
 	case !p.serves(p.target):
-		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays where it is.",
+		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays at its target.",
 			p.target.Engine, p.target.Address()))
 	case p.declined():
-		return p.wait(ReasonMoveRefused, fmt.Sprintf("The switch-over to engine %s was declined; it is tried again.", p.target.Engine))
-	case p.w.Engines[p.at.Engine].Rebuilding != "": // nothing is prepared yet: from then on snapshots and the like wait, too
+		return p.wait(ReasonMoveRefused, fmt.Sprintf("The server refused the switch-over to engine %s; it is retried.", p.target.Engine))
+	case p.w.Engines[p.at.Engine].Rebuilding != "": // checked before preparing: afterwards snapshots and the like wait, too
 		return p.awaitRebuild()
 	}
 	return p.call(phasePreparing)
 }
 
-// awaitRebuild waits for the end of a rebuild: what is written through another engine meanwhile would never reach that replica.
+// awaitRebuild waits for the end of a rebuild: writes through another engine meanwhile would never reach that replica.
 func (p *mover) awaitRebuild() Verdict {
 	v := p.wait(ReasonEngineRebuilding, fmt.Sprintf("The switch-over to engine %s waits until engine %s has rebuilt replica %s.",
 		p.target.Engine, p.at.Engine,
@@ -122,16 +122,16 @@ func (p *mover) awaitRebuild() Verdict {
 	return v
 }
 
-// workPause is when a switch-over looks again that waits for work through its frontend to end.
+// workPause is the delay before the next decision about a switch-over that waits for work through its frontend to end.
 const workPause = 200 * time.Millisecond
 
 // prepared continues from preparing.
 func (p *mover) prepared() Verdict {
 	switch {
 	case p.wanted() && p.serves(p.target) && p.declined():
-		return p.wait(ReasonMoveRefused, fmt.Sprintf("The switch-over to engine %s was declined; it is tried again.", p.target.Engine))
+		return p.wait(ReasonMoveRefused, fmt.Sprintf("The server refused the switch-over to engine %s; it is retried.", p.target.Engine))
 	case p.wanted() && p.serves(p.target) && p.s.Accepted && p.w.Engines[p.at.Engine].Working:
-		v := p.wait(ReasonChanging, fmt.Sprintf("The switch-over to engine %s waits for the end of a call that goes to engine %s.",
+		v := p.wait(ReasonChanging, fmt.Sprintf("The switch-over to engine %s waits for the end of a call to engine %s.",
 			p.target.Engine, p.at.Engine))
 		v.At = p.w.Now.Add(workPause)
 		return v
@@ -148,19 +148,19 @@ func (p *mover) prepared() Verdict {
 		p.v.Status.Switchover = p.s
 		return p.begin()
 	case p.wanted():
-		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays where it is.",
+		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays at its target.",
 			p.target.Engine, p.target.Address()))
-	case p.recorded(p.target): // it is open: there is nothing to undo, and the prepared one is remembered until it has ended
+	case p.recorded(p.target): // it is open: there is nothing to undo, and the prepared target is kept in the status until its engine has ended
 		return p.v
 	}
-	return p.revert() // another target is about to be prepared: two that are prepared would both be used once the old one is closed
+	return p.revert() // another target is about to be prepared: two prepared targets would both be used once the old one is closed
 }
 
 // switched continues from switching and promoting.
 func (p *mover) switched() Verdict {
 	serves := p.servesRecorded()
 	switch {
-	case serves && !p.declined(): // also where it is not wanted any more: then the target that is wanted follows
+	case serves && !p.declined(): // also where the spec no longer names it: a switch-over to the spec's target follows
 		return p.forward()
 	case p.reopens() && p.closable():
 		return p.revert()
@@ -188,8 +188,8 @@ func (p *mover) forward() Verdict {
 	return v
 }
 
-// pathLost reports that the kernel has dropped its path to an engine on a node that is out, while all I/O was held: it cannot come back to
-// it.
+// pathLost reports that the kernel has dropped its path to an engine on a node that is out, while all I/O was suspended: it cannot
+// reconnect to it.
 func (p *mover) pathLost(e EngineFacts) bool {
 	since, err := time.Parse(time.RFC3339, p.s.Since)
 	if asked, bad := time.Parse(time.RFC3339, p.w.Object.Suspend); bad == nil && asked.After(since) {
@@ -201,7 +201,7 @@ func (p *mover) pathLost(e EngineFacts) bool {
 	return err == nil && p.held && e.NodeOut && !since.Add(p.w.Settings.PathLoss).After(p.w.Now)
 }
 
-// back leads out of a switch-over whose target does not serve, or is not the one that is wanted.
+// back aborts a switch-over whose target does not serve, or is not that of the spec.
 func (p *mover) back() Verdict {
 	switch {
 	case !p.recorded(p.target) && p.serves(p.target) && (p.gone(p.s) || p.target.Engine == p.s.Engine) && !p.declined():
@@ -211,7 +211,7 @@ func (p *mover) back() Verdict {
 	}
 	return p.wait(ReasonTargetUnknown, fmt.Sprintf("The switch-over from engine %s to engine %s stopped at %s: neither is known to "+
 		"serve alone. "+
-		"It goes on once the node of one of them answers.", p.at.Engine, p.s.Engine, p.s.Phase))
+		"The switch-over continues once the node of one of them answers.", p.at.Engine, p.s.Engine, p.s.Phase))
 }
 
 // reverted continues from reverting.
@@ -228,12 +228,12 @@ func (p *mover) reverted() Verdict {
 		v.At = p.answered()
 		return v
 	case p.s.Accepted && !p.serves(p.at):
-		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s, to which it goes back, does not serve.", p.at.Engine))
+		return p.wait(ReasonTargetNotServing, fmt.Sprintf("The frontend is switched back to engine %s, which does not serve.", p.at.Engine))
 	}
 	return p.revert()
 }
 
-// call asks for a phase of the switch-over to the target.
+// call requests a phase of the switch-over to the target.
 func (p *mover) call(phase string) Verdict {
 	s := Switchover{Phase: phase, Engine: p.target.Engine, UID: p.w.Engines[p.target.Engine].UID, IP: p.target.IP, Port: p.target.Port,
 		OldClosed: p.s.OldClosed || phase == phaseSwitching || phase == phasePromoting}
@@ -241,7 +241,7 @@ func (p *mover) call(phase string) Verdict {
 		Call{Op: OpSwitchOver, InstanceManager: p.w.Here.InstanceManager, Target: p.target, Phase: phase})
 }
 
-// revert asks for the way back.
+// revert requests the switch back.
 func (p *mover) revert() Verdict {
 	s := p.s
 	s.Unanswered = s.Unanswered || !s.Accepted && (s.Phase == phaseSwitching || s.Phase == phasePromoting)
@@ -253,7 +253,7 @@ func (p *mover) revert() Verdict {
 	if p.reopens() {
 		r.Open, r.OpenAt = p.at.Engine, p.w.Engines[p.at.Engine].InstanceManager
 	}
-	v := p.ahead(s, fmt.Sprintf("It goes back to engine %s: engine %s is closed first.", p.at.Engine, s.Engine),
+	v := p.ahead(s, fmt.Sprintf("It is switched back to engine %s: engine %s is closed first.", p.at.Engine, s.Engine),
 		Call{Op: OpRevert, InstanceManager: p.w.Here.InstanceManager, Target: p.at, Phase: phaseReverting, Revert: r})
 	if r.Open != "" && !s.Unanswered {
 		v.Call.Accepted = Switchover{}
@@ -261,13 +261,13 @@ func (p *mover) revert() Verdict {
 	return v
 }
 
-// answered is when no server executes a phase any more that was not answered before reverting.
+// answered is when a server can no longer execute a phase that was not answered before reverting.
 func (p *mover) answered() time.Time {
 	since, _ := time.Parse(time.RFC3339, p.s.Since)
 	return since.Add(p.w.Settings.CallPatience)
 }
 
-// ahead puts what is about to be asked for before the call, and what is known once it was accepted.
+// ahead sets the status to write before the call, and the status to write once the call was accepted.
 func (p *mover) ahead(s Switchover, message string, c Call) Verdict {
 	s.Since = p.w.Now.UTC().Format(time.RFC3339)
 	if same := p.w.Status.Switchover; same.Phase == s.Phase && same.UID == s.UID && !same.Accepted {
@@ -286,7 +286,7 @@ func (p *mover) wait(reason, message string) Verdict {
 	return p.v
 }
 
-// recorded reports whether the server has a target on record. One that does not tell the engine's name is taken by its address.
+// recorded reports whether the server has a target on record. A target without the engine's name is compared by its address.
 func (p *mover) recorded(t TargetSpec) bool {
 	return t.Address() == p.at.Address() && (p.at.Engine == "" || p.at.Engine == t.Engine)
 }
@@ -304,18 +304,18 @@ func (p *mover) serves(t TargetSpec) bool {
 // reopens reports whether the target on record can be opened again: its engine runs, on a node that is not down.
 func (p *mover) reopens() bool { return p.serves(p.at) && !p.w.Engines[p.at.Engine].NodeOut }
 
-// servesRecorded reports whether the very engine of the switch-over runs.
+// servesRecorded reports whether the engine of the switch-over (by UID) runs.
 func (p *mover) servesRecorded() bool {
 	return p.serves(p.s.target()) && p.w.Engines[p.s.Engine].UID == p.s.UID
 }
 
-// closable reports whether it is known that the target of the switch-over can be closed, or need not be. Where nothing is known of its
-// engine, I/O may well go there.
+// closable reports whether the target of the switch-over can be closed, or need not be. Where the state of its
+// engine is unknown, I/O may go there.
 func (p *mover) closable() bool {
 	return p.servesRecorded() || p.gone(p.s) || p.pathLost(p.w.Engines[p.s.Engine]) || p.w.Engines[p.s.Engine].Failed
 }
 
-// gone reports whether the very engine of a switch-over positively does not run any more.
+// gone reports whether the engine of a switch-over (by UID) positively no longer runs.
 func (p *mover) gone(s Switchover) bool {
 	e := p.w.Engines[s.Engine]
 	return e.Gone || e.UID != "" && e.UID != s.UID
@@ -324,16 +324,16 @@ func (p *mover) gone(s Switchover) bool {
 // loading is a disk that is being loaded where the frontend or one of the two engines is, or "".
 func (p *mover) loading() string {
 	old := p.w.Engines[p.at.Engine]
-	if old.Gone || old.NodeOut { // nothing is asked for there
+	if old.Gone || old.NodeOut { // no call goes there
 		old.Loading = ""
 	}
 	return cmp.Or(p.w.Node.Loading, p.w.Engines[p.target.Engine].Loading, old.Loading)
 }
 
-// declined reports whether the server refused a phase a moment ago.
+// declined reports whether the server refused the last phase and the retry is not due.
 func (p *mover) declined() bool { return p.w.MoveAfter.After(p.w.Now) }
 
-// switchable reports whether servers switch a frontend of this kind over, suspendable whether they suspend it.
+// switchable reports whether servers support a switch-over of this kind of frontend, suspendable whether they support a suspension.
 func (w World) switchable() bool {
 	return !w.Object.DisableFrontend && (w.Object.Frontend == "blockdev" || w.Object.Frontend == "nvmf")
 }
@@ -342,7 +342,7 @@ func (w World) suspendable() bool {
 	return !w.Object.DisableFrontend && w.Object.Frontend == "blockdev"
 }
 
-// record is the target that the server has on record. Of a server that reports no active path it is the only optimized one.
+// record is the target that the server has on record. If a server reports no active path, it is the only optimized path.
 func record(e *Entry) TargetSpec {
 	host, port, err := net.SplitHostPort(e.ActivePath)
 	if n, bad := strconv.Atoi(port); err == nil && bad == nil {
@@ -363,7 +363,7 @@ func record(e *Entry) TargetSpec {
 
 const anaOptimized = "optimized"
 
-// engineAt is the engine on record: the server's word, or else that of the path to the address.
+// engineAt is the engine on record: the one that the server reports, else that of the path to the address.
 func (e *Entry) engineAt(where string) string {
 	if e.EngineName != "" {
 		return e.EngineName

@@ -22,15 +22,15 @@ const (
 	OpRevert     Op = "revert"
 )
 
-// Revert closes the target that a frontend must not use, and then opens the other one. Both open at once would be two engines that write.
+// Revert closes the target that a frontend must not use, and then opens the other one. With both open, two engines would write.
 type Revert struct {
 	// Close and Open name engines, CloseAt and OpenAt their instance managers. Open is empty where the old target does not serve.
 	Close, CloseAt, Open, OpenAt string
-	// Harmless reports that the first one need not answer: it is gone, or no path leads to it any more.
+	// Harmless reports that the first one need not answer: it is gone, or no path leads to it.
 	Harmless bool
 }
 
-// Call is the one thing to ask an instance manager for now.
+// Call is the one call to send to an instance manager now.
 type Call struct {
 	Op              Op
 	InstanceManager string
@@ -40,50 +40,50 @@ type Call struct {
 	Accepted Switchover
 	// Create is set for a creation.
 	Create *Creation
-	// UUID, DiskUUID, Cleanup and ByName are a deletion's. ByName: there is no UUID to send, and the object claims the name there.
+	// UUID, DiskUUID, Cleanup and ByName are set for a deletion. ByName: there is no UUID to send, and the object claims the name there.
 	UUID, DiskUUID  string
 	Cleanup, ByName bool
-	// Poll reports whether a running engine is to be looked at before the deletion.
+	// Poll reports whether a running engine is to be polled before the deletion.
 	Poll bool
-	// Lost is set for the creation of a frontend that its server lost: what people are reported.
+	// Lost is set for the creation of a frontend that its server lost: the message of the condition DeviceLost.
 	Lost string
-	// Target and Phase are a switch-over's.
+	// Target and Phase are set for a switch-over.
 	Target TargetSpec
 	Phase  string
-	// CloseFirst has switching repeated before promoting: a promoting that failed unseen may have opened the old target again.
+	// CloseFirst repeats switching before promoting: a promoting whose failure was not reported may have opened the old target again.
 	CloseFirst bool
-	// Revert is the way back of a switch-over.
+	// Revert is set to switch back.
 	Revert Revert
-	// Out reports whether its node is out: the answer is not waited for as long, because nothing depends on it.
+	// Out reports whether its node is out: the call has a shorter timeout, because nothing depends on its answer.
 	Out bool
 }
 
-// Identity is the same for calls of which the later one is a repetition.
+// Identity is equal for a call and its repetitions.
 func (c Call) Identity() string {
 	return strings.Join([]string{string(c.Op), c.InstanceManager, c.UUID, c.Target.Address(), c.Phase}, "/")
 }
 
 // Verdict is what follows from a World.
 type Verdict struct {
-	// Status is what the object's status must report.
+	// Status is the object's new status.
 	Status Status
-	// Call is what to do beside it; before a creation and a deletion the same decision is made again on uncached objects.
+	// Call is the call to send; before a creation and a deletion the same decision is repeated on uncached objects.
 	Call Call
-	// ExpectAbsence asks for the list that may prove that Here lacks the name.
+	// ExpectAbsence requests the list that may prove that Here lacks the name.
 	ExpectAbsence bool
-	// WantsCopy asks for the replica's disk to be named in the spec of its backing image, so that a copy is brought there.
+	// WantsCopy requests to add the replica's disk to the spec of its backing image, so that a copy is created there.
 	WantsCopy bool
-	// Reason is one word on what is waited for or done; Message reports it to people.
+	// Reason is the reason of the verdict; Message is the text for users.
 	Reason, Message string
-	// At is when to decide again; zero means when something changes.
+	// At is when to decide again; zero means at the next change.
 	At time.Time
-	// Events are reported once Status is written.
+	// Events are emitted once Status is written.
 	Events []events.Event
 }
 
-// Reasons of verdicts: a closed list, the label of a metric and, for those that need people, the reason of an event.
+// Reasons of verdicts: a closed list. They are the label of a metric and, if a person has to act, the reason of an event.
 const (
-	// ReasonDone: the instance is as wanted.
+	// ReasonDone: the instance is as its spec requires.
 	ReasonDone = "Done"
 	// ReasonCalling: a call is due.
 	ReasonCalling = "Calling"
@@ -99,21 +99,21 @@ const (
 	ReasonNoInstanceManager = "NoInstanceManager"
 	// ReasonManagerCannotStart: the one that serves the node does not run, and its pod cannot start.
 	ReasonManagerCannotStart = v1beta2.ReasonInstanceManagerCannotStart
-	// ReasonUnknown: there is no whole list of the instance manager.
+	// ReasonUnknown: there is no complete list of the instance manager.
 	ReasonUnknown = "InventoryUnknown"
 	// ReasonChanging: the instance is starting or ending.
 	ReasonChanging = "Changing"
-	// ReasonUnproven: the list lacks it, which is not proof yet.
+	// ReasonUnproven: the list lacks the instance, which is no proof yet.
 	ReasonUnproven = "AbsenceNotProven"
 	// ReasonDiskNotLoaded: a v2 replica is not listed, and its server has not loaded the disk that holds it.
 	ReasonDiskNotLoaded = v1beta2.ReasonDiskNotLoaded
 	// ReasonDeleting: the object is being deleted, and so nothing is started for it.
 	ReasonDeleting = "ObjectDeleting"
-	// ReasonIncomplete: the spec lacks what a creation needs.
+	// ReasonIncomplete: the spec lacks fields that a creation needs.
 	ReasonIncomplete = v1beta2.ReasonSpecIncomplete
 	// ReasonVolumeMissing: the Volume does not exist.
 	ReasonVolumeMissing = v1beta2.ReasonVolumeMissing
-	// ReasonImageUnknown: no one knows which flags the processes of the image understand.
+	// ReasonImageUnknown: it is not known which flags the processes of the image accept.
 	ReasonImageUnknown = v1beta2.ReasonEngineImageUnknown
 	// ReasonImageNotDeployed: the binary of the image is not on the node.
 	ReasonImageNotDeployed = v1beta2.ReasonEngineImageNotDeployed
@@ -125,43 +125,43 @@ const (
 	ReasonOtherLive = "OtherEngineLive"
 	// ReasonReplicaNotReady: a second engine may only start over replicas that the first one has in mode RW.
 	ReasonReplicaNotReady = "ReplicaNotRW"
-	// ReasonRediscovering: the server may not list all that outlived its start.
+	// ReasonRediscovering: the server was just started and may not list all surviving instances yet.
 	ReasonRediscovering = "Rediscovering"
-	// ReasonNotCutOff: a replica on a node in service still runs, so what ran on the node that is out is not partitioned.
+	// ReasonNotCutOff: a replica on a node in service still runs, so the instance on the node that is out is not fenced.
 	ReasonNotCutOff = "NotCutOff"
-	// ReasonRefused: the server declined again and again to create it.
+	// ReasonRefused: the server refused the creation several times in a row.
 	ReasonRefused = v1beta2.ReasonStartRefused
-	// ReasonTargetNotServing: the engine that a frontend must move to does not serve.
+	// ReasonTargetNotServing: the engine that a frontend is to switch over to does not serve.
 	ReasonTargetNotServing = "TargetNotServing"
-	// ReasonMoveRefused: the server declined a phase of the move to another engine a moment ago.
+	// ReasonMoveRefused: the server refused a phase of the switch-over, and the retry is not due.
 	ReasonMoveRefused = "MoveRefused"
-	// ReasonSwitchoverUnsupported: the frontend is of a kind that no server switches over.
+	// ReasonSwitchoverUnsupported: no server supports a switch-over of this kind of frontend.
 	ReasonSwitchoverUnsupported = v1beta2.ReasonSwitchoverUnsupported
-	// ReasonSuspendUnsupported: the frontend is of a kind that no server suspends.
+	// ReasonSuspendUnsupported: no server supports a suspension of this kind of frontend.
 	ReasonSuspendUnsupported = "SuspendUnsupported"
 	// ReasonNodeBusy: a v2 disk is being loaded where a switch-over is about to begin.
 	ReasonNodeBusy = v1beta2.ReasonNodeBusy
-	// ReasonDataMissing: the disk has nothing of a v2 replica that was whole.
+	// ReasonDataMissing: the disk has no data of a v2 replica that was complete.
 	ReasonDataMissing = v1beta2.ReasonDataMissing
-	// ReasonEngineRebuilding: the engine on record copies to a replica, which would lack what is written through another engine.
+	// ReasonEngineRebuilding: the engine on record rebuilds a replica, which would lack writes through another engine.
 	ReasonEngineRebuilding = v1beta2.ReasonEngineRebuilding
-	// ReasonTargetUnknown: a switch-over is half done, and whether the new target still serves is not known.
+	// ReasonTargetUnknown: a switch-over is in progress, and whether the new target still serves is not known.
 	ReasonTargetUnknown = v1beta2.ReasonTargetUnknown
-	// ReasonSuspensionLost: a frontend that held I/O as asked does not hold it any more, and no one asked it again.
+	// ReasonSuspensionLost: the I/O of a frontend was suspended on request and is no longer, and there is no new request.
 	ReasonSuspensionLost = "SuspensionLost"
-	// ReasonLed: a frontend that must run still leads to the engine that must stop.
+	// ReasonLed: a frontend that is to run still leads to the engine that is to stop.
 	ReasonLed = "FrontendLeadsHere"
-	// ReasonLeftover: another node lists an earlier run of it, which something there still uses.
+	// ReasonLeftover: another node lists an earlier run of the instance, which another instance there still uses.
 	ReasonLeftover = "LeftoverInUse"
 	// ReasonFrontendLost: a live upgrade lost a frontend, which is created again.
 	ReasonFrontendLost = "FrontendLost"
-	// ReasonMissing: it was started and is proven gone.
+	// ReasonMissing: the instance was started and is proven absent.
 	ReasonMissing = "InstanceMissing"
-	// ReasonFailed: its server reports that it failed.
+	// ReasonFailed: the server reports that the instance failed.
 	ReasonFailed = "InstanceFailed"
 )
 
-// refused reports a reason for which no instance is created until somebody changes something.
+// refused reports whether no instance is created until a person or controller removes the cause.
 func refused(reason string) bool {
 	switch reason {
 	case ReasonIncomplete, ReasonVolumeMissing, ReasonDataMissing, ReasonImageUnknown, ReasonImageNotDeployed, ReasonRefused,
@@ -176,7 +176,7 @@ func waitsForImage(reason string) bool {
 	return reason == ReasonWaitsForBackingImage || reason == ReasonNoBackingImage
 }
 
-// keep leaves the status and reports what is waited for.
+// keep leaves the status unchanged and sets the reason to wait.
 func keep(w World, reason, message string) Verdict {
 	return Verdict{Status: w.Status, Reason: reason, Message: message}
 }

@@ -9,68 +9,68 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// World is everything that the decision about one object's instance is made from.
+// World is the input of the decision about one object's instance.
 type World struct {
 	Now    time.Time
 	Object Object
-	// Status is what the object's status reports now.
+	// Status is the object's present status.
 	Status Status
 	// Node is the one of spec.nodeID, or of the instance manager where that is empty.
 	Node Node
-	// Here is the instance manager that runs the instance, or must: the one that the status names while that exists, else the one that
-	// serves the node. Nil where there is none; NoPlace then reports why.
+	// Here is the instance manager that runs, or is to run, the instance: the one that the status names while that exists, else the one
+	// that serves the node. Nil where there is none; NoPlace is then the cause.
 	Here    *Place
 	NoPlace string
-	// HereGone reports whether the instance manager that the status names does not exist any more.
+	// HereGone reports whether the instance manager that the status names no longer exists.
 	HereGone bool
-	// Elsewhere are the other instance managers whose newest whole list has the name, by name.
+	// Elsewhere are the other instance managers whose newest complete list has the name, by name.
 	Elsewhere []Place
-	// Peers are the volume's other objects, read uncached; Read is false where no one read them.
+	// Peers are the volume's other objects, read uncached; Read is false where they were not read.
 	Peers Peers
-	// Held is until when the name must not be touched, because a server may still execute a deletion of the leader before; zero is not
+	// Held is until when no call for the name is allowed, because a server may still execute a deletion by the previous leader; zero is not
 	// held.
 	Held time.Time
 	// Tried is the Identity of the last call, NotBefore when the same one is due again.
 	Tried     string
 	NotBefore time.Time
-	// Refusals counts in a row how often a server declined to create the instance, Refusal is its last word.
+	// Refusals counts the consecutive refused creations, Refusal is the server's last error.
 	Refusals int
 	Refusal  string
 	// Engines are those that a frontend's spec, its record and its switch-over name, by name.
 	Engines map[string]EngineFacts
-	// LedBy names a frontend that must run and whose I/O goes to this engine, as far as its newest list shows; empty is none.
+	// LedBy is a frontend that is to run and whose I/O goes to this engine according to its newest list; empty is none.
 	LedBy string
-	// Unsettled reports whether a call is under way, or ended after the newest list began, that moves a frontend, holds its I/O or lets it
-	// continue.
+	// Unsettled reports whether a call that switches a frontend over, suspends or resumes its I/O is in progress, or ended after the
+	// newest list began.
 	Unsettled bool
-	// MoveAfter is when a frontend may move again after its server declined that; zero is at once.
+	// MoveAfter is when a switch-over may be retried after the server refused it; zero is at once.
 	MoveAfter time.Time
-	// Settings are what instances are made with.
+	// Settings are those that instances are created with.
 	Settings Settings
 	// DiskName is the name of a v2 replica's disk on its node; empty is unknown.
 	DiskName string
-	// EngineSize is what the engine of a frontend serves; 0 is unknown.
+	// EngineSize is the size of the frontend's engine; 0 is unknown.
 	EngineSize volumesize.Net
-	// Volume is what a start needs to know of the object's Volume; nil where there is none, or while VolumeRead is false. It is read
+	// Volume is the part of the object's Volume that a start needs; nil where there is none, or while VolumeRead is false. It is read
 	// uncached, right before a creation.
 	Volume     *Volume
 	VolumeRead bool
-	// EngineImage is the image of a v1 process, BackingImage what a replica starts from.
+	// EngineImage is the image of a v1 process, BackingImage the backing image of a replica.
 	EngineImage  EngineImage
 	BackingImage BackingImage
 }
 
-// EngineFacts are what is known of an engine that a frontend leads to, or must.
+// EngineFacts is the state of an engine that a frontend leads to, or is to lead to.
 type EngineFacts struct {
 	// UID is that of its object; empty where there is none.
 	UID string
-	// Address is where it serves (ip:port); empty unless it runs and must.
+	// Address is where it serves (ip:port); empty unless it runs and is to run.
 	Address string
 	// Failed reports that it failed, Gone that it positively does not run anywhere, NodeOut that its node is down or out of service.
 	Failed, Gone, NodeOut bool
 	// Working reports that work is under way that may go through its frontend.
 	Working bool
-	// Rebuilding is a replica that it copies to beside its writes; empty is none.
+	// Rebuilding is the replica that it rebuilds; empty is none.
 	Rebuilding string
 	// OutSince is since when the node is down; zero where that is not known.
 	OutSince time.Time
@@ -80,9 +80,9 @@ type EngineFacts struct {
 	Loading string
 }
 
-// Object is the part of an Engine, EngineFrontend or Replica that reports what is wanted.
+// Object is the part of an Engine, EngineFrontend or Replica that is its desired state.
 type Object struct {
-	// Kind is the wire's word: engine, engine-frontend or replica.
+	// Kind is the instance type of the API: engine, engine-frontend or replica.
 	Kind                              string
 	Name, Volume, NodeID, Image       string
 	DataEngine                        string
@@ -98,35 +98,35 @@ type Object struct {
 	Engine                            EngineSpec
 	Replica                           ReplicaSpec
 	Target                            TargetSpec
-	// Suspend is the request to hold a frontend's I/O; empty lets it continue.
+	// Suspend is the request to suspend a frontend's I/O; empty is to resume it.
 	Suspend string
 }
 
-// EngineSpec is what only engines have.
+// EngineSpec are the fields that only engines have.
 type EngineSpec struct {
 	// Replicas are addresses (ip:port) by name.
 	Replicas map[string]string
-	// CurrentSize is what the engine served last; 0 is unknown.
+	// CurrentSize is the last size of the engine; 0 is unknown.
 	CurrentSize        volumesize.Net
 	UnmapMarkRemoved   bool
 	RebuildConcurrency int
 }
 
-// ReplicaSpec is what only replicas have.
+// ReplicaSpec are the fields that only replicas have.
 type ReplicaSpec struct {
 	DiskID, DiskPath, Directory, BackingImage string
 	UnmapMarkRemoved                          bool
-	// HasData reports that it was whole and did not fail since: it starts over what it has, or not at all.
+	// HasData reports that the replica was complete and has not failed since: it starts over its data, or not at all.
 	HasData bool
 }
 
-// Volume is what a start needs to know of the Volume.
+// Volume is the part of the Volume that a start needs.
 type Volume struct {
 	// LUKSLabel reports that a v2 volume was created with room for the LUKS header, StrictLocal that it runs only where its replica is.
 	Encrypted, LUKSLabel, StrictLocal bool
 }
 
-// TargetSpec is what only frontends have: the engine to connect to, and where it listens.
+// TargetSpec are the fields that only frontends have: the engine to connect to, and its address.
 type TargetSpec struct {
 	Engine, IP string
 	Port       int
@@ -143,10 +143,10 @@ func address(ip string, port int) string {
 	return net.JoinHostPort(ip, strconv.Itoa(port))
 }
 
-// Node is what is known of the node.
+// Node is the state of the node.
 type Node struct {
 	Name string
-	// Down reports whether Kubernetes reports it is gone or not ready, OutOfService that a person reports it by the taint.
+	// Down reports whether Kubernetes reports the node as gone or not ready, OutOfService whether it has the out-of-service taint.
 	Down, OutOfService bool
 	// OutSince is since when it is down; zero where that is not known.
 	OutSince time.Time
@@ -156,10 +156,10 @@ type Node struct {
 	Loading string
 }
 
-// Out reports whether what ran on the node is partitioned, or can be concluded to be.
+// Out reports whether instances on the node are fenced, or can be concluded to be.
 func (n Node) Out() bool { return n.Down || n.OutOfService }
 
-// Place is one instance manager with what its newest whole list reports about the name.
+// Place is one instance manager with the entry of its newest complete list for the name.
 type Place struct {
 	InstanceManager, Node string
 	// IP is InstanceManager.status.ip, Image its spec.image.
@@ -168,32 +168,32 @@ type Place struct {
 	Running, PodMissing bool
 	// CannotStart reports why the pod of an instance manager that does not run cannot start; empty where it may, or nothing is known.
 	CannotStart string
-	// Known is false where there is no whole list of the present epoch: nothing may be concluded then.
+	// Known is false where there is no complete list of the present epoch: nothing may be concluded then.
 	Known bool
 	// Unheard is true beside Known false where this process was not reported yet whether the server answers: what an earlier one saw is
 	// still the last that is known.
 	Unheard bool
-	// Out reports whether its node is out: what ran there was concluded to be partitioned, and no one there can be asked.
+	// Out reports whether its node is out: its instances were concluded to be fenced, and the instance manager cannot be polled.
 	Out bool
 	// Entry is the instance in that list; nil where the list lacks it.
 	Entry *Entry
-	// Absent reports whether the name is proven not to be there.
+	// Absent reports whether the name is proven absent.
 	Absent bool
-	// Ended reports whether it is absent because of a deletion of our own.
+	// Ended reports whether it is absent because of a deletion by this process.
 	Ended bool
-	// Unloaded are the disks that the server has not loaded and that may hold a v2 replica: what its list lacks proves nothing until they
-	// are.
+	// Unloaded are the disks that the server has not loaded and that may hold a v2 replica: an absence from its list proves nothing until
+	// they are.
 	Unloaded []string
 	// Address is where that list was read.
 	Address string
-	// UsedBy names what is listed there and uses the instance: a frontend that leads to an engine, an engine that maps a replica. It is
-	// reported of other instance managers only.
+	// UsedBy is a listed instance that uses this one: a frontend that leads to an engine, an engine that maps a replica. It is
+	// set for other instance managers only.
 	UsedBy string
 	// Since is when the container started; zero is unknown.
 	Since time.Time
 }
 
-// Entry is one instance of a whole list.
+// Entry is one instance of a complete list.
 type Entry struct {
 	Type, State, UUID, DiskUUID, Error, Endpoint string
 	Port                                         int
@@ -228,17 +228,17 @@ type Peer struct {
 	Modes map[string]string
 }
 
-// Settings are what instances are made with, where their object does not report.
+// Settings are those that instances are created with, where their object has none.
 type Settings struct {
-	// EnginePrefix is where engines find their binaries, HostPrefix where the host's file system is, inside an instance manager.
+	// EnginePrefix is the directory of engine binaries, HostPrefix that of the host's file system, inside an instance manager.
 	EnginePrefix, HostPrefix string
 	// ControlPath is Longhorn's directory on the host that has engine binaries.
 	ControlPath string
-	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer, until it drops the path.
+	// PathLoss is how long a node's kernel tries to reconnect to a target that does not answer, until it drops the path.
 	PathLoss time.Duration
 	// CallPatience is how long a server may still execute a call that was not answered.
 	CallPatience time.Duration
-	// Rediscovery is how long a v2 server's list may lack what outlived its start.
+	// Rediscovery is how long after its start a v2 server's list may lack surviving instances.
 	Rediscovery time.Duration
 	// ReplicaTimeout and FileSyncTimeout are in seconds.
 	ReplicaTimeout, FileSyncTimeout int
@@ -255,7 +255,7 @@ func (w World) frontend() bool { return w.Object.Kind == v1beta2.InstanceTypeEng
 
 func (w World) replica() bool { return w.Object.Kind == v1beta2.InstanceTypeReplica }
 
-// entry is what Here lists; nil also where Here is unknown.
+// entry is the entry of Here's list; nil also where that list is unknown.
 func (w World) entry() *Entry {
 	if w.Here == nil || !w.Here.Known {
 		return nil
