@@ -15,7 +15,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// report writes what became of a Backup, to the version that was evaluated.
+// report writes the result of a Backup, to the version that was evaluated.
 func (h *Executor) report(ctx context.Context, l Poll, c backup.Change) error {
 	b, err := lookup.Shared(ctx, h.rt.Client, h.rt.Namespace, c.Name, &v1beta2.Backup{})
 	if err != nil || b == nil {
@@ -38,7 +38,7 @@ func (h *Executor) write(ctx context.Context, l Poll, b *v1beta2.Backup, c backu
 	}
 	h.log.Info("backup", "backup", b.Name, "engine", l.Engine.Name, "state", c.State, "progress", c.Progress, "error", c.Error)
 	if c.State == v1beta2.BackupCompleted {
-		return h.found(ctx, b.Status.BackupTargetName, v1beta2.ReasonReached, "A backup came to be in it.")
+		return h.found(ctx, b.Status.BackupTargetName, v1beta2.ReasonReached, "A backup was stored in it.")
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func text(s string) any {
 	return s
 }
 
-// found notes at a BackupTarget what an engine found that was to copy there. That it was reached is noted once.
+// found records on a BackupTarget whether an engine could copy to it. A success is recorded once.
 func (h *Executor) found(ctx context.Context, target, reason, message string) error {
 	t, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, target, &v1beta2.BackupTarget{})
 	if err != nil || t == nil {
@@ -76,7 +76,7 @@ func (h *Executor) found(ctx context.Context, target, reason, message string) er
 	list := conditions.Set(conditions.Owned(t.Status.Conditions, v1beta2.BackupTargetAvailable), c, now)
 	err = status.Apply(ctx, h.rt.Client, t, fieldOwner, map[string]any{"conditions": status.ConditionsField(list)})
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("noting what was found of backup target %s: %w", target, err)
+		return fmt.Errorf("writing the condition of backup target %s: %w", target, err)
 	}
 	return nil
 }

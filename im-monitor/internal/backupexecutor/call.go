@@ -18,7 +18,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// order is a Backup as it is now, with the volume and the target that it is for.
+// order is a Backup, read uncached, with its volume and its target.
 type order struct {
 	backup *v1beta2.Backup
 	volume *v1beta2.Volume
@@ -27,7 +27,7 @@ type order struct {
 	credentials []string
 }
 
-// begin notes that this run of the engine is asked for a backup, asks it, and notes the answer.
+// begin records that this run of the engine gets a backup request, sends the request, and records the answer.
 func (h *Executor) begin(ctx context.Context, l Poll, name string) (time.Duration, error) {
 	o, err := h.still(ctx, l, name)
 	if missing := (*backuptarget.MissingError)(nil); errors.As(err, &missing) {
@@ -65,7 +65,7 @@ func (h *Executor) begin(ctx context.Context, l Poll, name string) (time.Duratio
 	return soon, client.IgnoreNotFound(err)
 }
 
-// still reads what a call depends on uncached, and reports why it is not to be made.
+// still reads the objects of a call uncached, and reports why the call must not be sent.
 func (h *Executor) still(ctx context.Context, l Poll, name string) (order, error) {
 	if err := l.Still(ctx); err != nil {
 		return order{}, err
@@ -76,7 +76,7 @@ func (h *Executor) still(ctx context.Context, l Poll, name string) (order, error
 	}
 	if v == nil || v.DeletionTimestamp != nil || !owns(v, l.Engine) || v.Spec.MigrationNodeID != "" ||
 		v.Status.CurrentMigrationNodeID != "" {
-		return order{}, fmt.Errorf("volume %s is gone, going, another one, or moves", l.Engine.Spec.VolumeName)
+		return order{}, fmt.Errorf("volume %s is gone, being deleted, another one, or moves", l.Engine.Spec.VolumeName)
 	}
 	evaluated, err := lookup.Shared(ctx, h.rt.Client, h.rt.Namespace, name, &v1beta2.Backup{})
 	if err != nil {
@@ -87,7 +87,7 @@ func (h *Executor) still(ctx context.Context, l Poll, name string) (order, error
 		return order{}, err
 	}
 	if evaluated == nil || b == nil || b.UID != evaluated.UID || b.ResourceVersion != evaluated.ResourceVersion {
-		return order{}, errors.New("the Backup is not what was judged any more")
+		return order{}, errors.New("the Backup changed since the evaluation")
 	}
 	target := v1beta2.BackupTargetOf(b, v)
 	t, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, target, &v1beta2.BackupTarget{})
@@ -95,7 +95,7 @@ func (h *Executor) still(ctx context.Context, l Poll, name string) (order, error
 		return order{}, err
 	}
 	if t == nil || t.Spec.BackupTargetURL == "" || t.DeletionTimestamp != nil {
-		return order{}, fmt.Errorf("backup target %s is gone, going, or has no URL", target)
+		return order{}, fmt.Errorf("backup target %s is gone, being deleted, or has no URL", target)
 	}
 	credentials, err := backuptarget.Reader{Client: h.rt.Uncached, Namespace: h.rt.Namespace}.Credentials(ctx, t)
 	return order{b, v, t, credentials}, err
@@ -111,7 +111,7 @@ func owns(v *v1beta2.Volume, e *v1beta2.Engine) bool {
 	return false
 }
 
-// note writes down what is about to be asked of which run of the engine. What an earlier run was asked for begins again.
+// note writes the request and the run of the engine before the call. A request to an earlier run begins again.
 func (h *Executor) note(ctx context.Context, l Poll, o order) error {
 	size := l.Engine.Status.CurrentSize
 	if size == 0 {
@@ -152,7 +152,7 @@ func orderOf(o order) imclient.BackupOrder {
 	}
 }
 
-// answered notes the answer to a call, at the version that the note before it made.
+// answered records the answer to a call, on the version that note wrote.
 func (h *Executor) answered(ctx context.Context, l Poll, o order, c backup.Change) error {
 	b, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, o.backup.Name, &v1beta2.Backup{})
 	if err != nil || b == nil || b.UID != o.backup.UID || b.Status.State != v1beta2.BackupPending || b.Status.EngineRun != l.Run {
@@ -162,8 +162,8 @@ func (h *Executor) answered(ctx context.Context, l Poll, o order, c backup.Chang
 	return h.write(ctx, l, b, c)
 }
 
-// refused reports that the engine did not begin, unless it did so nevertheless. The snapshot was there, so that the target
-// is the most likely cause: others leave it alone for a while.
+// refused reports that the engine did not begin, unless it did so nevertheless. The snapshot exists, so that the target
+// is the most likely cause: other backups to it wait for a while.
 func (h *Executor) refused(ctx context.Context, l Poll, o order, cause error) error {
 	if _, err := l.Proxy.Backup(ctx, l.Target, o.backup.Name, ""); err == nil || errors.Is(err, imclient.ErrUnreachable) {
 		return nil

@@ -19,7 +19,7 @@ import (
 // ByVolume finds Backups that are not ended by the label of their volume.
 const ByVolume = "drover.backup.volume"
 
-// Executor poll after the backups that engines copy.
+// Executor handles the backups of polled engines.
 type Executor struct {
 	rt      *runkit.Runtime
 	log     logr.Logger
@@ -27,7 +27,7 @@ type Executor struct {
 	memory  memory
 }
 
-// New makes them, and the index that they need.
+// New creates an Executor, and the index that it needs.
 func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, error) {
 	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.Backup{}, ByVolume, func(o client.Object) []string {
 		b := o.(*v1beta2.Backup)
@@ -42,27 +42,27 @@ func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, e
 	return &Executor{rt: rt, log: rt.Log.WithName("backups"), options: options}, nil
 }
 
-// Poll is one whole poll of a running engine.
+// Poll is one complete poll of a running engine.
 type Poll struct {
 	Engine *v1beta2.Engine
-	// Run reports one run of the engine from another.
+	// Run identifies the run of the engine.
 	Run string
 	// Snapshots are what the engine listed.
 	Snapshots map[string]v1beta2.SnapshotInfo
-	// Proxy and Target are where the engine is asked.
+	// Proxy and Target are the addresses for calls to the engine.
 	Proxy  *imclient.Proxy
 	Target imclient.Target
-	// Usable reports whether it is the volume's one engine and has a replica that is RW; it is asked only where there is a Backup.
+	// Usable reports whether it is the volume's only engine and has a replica that is RW; it is called only where there is a Backup.
 	Usable func() bool
-	// Busy reports whether something else is being done.
+	// Busy reports whether another operation is in progress.
 	Busy bool
-	// Period is the time between polls while something continues.
+	// Period is the time between polls during an operation.
 	Period time.Duration
 	// Still reads the engine uncached; an error reports why nothing may be called on it now.
 	Still func(ctx context.Context) error
 }
 
-// Pass decides on a poll and does what is due. Wake is how long until the next poll is due on account of backups; zero is
+// Pass decides on a poll and sends the calls that are due. It returns how long until the next poll is due because of backups; zero is
 // whenever.
 func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, err error) {
 	w, err := h.observe(ctx, l)

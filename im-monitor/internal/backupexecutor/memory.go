@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// memory is what this process remembers of backups, by engine and name. Nothing in it is needed to be right.
+// memory is what this process remembers of backups, by engine and name. It may be lost without harm.
 type memory struct {
 	mu sync.Mutex
 	of map[string]*remembered
 }
 
 type remembered struct {
-	// open reports until when a call may be under way that no one answered; silent counts answers in a row that reported nothing.
+	// open is until when an unanswered call may be in progress; silent counts consecutive answers without the backup.
 	open   map[string]time.Time
 	silent map[string]int
 }
@@ -28,7 +28,7 @@ func (m *memory) entry(engine string) *remembered {
 	return m.of[engine]
 }
 
-// calls are those that may be under way now.
+// calls are those that may be in progress now.
 func (m *memory) calls(engine string, now time.Time) map[string]time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,5 +70,5 @@ func (m *memory) forget(engine string) {
 	delete(m.of, engine)
 }
 
-// Forget drops what is remembered of an engine that does not run.
+// Forget drops the memory of an engine that does not run.
 func (h *Executor) Forget(engine string) { h.memory.forget(engine) }

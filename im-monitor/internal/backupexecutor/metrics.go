@@ -10,11 +10,11 @@ import (
 var (
 	calls = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_backup_calls_total",
-		Help: "Backups that engines were asked for, by how the call ended: ok, failed, unanswered.",
+		Help: "Backups that were requested from engines, by the result of the call: ok, failed, unanswered.",
 	}, []string{"result"})
 	ends = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_backups_ended_total",
-		Help: "Backups that came to their end, by their state: Completed, Error.",
+		Help: "Backups that ended, by their state: Completed, Error.",
 	}, []string{"state"})
 )
 

@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// observe gathers the volume's Backups, and asks the engine about those that it was asked for.
+// observe reads the volume's Backups, and polls the engine for those that were requested from it.
 func (h *Executor) observe(ctx context.Context, l Poll) (backup.World, error) {
 	w := backup.World{Run: l.Run, Busy: l.Busy, Listed: l.Snapshots, Answers: map[string]backup.Answer{}, Pause: l.Period}
 	var list v1beta2.BackupList
@@ -43,7 +43,7 @@ func (h *Executor) observe(ctx context.Context, l Poll) (backup.World, error) {
 	return w, nil
 }
 
-// ask asks the engine about one backup; not ok: that reported nothing.
+// ask polls the engine for one backup; not ok: the engine did not report it.
 func (h *Executor) ask(ctx context.Context, l Poll, b backup.Backup) (backup.Answer, bool) {
 	is, err := l.Proxy.Backup(ctx, l.Target, b.Name, b.Replica)
 	switch {
@@ -55,7 +55,7 @@ func (h *Executor) ask(ctx context.Context, l Poll, b backup.Backup) (backup.Ans
 	case errors.Is(err, imclient.ErrUnreachable):
 		return backup.Answer{}, false
 	}
-	h.log.Info("the engine does not tell of the backup", "backup", b.Name, "engine", l.Engine.Name, "error", err.Error())
+	h.log.Info("the engine does not report the backup", "backup", b.Name, "engine", l.Engine.Name, "error", err.Error())
 	return backup.Answer{}, h.memory.missed(l.Engine.Name, b.Name) >= lostAfter
 }
 

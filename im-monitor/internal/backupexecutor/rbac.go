@@ -1,6 +1,6 @@
 package backupexecutor
 
-// What taking backups needs. Volumes, Backups and BackupTargets are read uncached right before a call.
+// The rights that taking backups needs. Volumes, Backups and BackupTargets are read uncached right before a call.
 //
 // +kubebuilder:rbac:groups=longhorn.io,resources=backups,verbs=get;list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=backups/status;backuptargets/status,verbs=patch,namespace=longhorn-system

@@ -99,8 +99,8 @@ func watch(w World) Verdict {
 	return v
 }
 
-// blind reports that no one can see what became of an instance. Until the server answered this process for the first time, or did not
-// answer, that is no news: a process that begins would else call every healthy instance unknown.
+// blind reports that the state of an instance cannot be polled. Until the first call of this process to the server succeeded or failed,
+// the state is kept: a new process would otherwise report every healthy instance as unknown.
 func blind(w World) Verdict {
 	if w.Here.Unheard && !w.Node.Out() {
 		return keep(w, ReasonUnknown, fmt.Sprintf("The first list of %s is being read.", w.Here.InstanceManager))
@@ -110,8 +110,8 @@ func blind(w World) Verdict {
 
 // unloaded reports the disks that are not loaded, so that a list proves nothing.
 func unloaded(p *Place) string {
-	return fmt.Sprintf("%s has not loaded disk %s of node %s, so it is unknown whether its data is there; see the conditions of the disk in the "+
-		"Node's status.",
+	return fmt.Sprintf("%s has not loaded disk %s of node %s, so it is unknown whether its data is there; see the conditions of the disk "+
+		"in the Node's status.",
 		p.InstanceManager, strings.Join(p.Unloaded, ", "), p.Node)
 }
 

@@ -100,7 +100,7 @@ func outcomeOf(v Verdict) outcome {
 	return outcome{v.Status.State, v.Call.Op, v.Call.InstanceManager, v.Reason}
 }
 
-func TestWhatIsWantedIsStartedOnceNothingStandsAgainstIt(t *testing.T) {
+func TestAnInstanceIsStartedOnceNoObstacleIsLeft(t *testing.T) {
 	begun := Status{State: starting, Starting: true, InstanceManager: im}
 	for _, c := range []struct {
 		name  string
@@ -108,19 +108,19 @@ func TestWhatIsWantedIsStartedOnceNothingStandsAgainstIt(t *testing.T) {
 		want  outcome
 	}{
 		{"a stopped engine is created", world(wanted, status(stopped(""))), outcome{halted, OpCreate, im, ReasonCalling}},
-		{"one that was never looked at, too", world(wanted), outcome{"", OpCreate, im, ReasonCalling}},
-		{"a creation that no one saw the effect of is sent again", world(wanted, status(begun)),
+		{"one without any status, too", world(wanted), outcome{"", OpCreate, im, ReasonCalling}},
+		{"a creation without a visible effect is sent again", world(wanted, status(begun)),
 			outcome{starting, OpCreate, im, ReasonCalling}},
-		{"what is listed starting is reported so", world(wanted, status(begun), lists(starting)),
+		{"listed starting is starting", world(wanted, status(begun), lists(starting)),
 			outcome{starting, OpNone, "", ReasonChanging}},
-		{"what is listed running runs", world(wanted, status(begun), lists(running)), outcome{running, OpNone, "", ReasonDone}},
-		{"what failed while starting is an error", world(wanted, status(begun), lists(failed)), outcome{failed, OpNone, "", ReasonFailed}},
-		{"what runs although the status never began it ends first", world(wanted, status(stopped("")), lists(running)),
+		{"listed running is running", world(wanted, status(begun), lists(running)), outcome{running, OpNone, "", ReasonDone}},
+		{"an instance that failed while starting is in error", world(wanted, status(begun), lists(failed)), outcome{failed, OpNone, "", ReasonFailed}},
+		{"an instance that the status never began ends first", world(wanted, status(stopped("")), lists(running)),
 			outcome{halted, OpDelete, im, ReasonCalling}},
-		{"what runs under its name on another node ends first", world(wanted, status(stopped("")), elsewhere("node-2", running)),
+		{"an instance of its name on another node ends first", world(wanted, status(stopped("")), elsewhere("node-2", running)),
 			outcome{halted, OpDelete, "im-2", ReasonCalling}},
-		{"what is ending is waited for", world(wanted, status(stopped("")), lists(stopping)), outcome{halted, OpNone, "", ReasonChanging}},
-		{"a v1 process that is listed as stopped is on its way out", world(wanted, status(stopped("")), lists(halted)),
+		{"an instance that is ending is awaited", world(wanted, status(stopped("")), lists(stopping)), outcome{halted, OpNone, "", ReasonChanging}},
+		{"a v1 process that is listed as stopped is ending", world(wanted, status(stopped("")), lists(halted)),
 			outcome{halted, OpNone, "", ReasonChanging}},
 		{"a v2 replica's data is served again", world(wanted, v2, asReplica, status(stopped("")), lists(halted)),
 			outcome{halted, OpCreate, im, ReasonCalling}},
@@ -129,9 +129,9 @@ func TestWhatIsWantedIsStartedOnceNothingStandsAgainstIt(t *testing.T) {
 			outcome{halted, OpNone, "", ReasonDeleting}},
 		{"nothing is started without a node", world(wanted, nowhere), outcome{halted, OpNone, "", ReasonNoNode}},
 		{"nothing is started on a node that is down", world(wanted, down), outcome{halted, OpNone, "", ReasonNodeOut}},
-		{"nothing is started where what runs is unknown", world(wanted, status(stopped("")), unread),
+		{"nothing is started where the inventory is unknown", world(wanted, status(stopped("")), unread),
 			outcome{halted, OpNone, "", ReasonUnknown}},
-		{"a start under way is not called stopped because its inventory is unknown", world(wanted, status(begun), unread),
+		{"a start in progress is not reported stopped because its inventory is unknown", world(wanted, status(begun), unread),
 			outcome{starting, OpNone, "", ReasonUnknown}},
 		{"nothing is started while the pod of the instance manager cannot start",
 			world(wanted, func(w *World) { w.Here.Running, w.Here.CannotStart = false, "why" }),
@@ -147,13 +147,13 @@ func TestWhatIsWantedIsStartedOnceNothingStandsAgainstIt(t *testing.T) {
 		{"a v2 server that just started may not list everything",
 			world(wanted, v2, asReplica, func(w *World) { w.Here.Since = now.Add(-time.Second) }),
 			outcome{halted, OpNone, "", ReasonRediscovering}},
-		{"a v2 replica that was whole is not made empty", world(wanted, v2, asReplica, func(w *World) { w.Object.Replica.HasData = true }),
+		{"a v2 replica that was complete is not created empty", world(wanted, v2, asReplica, func(w *World) { w.Object.Replica.HasData = true }),
 			outcome{halted, OpNone, "", ReasonDataMissing}},
-		{"one that is to be filled is", world(wanted, v2, asReplica), outcome{"", OpCreate, im, ReasonCalling}},
-		{"and one that was whole is served over what it has",
+		{"one that is to be rebuilt is", world(wanted, v2, asReplica), outcome{"", OpCreate, im, ReasonCalling}},
+		{"and one that was complete is served over its data",
 			world(wanted, v2, asReplica, status(stopped("")), lists(halted), func(w *World) { w.Object.Replica.HasData = true }),
 			outcome{halted, OpCreate, im, ReasonCalling}},
-		{"what the server declines again and again has failed",
+		{"an instance whose creation the server refuses repeatedly has failed",
 			world(wanted, status(begun), func(w *World) { w.Refusals, w.Refusal = 3, "no" }),
 			outcome{failed, OpNone, "", ReasonRefused}},
 	} {
@@ -161,7 +161,7 @@ func TestWhatIsWantedIsStartedOnceNothingStandsAgainstIt(t *testing.T) {
 	}
 }
 
-func TestWhatWasSeenIsSupervisedAndNeverStartedAgain(t *testing.T) {
+func TestAListedInstanceIsSupervisedAndNeverStartedAgain(t *testing.T) {
 	gone := func(w *World) { w.HereGone, w.Here = true, nil }
 	upgrading := func(w *World) { w.Node.Upgrading = true }
 	podless := func(w *World) { unread(w); w.Here.PodMissing = true }
@@ -174,21 +174,21 @@ func TestWhatWasSeenIsSupervisedAndNeverStartedAgain(t *testing.T) {
 		{"listed suspended is suspended", world(wanted, status(was(running)), lists("suspended")),
 			outcome{"suspended", OpNone, "", ReasonDone}},
 		{"listed in error is an error", world(wanted, status(was(running)), lists(failed)), outcome{failed, OpNone, "", ReasonFailed}},
-		{"a process that ended although no one asked has failed", world(wanted, status(was(running)), lists(halted)),
+		{"a process that ended without a request has failed", world(wanted, status(was(running)), lists(halted)),
 			outcome{failed, OpNone, "", ReasonFailed}},
 		{"a list that lacks it is no proof", world(wanted, status(was(running))), outcome{running, OpNone, "", ReasonUnproven}},
 		{"proven absent is an error", world(wanted, status(was(running)), absent), outcome{failed, OpNone, "", ReasonMissing}},
 		{"an unknown inventory makes it unknown, not stopped", world(wanted, status(was(running)), unread),
 			outcome{unknown, OpNone, "", ReasonUnknown}},
 		{"so does a node that is down", world(wanted, status(was(running)), unread, down), outcome{unknown, OpNone, "", ReasonUnknown}},
-		{"what an earlier process saw running stays so until the server was asked", world(wanted, status(was(running)), unheard),
+		{"the state of an earlier process stays until the server was called", world(wanted, status(was(running)), unheard),
 			outcome{running, OpNone, "", ReasonUnknown}},
-		{"a node that is down is news before that", world(wanted, status(was(running)), unheard, down),
+		{"a node that is down is reported before that", world(wanted, status(was(running)), unheard, down),
 			outcome{unknown, OpNone, "", ReasonUnknown}},
-		{"what still answers on a node that is down is reported as it is", world(wanted, status(was(running)), lists(running), down),
+		{"an instance that answers on a node that is down is reported as listed", world(wanted, status(was(running)), lists(running), down),
 			outcome{running, OpNone, "", ReasonDone}},
 		{"an error stays one until it was stopped", world(wanted, status(was(failed)), unread), outcome{failed, OpNone, "", ReasonFailed}},
-		{"a list of a server that has not loaded the disk reports nothing", world(wanted, asReplica, v2, status(was(running)), notLoaded),
+		{"a list of a server that has not loaded the disk proves nothing", world(wanted, asReplica, v2, status(was(running)), notLoaded),
 			outcome{unknown, OpNone, "", ReasonDiskNotLoaded}},
 		{"an error is not started again", world(wanted, status(was(failed)), absent), outcome{failed, OpNone, "", ReasonFailed}},
 		{"a pod that is gone took its engine with it", world(wanted, status(was(running)), podless),
@@ -196,23 +196,23 @@ func TestWhatWasSeenIsSupervisedAndNeverStartedAgain(t *testing.T) {
 		{"an instance manager that is gone, too", world(wanted, status(was(running)), gone), outcome{failed, OpNone, "", ReasonMissing}},
 		{"frontends outlive the pod", world(wanted, asFrontend, status(was(running)), podless),
 			outcome{unknown, OpNone, "", ReasonUnknown}},
-		{"a frontend that is pending after it ran is being found again", world(wanted, asFrontend, status(was(running)), lists("pending")),
+		{"a frontend that is pending after it ran is being recovered", world(wanted, asFrontend, status(was(running)), lists("pending")),
 			outcome{unknown, OpNone, "", ReasonChanging}},
 		{"while its node is upgraded a missing frontend is unknown", world(wanted, asFrontend, status(was(running)), absent, upgrading),
 			outcome{unknown, OpNone, "", ReasonFrontendLost}},
 		{"else it is an error", world(wanted, asFrontend, status(was(running)), absent), outcome{failed, OpNone, "", ReasonMissing}},
-		{"what was deleted as asked is stopped, although it is asked for again",
+		{"an instance that was deleted on request is stopped, although it is requested again",
 			world(wanted, status(was(running)), absent, func(w *World) { w.Here.Ended = true }), outcome{halted, OpNone, "", ReasonDone}},
-		{"a duplicate elsewhere is the orphan evaluate's", world(wanted, status(was(running)), lists(running), elsewhere("node-2", running)),
+		{"package orphan handles a duplicate elsewhere", world(wanted, status(was(running)), lists(running), elsewhere("node-2", running)),
 			outcome{running, OpNone, "", ReasonDone}},
-		{"a word that no one knows is unknown", world(wanted, status(was(running)), lists("dancing")),
+		{"an unknown state is unknown", world(wanted, status(was(running)), lists("dancing")),
 			outcome{unknown, OpNone, "", ReasonChanging}},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, outcomeOf(Decide(c.world))) })
 	}
 }
 
-func TestStoppedIsSaidOnEvidenceOnly(t *testing.T) {
+func TestStoppedIsReportedOnEvidenceOnly(t *testing.T) {
 	peers := func(list ...Peer) change { return func(w *World) { w.Peers = Peers{Read: true, Replicas: list} } }
 	gone := func(w *World) { w.HereGone, w.Here = true, nil }
 	for _, c := range []struct {
@@ -220,36 +220,36 @@ func TestStoppedIsSaidOnEvidenceOnly(t *testing.T) {
 		world World
 		want  outcome
 	}{
-		{"what runs is deleted, and stays running until seen otherwise", world(status(was(running)), lists(running)),
+		{"a running instance is deleted, and stays running until a list shows otherwise", world(status(was(running)), lists(running)),
 			outcome{running, OpDelete, im, ReasonCalling}},
-		{"what failed is deleted", world(status(was(failed)), lists(failed)), outcome{failed, OpDelete, im, ReasonCalling}},
-		{"what is still starting is deleted", world(status(Status{State: starting, Starting: true, InstanceManager: im}), lists(starting)),
+		{"a failed instance is deleted", world(status(was(failed)), lists(failed)), outcome{failed, OpDelete, im, ReasonCalling}},
+		{"a starting instance is deleted", world(status(Status{State: starting, Starting: true, InstanceManager: im}), lists(starting)),
 			outcome{starting, OpDelete, im, ReasonCalling}},
-		{"what is ending is reported so", world(status(was(running)), lists(stopping)), outcome{stopping, OpNone, "", ReasonChanging}},
+		{"an ending instance is stopping", world(status(was(running)), lists(stopping)), outcome{stopping, OpNone, "", ReasonChanging}},
 		{"a v1 process that is listed as stopped has stopped", world(status(was(running)), lists(halted)),
 			outcome{halted, OpNone, "", ReasonDone}},
 		{"a v2 replica that is listed as stopped has stopped", world(v2, asReplica, status(was(running)), lists(halted)),
 			outcome{halted, OpNone, "", ReasonDone}},
-		{"a v2 engine has only stopped when it is gone", world(v2, status(was(running)), lists(halted)),
+		{"a v2 engine is stopped only when it is absent", world(v2, status(was(running)), lists(halted)),
 			outcome{running, OpDelete, im, ReasonCalling}},
 		{"a list that lacks it is no proof", world(status(was(running))), outcome{running, OpNone, "", ReasonUnproven}},
 		{"nor is one of a server that has not loaded the disk", world(asReplica, v2, status(was(running)), notLoaded),
 			outcome{running, OpNone, "", ReasonDiskNotLoaded}},
-		{"a detached replica stays stopped whatever is loaded", world(asReplica, v2, status(Status{State: halted}), notLoaded),
+		{"a detached replica stays stopped although its disk is not loaded", world(asReplica, v2, status(Status{State: halted}), notLoaded),
 			outcome{halted, OpNone, "", ReasonDone}},
 		{"proven absent is stopped", world(status(was(running)), absent), outcome{halted, OpNone, "", ReasonDone}},
 		{"an unknown inventory is unknown", world(status(was(running)), unread), outcome{unknown, OpNone, "", ReasonUnknown}},
-		{"but not before the server was asked", world(status(was(running)), unheard), outcome{running, OpNone, "", ReasonUnknown}},
-		{"what was stopped before stays so", world(status(stopped("")), unread), outcome{halted, OpNone, "", ReasonDone}},
-		{"what never had a node is stopped", world(nowhere), outcome{halted, OpNone, "", ReasonDone}},
-		{"what never began is stopped once a list lacks it", world(), outcome{halted, OpNone, "", ReasonDone}},
-		{"what never began is not looked at yet where the inventory is unknown", world(unread), outcome{"", OpNone, "", ReasonUnknown}},
+		{"but not before the server was called", world(status(was(running)), unheard), outcome{running, OpNone, "", ReasonUnknown}},
+		{"an instance that was stopped stays stopped", world(status(stopped("")), unread), outcome{halted, OpNone, "", ReasonDone}},
+		{"an instance that never had a node is stopped", world(nowhere), outcome{halted, OpNone, "", ReasonDone}},
+		{"an instance that never began is stopped once a list lacks it", world(), outcome{halted, OpNone, "", ReasonDone}},
+		{"an instance that never began has no state where the inventory is unknown", world(unread), outcome{"", OpNone, "", ReasonUnknown}},
 		{"an instance manager that is gone runs nothing", world(status(was(running)), gone), outcome{halted, OpNone, "", ReasonDone}},
-		{"a stopped object whose instance runs is reported stopping, and the instance ends (O6)", world(status(stopped("")), lists(running)),
+		{"a stopped object whose instance runs is stopping, and the instance ends (O6)", world(status(stopped("")), lists(running)),
 			outcome{stopping, OpDelete, im, ReasonCalling}},
 		{"so is one on another instance manager of the node", world(status(stopped("")), elsewhere("node-1", running)),
 			outcome{stopping, OpDelete, "im-2", ReasonCalling}},
-		{"one on another node is the orphan evaluate's", world(status(stopped("")), elsewhere("node-2", running)),
+		{"package orphan handles one on another node", world(status(stopped("")), elsewhere("node-2", running)),
 			outcome{halted, OpNone, "", ReasonDone}},
 		{"on a node that is down nothing is concluded while a replica in service runs",
 			world(status(was(running)), unread, down, peers(Peer{Name: "r-2", State: running, On: true})),
@@ -259,57 +259,57 @@ func TestStoppedIsSaidOnEvidenceOnly(t *testing.T) {
 		{"nor while one in service may be starting",
 			world(status(was(running)), unread, down, peers(Peer{Name: "r-2", State: halted, Begun: true, On: true})),
 			outcome{unknown, OpNone, "", ReasonNotCutOff}},
-		{"nor before anybody looked", world(status(was(running)), unread, down), outcome{unknown, OpNone, "", ReasonNotCutOff}},
-		{"once every replica in service is stopped, what ran there is partitioned",
+		{"nor before the peers were read", world(status(was(running)), unread, down), outcome{unknown, OpNone, "", ReasonNotCutOff}},
+		{"once every replica in service is stopped, the instance is fenced",
 			world(status(was(running)), unread, down, peers(Peer{Name: "r-1", State: running}, Peer{Name: "r-2", State: halted, On: true})),
 			outcome{halted, OpNone, "", ReasonDone}},
-		{"with no replica in service there is nothing to be partitioned from",
+		{"without a replica in service there is nothing to fence from",
 			world(status(was(running)), unread, down, peers(Peer{Name: "r-1", State: running})), outcome{halted, OpNone, "", ReasonDone}},
-		{"what still answers on a node that is down is stopped as usual", world(status(was(running)), lists(running), down),
+		{"an instance that answers on a node that is down is stopped as usual", world(status(was(running)), lists(running), down),
 			outcome{running, OpDelete, im, ReasonCalling}},
-		{"a v2 engine that a frontend still leads to continues",
+		{"a v2 engine that a frontend still leads to keeps running",
 			world(v2, status(was(running)), lists(running), func(w *World) { w.LedBy = "vol-ef-0" }),
 			outcome{running, OpNone, "", ReasonLed}},
-		{"unless it has failed, so that it carries nothing",
+		{"unless it has failed, so that it has no I/O",
 			world(v2, status(was(failed)), lists(failed), func(w *World) { w.LedBy = "vol-ef-0" }),
 			outcome{failed, OpDelete, im, ReasonCalling}},
-		{"unless it is partitioned already, which a hung server cannot hold up",
+		{"unless it is fenced already, also if its server hangs",
 			world(status(was(running)), lists(running), down, peers(Peer{Name: "r-2", State: halted, On: true})),
 			outcome{halted, OpNone, "", ReasonDone}},
-		{"and then it is left until the node is back", world(status(stopped(v1beta2.ReasonNodeDown)), lists(running), down),
+		{"and then it is not called until the node is back", world(status(stopped(v1beta2.ReasonNodeDown)), lists(running), down),
 			outcome{halted, OpNone, "", ReasonDone}},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, outcomeOf(Decide(c.world))) })
 	}
 }
 
-func TestAConclusionIsMarkedUntilSomebodyLooks(t *testing.T) {
+func TestAConclusionIsMarkedUntilTheNextList(t *testing.T) {
 	cutOff := func(w *World) { w.Peers = Peers{Read: true} }
 	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(status(was(running)), unread, down, cutOff)).Status)
 	out := func(w *World) { w.Node.OutOfService = true }
 	require.Equal(t, stopped(v1beta2.ReasonOutOfService), Decide(world(status(was(running)), unread, out, cutOff)).Status)
 	concluded := status(stopped(v1beta2.ReasonNodeDown))
 	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(concluded, unread, down)).Status)
-	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(concluded, unread)).Status, "the node is back, but no one looked")
+	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(concluded, unread)).Status, "the node is back, but its list was not read")
 	require.Equal(t, stopped(""), Decide(world(concluded)).Status, "the list lacks it")
 	back := Decide(world(concluded, lists(running)))
-	require.Equal(t, Status{State: stopping, InstanceManager: im}, back.Status, "the old engine was there all the time")
+	require.Equal(t, Status{State: stopping, InstanceManager: im}, back.Status, "the old engine still exists")
 	require.Equal(t, OpDelete, back.Call.Op)
-	require.Equal(t, stopped(""), Decide(world(status(stopped("")), down)).Status, "what was seen stopped is not marked")
+	require.Equal(t, stopped(""), Decide(world(status(stopped("")), down)).Status, "a listed stop is not marked")
 }
 
-func TestADeletionKeepsDataAndNamesWhatItMeans(t *testing.T) {
+func TestADeletionKeepsDataAndCarriesTheUUID(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		world World
 		want  Call
 	}{
-		{"a v1 engine is looked at first", world(status(was(running)), lists(running)),
+		{"a v1 engine is polled first", world(status(was(running)), lists(running)),
 			Call{Op: OpDelete, InstanceManager: im, UUID: "u-1", Poll: true}},
 		{"a v1 engine that failed is not", world(status(was(failed)), lists(failed)), Call{Op: OpDelete, InstanceManager: im, UUID: "u-1"}},
 		{"a v2 engine needs clean-up to go", world(v2, status(was(running)), lists(running)),
 			Call{Op: OpDelete, InstanceManager: im, UUID: "u-1", Cleanup: true, Poll: true}},
-		{"a v2 engine of a server of today goes by its name", world(v2, status(was(running)), lists(running), without),
+		{"a v2 engine of a server without UUIDs is deleted by name", world(v2, status(was(running)), lists(running), without),
 			Call{Op: OpDelete, InstanceManager: im, ByName: true, Cleanup: true, Poll: true}},
 		{"a v2 replica keeps its data", world(v2, asReplica, status(was(running)), lists(running)),
 			Call{Op: OpDelete, InstanceManager: im, UUID: "u-1"}},
@@ -320,7 +320,7 @@ func TestADeletionKeepsDataAndNamesWhatItMeans(t *testing.T) {
 	}
 }
 
-func TestNothingIsDoneToANameThatAServerMayStillDelete(t *testing.T) {
+func TestNoCallIsMadeForANameThatAServerMayStillDelete(t *testing.T) {
 	held := func(w *World) { w.Held = now.Add(time.Minute) }
 	for _, w := range []World{world(wanted, held), world(status(was(running)), lists(running), held),
 		world(status(was(running)), absent, held)} {
@@ -331,7 +331,7 @@ func TestNothingIsDoneToANameThatAServerMayStillDelete(t *testing.T) {
 	}
 }
 
-func TestTheSameCallWaitsForItsTurnAndAnotherOneDoesNot(t *testing.T) {
+func TestARepeatedCallWaitsForItsRetryAndAnotherOneDoesNot(t *testing.T) {
 	w := world(wanted, status(stopped("")))
 	first := Decide(w)
 	w.Tried, w.NotBefore = first.Call.Identity(), now.Add(time.Second)

@@ -9,7 +9,7 @@ import (
 )
 
 // ATT-1: at most one engine of a volume is live, but for a migration and a target that moves.
-func TestNoEngineIsStartedBesideAnotherOne(t *testing.T) {
+func TestNoEngineIsStartedBesideALiveOne(t *testing.T) {
 	second := func(w *World) { w.Object.Active = false }
 	migrating := func(w *World) { w.Peers.Migrating = true }
 	targets := func(nodes ...string) change { return func(w *World) { w.Peers.Targets = nodes } }
@@ -27,18 +27,18 @@ func TestNoEngineIsStartedBesideAnotherOne(t *testing.T) {
 	}{
 		{"one that runs", world(wanted, beside(live)), false, ReasonOtherLive},
 		{"one that may be starting", world(wanted, beside(Peer{Name: "vol-e-1", State: halted, Begun: true})), false, ReasonOtherLive},
-		{"one that no one sees", world(wanted, beside(Peer{Name: "vol-e-1", State: unknown, Begun: true})), false, ReasonOtherLive},
+		{"one in an unknown state", world(wanted, beside(Peer{Name: "vol-e-1", State: unknown, Begun: true})), false, ReasonOtherLive},
 		{"one in error, which may still write", world(wanted, beside(Peer{Name: "vol-e-1", State: failed, Begun: true})), false,
 			ReasonOtherLive},
 		{"one without an object", world(wanted, leftover), false, ReasonOtherLive},
 		{"one that is stopped does not count", world(wanted, beside(Peer{Name: "vol-e-1", State: halted})), true, ReasonCalling},
-		{"one that is concluded stopped is partitioned", world(wanted, beside(Peer{Name: "vol-e-1", State: halted, NodeDown: true})), true,
+		{"one that is concluded stopped is fenced", world(wanted, beside(Peer{Name: "vol-e-1", State: halted, NodeDown: true})), true,
 			ReasonCalling},
-		{"one that waits for its own turn does not count", world(wanted, beside(Peer{Name: "vol-e-1", Wanted: true})), true, ReasonCalling},
+		{"one that is not begun yet does not count", world(wanted, beside(Peer{Name: "vol-e-1", Wanted: true})), true, ReasonCalling},
 		{"the second engine of a migration may", world(wanted, second, migrating, beside(live)), true, ReasonCalling},
 		{"the second engine of a volume that does not migrate may not", world(wanted, second, beside(live)), false, ReasonOtherLive},
 		{"the active one of a migration may not", world(wanted, migrating, beside(live)), false, ReasonOtherLive},
-		{"the second target of a v2 volume may, where the target must go",
+		{"the second target of a v2 volume may, on the node of its target",
 			world(wanted, v2, second, targets("node-2", "node-1"), beside(live)), true, ReasonCalling},
 		{"but nowhere else", world(wanted, v2, second, targets("node-2"), beside(live)), false, ReasonOtherLive},
 		{"and never a v1 engine", world(wanted, second, targets("node-1"), beside(live)), false, ReasonOtherLive},

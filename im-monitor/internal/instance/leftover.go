@@ -6,8 +6,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// leftover ends what another node still runs under the object's name: the node was partitioned while the volume moved, and came back.
-// Servers that tell no UUID leave it to no one else: without one there is no Orphan. A frontend goes first, then the engine that it leads
+// leftover ends an instance that another node still runs under the object's name: the node was partitioned while the volume moved, and came
+// back. It is for servers that report no UUID: without a UUID there is no Orphan. A frontend ends first, then the engine that it leads
 // to, then the replicas that the engine maps, whose data stays.
 //
 // It ends only an instance that is positively not the object's own: the object runs, on its node, on the instance manager that its status

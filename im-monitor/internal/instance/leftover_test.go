@@ -20,7 +20,7 @@ func returned(changes ...func(*Place)) change {
 	}
 }
 
-func TestWhatAReturningNodeStillRunsEnds(t *testing.T) {
+func TestAnInstanceOnAReturningNodeEnds(t *testing.T) {
 	runs := func(w *World) {
 		w.Object.DataEngine, w.Object.Running, w.Object.Active = "v2", true, true
 		w.Here.Address = "10.0.0.1"
@@ -40,20 +40,20 @@ func TestWhatAReturningNodeStillRunsEnds(t *testing.T) {
 		{"not one that a frontend there leads to", world(runs, returned(func(p *Place) { p.UsedBy = "engine-frontend vol-ef-0" })), false,
 			false},
 		{"not one with a UUID, which has an Orphan", world(runs, returned(func(p *Place) { p.Entry.UUID = "u-2" })), false, false},
-		{"not where no one answers", world(runs, returned(func(p *Place) { p.Known, p.Entry = false, nil })), false, false},
+		{"not where the server does not answer", world(runs, returned(func(p *Place) { p.Known, p.Entry = false, nil })), false, false},
 		{"not on a node that is out", world(runs, returned(func(p *Place) { p.Out = true })), false, false},
 		{"not where it is ending", world(runs, returned(func(p *Place) { p.Entry.State = v1beta2.InstanceStateStopping })), false, false},
 		{"not of another type", world(runs, returned(func(p *Place) { p.Entry.Type = "other" })), false, false},
 		{"not at the same address, which is the same server", world(runs, returned(func(p *Place) { p.Address = "10.0.0.1" })), false,
 			false},
 		{"not on the node where the object is", world(runs, returned(func(p *Place) { p.Node = "node-1" })), false, false},
-		{"not while the object's own is not seen to run", world(runs, returned(), func(w *World) { w.Here.Entry = nil }), false, false},
+		{"not while the object's own instance is not listed running", world(runs, returned(), func(w *World) { w.Here.Entry = nil }), false, false},
 		{"nor while its inventory is unknown", world(runs, returned(), unread), false, false},
-		{"nor while the status does not report it yet",
+		{"nor while the status does not report it running yet",
 			world(runs, returned(), func(w *World) { w.Status.State = v1beta2.InstanceStateStarting }), false, false},
 		{"nor while the status names another instance manager",
 			world(runs, returned(), func(w *World) { w.Status.InstanceManager = "im-0" }), false, false},
-		{"nor while the object wants another node", world(runs, returned(), func(w *World) { w.Object.NodeID = "node-3" }), false, false},
+		{"nor while the object's spec names another node", world(runs, returned(), func(w *World) { w.Object.NodeID = "node-3" }), false, false},
 		{"not for the second engine of a migration or a switch-over", world(runs, returned(), func(w *World) { w.Object.Active = false }),
 			false, false},
 		{"not for an object that is being deleted", world(runs, returned(), func(w *World) { w.Object.Deleting = true }), false, false},
@@ -67,7 +67,7 @@ func TestWhatAReturningNodeStillRunsEnds(t *testing.T) {
 			}
 			require.Equal(t, Call{Op: OpDelete, InstanceManager: "im-2", ByName: true, Cleanup: c.cleanup}, v.Call)
 			require.True(t, v.Status.Equal(c.world.Status) || v.Status.State == v1beta2.InstanceStateRunning,
-				"what runs here is not concerned")
+				"the instance on the object's node stays")
 		})
 	}
 	require.Equal(t, ReasonLeftover, Decide(world(runs, returned(func(p *Place) { p.UsedBy = "engine-frontend vol-ef-0" }))).Reason)

@@ -9,7 +9,7 @@ import (
 )
 
 // V2: an upgrade does not wait for a frontend that its new server lost.
-func TestAFrontendThatAnUpgradeLostIsCreatedAnewWhereItsTargetServes(t *testing.T) {
+func TestAFrontendThatAnUpgradeLostIsCreatedAgainWhereItsTargetServes(t *testing.T) {
 	upgraded := func(w *World) {
 		asFrontend(w)
 		w.Object.Running, w.Object.Active, w.Node.Upgrading = true, true, true

@@ -96,7 +96,7 @@ func applied(w World, v Verdict) World {
 	return w
 }
 
-func TestEveryWorldHasOneVerdictThatStands(t *testing.T) {
+func TestEveryWorldHasOneStableVerdict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		v := Decide(w)
@@ -105,11 +105,11 @@ func TestEveryWorldHasOneVerdictThatStands(t *testing.T) {
 		again := Decide(applied(w, v))
 		require.Truef(t, v.Status.Equal(again.Status), "not idempotent: %+v then %+v", v.Status, again.Status)
 		require.Equal(t, v.Call, again.Call)
-		require.Empty(t, again.Events, "reported twice")
+		require.Empty(t, again.Events, "emitted twice")
 	})
 }
 
-func TestUnknownIsNeverTakenForEmpty(t *testing.T) {
+func TestUnknownIsNeverTreatedAsEmpty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		v := Decide(w)
@@ -124,7 +124,7 @@ func TestUnknownIsNeverTakenForEmpty(t *testing.T) {
 	})
 }
 
-func TestNoCallGoesWhereNothingIsKnown(t *testing.T) {
+func TestNoCallGoesToAnUnknownInventory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		v := Decide(w)
@@ -145,7 +145,7 @@ func TestNoCallGoesWhereNothingIsKnown(t *testing.T) {
 }
 
 // ORP-2: stopping a replica never destroys its data; a deletion names a UUID where the list reports one.
-func TestAStopKeepsDataAndNamesItsInstance(t *testing.T) {
+func TestAStopKeepsDataAndCarriesTheUUID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		if call := Decide(w).Call; call.Op == OpDelete {
@@ -156,7 +156,7 @@ func TestAStopKeepsDataAndNamesItsInstance(t *testing.T) {
 }
 
 // ATT-1: with the peers read, no engine or frontend is created beside a live one unless it is the second of a volume that may have two.
-func TestNoSecondEngineIsEverCreatedUnasked(t *testing.T) {
+func TestNoSecondEngineIsCreatedWithoutAMigrationOrASwitchOver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		v := Decide(w)

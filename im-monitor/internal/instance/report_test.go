@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-func TestARunningInstanceTellsWhereItIs(t *testing.T) {
+func TestTheStatusOfARunningInstanceHasItsAddress(t *testing.T) {
 	begun := status(Status{State: starting, Starting: true, InstanceManager: im})
 	where := Status{State: running, Started: true, InstanceManager: im, Image: "image:v1", IP: "10.0.0.1", StorageIP: "10.0.0.1",
 		Port: 10010, UUID: "u-1"}
@@ -31,10 +31,10 @@ func TestARunningInstanceTellsWhereItIs(t *testing.T) {
 			with(func(s *Status) { s.Endpoint = "iscsi://10.0.0.1:3260/iqn.2019-10.io.longhorn:vol/1" })},
 		{"a v1 engine without a frontend shows nothing",
 			world(wanted, begun, lists(running), func(w *World) { w.Object.DisableFrontend = true }), where},
-		{"an engine that was asked to salvage did", world(wanted, v2, begun, lists(running), salvage),
+		{"an engine that was created to salvage has salvaged", world(wanted, v2, begun, lists(running), salvage),
 			with(func(s *Status) { s.SalvageExecuted = true })},
-		{"one that ran before it was asked did not", world(wanted, v2, status(where), lists(running), salvage), where},
-		{"a new image is not what runs", world(wanted, asReplica, status(where), lists(running),
+		{"one that ran before the request has not", world(wanted, v2, status(where), lists(running), salvage), where},
+		{"a new image in the spec is not the running one", world(wanted, asReplica, status(where), lists(running),
 			func(w *World) { w.Object.Image = "image:v2" }), where},
 		{"a v2 engine has the image of its instance manager",
 			world(wanted, v2, status(where), lists(running), func(w *World) { w.Here.Image = "im:v2" }),

@@ -78,7 +78,7 @@ func TestTheBackendsOfAnEncryptedVolumeHaveRoomForTheLUKSHeader(t *testing.T) {
 	secret := volume(Volume{Encrypted: true})
 	known := func(w *World) { w.Object.Engine.CurrentSize = 1 << 30 }
 	require.Contains(t, args(t, secret, known), "--size 1090519040 --current-size 1090519040 ")
-	require.Contains(t, args(t, secret, known, cli(11)), "--size 1073741824 --current-size 1073741824 ", "older images know no room")
+	require.Contains(t, args(t, secret, known, cli(11)), "--size 1073741824 --current-size 1073741824 ", "older images have no room for the header")
 	require.Contains(t, args(t, secret), "--size 1090519040 --current-size 0 ", "an unknown size stays unknown")
 	require.Contains(t, args(t, asReplica, secret), "--size 1090519040 ")
 	for _, kind := range []change{asReplica, asFrontend, func(*World) {}} {
@@ -90,7 +90,7 @@ func TestTheBackendsOfAnEncryptedVolumeHaveRoomForTheLUKSHeader(t *testing.T) {
 	}
 }
 
-// Without its backing file every block that no one wrote reads as zeros. [A2]
+// Without its backing file every block that was never written reads as zeros. [A2]
 func TestAReplicaStartsOverItsBackingImageOrNotAtAll(t *testing.T) {
 	require.Contains(t, args(t, asReplica, backed), "--backing-file /host/var/lib/longhorn/backing-images/bi-1-eeee4444/backing ")
 	for name, c := range map[string]struct {
@@ -116,7 +116,7 @@ func TestAReplicaStartsOverItsBackingImageOrNotAtAll(t *testing.T) {
 	}
 }
 
-func TestAnImageThatIsNotKnownStartsNothing(t *testing.T) {
+func TestAnUnknownImageStartsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		image  EngineImage
 		reason string
@@ -133,14 +133,14 @@ func TestAnImageThatIsNotKnownStartsNothing(t *testing.T) {
 			require.Equal(t, c.reason, v.Reason, name)
 			require.Equal(t, Problem{v.Reason, v.Message}, v.Status.Creation, name)
 			again := Decide(world(wanted, kind, status(v.Status), lists(running)))
-			require.NotEqual(t, Problem{}, again.Status.Creation, "what runs although it was not begun ends first")
+			require.NotEqual(t, Problem{}, again.Status.Creation, "an instance that the status never began ends first")
 		}
 	}
 	newer := func(w *World) { w.EngineImage.CLI, w.EngineImage.CLIMin = 14, 8 }
-	require.Equal(t, args(t, cli(12)), args(t, newer), "a newer image that understands the newest flags gets those")
+	require.Equal(t, args(t, cli(12)), args(t, newer), "a newer image that accepts the newest flags gets those")
 }
 
-func TestWhatStoodAgainstAStartStaysSaidUntilItRuns(t *testing.T) {
+func TestTheObstacleOfAStartIsReportedUntilTheInstanceRuns(t *testing.T) {
 	begun := Status{State: starting, Starting: true, InstanceManager: im}
 	exits := Decide(world(wanted, status(begun), lists(failed), func(w *World) { w.Here.Entry.Error = "exit status 61" }))
 	require.Equal(t, "InstanceCreationFailure", exits.Status.Creation.Reason)

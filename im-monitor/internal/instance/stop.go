@@ -8,7 +8,7 @@ import (
 )
 
 // stop ends the instance. Stopped is reported on evidence only: the list shows it stopped (v1, v2 replica), its absence is proven, or its
-// node is out and it is partitioned.
+// node is out and it is fenced.
 func stop(w World) Verdict {
 	entry := w.entry()
 	switch {
@@ -92,8 +92,8 @@ func endingVerdict(w World) Verdict {
 	return v
 }
 
-// conclude reports stopped of what ran on a node that is out, once every replica of the volume on a node in service is stopped: whatever
-// still runs there can write to nothing that counts, and is ended when the node is back. Until then what still answers there is ended as
+// conclude reports stopped for an instance on a node that is out, once every replica of the volume on a node in service is stopped: an
+// instance that still runs there can write to no replica that counts, and ends when the node is back. Until then it is deleted as
 // usual.
 func conclude(w World, entry *Entry) Verdict {
 	running := w.Peers.running()

@@ -36,7 +36,7 @@ func holding(w World, e *Entry, v Verdict) Verdict {
 		return v
 	case !w.suspendable():
 		v.Reason, v.Message = ReasonSuspendUnsupported,
-			fmt.Sprintf("Its I/O is to be suspended, and frontend %q does not support that: it stays at its target until that answers again.",
+			fmt.Sprintf("Its I/O is to be suspended, and frontend %q does not support that: it stays until its target answers.",
 				w.Object.Frontend)
 		return v
 	case s.Suspended == asked:

@@ -11,7 +11,7 @@ import (
 
 const request, earlier = "2026-01-01T00:00:02Z", "2026-01-01T00:00:01Z"
 
-// asked is a request to hold, answered the last one that was answered; both may be empty.
+// asked is a request to suspend I/O, answered the last one that was answered; both may be empty.
 func asked(request, answered string) change {
 	return func(w *World) { w.Object.Suspend, w.Status.Suspended = request, answered }
 }
@@ -20,7 +20,7 @@ func held(w *World) {
 	w.Here.Entry.State, w.Status.State = v1beta2.InstanceStateSuspended, v1beta2.InstanceStateSuspended
 }
 
-func TestAFrontendHoldsItsIOAsLongAsThatIsAskedFor(t *testing.T) {
+func TestTheIOOfAFrontendIsSuspendedAsLongAsRequested(t *testing.T) {
 	atOld, atNew := recordedAt(oldTarget), recordedAt(newTarget)
 	both, none := serving(oldTarget, newTarget), serving()
 	for _, c := range []struct {
@@ -31,27 +31,27 @@ func TestAFrontendHoldsItsIOAsLongAsThatIsAskedFor(t *testing.T) {
 		reason   string
 		answered string
 	}{
-		{"not asked, it runs", world(atNew, both), OpNone, "", ReasonDone, ""},
-		{"asked, it runs: it is suspended before it moves", world(atOld, both, asked(request, "")), OpSuspend, "", ReasonCalling, ""},
-		{"asked again, it runs: suspended, and the earlier answer is none", world(atOld, none, asked(request, earlier)), OpSuspend, "",
+		{"no request, it runs", world(atNew, both), OpNone, "", ReasonDone, ""},
+		{"requested, it runs: it is suspended before it switches over", world(atOld, both, asked(request, "")), OpSuspend, "", ReasonCalling, ""},
+		{"requested again, it runs: it is suspended, and the earlier answer does not count", world(atOld, none, asked(request, earlier)), OpSuspend, "",
 			ReasonCalling, earlier},
-		{"asked and held, it moves, and answers when it is there", world(atOld, both, held, asked(request, "")), OpSwitchOver,
+		{"requested and suspended, it switches over, and answers when it is at its target", world(atOld, both, held, asked(request, "")), OpSwitchOver,
 			phasePreparing, ReasonCalling, ""},
-		{"asked and held, it is there", world(atNew, both, held, asked(request, "")), OpNone, "", ReasonDone, request},
-		{"asked and held, while a call is under way: not answered",
+		{"requested and suspended, it is at its target", world(atNew, both, held, asked(request, "")), OpNone, "", ReasonDone, request},
+		{"requested and suspended, while a call is in progress: not answered",
 			world(atNew, both, held, asked(request, earlier), func(w *World) { w.Unsettled = true }), OpNone, "", ReasonDone, earlier},
-		{"asked and held, it cannot move", world(atOld, none, held, asked(request, "")), OpNone, "", ReasonTargetNotServing, request},
-		{"asked again and held: that is answered, too", world(atNew, both, held, asked(request, earlier)), OpNone, "", ReasonDone, request},
-		{"asked, held, runs all the same: it neither moves nor is suspended for this request", world(atOld, both, asked(request, request)),
+		{"requested and suspended, it cannot switch over", world(atOld, none, held, asked(request, "")), OpNone, "", ReasonTargetNotServing, request},
+		{"requested again and suspended: that is answered, too", world(atNew, both, held, asked(request, earlier)), OpNone, "", ReasonDone, request},
+		{"requested, suspended, runs again: it neither switches over nor is suspended for this request", world(atOld, both, asked(request, request)),
 			OpNone, "", ReasonSuspensionLost, request},
-		{"not asked any more: it moves first", world(atOld, both, held, asked("", request)), OpSwitchOver, phasePreparing, ReasonCalling,
+		{"no longer requested: it switches over first", world(atOld, both, held, asked("", request)), OpSwitchOver, phasePreparing, ReasonCalling,
 			""},
-		{"not asked any more, half-way", world(atOld, both, at(phaseSwitching, true), held, asked("", request)), OpSwitchOver,
+		{"no longer requested, during the switch-over", world(atOld, both, at(phaseSwitching, true), held, asked("", request)), OpSwitchOver,
 			phasePromoting, ReasonCalling, ""},
-		{"not asked any more, it cannot move: it holds on", world(atOld, none, held, asked("", request)), OpNone, "",
+		{"no longer requested, it cannot switch over: it stays suspended", world(atOld, none, held, asked("", request)), OpNone, "",
 			ReasonTargetNotServing, ""},
-		{"not asked any more, at its target: it continues", world(atNew, both, held, asked("", request)), OpResume, "", ReasonCalling, ""},
-		{"it continues, and nothing was answered", world(atNew, both, asked("", request)), OpNone, "", ReasonDone, ""},
+		{"no longer requested, at its target: it resumes", world(atNew, both, held, asked("", request)), OpResume, "", ReasonCalling, ""},
+		{"it resumed, and the answer is removed", world(atNew, both, asked("", request)), OpNone, "", ReasonDone, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := Decide(c.world)
@@ -63,13 +63,13 @@ func TestAFrontendHoldsItsIOAsLongAsThatIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFrontendIsNeverSuspended(t *testing.T) {
+func TestOnlyFrontendsAreSuspended(t *testing.T) {
 	v := Decide(world(wanted, status(was(running)), lists(running), asked(request, "")))
 	require.Equal(t, ReasonDone, v.Reason)
 	require.Equal(t, OpNone, v.Call.Op)
 }
 
-// Servers suspend block devices only: nothing is asked of the others, nothing is answered for them, and they do not move.
+// Servers suspend block devices only: other frontends get no call and no answer, and do not switch over.
 func TestAFrontendThatCannotBeSuspendedStaysWhereItIs(t *testing.T) {
 	for _, frontend := range []string{"nvmf", "ublk", ""} {
 		v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), asked(request, ""),
@@ -80,8 +80,8 @@ func TestAFrontendThatCannotBeSuspendedStaysWhereItIs(t *testing.T) {
 	}
 }
 
-// Whatever its switch-over is, a frontend that must hold its I/O and does not is never moved, and one that must not is never suspended.
-func TestAFrontendThatShallHoldDoesNotMoveBeforeItDoes(t *testing.T) {
+// In any state of its switch-over, a frontend that is to be suspended and is not never moves, and one that is not to be is never suspended.
+func TestAFrontendToBeSuspendedDoesNotMoveBeforeItIsSuspended(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := world(recordedAt(rapid.SampledFrom([]string{oldTarget, newTarget}).Draw(t, "record")),
 			serving(rapid.SampledFrom([][]string{nil, {oldTarget}, {newTarget}, {oldTarget, newTarget}}).Draw(t, "serving")...),
@@ -98,6 +98,6 @@ func TestAFrontendThatShallHoldDoesNotMoveBeforeItDoes(t *testing.T) {
 		require.False(t, !shall && v.Call.Op == OpSuspend)
 		require.False(t, shall && v.Call.Op == OpResume)
 		require.False(t, !does && v.Status.Suspended != "" && v.Status.Suspended != w.Status.Suspended,
-			"nothing is answered that is not so")
+			"an answer is true")
 	})
 }

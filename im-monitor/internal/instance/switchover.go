@@ -150,7 +150,7 @@ func (p *mover) prepared() Verdict {
 	case p.wanted():
 		return p.wait(ReasonTargetNotServing, fmt.Sprintf("Engine %s does not serve at %s; the frontend stays at its target.",
 			p.target.Engine, p.target.Address()))
-	case p.recorded(p.target): // it is open: there is nothing to undo, and the prepared target is kept in the status until its engine has ended
+	case p.recorded(p.target): // open: there is nothing to undo, and the status keeps the prepared target until its engine has ended
 		return p.v
 	}
 	return p.revert() // another target is about to be prepared: two prepared targets would both be used once the old one is closed

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// model is a frontend's server and three engines, as the contract has them: the states of the paths are the engines', phases are not
+// model is a frontend's server and three engines, as the contract defines them: the engines have the states of the paths, phases are not
 // remembered.
 type model struct {
 	t         *rapid.T
@@ -37,7 +37,7 @@ func newModel(t *rapid.T) *model {
 
 func (m *model) record() string { return record(m.w.Here.Entry).IP }
 
-// know brings what is seen of the engines up to date; with proof also that one is gone.
+// know updates the facts about the engines; with proof also that one is gone.
 func (m *model) know(proof bool) {
 	var up []string
 	for ip, runs := range m.runs {
@@ -82,7 +82,7 @@ func (m *model) set(ip, state string) (done, found bool) {
 	return true, true
 }
 
-// serve executes a phase and answers whether it was accepted.
+// serve executes a phase and reports whether it was accepted.
 func (m *model) serve(ip, phase string) bool {
 	if m.record() == ip {
 		return true
@@ -108,7 +108,7 @@ func (m *model) serve(ip, phase string) bool {
 	return true
 }
 
-// execute does a call as the executor does.
+// execute sends a call as the executor does.
 func (m *model) execute(c Call) bool {
 	if c.Op == OpSwitchOver {
 		return (!c.CloseFirst || m.serve(c.Target.IP, phaseSwitching)) && m.serve(c.Target.IP, c.Phase)
@@ -145,7 +145,7 @@ func (m *model) step(dies string) {
 	}
 }
 
-// end ends an engine, but one that I/O may go to: no one asks for that, and it would not be done.
+// end ends an engine, except one that I/O may go to: attach-controller does not end such an engine.
 func (m *model) end(ip string) {
 	s := m.w.Status.Switchover
 	status := v1beta2.EngineFrontendStatus{SwitchoverPhase: s.Phase, Switchover: v1beta2.SwitchoverStatus{OldTargetClosed: s.OldClosed}}
@@ -154,9 +154,9 @@ func (m *model) end(ip string) {
 	}
 }
 
-// UPG-3 and one writer: whatever engines come, go and fall silent, wherever the process dies, and whatever is wanted in between, no two
-// engines are open at once; and once the engines answer again the frontend is where it is wanted, with everything else closed or ended.
-func TestASwitchOverNeverHasTwoOpenTargetsAndEndsWhereverTheProcessDies(t *testing.T) {
+// UPG-3 and one writer: whichever engines start, end and stop answering, wherever the process dies, and whichever target is requested, no
+// two engines are open at once; and once the engines answer again the frontend is at its target, with all others closed or ended.
+func TestASwitchOverNeverHasTwoOpenTargetsAndEndsAfterAnyCrash(t *testing.T) {
 	ips := []string{oldTarget, newTarget, thirdTarget}
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
@@ -203,7 +203,7 @@ func TestASwitchOverNeverHasTwoOpenTargetsAndEndsWhereverTheProcessDies(t *testi
 	})
 }
 
-// An engine that ends in the middle of a switch-over takes no I/O along for longer than it takes to prove that it is gone.
+// An engine that ends during a switch-over stops I/O no longer than it takes to prove that the engine is gone.
 func TestTheOldTargetIsOpenedOnceTheNewOneIsProvenGone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)

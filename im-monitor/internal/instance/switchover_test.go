@@ -81,7 +81,7 @@ func suspendedNow(w *World) {
 	w.Here.Entry.State, w.Status.State = v1beta2.InstanceStateSuspended, v1beta2.InstanceStateSuspended
 }
 
-// do is a verdict's call in a word or two.
+// do is a short form of a verdict's call.
 func do(v Verdict) string {
 	switch c := v.Call; c.Op {
 	case OpSwitchOver:
@@ -103,8 +103,8 @@ func do(v Verdict) string {
 
 const goBack = "close engine at " + newTarget + ", open engine at " + oldTarget
 
-// Each of the six states of a switch-over, and of the way back, with what follows from it: a new leader knows no more than this.
-func TestASwitchOverGoesOnFromEachOfItsStates(t *testing.T) {
+// Each of the six states of a switch-over, and of the switch back, with the call that follows: a new leader has no other input.
+func TestASwitchOverContinuesFromEachOfItsStates(t *testing.T) {
 	from, both := recordedAt(oldTarget), serving(oldTarget, newTarget)
 	for _, c := range []struct {
 		name   string
@@ -132,13 +132,13 @@ func TestASwitchOverGoesOnFromEachOfItsStates(t *testing.T) {
 			require.Equal(t, c.reason, v.Reason, v.Message)
 			require.Equal(t, c.call, do(v))
 			require.Equal(t, running, v.Status.State)
-			require.Equal(t, oldTarget, v.Status.TargetIP, "the record reports where it leads")
+			require.Equal(t, oldTarget, v.Status.TargetIP, "the status has the target on record")
 		})
 	}
 }
 
-// What is on the server's record was accepted, whoever got the answer.
-func TestATargetOnRecordIsReachedWhateverTheStatusSays(t *testing.T) {
+// The target on the server's record was accepted, also if the answer was lost.
+func TestATargetOnRecordIsReachedWhateverTheStatusHas(t *testing.T) {
 	for _, phase := range []string{"", phasePreparing, phaseSwitching, phasePromoting, phaseReverting} {
 		for _, accepted := range []bool{false, true} {
 			w := world(recordedAt(newTarget), serving(oldTarget, newTarget), declined)
@@ -157,9 +157,9 @@ func TestATargetOnRecordIsReachedWhateverTheStatusSays(t *testing.T) {
 	require.Equal(t, "preparing "+newTarget, do(Decide(w)), "another engine at the same address is another target")
 }
 
-// The ways back: before and after preparing nothing is asked for, after switching the new target is promoted first, or closed before the
-// old one is opened.
-func TestTheWaysBackFromASwitchOver(t *testing.T) {
+// How a switch-over is aborted: before and after preparing no call is needed, after switching the new target is promoted first, or closed
+// before the old one is opened.
+func TestASwitchOverIsAborted(t *testing.T) {
 	from, both := recordedAt(oldTarget), serving(oldTarget, newTarget)
 	home := wants(oldTarget)
 	for _, c := range []struct {
@@ -172,11 +172,11 @@ func TestTheWaysBackFromASwitchOver(t *testing.T) {
 		{"not begun", world(from, both, home), "", ReasonDone, ""},
 		{"preparing in work: the old target is open", world(from, both, home, at(phasePreparing, false)), "", ReasonDone, phasePreparing},
 		{"preparing accepted", world(from, both, home, at(phasePreparing, true)), "", ReasonDone, phasePreparing},
-		{"prepared, and the new engine has ended: it is forgotten",
+		{"prepared, and the new engine has ended: it is dropped",
 			world(from, serving(oldTarget), home, gone(newTarget), at(phasePreparing, true)), "", ReasonDone, ""},
-		{"prepared, and the new engine fell silent: it is begun again later", world(from, serving(oldTarget), at(phasePreparing, true)), "",
+		{"prepared, and the new engine does not answer: it is prepared again later", world(from, serving(oldTarget), at(phasePreparing, true)), "",
 			ReasonTargetNotServing, phasePreparing},
-		{"preparing again after a phase that may have closed the old target: that is opened",
+		{"preparing again after a phase that may have closed the old target: the old target is opened",
 			world(from, both, home, at(phasePreparing, true), oldClosed),
 			goBack, ReasonCalling, phasePreparing},
 		{"switching in work: the new target is promoted first", world(from, both, home, at(phaseSwitching, false)), "switching " +
@@ -185,12 +185,12 @@ func TestTheWaysBackFromASwitchOver(t *testing.T) {
 			phaseSwitching},
 		{"promoted, it goes to the old target like to any other", world(recordedAt(newTarget), both, home, at(phasePromoting, true)),
 			"preparing " + oldTarget, ReasonCalling, ""},
-		{"a refusal half-way: the exact way back", world(from, both, at(phaseSwitching, false), declined), goBack, ReasonCalling,
+		{"a refused switching: it is switched back", world(from, both, at(phaseSwitching, false), declined), goBack, ReasonCalling,
 			phaseSwitching},
 		{"a refused promoting, too", world(from, both, at(phasePromoting, false), declined), goBack, ReasonCalling, phasePromoting},
-		{"back again, it waits before it tries again", world(from, both, declined), "", ReasonMoveRefused, ""},
+		{"switched back, it waits before the retry", world(from, both, declined), "", ReasonMoveRefused, ""},
 		{"a refused preparing waits", world(from, both, at(phasePreparing, false), declined), "", ReasonMoveRefused, phasePreparing},
-		{"with no old engine it continues, however often that was refused",
+		{"without an old engine the phase is repeated, however often it was refused",
 			world(from, serving(newTarget), at(phasePromoting, false), declined),
 			"switching, promoting " + newTarget, ReasonCalling, phasePromoting},
 		{"the new engine is proven gone", world(from, serving(oldTarget), gone(newTarget), at(phaseSwitching, true)), goBack, ReasonCalling,
@@ -198,9 +198,9 @@ func TestTheWaysBackFromASwitchOver(t *testing.T) {
 		{"the new engine failed: its server is asked to close it",
 			world(from, serving(oldTarget), know(newTarget, func(e *EngineFacts) { e.Failed = true }), at(phasePromoting, false)),
 			goBack, ReasonCalling, phasePromoting},
-		{"of the new engine nothing is known: the old one is not opened", world(from, serving(oldTarget), at(phaseSwitching, true)), "",
+		{"the state of the new engine is unknown: the old one is not opened", world(from, serving(oldTarget), at(phaseSwitching, true)), "",
 			ReasonTargetUnknown, phaseSwitching},
-		{"nor where all I/O is held: it continues one day", world(from, serving(oldTarget), at(phaseSwitching, true), suspendedNow), "",
+		{"nor where all I/O is suspended: the new one may be used after a resume", world(from, serving(oldTarget), at(phaseSwitching, true), suspendedNow), "",
 			ReasonTargetUnknown, phaseSwitching},
 		{"unless the kernel has dropped its path meanwhile",
 			world(from, serving(oldTarget), know(newTarget, func(e *EngineFacts) { e.NodeOut = true }), at(phaseSwitching, true),
@@ -226,12 +226,12 @@ func TestTheWaysBackFromASwitchOver(t *testing.T) {
 			v := Decide(c.world)
 			require.Equal(t, c.reason, v.Reason, v.Message)
 			require.Equal(t, c.call, do(v))
-			require.Equal(t, c.phase, v.Status.Switchover.Phase, "what is not asked for yet is not written yet")
+			require.Equal(t, c.phase, v.Status.Switchover.Phase, "a phase that is not requested is not written")
 		})
 	}
 }
 
-func TestWhatIsAskedForIsWrittenBeforeAndAfter(t *testing.T) {
+func TestAPhaseIsWrittenBeforeAndAfterItsCall(t *testing.T) {
 	w := world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phasePreparing, true))
 	c := Decide(w).Call
 	s := Switchover{Phase: phaseSwitching, Engine: engineAt(newTarget), UID: "uid of " + newTarget, IP: newTarget, Port: 20001,
@@ -242,7 +242,7 @@ func TestWhatIsAskedForIsWrittenBeforeAndAfter(t *testing.T) {
 
 	at(phaseSwitching, false)(&w)
 	w.Now = now.Add(time.Minute)
-	require.Equal(t, now.Format(time.RFC3339), Decide(w).Call.Ahead.Switchover.Since, "a repetition began no later")
+	require.Equal(t, now.Format(time.RFC3339), Decide(w).Call.Ahead.Switchover.Since, "a repetition keeps the time")
 
 	w = world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phaseSwitching, false), declined)
 	require.True(t, Decide(w).Call.Accepted.Unanswered, "the phase before may still be executed: the old target is opened once more")
@@ -255,11 +255,11 @@ func TestWhatIsAskedForIsWrittenBeforeAndAfter(t *testing.T) {
 	at(phaseReverting, false)(&w)
 	wants(oldTarget)(&w)
 	c = Decide(w).Call
-	require.Empty(t, c.Revert.Open, "what does not serve is not opened")
-	require.Equal(t, phaseReverting, c.Accepted.Phase, "and so it is still under way")
+	require.Empty(t, c.Revert.Open, "an engine that does not serve is not opened")
+	require.Equal(t, phaseReverting, c.Accepted.Phase, "so the switch-over is still in progress")
 }
 
-func TestATargetWhoseEngineIsAnotherObjectIsBegunAnew(t *testing.T) {
+func TestATargetWhoseEngineIsAnotherObjectIsPreparedAgain(t *testing.T) {
 	renewed := know(newTarget, func(e *EngineFacts) { e.UID = "another" })
 	w := world(recordedAt(oldTarget), serving(oldTarget, newTarget), renewed, at(phasePreparing, true))
 	v := Decide(w)
@@ -267,13 +267,13 @@ func TestATargetWhoseEngineIsAnotherObjectIsBegunAnew(t *testing.T) {
 	require.Equal(t, "another", v.Call.Ahead.Switchover.UID)
 	for _, phase := range []string{phaseSwitching, phasePromoting} {
 		w = world(recordedAt(oldTarget), serving(oldTarget, newTarget), renewed, at(phase, true))
-		require.Equal(t, goBack, do(Decide(w)), "the old target is opened, and then it begins again")
+		require.Equal(t, goBack, do(Decide(w)), "the old target is opened, and then the switch-over restarts")
 		w = world(recordedAt(oldTarget), serving(newTarget), renewed, at(phase, true))
 		require.Equal(t, "preparing "+newTarget, do(Decide(w)), "where there is no old one, at once")
 	}
 }
 
-// A phase that was not answered may be executed late, and close the old target that was opened since.
+// A server may execute an unanswered phase late, and close the old target that was opened meanwhile.
 func TestTheOldTargetIsOpenedOnceMoreAfterAPhaseThatWasNotAnswered(t *testing.T) {
 	late := func(w *World) { w.Status.Switchover.Unanswered, w.Settings.CallPatience = true, 3*time.Minute }
 	after := func(d time.Duration) change { return func(w *World) { w.Now = now.Add(d) } }
@@ -287,7 +287,7 @@ func TestTheOldTargetIsOpenedOnceMoreAfterAPhaseThatWasNotAnswered(t *testing.T)
 	require.Zero(t, v.Call.Accepted, "then it has ended")
 }
 
-func TestASwitchOverWithoutATargetSaysSo(t *testing.T) {
+func TestASwitchOverWithoutATargetIsReported(t *testing.T) {
 	w := world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phaseSwitching, true), suspendedNow)
 	w.Object.Target = TargetSpec{}
 	v := Decide(w)
@@ -295,8 +295,8 @@ func TestASwitchOverWithoutATargetSaysSo(t *testing.T) {
 	require.Equal(t, OpNone, v.Call.Op)
 }
 
-// What is gone needs no closing. Where no one can close it, all I/O is held for longer than a kernel comes back to it.
-func TestAnOldTargetThatCannotBeClosedIsLeftOnlyOnceNothingLeadsToItAnyMore(t *testing.T) {
+// An engine that is gone need not be closed. If it cannot be closed, all I/O must be suspended for longer than a kernel tries to reconnect.
+func TestAnOldTargetThatCannotBeClosedIsLeftOnlyOnceItsPathIsLost(t *testing.T) {
 	out := know(oldTarget, func(e *EngineFacts) { e.NodeOut = true })
 	later := func(d time.Duration) change {
 		return func(w *World) { w.Now = now.Add(d); w.Settings.PathLoss = time.Minute }
@@ -304,7 +304,7 @@ func TestAnOldTargetThatCannotBeClosedIsLeftOnlyOnceNothingLeadsToItAnyMore(t *t
 	base := []change{recordedAt(oldTarget), serving(newTarget), at(phaseSwitching, false)}
 	with := func(more ...change) World { return world(append(append([]change{}, base...), more...)...) }
 	require.Equal(t, "promoting "+newTarget, do(Decide(with(gone(oldTarget)))))
-	require.Equal(t, "switching "+newTarget, do(Decide(with(out, later(time.Hour)))), "I/O is not held")
+	require.Equal(t, "switching "+newTarget, do(Decide(with(out, later(time.Hour)))), "I/O is not suspended")
 	require.Equal(t, "switching "+newTarget, do(Decide(with(out, suspendedNow, later(59*time.Second)))))
 	require.Equal(t, "switching "+newTarget, do(Decide(with(suspendedNow, later(time.Hour)))), "its node is in service")
 	require.Equal(t, "switching "+newTarget, do(Decide(with(serving(oldTarget, newTarget), out, later(59*time.Second), declined,
@@ -312,7 +312,7 @@ func TestAnOldTargetThatCannotBeClosedIsLeftOnlyOnceNothingLeadsToItAnyMore(t *t
 	require.Equal(t, "promoting "+newTarget, do(Decide(with(out, suspendedNow, later(time.Minute)))))
 }
 
-func TestWhatCannotBeSwitchedOverStaysAndSaysSo(t *testing.T) {
+func TestAnUnsupportedFrontendStaysAndReportsIt(t *testing.T) {
 	for _, c := range []struct {
 		frontend string
 		disabled bool
@@ -329,19 +329,19 @@ func TestWhatCannotBeSwitchedOverStaysAndSaysSo(t *testing.T) {
 	}
 }
 
-// What began before the switch-over was written would go to the engine that gets no writes any more.
+// Work that began before the switch-over would go to the engine that no longer gets writes.
 func TestNoOldTargetIsClosedWhileWorkIsUnderWayThroughIt(t *testing.T) {
 	working := know(oldTarget, func(e *EngineFacts) { e.Working = true })
 	v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phasePreparing, true), working))
 	require.Equal(t, OpNone, v.Call.Op)
 	require.Equal(t, now.Add(workPause), v.At)
 	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget),
-		at(phaseSwitching, false), working))), "it continues")
+		at(phaseSwitching, false), working))), "the switch-over continues")
 }
 
-// The server copies by itself, and knows of one engine only: a replica that is being rebuilt would lack what is written through the next
+// The server rebuilds by itself, and knows one engine only: a replica that is being rebuilt would lack writes through the next
 // engine.
-func TestNoSwitchOverBeginsOrGoesOnWhileTheOldEngineRebuildsAReplica(t *testing.T) {
+func TestNoSwitchOverBeginsOrContinuesWhileTheOldEngineRebuilds(t *testing.T) {
 	rebuilding := know(oldTarget, func(e *EngineFacts) { e.Rebuilding = "r-2" })
 	for _, phase := range []change{func(*World) {}, at(phasePreparing, true)} {
 		v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), phase, rebuilding))
@@ -351,12 +351,12 @@ func TestNoSwitchOverBeginsOrGoesOnWhileTheOldEngineRebuildsAReplica(t *testing.
 		require.Equal(t, now.Add(workPause), v.At)
 	}
 	require.Equal(t, "switching "+newTarget, do(Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget),
-		at(phaseSwitching, false), rebuilding))), "it continues")
+		at(phaseSwitching, false), rebuilding))), "the switch-over continues")
 }
 
 func loadingAt(ip string) change { return know(ip, func(e *EngineFacts) { e.Loading = "disk-1" }) }
 
-func TestNoSwitchOverBeginsOnANodeThatIsBusyAndOneThatBeganGoesOn(t *testing.T) {
+func TestNoSwitchOverBeginsOnABusyNodeAndOneInProgressContinues(t *testing.T) {
 	busy := func(w *World) { w.Node.Loading = "disk-1" }
 	for _, loading := range []change{busy, loadingAt(oldTarget), loadingAt(newTarget)} {
 		v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), loading))
@@ -368,7 +368,7 @@ func TestNoSwitchOverBeginsOnANodeThatIsBusyAndOneThatBeganGoesOn(t *testing.T) 
 		at(phasePreparing, true)))))
 }
 
-func TestTheTargetOnRecordIsTheServersWordOrElseItsOnlyOpenPath(t *testing.T) {
+func TestTheTargetOnRecordIsTheActivePathOrElseTheOnlyOpenOne(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		entry Entry
@@ -380,7 +380,7 @@ func TestTheTargetOnRecordIsTheServersWordOrElseItsOnlyOpenPath(t *testing.T) {
 			Entry{ActivePath: "10.0.0.8:20001", Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaOptimized)}}, targetAt(oldTarget)},
 		{"without an active path, the optimized one",
 			Entry{Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaInaccessible), pathTo(newTarget, anaOptimized)}}, targetAt(newTarget)},
-		{"of two no one knows", Entry{Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaOptimized), pathTo(newTarget, anaOptimized)}},
+		{"of two optimized paths none", Entry{Paths: []v1beta2.NvmeTCPPath{pathTo(oldTarget, anaOptimized), pathTo(newTarget, anaOptimized)}},
 			TargetSpec{}},
 		{"nothing", Entry{}, TargetSpec{}},
 	} {

@@ -170,8 +170,8 @@ type Place struct {
 	CannotStart string
 	// Known is false where there is no complete list of the present epoch: nothing may be concluded then.
 	Known bool
-	// Unheard is true beside Known false where this process was not reported yet whether the server answers: what an earlier one saw is
-	// still the last that is known.
+	// Unheard is true while Known is false and this process has not called the server yet: the status of an earlier process is
+	// still the last known one.
 	Unheard bool
 	// Out reports whether its node is out: its instances were concluded to be fenced, and the instance manager cannot be polled.
 	Out bool
@@ -221,7 +221,7 @@ type Peers struct {
 // Peer is another object of the volume.
 type Peer struct {
 	Name, State string
-	// Begun reports whether it may exist for all that its status reports, NodeDown that its state is concluded, On that its node is not
+	// Begun reports whether its instance may exist according to its status, NodeDown that its state is concluded, On that its node is not
 	// out.
 	Wanted, Begun, NodeDown, On bool
 	// Modes are an engine's replica modes by replica name.

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// stampWidth is how inexact a deletion timestamp is: a look is newer only when it is later by this.
+// stampWidth is the precision of a deletion timestamp: a poll is newer only when it is later by this.
 const stampWidth = time.Second
 
 // Call is what DecideCall allows.
@@ -17,13 +17,13 @@ type Call struct {
 	Allowed         bool
 	InstanceManager string
 	Instance        Instance
-	// Failure reports why not, where DataRemoved must report it.
+	// Failure reports why the deletion is not allowed, where DataRemoved must report it.
 	Failure *Failure
-	// Held reports why the approval does not count now, where that is the reason: who gave it takes it back.
+	// Held reports why the approval does not hold now: attach-controller withdraws such an approval.
 	Held string
 }
 
-// DecideCall has the last word before data is destroyed: the evaluation still wants it, what the approval relies on still
+// DecideCall is the last check before data is destroyed: the evaluation still requires it, the premise of the approval still
 // holds, and no engine that runs, or may run, uses the replica.
 func DecideCall(c CallWorld) Call {
 	v := Evaluate(c.World)
@@ -48,7 +48,7 @@ func DecideCall(c CallWorld) Call {
 	return Call{Allowed: true, InstanceManager: v.InstanceManager, Instance: v.Instance}
 }
 
-// premise reports what keeps the approval from counting; "" when what it relies on still holds.
+// premise reports why the approval does not hold; "" when its premise still holds.
 func premise(c CallWorld) string {
 	r := c.World.Replica
 	if r.Approval == v1beta2.ReasonVolumeDeleting {
@@ -62,13 +62,13 @@ func premise(c CallWorld) string {
 			return ""
 		}
 	}
-	return fmt.Sprintf("No other replica of volume %s is seen to be healthy now.", r.Volume)
+	return fmt.Sprintf("No other replica of volume %s is known to be healthy now.", r.Volume)
 }
 
-// stays reports whether a copy is healthy and is there, as its own object, its node and the newest list report.
+// stays reports whether a copy is healthy and exists, according to its own object, its node and the newest list.
 func stays(c Copy) bool { return c.Healthy && !c.Deleting && !c.Out && c.Listed }
 
-// seenWhole reports whether a running engine reads from and writes to the copy, as of a look that is new enough.
+// seenWhole reports whether a running engine has the copy in mode RW, as of a poll that is new enough.
 func seenWhole(c Copy, since time.Time, polls []Poll) bool {
 	for _, l := range polls {
 		if !l.At.Before(since) && l.Modes[c.Name] == v1beta2.ReplicaModeRW {

@@ -13,7 +13,7 @@ import (
 
 const copied = "vol-1-r-bbbbbbbb"
 
-// surplus is a removal that relies on another copy, of which everything speaks well.
+// surplus is a removal that relies on another copy, which is healthy.
 func surplus(change ...func(*removal.CallWorld)) removal.CallWorld {
 	c := removal.CallWorld{
 		World:  seen(approved(v1beta2.ReasonHealthyCopyElsewhere)),
@@ -77,40 +77,40 @@ func TestDecideCall(t *testing.T) {
 		{"the volume is being deleted", dying(), allowed},
 		{"the volume is gone", dying(of(nil)), allowed},
 		{"the volume of that name is another one", dying(of(&removal.Volume{UID: "uid-2"})), allowed},
-		{"the volume lives", dying(of(&removal.Volume{UID: "uid-1"})), held},
-		{"the volume lives and the replica does not report whose it is", dying(of(&removal.Volume{UID: "uid-2"}),
+		{"the volume exists", dying(of(&removal.Volume{UID: "uid-1"})), held},
+		{"the volume exists and the replica has no owner UID", dying(of(&removal.Volume{UID: "uid-2"}),
 			world(replica(func(r *removal.Replica) { r.VolumeUID = "" }))), held},
-		{"the volume lives although another copy is healthy", surplus(world(approved(v1beta2.ReasonVolumeDeleting))), held},
+		{"the volume exists although another copy is healthy", surplus(world(approved(v1beta2.ReasonVolumeDeleting))), held},
 
 		{"another copy is seen healthy", surplus(), allowed},
 		{"there is no other copy", surplus(func(c *removal.CallWorld) { c.Copies = nil }), held},
 		{"the only copy is the replica itself", surplus(otherCopy(func(o *removal.Copy) { o.Name = name }), mode(name, "RW")), held},
 		{"the other copy is being deleted, too", surplus(otherCopy(func(o *removal.Copy) { o.Deleting = true })), held},
-		{"the other copy failed, or never was whole", surplus(otherCopy(func(o *removal.Copy) { o.Healthy = false })), held},
+		{"the other copy failed, or never was complete", surplus(otherCopy(func(o *removal.Copy) { o.Healthy = false })), held},
 		{"the other copy's node is down", surplus(otherCopy(func(o *removal.Copy) { o.Out = true })), held},
 		{"no new list shows the other copy running", surplus(otherCopy(func(o *removal.Copy) { o.Listed = false })), held},
 		{"the other copy is still being rebuilt", surplus(mode(copied, "WO")), held},
 		{"the other copy failed in the engine", surplus(mode(copied, "ERR")), held},
 		{"the engine does not use the other copy", surplus(mode("vol-1-r-cccccccc", "RW")), held},
 		{"no engine runs", surplus(func(c *removal.CallWorld) { c.Polls = nil }), held},
-		{"no one has looked at the engine", surplus(at(time.Time{})), held},
-		{"the look is older than the deletion", surplus(at(deletedAt.Add(-time.Second))), held},
-		{"the look is of the deletion's second", surplus(at(deletedAt.Add(999 * time.Millisecond))), held},
-		{"the look is just newer than the deletion's second", surplus(at(deletedAt.Add(time.Second))), allowed},
+		{"the engine was not polled", surplus(at(time.Time{})), held},
+		{"the poll is older than the deletion", surplus(at(deletedAt.Add(-time.Second))), held},
+		{"the poll is of the deletion's second", surplus(at(deletedAt.Add(999 * time.Millisecond))), held},
+		{"the poll is just newer than the deletion's second", surplus(at(deletedAt.Add(time.Second))), allowed},
 		{"the volume is gone, for which the copy was approved", surplus(of(nil)), allowed},
 
 		{"a running engine's object maps it", dying(engine(true)), v1beta2.ReasonMappedByEngine},
 		{"a stopped engine's object maps it", dying(engine(false)), allowed},
 		{"an engine of some inventory maps it", dying(inPlace(mapping.Place{Node: "node-9", Known: true, MappedBy: "vol-1-e-7"})),
 			v1beta2.ReasonMappedByEngine},
-		{"an engine that was just asked uses it",
+		{"an engine that was just polled uses it",
 			surplus(poll(func(l *removal.Poll) { l.Modes = map[string]string{copied: "RW", name: "ERR"} })), v1beta2.ReasonMappedByEngine},
-		{"a place that may run an engine cannot be asked", dying(inPlace(mapping.Place{Node: "node-9", Needed: true})),
+		{"an instance manager that may run an engine does not answer", dying(inPlace(mapping.Place{Node: "node-9", Needed: true})),
 			v1beta2.ReasonUnreachable},
-		{"a place that runs none of its engines cannot be asked", dying(inPlace(mapping.Place{Node: "node-9"})), allowed},
-		{"a place that may run an engine is down", dying(inPlace(mapping.Place{Node: "node-9", Needed: true, Down: true})), allowed},
+		{"an instance manager that runs none of its engines does not answer", dying(inPlace(mapping.Place{Node: "node-9"})), allowed},
+		{"an instance manager that may run an engine is on a down node", dying(inPlace(mapping.Place{Node: "node-9", Needed: true, Down: true})), allowed},
 
-		{"the approval was taken back", dying(world(approved(""))), disagreed},
+		{"the approval was withdrawn", dying(world(approved(""))), disagreed},
 		{"it is gone meanwhile", dying(world(missing(true))), disagreed},
 		{"it runs again", dying(world(replica(func(r *removal.Replica) { r.Current = "running" }))), disagreed},
 		{"its node went down", dying(world(func(w *removal.World) { w.Node.Down = true })), disagreed},

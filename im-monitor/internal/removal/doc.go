@@ -1,10 +1,10 @@
 // Package removal decides about the data of a v2 Replica that is being deleted: whether it may be destroyed now, and what
-// the condition DataRemoved reports. It implements the design's rules on destructive calls; it reads nothing, writes nothing
-// and knows no clock.
+// the condition DataRemoved reports. It implements the design's rules on destructive calls; it does no I/O
+// and has no clock.
 //
-// Nothing happens without DataRemovalApproved. Judge then asks, in this order, and the first answer stands:
+// Nothing happens without DataRemovalApproved. Evaluate then applies these rules in this order, and the first match is the result:
 //
-//	an earlier leader's call may be out .. wait, report nothing
+//	an earlier leader's call may be open . wait, report nothing
 //	it was never placed .................. NothingToRemove          (end)
 //	its Node does not exist .............. NodeGone                 (end)
 //	its node is down ..................... Unreachable
@@ -18,12 +18,12 @@
 //	its absence is proven ................ Removed, NothingToRemove (end)
 //	else ................................. prove its absence
 //
-// DecideCall has the last word, on objects that were read uncached right before the call. It asks for the premise of
-// the approval once more, and for every engine that may use the replica.
+// DecideCall is the last check, on objects that were read uncached right before the call. It checks the premise of
+// the approval again, and every engine that may use the replica.
 //
 //	approved VolumeDeleting ........ the Volume is gone, being deleted, or of another UID than the replica's owner
 //	approved HealthyCopyElsewhere .. another replica that stays is healthy, runs on a node that is not down, and is RW
-//	                                 in a look at a running engine that is newer than the deletion
+//	                                 in a poll of a running engine that is newer than the deletion
 //
-// An end is final. Unknown is never taken for empty, and missing data means wait.
+// An end is final. Unknown is never treated as empty, and missing data means wait.
 package removal

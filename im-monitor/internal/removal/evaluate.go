@@ -8,12 +8,12 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Step is what is to be done beside writing.
+// Step is the action beside the status.
 type Step string
 
 // The steps.
 const (
-	// Rest means that nothing is to be done until something changes.
+	// Rest means no action until something changes.
 	Rest Step = ""
 	// Remove means that the data is to be destroyed, if DecideCall allows it.
 	Remove Step = "Remove"
@@ -27,14 +27,14 @@ type Verdict struct {
 	// InstanceManager has the data that is to be removed, as this instance.
 	InstanceManager string
 	Instance        Instance
-	// Condition is what DataRemoved must report; nil leaves what it reports. Its transition time is for the writer to fill.
+	// Condition is the new DataRemoved; nil leaves the present one. The writer sets its transition time.
 	Condition *v1beta2.Condition
 	// RequeueAt is when to evaluate again although nothing changes; zero is never.
 	RequeueAt time.Time
 }
 
-// Evaluate decides about one Replica. It is total, deterministic and idempotent: on the result of its own verdict it asks
-// for nothing more.
+// Evaluate decides about one Replica. It is total, deterministic and idempotent: applied to the result of its own verdict it requires
+// nothing more.
 func Evaluate(w World) Verdict {
 	if !Wanted(w.Replica) {
 		return Verdict{}
@@ -54,13 +54,13 @@ func Evaluate(w World) Verdict {
 }
 
 // Wanted reports whether the data of a replica is to be destroyed: it is v2, being deleted, approved for a reason that this
-// version knows, and not at its end.
+// version knows, and not removed yet.
 func Wanted(r Replica) bool {
 	known := r.Approval == v1beta2.ReasonVolumeDeleting || r.Approval == v1beta2.ReasonHealthyCopyElsewhere
 	return r.Deleting && r.DataEngine == v1beta2.DataEngineV2 && known && (r.Said == nil || r.Said.Status != v1beta2.ConditionTrue)
 }
 
-// withoutLists answers what the objects alone tell.
+// withoutLists evaluates the rules that need no list.
 func withoutLists(w World) (Verdict, bool) {
 	r := w.Replica
 	switch {
@@ -86,7 +86,7 @@ func present(w World, p Place) Verdict {
 	r, i := w.Replica, p.Instance
 	switch {
 	case p.Duplicate != "":
-		return waits(v1beta2.ReasonUnreachable, "%s and %s list the same %s (UUID %s): one of their addresses leads to the other's server.",
+		return waits(v1beta2.ReasonUnreachable, "%s and %s list the same %s (UUID %s): one of their addresses is that of the other's server.",
 			p.InstanceManager, p.Duplicate, r.Name, i.UUID)
 	case i.Type != v1beta2.InstanceTypeReplica:
 		return waits(v1beta2.ReasonUUIDMismatch, "%s lists %s as %s, not as a replica; it is not touched.", p.InstanceManager, r.Name,
@@ -96,7 +96,7 @@ func present(w World, p Place) Verdict {
 			p.InstanceManager, r.Name, i.Disk, r.Disk)
 	case i.UUID == "":
 		return waits(v1beta2.ReasonUUIDMismatch,
-			"Neither the status nor the SPDK inventory of %s tells the UUID of %s, without which nothing is destroyed.",
+			"Neither the status nor the SPDK inventory of %s reports the UUID of %s, without which nothing is destroyed.",
 			p.InstanceManager, r.Name)
 	case !stopped(r):
 		return Verdict{}
@@ -115,7 +115,7 @@ func missing(w World) Verdict {
 	for i, p := range w.Places {
 		if !p.Known {
 			return waits(v1beta2.ReasonUnreachable,
-				"%s does not answer; the data of replica %s is removed when it does. If this stays, look at its pod and at the network "+
+				"%s does not answer; the data of replica %s is removed when it does. If this persists, check its pod and the network "+
 					"to node %s.",
 				p.InstanceManager, w.Replica.Name, w.Replica.Node)
 		}

@@ -60,7 +60,7 @@ func second(p removal.Place) func(*removal.World) {
 	return func(w *removal.World) { w.Places = append(w.Places, p) }
 }
 
-func TestJudge(t *testing.T) {
+func TestEvaluate(t *testing.T) {
 	const rest, remove, prove = removal.Rest, removal.Remove, removal.Prove
 	for _, c := range []struct {
 		name string
@@ -70,15 +70,15 @@ func TestJudge(t *testing.T) {
 		status v1beta2.ConditionStatus
 		reason string
 	}{
-		{"what is approved and listed is removed", seen(), remove, "", ""},
+		{"approved and listed data is removed", seen(), remove, "", ""},
 		{"a healthy copy elsewhere is as good an approval", seen(approved(v1beta2.ReasonHealthyCopyElsewhere)), remove, "", ""},
 		{"without an approval nothing happens", seen(approved("")), rest, "", ""},
-		{"an approval for a reason that no one knows here means wait", seen(approved("FromTheFuture")), rest, "", ""},
-		{"a replica that no one deletes is left alone", seen(replica(func(r *removal.Replica) { r.Deleting = false })), rest, "", ""},
-		{"the directory of a v1 replica is not our business", seen(replica(func(r *removal.Replica) { r.DataEngine = "v1" })), rest, "",
+		{"an approval for an unknown reason means wait", seen(approved("FromTheFuture")), rest, "", ""},
+		{"a replica that is not being deleted stays", seen(replica(func(r *removal.Replica) { r.Deleting = false })), rest, "", ""},
+		{"the directory of a v1 replica stays", seen(replica(func(r *removal.Replica) { r.DataEngine = "v1" })), rest, "",
 			""},
 		{"an end is final", seen(replica(func(r *removal.Replica) { r.Said = reported("True", v1beta2.ReasonNodeGone) })), rest, "", ""},
-		{"what was in the way before is looked at again",
+		{"an earlier obstacle is checked again",
 			seen(replica(func(r *removal.Replica) { r.Said = reported("False", v1beta2.ReasonUnreachable) })), remove, "", ""},
 		{"it was never placed", seen(replica(func(r *removal.Replica) { r.Node = "" })), rest, "True", v1beta2.ReasonNothingToRemove},
 		{"its node does not exist any more", seen(func(w *removal.World) { w.Node = nil }), rest, "True", v1beta2.ReasonNodeGone},
@@ -93,15 +93,15 @@ func TestJudge(t *testing.T) {
 			v1beta2.ReasonUnreachable},
 		{"its name is carried by something else", seen(listed(func(i *removal.Instance) { i.Type = "engine" })), rest, "False",
 			v1beta2.ReasonUUIDMismatch},
-		{"what is listed lies on another disk", seen(listed(func(i *removal.Instance) { i.Disk = other })), rest, "False",
+		{"the listed replica is on another disk", seen(listed(func(i *removal.Instance) { i.Disk = other })), rest, "False",
 			v1beta2.ReasonUUIDMismatch},
-		{"the server does not tell the disk", seen(listed(func(i *removal.Instance) { i.Disk = "" })), remove, "", ""},
-		{"the server does not tell the UUID", seen(listed(func(i *removal.Instance) { i.UUID = "" })), rest, "False",
+		{"the server does not report the disk", seen(listed(func(i *removal.Instance) { i.Disk = "" })), remove, "", ""},
+		{"the server does not report the UUID", seen(listed(func(i *removal.Instance) { i.UUID = "" })), rest, "False",
 			v1beta2.ReasonUUIDMismatch},
 		{"it still runs", seen(replica(func(r *removal.Replica) { r.Current, r.Begun = "running", true })), rest, "", ""},
-		{"its start was emitted", seen(replica(func(r *removal.Replica) { r.Begun = true })), rest, "", ""},
+		{"its start is recorded", seen(replica(func(r *removal.Replica) { r.Begun = true })), rest, "", ""},
 		{"it is unknown whether it runs", seen(replica(func(r *removal.Replica) { r.Current = "unknown" })), rest, "", ""},
-		{"no one has looked after it yet", seen(replica(func(r *removal.Replica) { r.Current = "" })), remove, "", ""},
+		{"it has no state yet", seen(replica(func(r *removal.Replica) { r.Current = "" })), remove, "", ""},
 		{"the last try failed", seen(func(w *removal.World) { w.Failure = &removal.Failure{Reason: v1beta2.ReasonMappedByEngine} }), remove,
 			"False", v1beta2.ReasonMappedByEngine},
 		{"one list lacks it", seen(missing(false)), prove, "", ""},
@@ -130,7 +130,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-func TestNothingIsSaidOrDoneWhileAnEarlierLeadersCallMayBeOut(t *testing.T) {
+func TestNothingIsReportedOrCalledDuringThePostElectionDelay(t *testing.T) {
 	ends := now.Add(time.Minute)
 	for _, w := range []removal.World{seen(), seen(missing(true)), seen(func(w *removal.World) { w.Node = nil })} {
 		w.FencingDelayEnds = ends

@@ -44,7 +44,7 @@ func drawReplica(t *rapid.T) removal.Replica {
 
 func drawPlace(t *rapid.T) removal.Place {
 	p := removal.Place{InstanceManager: pick(t, "im", here, there), Known: pick(t, "known", true, true, false),
-		Duplicate: pick(t, "twin", "", "", "", there)}
+		Duplicate: pick(t, "duplicate", "", "", "", there)}
 	if !p.Known {
 		return removal.Place{InstanceManager: p.InstanceManager}
 	}
@@ -71,7 +71,7 @@ func drawWorld(t *rapid.T) removal.World {
 	return w
 }
 
-// drawCall spoils some parts of a world in which everything is ready.
+// drawCall breaks some parts of a world in which everything is ready.
 func drawCall(t *rapid.T) removal.CallWorld {
 	c := pick(t, "ready", dying, surplus)()
 	spoil := func(label string, f func()) {
@@ -113,8 +113,8 @@ func drawCall(t *rapid.T) removal.CallWorld {
 	return c
 }
 
-// The same world has the same answer, and a world that reports what was answered has nothing new to report.
-func TestTheJudgeIsTotalDeterministicAndIdempotent(t *testing.T) {
+// The same world has the same verdict, and a world with that verdict in its status gets no new one.
+func TestEvaluateIsTotalDeterministicAndIdempotent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		v := removal.Evaluate(w)
@@ -158,8 +158,8 @@ func TestAnEndIsProven(t *testing.T) {
 	})
 }
 
-// UPG-1, ORP-2: never a call without approval, premise, identity and the certainty that no one uses the data.
-func TestNothingIsDestroyedThatSomebodyMayNeed(t *testing.T) {
+// UPG-1, ORP-2: never a call without approval, premise, identity and the proof that nothing uses the data.
+func TestNoDataInUseIsDestroyed(t *testing.T) {
 	allowed, refused := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCall(t)
@@ -196,7 +196,7 @@ func TestNothingIsDestroyedThatSomebodyMayNeed(t *testing.T) {
 			t.Fatalf("approved for %q", r.Approval)
 		}
 	})
-	require.Positive(t, allowed, "the property was never put to the test")
+	require.Positive(t, allowed, "no drawn world allowed a call")
 	require.Positive(t, refused)
 }
 

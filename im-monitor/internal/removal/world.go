@@ -15,11 +15,11 @@ type World struct {
 	Node *Node
 	// Places are the v2 instance managers of that node that can be connected to.
 	Places []Place
-	// FencingDelayEnds is when nothing that an earlier leader asked for can still be executed.
+	// FencingDelayEnds is when no call of an earlier leader can still be executed.
 	FencingDelayEnds time.Time
-	// Called is true when this process asked for the removal.
+	// Called is true when this process sent the removal.
 	Called bool
-	// Failure is what this process's last try failed with; nil when it did not fail.
+	// Failure is the failure of this process's last attempt; nil when it did not fail.
 	Failure *Failure
 }
 
@@ -38,7 +38,7 @@ type Replica struct {
 	DeletedAt time.Time
 	// Approval is the reason of DataRemovalApproved where that is True.
 	Approval string
-	// Said is what DataRemoved reports; nil when nothing.
+	// Said is the present condition DataRemoved; nil when absent.
 	Said *v1beta2.Condition
 }
 
@@ -51,14 +51,14 @@ type Node struct {
 // Place is one instance manager that serves the disks of the replica's node.
 type Place struct {
 	InstanceManager string
-	// Known is true when its newest whole list is at hand.
+	// Known is true when its newest complete list is known.
 	Known bool
 	// Instance is the entry of the replica's name; nil means that the list lacks it.
 	Instance *Instance
-	// Unloaded are the disks, by their keys, that the server has not loaded and that may hold the replica: what its list lacks proves
+	// Unloaded are the disks, by their keys, that the server has not loaded and that may hold the replica: an absence from its list proves
 	// nothing.
 	Unloaded []string
-	// Absent is true when the lists prove that nothing of this name is there.
+	// Absent is true when the lists prove that no instance of this name exists.
 	Absent bool
 	// Duplicate is another instance manager whose newest list has the same instance; "" when none has.
 	Duplicate string
@@ -67,10 +67,10 @@ type Place struct {
 // Instance is one entry of a list.
 type Instance struct{ Type, State, UUID, Disk string }
 
-// Failure is why a try did not remove the data: a reason of DataRemoved that is not an end, with its message.
+// Failure is why an attempt did not remove the data: a reason of DataRemoved that is not final, with its message.
 type Failure struct{ Reason, Message string }
 
-// CallWorld is what is looked at right before the data is destroyed, beside the World. Everything in it was read after the
+// CallWorld is what DecideCall reads right before the data is destroyed, beside the World. Everything in it was read after the
 // approval, and the objects last.
 type CallWorld struct {
 	World World
@@ -80,7 +80,7 @@ type CallWorld struct {
 	Engines []mapping.Engine
 	// Places are the instance managers on which an engine that maps the replica may run.
 	Places []mapping.Place
-	// Polls are what running engines of the volume were seen to use.
+	// Polls are the polls of the running engines of the volume.
 	Polls []Poll
 	// Copies are the other replicas of the volume.
 	Copies []Copy
@@ -92,10 +92,10 @@ type Volume struct {
 	Deleting bool
 }
 
-// Poll is one look at a running engine.
+// Poll is one poll of a running engine.
 type Poll struct {
 	Engine string
-	// At is when the look began; zero when there was none.
+	// At is when the poll began; zero without a poll.
 	At time.Time
 	// Modes are those of its replicas by name.
 	Modes map[string]string
@@ -105,7 +105,7 @@ type Poll struct {
 type Copy struct {
 	Name     string
 	Deleting bool
-	// Healthy is true when it became a good copy and did not fail since.
+	// Healthy is true when it became a complete copy and has not failed since.
 	Healthy bool
 	// Out is true when its node is down or does not exist.
 	Out bool

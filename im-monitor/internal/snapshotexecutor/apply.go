@@ -48,7 +48,7 @@ func (h *Executor) write(ctx context.Context, l Poll, c enginesnapshot.Change) e
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("writing what snapshot %s says: %w", s.Name, err)
+		return fmt.Errorf("writing the conditions of snapshot %s: %w", s.Name, err)
 	}
 	written.WithLabelValues(c.Condition.Type, c.Condition.Reason).Inc()
 	h.log.Info("snapshot", "snapshot", s.Name, "volume", s.Spec.Volume, "condition", c.Condition.Type, "status", c.Condition.Status,
@@ -57,7 +57,7 @@ func (h *Executor) write(ctx context.Context, l Poll, c enginesnapshot.Change) e
 	return nil
 }
 
-// answeredAt is now, but never before what is answered: that has the time of another clock.
+// answeredAt is now, but never before the request that is answered: the request has the time of another clock.
 func answeredAt(s *v1beta2.Snapshot, c v1beta2.Condition, now time.Time) time.Time {
 	asked := snapshotOf(s)
 	at := asked.Requested
@@ -79,7 +79,7 @@ func answersAgain(s *v1beta2.Snapshot, c v1beta2.Condition) bool {
 	return c.Type == v1beta2.SnapshotProvisioned && enginesnapshot.AskedAnew(now.Requested, now.Provisioned)
 }
 
-// mirror makes the object of a snapshot that has none, unless the volume is on its way out or is another one.
+// mirror creates the object of a snapshot that has none, unless the volume is being deleted or is another one.
 func (h *Executor) mirror(ctx context.Context, l Poll, name string) error {
 	there, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, name, &v1beta2.Snapshot{})
 	if err != nil || there != nil {
@@ -106,12 +106,12 @@ func (h *Executor) mirror(ctx context.Context, l Poll, name string) error {
 		return fmt.Errorf("creating snapshot %s: %w", name, err)
 	}
 	mirrored.Inc()
-	h.log.Info("made an object for a snapshot of the engine", "snapshot", name, "volume", v.Name, "engine", l.Engine.Name)
+	h.log.Info("created an object for a snapshot of the engine", "snapshot", name, "volume", v.Name, "engine", l.Engine.Name)
 	events.Emit(h.rt.Recorder, l.Engine, mirroredEvent(name))
 	return nil
 }
 
-// volume is the engine's Volume as it is now; nil where it is gone, on its way out, another one, or moves.
+// volume is the engine's Volume, read uncached; nil where it is gone, being deleted, another one, or moves.
 func (h *Executor) volume(ctx context.Context, l Poll) (*v1beta2.Volume, error) {
 	e := l.Engine
 	v := &v1beta2.Volume{}

@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/shared/events"
 )
 
-// take takes snapshots, one after the other, and reports whether a call went out.
+// take takes snapshots, one after the other, and reports whether a call was sent.
 func (h *Executor) take(ctx context.Context, l Poll, names []string) (called bool) {
 	if len(names) == 0 || !h.may(ctx, l, opTake) {
 		return false
@@ -41,7 +41,7 @@ func (h *Executor) take(ctx context.Context, l Poll, names []string) (called boo
 	return called
 }
 
-// failed reports that the engine refused, unless it has the snapshot nevertheless: some do at their end.
+// failed reports that the engine refused, unless it has the snapshot nevertheless: some engines fail after taking it.
 func (h *Executor) failed(ctx context.Context, l Poll, name string, cause error) {
 	list, err := l.Proxy.Snapshots(ctx, l.Target)
 	if _, there := list[name]; err != nil || there {
@@ -51,12 +51,12 @@ func (h *Executor) failed(ctx context.Context, l Poll, name string, cause error)
 		Type: v1beta2.SnapshotProvisioned, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonFailed, Message: cause.Error(),
 	}})
 	if err != nil {
-		h.log.Info("not said", "snapshot", name, "error", err.Error())
+		h.log.Info("condition not written", "snapshot", name, "error", err.Error())
 	}
 }
 
-// remove removes snapshots in one call and purges once, and reports whether a call went out. What the engine refuses is reported of
-// each.
+// remove removes snapshots in one call and purges once, and reports whether a call was sent. A refusal of the engine is reported on
+// each Snapshot.
 func (h *Executor) remove(ctx context.Context, l Poll, v enginesnapshot.Verdict) (called bool) {
 	if len(v.Remove) == 0 && !v.Purge || !h.may(ctx, l, opRemove) {
 		return false
@@ -88,8 +88,8 @@ func (h *Executor) remove(ctx context.Context, l Poll, v enginesnapshot.Verdict)
 	return true
 }
 
-// notRemoved reports that the engine refused. One that did not answer may have done it: the next poll shows that, unless it never
-// answers.
+// notRemoved reports that the engine refused. An engine that did not answer may have removed them: the next poll shows that, unless it
+// never answers.
 func (h *Executor) notRemoved(ctx context.Context, l Poll, names []string, cause error) {
 	reason := v1beta2.ReasonRefused
 	if errors.Is(cause, imclient.ErrUnreachable) {
@@ -102,7 +102,7 @@ func (h *Executor) notRemoved(ctx context.Context, l Poll, names []string, cause
 			Type: v1beta2.SnapshotRemovalFailed, Status: v1beta2.ConditionTrue, Reason: reason, Message: cause.Error(),
 		}})
 		if err != nil {
-			h.log.Info("not said", "snapshot", name, "error", err.Error())
+			h.log.Info("condition not written", "snapshot", name, "error", err.Error())
 		}
 	}
 }
@@ -113,7 +113,7 @@ func approved(s *v1beta2.Snapshot) bool {
 	return now.Deleting && now.Approved && now.Withdrawn == nil
 }
 
-// may reads the engine and the volume uncached: nothing is called on a volume that moves or goes.
+// may reads the engine and the volume uncached: no call is sent for a volume that moves or is being deleted.
 func (h *Executor) may(ctx context.Context, l Poll, op string) bool {
 	err := l.Still(ctx)
 	if err == nil {
@@ -122,7 +122,7 @@ func (h *Executor) may(ctx context.Context, l Poll, op string) bool {
 		switch {
 		case err != nil:
 		case v == nil:
-			err = fmt.Errorf("volume %s is gone, going or another one", l.Engine.Spec.VolumeName)
+			err = fmt.Errorf("volume %s is gone, being deleted or another one", l.Engine.Spec.VolumeName)
 		case v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != "":
 			err = fmt.Errorf("volume %s moves to another node", v.Name)
 		}
@@ -133,13 +133,13 @@ func (h *Executor) may(ctx context.Context, l Poll, op string) bool {
 	return err == nil
 }
 
-// still is a Snapshot as it is now; nil where a call is not wanted for it any more.
+// still reads a Snapshot uncached; nil where it no longer requires the call.
 func (h *Executor) still(ctx context.Context, l Poll, name string, wanted func(*v1beta2.Snapshot) bool) *v1beta2.Snapshot {
 	s := &v1beta2.Snapshot{}
 	err := h.rt.Uncached.Get(ctx, client.ObjectKey{Namespace: h.rt.Namespace, Name: name}, s)
 	uid := volumeUID(l.Engine.OwnerReferences, l.Engine.Spec.VolumeName)
 	if err == nil && (s.Spec.Volume != l.Engine.Spec.VolumeName || volumeUID(s.OwnerReferences, s.Spec.Volume) != uid || !wanted(s)) {
-		err = errors.New("the Snapshot does not ask for it any more")
+		err = errors.New("the Snapshot no longer requests it")
 	}
 	if err != nil {
 		h.log.Info("not called", "snapshot", name, "engine", l.Engine.Name, "reason", err.Error())
@@ -148,7 +148,7 @@ func (h *Executor) still(ctx context.Context, l Poll, name string, wanted func(*
 	return s
 }
 
-// ended notes what became of a call.
+// ended records the result of a call.
 func (h *Executor) ended(l Poll, op string, err error, names ...string) {
 	log := h.log.WithValues("engine", l.Engine.Name, "op", op, "snapshots", names)
 	if err == nil {

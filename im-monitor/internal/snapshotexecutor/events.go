@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/events"
 )
 
-// saidEvent is reported about a Snapshot when a condition of it changed.
+// saidEvent is emitted about a Snapshot when a condition of it changed.
 func saidEvent(c v1beta2.Condition) events.Event {
 	kind := corev1.EventTypeNormal
 	if c.Reason == v1beta2.ReasonFailed || c.Type == v1beta2.SnapshotRemovalFailed {
@@ -21,10 +21,10 @@ func saidEvent(c v1beta2.Condition) events.Event {
 // mirroredEvent is reported about an Engine that has a snapshot which had no object.
 func mirroredEvent(name string) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "SnapshotFound", Action: "LookAtSnapshots",
-		Note: fmt.Sprintf("The engine has snapshot %s, which no Snapshot named: one was made.", name)}
+		Note: fmt.Sprintf("The engine has snapshot %s, which had no Snapshot: one was created.", name)}
 }
 
-// failedEvent is reported about an Engine that did not do what it was asked for.
+// failedEvent is emitted about an Engine on which a call failed.
 func failedEvent(op string, err error, names []string) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: failures[op], Action: op, Note: fmt.Sprintf("Snapshots %q: %v", names, err)}
 }

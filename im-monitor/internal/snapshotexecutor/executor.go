@@ -20,7 +20,7 @@ import (
 // byVolume finds Snapshots by their volume.
 const byVolume = "drover.snapshot.volume"
 
-// Executor poll after the snapshots of engines.
+// Executor handles the snapshots of polled engines.
 type Executor struct {
 	rt      *runkit.Runtime
 	log     logr.Logger
@@ -28,7 +28,7 @@ type Executor struct {
 	memory  memory
 }
 
-// New makes them, and the index that they need.
+// New creates an Executor, and the index that it needs.
 func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, error) {
 	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.Snapshot{}, byVolume, func(o client.Object) []string {
 		return []string{o.(*v1beta2.Snapshot).Spec.Volume}
@@ -39,10 +39,10 @@ func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, e
 	return &Executor{rt: rt, log: rt.Log.WithName("snapshots"), options: options}, nil
 }
 
-// Poll is one whole poll of a running engine.
+// Poll is one complete poll of a running engine.
 type Poll struct {
 	Engine *v1beta2.Engine
-	// Run reports one run of the engine from another.
+	// Run identifies the run of the engine.
 	Run  string
 	Seen engine.Seen
 	// Began is when its first question was sent.
@@ -50,16 +50,16 @@ type Poll struct {
 	// Proxy and Target are where calls go that change snapshots.
 	Proxy  *imclient.Proxy
 	Target imclient.Target
-	// Alone reports whether no other engine of the volume must run, Adding that a replica is being added, Busy that something
-	// else is being done to this one.
+	// Alone reports whether no other engine of the volume is to run, Adding that a replica is being added, Busy that another
+	// operation of this engine is in progress.
 	Alone, Adding, Busy bool
-	// Period is the time between polls while something continues.
+	// Period is the time between polls during an operation.
 	Period time.Duration
 	// Still reads the engine uncached; an error reports why nothing may be called on it now.
 	Still func(ctx context.Context) error
 }
 
-// Pass decides on a poll and does what is due. Wake is how long until the next poll is due on account of snapshots; zero is
+// Pass decides on a poll and sends the calls that are due. It returns how long until the next poll is due because of snapshots; zero is
 // whenever.
 func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, err error) {
 	w, err := h.observe(ctx, l)
@@ -75,7 +75,7 @@ func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, e
 		}
 		called := h.take(ctx, l, v.Take)
 		if h.remove(ctx, l, v) || called {
-			return soon, nil // what was not written is written then
+			return soon, nil // the failed write is repeated then
 		}
 	}
 	if status.IsConflict(again) {
@@ -87,7 +87,7 @@ func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, e
 	return requeueAt, again
 }
 
-// Reported is what Engine.status reports of the engine's snapshots after the poll, and how long until the next poll may prove that
+// Reported returns the snapshots of Engine.status after the poll, and how long until the next poll may prove that
 // one of them is gone; zero is whenever.
 func (h *Executor) Reported(l Poll) (reported map[string]v1beta2.SnapshotInfo, requeueAt time.Duration) {
 	if l.Seen.Snapshots == nil {
@@ -101,5 +101,5 @@ func (h *Executor) Reported(l Poll) (reported map[string]v1beta2.SnapshotInfo, r
 	return reported, requeueAt
 }
 
-// Forget drops what is remembered of an engine that does not run.
+// Forget drops the memory of an engine that does not run.
 func (h *Executor) Forget(name string) { h.memory.forget(name) }

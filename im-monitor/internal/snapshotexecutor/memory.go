@@ -17,14 +17,14 @@ type memory struct {
 type run struct {
 	id string
 	enginesnapshot.Memory
-	// takes and removes count calls that did not bring what they asked for.
+	// takes and removes count calls without the requested effect.
 	takes   map[string]int
 	removes int
-	// silent counts removals in a row that the engine did not answer.
+	// silent counts consecutive removals that the engine did not answer.
 	silent int
 }
 
-// reported notes what Engine.status reports of a run's snapshots although a poll did not list them.
+// reported records the snapshots of a run that Engine.status has although a poll did not list them.
 func (m *memory) reported(l Poll, unlisted map[string]time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -41,7 +41,7 @@ func (m *memory) runOf(l Poll) *run {
 	return r
 }
 
-// of this run; what was of another run is forgotten, but for calls that may still be under way.
+// of this run; the memory of another run is dropped, except for calls that may still be in progress.
 func (m *memory) view(l Poll) enginesnapshot.Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -72,7 +72,7 @@ func (m *memory) forget(name string) {
 	delete(m.of, name)
 }
 
-// took notes a call that takes a snapshot; open is until when the server may be at it unanswered.
+// took records a call that takes a snapshot; open is until when the server may execute it if it was not answered.
 func (m *memory) took(l Poll, name string, now, open time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -85,7 +85,7 @@ func (m *memory) took(l Poll, name string, now, open time.Time) {
 	}
 }
 
-// removed notes a call that removes snapshots, and whether the engine accepted it.
+// removed records a call that removes snapshots, and whether the engine accepted it.
 func (m *memory) removed(l Poll, names []string, now time.Time, accepted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -102,7 +102,7 @@ func (m *memory) removed(l Poll, names []string, now time.Time, accepted bool) {
 	}
 }
 
-// unanswered notes a removal that the engine did not answer, and returns how many in a row it did not.
+// unanswered records a removal that the engine did not answer, and returns the number of consecutive ones.
 func (m *memory) unanswered(l Poll) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -111,7 +111,7 @@ func (m *memory) unanswered(l Poll) int {
 	return r.silent
 }
 
-// purged notes a call that purges for these snapshots, and whether the engine accepted it.
+// purged records a call that purges for these snapshots, and whether the engine accepted it.
 func (m *memory) purged(l Poll, names []string, now time.Time, accepted bool) {
 	m.removed(l, nil, now, accepted)
 	m.mu.Lock()

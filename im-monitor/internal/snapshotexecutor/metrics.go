@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// What calls ask for.
+// The operations of calls.
 const (
 	opTake   = "TakeSnapshot"
 	opRemove = "RemoveSnapshots"
@@ -29,7 +29,7 @@ var (
 	}, []string{"type", "reason"})
 	mirrored = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "drover_im_monitor_snapshots_mirrored_total",
-		Help: "Snapshot objects that were made for snapshots of engines that had none.",
+		Help: "Snapshot objects that were created for snapshots of engines that had none.",
 	})
 )
 

@@ -15,7 +15,7 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// observe gathers the volume's objects beside the poll.
+// observe reads the volume's objects beside the poll.
 func (h *Executor) observe(ctx context.Context, l Poll) (enginesnapshot.World, error) {
 	e := l.Engine
 	w := enginesnapshot.World{
@@ -66,7 +66,7 @@ func (h *Executor) ofVolume(ctx context.Context, volume string) ([]v1beta2.Snaps
 	return list.Items, nil
 }
 
-// taken reports whether a name is no Snapshot's to be: another volume's object has it, or no object can.
+// taken reports whether no Snapshot can have the name: another volume's object has it, or it is not a valid object name.
 func (h *Executor) taken(ctx context.Context, name string) (bool, error) {
 	if !lookup.Nameable(name) {
 		return true, nil
@@ -75,7 +75,7 @@ func (h *Executor) taken(ctx context.Context, name string) (bool, error) {
 	return other != nil, err
 }
 
-// Pending reports whether snapshots of the engine's volume are on their way out, so that a poll asks for purges.
+// Pending reports whether snapshots of the engine's volume are being removed, so that a poll requests purges.
 func (h *Executor) Pending(ctx context.Context, e *v1beta2.Engine) (bool, error) {
 	list, err := h.ofVolume(ctx, e.Spec.VolumeName)
 	for i := range list {

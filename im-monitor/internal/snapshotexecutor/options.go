@@ -12,15 +12,15 @@ import (
 type Options struct {
 	// Gap is the time between two polls that prove a snapshot absent.
 	Gap time.Duration
-	// Gather is how long no one may delete another Snapshot of a volume before the deleted ones are removed together.
+	// Gather is how long no further Snapshot of a volume may have been deleted before the deleted ones are removed together.
 	Gather time.Duration
-	// PostElectionDelay is how long after its election a leader takes a call of an earlier one to be under way.
+	// PostElectionDelay is how long after its election a leader treats a call of an earlier leader as in progress.
 	PostElectionDelay time.Duration
 }
 
 // AddFlags registers the flags of this package.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
-	flags.DurationVar(&o.Gap, "snapshot-absence-gap", 5*time.Second, "time between two looks at an engine that prove a snapshot gone")
+	flags.DurationVar(&o.Gap, "snapshot-absence-gap", 5*time.Second, "time between two polls of an engine that prove a snapshot gone")
 	flags.DurationVar(&o.Gather, "snapshot-delete-batch-delay", time.Second,
 		"how long no further Snapshot of a volume may have been deleted before those that were are removed and purged together; at most "+
 			"ten times as long")
@@ -32,10 +32,10 @@ const (
 	fieldOwner = "im-monitor"
 	// gatherLongest is how many times Gather removals wait at most while further ones come.
 	gatherLongest = 10
-	// After a call the next one of its kind waits, longer each time, until what was asked for happened.
+	// After a call the next one of its kind waits, longer each time, until the requested change is listed.
 	callDelay, callDelayMax = time.Second, time.Minute
 	// unansweredMost is how many removals in a row an engine may leave unanswered before that is reported of the snapshots: a server that
-	// lists and never removes must not hold a place among the purges for ever.
+	// lists and never removes must not occupy the purge semaphore for ever.
 	unansweredMost = 3
 	// soon is when to poll after a call or a conflict.
 	soon = time.Millisecond
