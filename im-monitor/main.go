@@ -32,8 +32,8 @@ func main() {
 	runkit.Main(runkit.Program{
 		Name:    "im-monitor",
 		Version: version,
-		Short:   "Facts and hands: instance managers, nodes, runtime instances, orphans",
-		Long: `im-monitor makes Longhorn Nodes and instance managers, reads what runs on each of them, judges which runtime
+		Short:   "Observes and executes: instance managers, nodes, runtime instances, orphans",
+		Long: `im-monitor makes Longhorn Nodes and instance managers, reads what runs on each of them, evaluates which runtime
 instances are orphaned, and carries out deletions that orphan-controller approved. It decides no policy.`,
 		Flags:     options.Add,
 		Contracts: []string{"1"},
@@ -89,11 +89,11 @@ func engineOptions(settings *settingcontroller.Source, options *flags.Options) e
 	return out
 }
 
-// setupInstances wires those who look after the instances of volumes: what engines are asked, what is started and stopped,
+// setupInstances sets up the controllers of the instances of volumes: polls of engines, starts and stops,
 // and whose data goes.
 func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Dialer, settings *settingcontroller.Source,
 	store inventory.Store, options *flags.Options) error {
-	// Who does not look after instances leaves their budgets to longhorn-manager.
+	// Without --manage-instances the budgets are longhorn-manager's.
 	if err := disruptioncontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ type (
 	Creation      = orphan.Creation
 )
 
-// What is looked at right before a call.
+// The input of the check right before a call.
 type (
 	CallWorld    = orphan.CallWorld
 	Call         = orphan.Call

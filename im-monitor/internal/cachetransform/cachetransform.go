@@ -208,7 +208,7 @@ func snapshot(obj any) (any, error) {
 	return o, nil
 }
 
-// backup drops what targets tell of those that ended.
+// backup drops the details of backups that ended.
 func backup(obj any) (any, error) {
 	o, ok := obj.(*v1beta2.Backup)
 	if !ok {

@@ -25,7 +25,7 @@ func transform(t *testing.T, like client.Object) toolscache.TransformFunc {
 	return nil
 }
 
-// A look is written as a patch from what is stored: what is dropped here would be written again with every look.
+// A poll is written as a patch from the cached object: a field that is dropped here would be written again with every poll.
 func TestAnEngineKeepsAllThatALookWrites(t *testing.T) {
 	status := v1beta2.EngineStatus{
 		ReplicaModeMap: map[string]string{"r": "RW"}, CurrentReplicaAddressMap: map[string]string{"r": "10.0.0.1:1"},

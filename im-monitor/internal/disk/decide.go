@@ -52,7 +52,7 @@ func (v *Verdict) add(d *one) {
 	v.again(d.after)
 }
 
-// again keeps the earliest time to look again.
+// again keeps the earliest time to decide again.
 func (v *Verdict) again(after time.Duration) {
 	if after > 0 && (v.After == 0 || after < v.After) {
 		v.After = after
@@ -89,7 +89,7 @@ func (w World) needed(uuid string) string {
 	}
 	for _, r := range w.Replicas {
 		if r.DiskID == uuid {
-			return fmt.Sprintf("replica %s has data on it. Move every replica of the disk away or delete it, or put the disk back into "+
+			return fmt.Sprintf("replica %s has data on it. Move every replica of the disk to another disk or delete it, or put the disk back into "+
 				"the spec.", r.Name)
 		}
 	}
@@ -180,7 +180,7 @@ func (d *one) answered() bool {
 	return false
 }
 
-// pause looks again soon while the latest attempt is young, then slowly.
+// pause is short while the latest attempt is young, then long.
 func (d *one) pause() {
 	d.after = LatePause
 	if at, ok := d.requestedAt(); ok && d.Now.Sub(at) < soon {
@@ -239,7 +239,7 @@ func (d *one) another() string {
 	switch owner := d.owners[uuid]; {
 	case uuid == "" || uuid != recorded:
 		return fmt.Sprintf("Disk %s at %s holds the lvstore with UUID %q, recorded is %s. Put the device with the recorded lvstore back, "+
-			"or move all replicas away, take the disk out of the spec, and add it again.", d.key, d.spec.Path, uuid, recorded)
+			"or move all replicas to another disk, remove the disk from the spec, and add it again.", d.key, d.spec.Path, uuid, recorded)
 	case owner != "" && owner != d.key:
 		return fmt.Sprintf("Disk %s at %s holds the lvstore of disk %s: take one of the two out of the spec of node %s.", d.key,
 			d.spec.Path, owner, d.Node)

@@ -44,7 +44,7 @@ func (d *one) requestedAt() (time.Time, bool) {
 	return at, err == nil
 }
 
-// underWay reports whether the call of the latest attempt may still reach the server, and looks again when it no longer can.
+// underWay reports whether the call of the latest attempt may still reach the server, and decides again when it no longer can.
 func (d *one) underWay() bool {
 	at, ok := d.requestedAt()
 	left := at.Add(d.CallTimeout).Sub(d.Now)
@@ -122,8 +122,8 @@ func (d *one) unknownNew() {
 func (d *one) uncertain() {
 	d.not(v1beta2.ReasonInitializationUncertain,
 		"The instance manager of node %s was restarted after DiskCreate was called at %s to initialize disk %s at %s as new. "+
-			"Nobody knows whether the device was formatted, or whether it is the same device. Check the device, take the mark away, wait "+
-			"until this condition says %s, then set it again: %s",
+			"It is unknown whether the device was formatted, or whether it is the same device. Check the device, remove the mark, wait "+
+			"until this condition reports %s, then set it again: %s",
 		d.Node, d.old.Load.RequestedAt, d.key, d.spec.Path, v1beta2.ReasonNotInitialized, d.patch(`null`)+" ; "+d.patch(`"new"`))
 	d.endLoad()
 }
@@ -231,15 +231,15 @@ func (d *one) mayRecord() bool {
 func (d *one) failed() {
 	uuid := d.wanted()
 	d.state(v1beta2.DiskLoadError)
-	why := fmt.Sprintf("The instance manager %s could not load disk %s at %s: its log says why. The device may be missing, be another "+
+	why := fmt.Sprintf("The instance manager %s could not load disk %s at %s: its log has the cause. The device may be missing, be another "+
 		"one, or be in use.",
 		d.Server.Name, d.key, d.spec.Path)
 	switch {
 	case uuid != "":
 		d.retry(uuid, why)
 	case d.isNew():
-		d.not(v1beta2.ReasonNoDiskInfo, "%s A device is initialized as new only once. Check it, take the mark away, wait until this "+
-			"condition says %s, then set "+
+		d.not(v1beta2.ReasonNoDiskInfo, "%s A device is initialized as new only once. Check it, remove the mark, wait until this "+
+			"condition reports %s, then set "+
 			"it again: %s ; %s", why, v1beta2.ReasonNotInitialized, d.patch("null"), d.patch(`"new"`))
 	default: // no one reports what to do with the device: the server forgets the attempt, so that another mark begins again
 		d.call = &Call{Key: d.key, Op: OpDelete, Path: d.spec.Path, Driver: deleteDriver(d.spec, d.old)}

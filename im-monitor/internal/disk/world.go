@@ -16,7 +16,7 @@ import (
 // TypeBlock is the type of v2 disks.
 const TypeBlock = "block"
 
-// Pauses until a disk is looked at again.
+// Pauses until a disk is polled again.
 const (
 	// SoonPause follows a call and a question without an answer while the server is young; a disk is usually ready within seconds.
 	SoonPause = 2 * time.Second
@@ -69,7 +69,7 @@ type Server struct {
 type Answer struct {
 	// Failed is why there is no answer; empty where there is one.
 	Failed string
-	// Vanished reports that Failed reports that the device went away while it was loaded.
+	// Vanished reports that Failed reports that the device vanished while it was loaded.
 	Vanished bool
 	// Unknown is true where the server's map lacks the disk.
 	Unknown bool
@@ -116,7 +116,7 @@ type Verdict struct {
 	List []string
 	// Relist asks for a whole list of the server: it reports no one about the replicas that a disk brought.
 	Relist bool
-	// After is when to look again; zero is at the next poll.
+	// After is when to decide again; zero is at the next poll.
 	After time.Duration
 }
 

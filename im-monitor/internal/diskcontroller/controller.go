@@ -55,7 +55,7 @@ type Options struct {
 	Period time.Duration
 	// Settle is how long a disk must have been ready before its list counts, Gap the time between two lists.
 	Settle, Gap time.Duration
-	// CallTimeout is how long a server may still execute a call that was given up; RetryMin and RetryMax bound the pause between two
+	// CallTimeout is how long a server may still execute a call that timed out; RetryMin and RetryMax bound the pause between two
 	// attempts to load a disk that the server reports in error.
 	CallTimeout, RetryMin, RetryMax time.Duration
 }

@@ -17,7 +17,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// Reconcile looks at the v2 disks of one node. What leads to a call is decided again on the node uncached, and written before the
+// Reconcile reconciles the v2 disks of one node. What leads to a call is decided again on the node uncached, and written before the
 // call.
 func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var n v1beta2.Node
@@ -98,7 +98,7 @@ func (s *reconciler) hear(ctx context.Context, at *server, n *v1beta2.Node) *dis
 	return out
 }
 
-// again is when to look again. Before the next poll the server is asked again only where the decision waits for it.
+// again is when to decide again. Before the next poll the server is asked again only where the decision waits for it.
 func (s *reconciler) again(node string, at *server, after time.Duration) time.Duration {
 	if at == nil {
 		return after

@@ -1,5 +1,5 @@
 // Package disruption decides which instance managers have a PodDisruptionBudget. One that runs has a budget, so that no drain takes its
-// pod; on a node that is being emptied it is given up once the policy reports that nothing there needs the pod any more. It refuses to know
+// pod; on a node that is being emptied it is deleted once the policy finds that nothing there needs the pod. It refuses to know
 // how budgets are written.
 package disruption
 
@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// World is what one decision about the instance managers of a node looks at.
+// World is the input of one decision about the instance managers of a node.
 type World struct {
 	// Node is the name of the Kubernetes node.
 	Node string
@@ -44,7 +44,7 @@ type Other struct {
 // Verdict reports for one instance manager what becomes of its budget.
 type Verdict struct {
 	Manager *v1beta2.InstanceManager
-	// Budget is Wanted, Given up, or as it is.
+	// Budget is Wanted, Given up (deleted), or unchanged.
 	Budget Budget
 	// Why reports what the budget protects, or why it protects nothing.
 	Why string

@@ -125,7 +125,7 @@ func (s *keeper) aroundBudget(ctx context.Context, o client.Object) []reconcile.
 	return out
 }
 
-// nodeOfBudget is none where its instance manager, which owns it, is gone: Kubernetes takes it away.
+// nodeOfBudget is none where its instance manager, which owns it, is gone: Kubernetes deletes it.
 func (s *keeper) nodeOfBudget(ctx context.Context, o client.Object) []reconcile.Request {
 	var m v1beta2.InstanceManager
 	if err := s.rt.Client.Get(ctx, client.ObjectKeyFromObject(o), &m); err != nil {

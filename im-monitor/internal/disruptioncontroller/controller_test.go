@@ -92,7 +92,7 @@ func (w *world) cordon(node string, cordoned bool) {
 func (w *world) budget(node string) *policyv1.PodDisruptionBudget {
 	w.t.Helper()
 	b := &policyv1.PodDisruptionBudget{}
-	// a last look may outlive the test
+	// a last read may outlive the test
 	err := w.admin.Get(context.Background(), client.ObjectKey{Namespace: w.namespace, Name: "im-" + node}, b)
 	require.NoError(w.t, client.IgnoreNotFound(err))
 	if err != nil {

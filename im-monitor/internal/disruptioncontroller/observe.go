@@ -31,7 +31,7 @@ func (s *keeper) live() observer {
 		byVolume: "spec.volumeName"}
 }
 
-// observe reads one node. Replicas are looked at only where the node is being emptied: else its budgets stand in any case.
+// observe reads one node. Replicas are read only where the node is being drained: else its budgets stand in any case.
 func (o observer) observe(ctx context.Context, node string) (disruption.World, error) {
 	w := disruption.World{Node: node}
 	settings, err := o.settings.Current(ctx)

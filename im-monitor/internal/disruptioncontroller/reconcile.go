@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Reconcile looks at the instance managers of one node.
+// Reconcile reconciles the budgets of the instance managers of one node.
 func (s *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	w, err := s.cached().observe(ctx, request.Name)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *keeper) giveUp(ctx context.Context, node string, has *policyv1.PodDisru
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting the disruption budget of instance manager %s: %w", v.Manager.Name, err)
 		}
-		s.rt.Log.Info("disruption budget given up", "instanceManager", v.Manager.Name, "node", node, "why", now.Why)
+		s.rt.Log.Info("disruption budget deleted", "instanceManager", v.Manager.Name, "node", node, "why", now.Why)
 	}
 	return nil
 }

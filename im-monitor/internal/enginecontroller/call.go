@@ -69,7 +69,7 @@ func (c *Controller) still(ctx context.Context, e *v1beta2.Engine, call engine.C
 		return fmt.Errorf("reading engine %s: %w", e.Name, err)
 	}
 	if now.UID != e.UID || !runs(now) || where(now) != where(e) {
-		return fmt.Errorf("engine %s is not what was looked at any more", e.Name)
+		return fmt.Errorf("engine %s changed since the poll", e.Name)
 	}
 	if err := c.held(ctx, now, call.Op); err != nil {
 		return err

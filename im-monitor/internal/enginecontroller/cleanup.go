@@ -33,7 +33,7 @@ func (c *Controller) cleansUp(ctx context.Context) bool {
 }
 
 // mayPurge makes sure that no volume is purged that moves or goes, and that no more engines of the node merge snapshots than may. Purges
-// for deleted Snapshots have turns of their own, which snapshot-controller gives by the same setting; they count here as soon as a poll
+// for deleted Snapshots have their own queue, which snapshot-controller gives by the same setting; they count here as soon as a poll
 // sees them.
 func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
 	v := &v1beta2.Volume{}

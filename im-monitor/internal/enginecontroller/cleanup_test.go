@@ -77,7 +77,7 @@ func TestARebuildAtTheSnapshotLimitWaitsWhereNothingMayBePurged(t *testing.T) {
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeWO})
 }
 
-// S1: what a rebuild leaves is purged once it ended, in its turn.
+// S1: system snapshots of a rebuild are purged once it ended, when a slot is free.
 func TestWhatARebuildLeavesIsPurgedWhenTheNodeHasRoomForIt(t *testing.T) {
 	options, _ := purging()
 	w := newWorld(t, options)

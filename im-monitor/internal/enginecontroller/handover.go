@@ -19,7 +19,7 @@ func (c *Controller) HandOver() {
 	if len(open) == 0 {
 		return
 	}
-	c.rt.Log.Info("rebuilds go on: their calls stay open until they end", "rebuilds", len(open), "atMost", c.options.HandOver)
+	c.rt.Log.Info("rebuilds continue: their calls stay open until they end", "rebuilds", len(open), "atMost", c.options.HandOver)
 	late := c.rt.Clock.NewTimer(c.options.HandOver)
 	defer late.Stop()
 	for i, a := range open {

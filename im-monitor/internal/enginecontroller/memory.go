@@ -256,7 +256,7 @@ func (m *memory) begin(name string, a *addition) bool {
 	return true
 }
 
-// end notes that the call ended, and whether the replica could not be added; an addition that was given up counts no more.
+// end notes that the call ended, and whether the replica could not be added; an aborted addition does not count.
 func (m *memory) end(name string, a *addition, failed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 var (
 	polls = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_engine_looks_total",
-		Help: "Looks at running engines, by how they ended: seen, failed.",
+		Help: "Polls of running engines, by result: seen, failed.",
 	}, []string{"result"})
 	calls = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_engine_calls_total",

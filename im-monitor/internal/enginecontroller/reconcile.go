@@ -59,7 +59,7 @@ func (c *Controller) poll(ctx context.Context, e *v1beta2.Engine, known view, t 
 	if err != nil {
 		polls.WithLabelValues("failed").Inc()
 		c.pool.failed(t.manager, proxy, err)
-		c.rt.Log.Info("no look at the engine", "engine", e.Name, "error", err.Error())
+		c.rt.Log.Info("the engine could not be polled", "engine", e.Name, "error", err.Error())
 		return ctrl.Result{RequeueAfter: unreachableDelay}, nil
 	}
 	polls.WithLabelValues("seen").Inc()

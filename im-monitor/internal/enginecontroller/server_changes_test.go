@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
 )
 
-// ReplicaAdd continues when its caller goes away, and leaves the replica WO.
+// ReplicaAdd continues when its caller disconnects, and leaves the replica WO.
 func (s *engineServer) ReplicaAdd(ctx context.Context, r *imrpc.EngineReplicaAddRequest) (*emptypb.Empty, error) {
 	m := &member{name: r.GetReplicaName(), address: r.GetReplicaAddress(), mode: ptypes.ReplicaMode_WO, rebuilding: true,
 		done: make(chan struct{})}

@@ -10,7 +10,7 @@ import (
 )
 
 // Queue is the queue of a controller, for those who enqueue it from outside. The zero value is ready; before the controller's start there
-// is nothing to enqueue: it begins by looking at everything.
+// is nothing to enqueue: it begins by reconciling everything.
 type Queue[K comparable] struct {
 	mu    sync.Mutex
 	queue workqueue.TypedRateLimitingInterface[K]

@@ -37,7 +37,7 @@ type Options struct {
 	Engine          enginecontroller.Options
 	Disk            diskcontroller.Options
 
-	// locks are shared by all hands that change instances.
+	// locks are shared by all executors that change instances.
 	locks instancelock.Locks
 }
 
@@ -66,7 +66,7 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 	o.Disk.AddFlags(flags)
 	m := &o.Manager
 	flags.DurationVar(&m.UnreachableAfter, "unreachable-after", m.UnreachableAfter,
-		"how long no list can be read before an instance manager is said to be unreachable")
+		"how long no list can be read before an instance manager is reported unreachable")
 	flags.DurationVar(&m.EngineLossPause, "engine-loss-pause", m.EngineLossPause,
 		"how long after a volume lost its engine no idle instance manager is replaced on a node with one of its replicas")
 	flags.StringVar(&m.ServiceAccount, "instance-manager-service-account", m.ServiceAccount, "service account of instance-manager pods")
@@ -133,7 +133,7 @@ func (o *Options) InstanceOptions() instancecontroller.Options {
 	return out
 }
 
-// EngineOptions are those of looking at engines, with the evaluation's post-election delay.
+// EngineOptions are those of polling engines, with the evaluation's post-election delay.
 func (o *Options) EngineOptions() enginecontroller.Options {
 	out := o.Engine
 	out.Snapshots.PostElectionDelay, out.Backups.PostElectionDelay = o.Orphan.PostElectionDelay, o.Orphan.PostElectionDelay

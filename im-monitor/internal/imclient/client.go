@@ -92,7 +92,7 @@ type DeleteRequest struct {
 	// UUID is compared by conforming servers; it is empty only with ByName.
 	UUID string
 	// ByName vouches that an object claims this name at this server, so that whatever carries it is meant: engine-frontends have no UUID,
-	// and servers of today tell none of v2 engines.
+	// and today's servers report none of v2 engines.
 	ByName bool
 	// DiskUUID is the lvstore of a v2 replica.
 	DiskUUID string

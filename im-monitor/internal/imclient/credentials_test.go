@@ -15,7 +15,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// cutting dials the server and hands out how to cut each connection.
+// cutting dials the server and returns a function that closes each connection.
 func cutting(s *fakeServer, cut chan<- func() error) func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		connection, err := s.dial(ctx, address)

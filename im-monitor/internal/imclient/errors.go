@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// The kinds of failure that callers tell apart, with errors.Is.
+// The kinds of failure that callers distinguish, with errors.Is.
 var (
 	// ErrUnreachable: no answer. Nothing is known, not even whether the server will still carry out what was asked.
 	ErrUnreachable = errors.New("instance manager unreachable")

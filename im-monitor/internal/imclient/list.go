@@ -57,7 +57,7 @@ func (c *Conn) instanceList(ctx context.Context) (map[string]Instance, error) {
 	return instances, nil
 }
 
-// convertList turns a list into values by name. One entry that contradicts itself makes the list worthless: nothing may be concluded from
+// convertList converts a list to values by name. One entry that contradicts itself makes the list worthless: nothing may be concluded from
 // it.
 func convertList(answer *imrpc.InstanceListResponse) (map[string]Instance, error) {
 	instances := make(map[string]Instance, len(answer.GetInstances()))
@@ -76,7 +76,7 @@ func convertList(answer *imrpc.InstanceListResponse) (map[string]Instance, error
 // notPrinted reports what no UUID contains; a garbled one must not be taken for another instance.
 func notPrinted(r rune) bool { return r <= ' ' || r > '~' }
 
-// convert turns one entry into a value that keeps nothing of the message but its strings.
+// convert converts one entry to a value that keeps nothing of the message but its strings.
 func convert(name string, entry *imrpc.InstanceResponse) Instance {
 	spec, status := entry.GetSpec(), entry.GetStatus()
 	instance := Instance{

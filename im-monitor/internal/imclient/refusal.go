@@ -102,7 +102,7 @@ func (a *alerted) Read(p []byte) (int, error) {
 	return n, a.explain(err)
 }
 
-// Write implements net.Conn. A write that fails looks for the alert that came before.
+// Write implements net.Conn. A write that fails reads the alert that came before.
 func (a *alerted) Write(p []byte) (int, error) {
 	n, err := a.Conn.Write(p)
 	if err == nil || a.heard.Load() {

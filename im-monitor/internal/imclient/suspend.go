@@ -52,7 +52,7 @@ func (c *Conn) SetANAState(ctx context.Context, engine, state string) error {
 	return callError(ctx, method, c.address, err)
 }
 
-// turn makes one call to a frontend that has a name.
+// turn sends one call to a frontend that has a name.
 func turn[R any](ctx context.Context, c *Conn, method, name string,
 	call func(context.Context, R, ...grpc.CallOption) (*emptypb.Empty, error), request R) error {
 	if name == "" {

@@ -39,7 +39,7 @@ func newBase(rt *runkit.Runtime, settings *settingcontroller.Source, store inven
 	return s
 }
 
-// fencingDelayEnds is when this leader may touch names whose deletion a server may still execute. Who is not elected never may.
+// fencingDelayEnds is when this leader may touch names whose deletion a server may still execute. A process that is not elected never may.
 func (s *base) fencingDelayEnds() time.Time {
 	return fencingdelay.Ends(s.rt.ElectedAt(), s.rt.Clock.Now(), s.options.PostElectionDelay)
 }

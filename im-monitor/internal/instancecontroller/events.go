@@ -11,7 +11,7 @@ import (
 
 const actionRun = "RunInstance"
 
-// waitingEvent is reported about an object whose instance cannot be started or ended for a reason that people may have to look at.
+// waitingEvent is emitted about an object whose instance cannot be started or ended for a reason that a person may have to check.
 func waitingEvent(v instance.Verdict) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: v.Reason, Action: actionRun, Note: v.Message}
 }
@@ -24,5 +24,5 @@ func lostEvent(message string) events.Event {
 // refusedEvent is reported about an object whose instance manager declined a call.
 func refusedEvent(key Key, call instance.Call, err error) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "CallRefused", Action: actionRun,
-		Note: fmt.Sprintf("%s declined to %s %s: %v. It is asked again.", call.InstanceManager, call.Op, key.Name, err)}
+		Note: fmt.Sprintf("%s refused to %s %s: %v. The call is repeated.", call.InstanceManager, call.Op, key.Name, err)}
 }

@@ -33,7 +33,7 @@ func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 		return reconcile.Result{}, nil
 	}
 	if !r.semaphore.take(first.InstanceManager, key, callsPerManager) {
-		return reconcile.Result{}, nil // enqueued when one is free
+		return reconcile.Result{}, nil // enqueued when a slot is free
 	}
 	defer func() { r.next(r.semaphore.release(first.InstanceManager)) }()
 	unlock, ok := r.options.Locks.TryLock(instancelock.Key{InstanceManager: first.InstanceManager, Name: key.Name})
@@ -53,7 +53,7 @@ func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 	return reconcile.Result{RequeueAfter: wait}, client.IgnoreNotFound(err)
 }
 
-// next enqueues who waits for a slot.
+// next enqueues the key that waits for a slot.
 func (r *executor) next(key Key, waits bool) {
 	if waits {
 		r.executorQueue.Add(key)
@@ -71,7 +71,7 @@ func (r *executor) alone(key Key, volume string, call instance.Call) (unlock fun
 // triesToCall is how often the object is read again because what came before the call took longer than readToCall.
 const triesToCall = 3
 
-// serve decides again on the object uncached and, within readToCall of that, calls; then the reporter looks what came of it. It calls
+// serve decides again on the object uncached and, within readToCall of that, calls; then the reporter reads the result. It calls
 // nothing but what it holds the lock for, and reports when to come back; zero means when something changes.
 func (r *executor) serve(ctx context.Context, key Key, first instance.Call) (time.Duration, error) {
 	polled := false
@@ -136,7 +136,7 @@ func (r *executor) decide(ctx context.Context, key Key) (client.Object, instance
 	return o, v, nil
 }
 
-// poll asks for a last look at a running engine: the replicas' modes, which no one can read after its end.
+// poll requests a last poll of a running engine: the replicas' modes, which cannot be read after its end.
 func (r *executor) poll(ctx context.Context, o client.Object) {
 	engine, ok := o.(*v1beta2.Engine)
 	if !ok || r.options.BeforeEngineStop == nil {
@@ -145,7 +145,7 @@ func (r *executor) poll(ctx context.Context, o client.Object) {
 	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	if err := r.options.BeforeEngineStop(ctx, engine); err != nil {
-		r.log.Info("no look before the engine stops", "name", engine.Name, "error", err.Error())
+		r.log.Info("no poll before the engine stops", "name", engine.Name, "error", err.Error())
 	}
 }
 
@@ -167,7 +167,7 @@ func (r *executor) emit(ctx context.Context, key Key, o client.Object, call inst
 }
 
 // forgetRun empties what the run before reported of an engine's replicas: it does not count for this one. All of it goes in this one
-// write; who looks at engines would empty the rest in another, against which the next state would be a conflict.
+// write; enginecontroller would empty the rest in another write, and the next state would conflict with that one.
 func forgetRun(fields map[string]any, o client.Object) {
 	e, ok := o.(*v1beta2.Engine)
 	if !ok {

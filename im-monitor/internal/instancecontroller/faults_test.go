@@ -24,7 +24,7 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// modes plays the engine look.
+// modes simulates the engine poll.
 func (w *world) modes(e *v1beta2.Engine, modes map[string]any) error {
 	return status.MergeStatus(w.t.Context(), w.Admin, e, map[string]any{"replicaModeMap": modes})
 }
@@ -120,7 +120,7 @@ func TestWhatExistsAlreadyIsLookedAtAndARefusalIsAnErrorInTheEnd(t *testing.T) {
 	w.replicaIs(r.Name, v1beta2.InstanceStateRunning)
 }
 
-// handled is how often the hands of this test binary looked at anything.
+// handled is how many keys the executors of this test binary handled.
 func handled(t *testing.T) (total float64) {
 	families, err := metrics.Registry.Gather()
 	require.NoError(t, err)
@@ -130,7 +130,7 @@ func handled(t *testing.T) (total float64) {
 		}
 		for _, m := range f.GetMetric() {
 			for _, l := range m.GetLabel() {
-				if l.GetName() == "controller" && l.GetValue() == "instance-hands" {
+				if l.GetName() == "controller" && l.GetValue() == "instance-executor" {
 					total += m.GetCounter().GetValue()
 				}
 			}

@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// changedFields are the keys of a merge patch that turns one status into the other; what is empty is taken away.
+// changedFields are the keys of a merge patch from one status to the other; empty fields are removed.
 func changedFields(before, after instance.Status) map[string]any {
 	out := map[string]any{}
 	change(out, "currentState", before.State, after.State)
@@ -83,7 +83,7 @@ func change[T comparable](out map[string]any, name string, before, after T) {
 	}
 }
 
-// writeCondition applies the one condition that im-monitor owns here, or takes it away where there is no reason.
+// writeCondition applies the one condition that im-monitor owns here, or removes it where there is no reason.
 func (s *base) writeCondition(ctx context.Context, o client.Object, reason, message string, at ...status.Option) error {
 	list := []v1beta2.Condition{}
 	if reason != "" {

@@ -90,7 +90,7 @@ func (w *world) create(o client.Object) {
 	require.NoError(w.t, w.Admin.Create(w.t.Context(), o))
 }
 
-// volume makes a Volume as the hands read it.
+// volume creates a Volume with the fields that the executor reads.
 func (w *world) volume(name, engine string) {
 	w.haveVolume(name, engine)
 }

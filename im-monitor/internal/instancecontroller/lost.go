@@ -57,7 +57,7 @@ func concerned(v *v1beta2.Volume) string {
 	return "Restart the pods that use the volume: " + strings.Join(pods, ", ") + "."
 }
 
-// forgetLost takes the condition away once the volume is detached: whoever attaches it next has the new device.
+// forgetLost removes the condition once the volume is detached: the next attachment has the new device.
 func (r *reporter) forgetLost(ctx context.Context, o client.Object, v instance.Verdict) error {
 	f, ok := o.(*v1beta2.EngineFrontend)
 	if !ok || v.Status.State != v1beta2.InstanceStateStopped || !conditions.IsTrue(f.Status.Conditions, v1beta2.FrontendDeviceLost) {

@@ -53,7 +53,7 @@ func (s *base) observe(ctx context.Context, key Key, o client.Object) (instance.
 	return w, s.hold(ctx, key, &w)
 }
 
-// unsettled reports whether a frontend is being turned, or was since the newest list began.
+// unsettled reports whether a switch-over, suspension or resumption of a frontend is in progress, or ended since the newest list began.
 func (s *base) unsettled(w instance.World, t attempt) bool {
 	if w.Here == nil || !t.turning && t.turned.IsZero() {
 		return false

@@ -14,7 +14,7 @@ import (
 type Options struct {
 	// PostElectionDelay is how long after its election a leader leaves names alone whose Orphan or Replica is being deleted.
 	PostElectionDelay time.Duration
-	// Locks are shared with every other hand that changes instances.
+	// Locks are shared with every other executor that changes instances.
 	Locks *instancelock.Locks
 	// EnginePrefix and HostPrefix are where engine binaries and the host's file system are inside a v1 instance manager.
 	EnginePrefix, HostPrefix string
@@ -26,7 +26,7 @@ type Options struct {
 	PathLoss time.Duration
 	// Working reports whether work is under way that may go through the frontend of an engine. Nil knows of none.
 	Working func(engine string) bool
-	// BeforeEngineStop looks at a running engine once more; its failure holds nothing up. Nil looks at none.
+	// BeforeEngineStop polls a running engine once more; its failure does not delay the stop. Nil polls none.
 	BeforeEngineStop func(ctx context.Context, engine *v1beta2.Engine) error
 }
 
@@ -34,11 +34,11 @@ const (
 	fieldOwner = "im-monitor"
 
 	reporters = 16
-	// Hands mostly wait for instance managers, each of which has few of them at a time.
+	// Workers mostly wait for instance managers, each of which has few calls at a time.
 	executorWorkers = 256
 	callsPerManager = 8
 
-	// listTimeout bounds one whole list, readToCall the time between the last read of an object and the call, pollTimeout the look before a
+	// listTimeout bounds one whole list, readToCall the time between the last read of an object and the call, pollTimeout the poll before a
 	// stop.
 	listTimeout = 10 * time.Second
 	readToCall  = 2 * time.Second
@@ -48,10 +48,10 @@ const (
 	// outTimeout bounds a deletion on a node that is out: its object may be wanted elsewhere any moment.
 	outTimeout = 2 * time.Second
 
-	// After a failure the hands come back soon, after an accepted call they leave it time to take effect.
+	// After a failure the executor retries soon, after an accepted call it leaves the call time to take effect.
 	failureDelay, failureDelayMax   = time.Second, time.Minute
 	acceptedDelay, acceptedDelayMax = 5 * time.Second, 5 * time.Minute
-	// busyDelay is the wait for a lock that another hand has, conflictPause the one for a cache that is behind.
+	// busyDelay is the wait for a lock of another executor, conflictPause the one for a cache that is behind.
 	busyDelay     = 200 * time.Millisecond
 	conflictPause = 100 * time.Millisecond
 )
@@ -61,7 +61,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.EnginePrefix, "engine-binary-prefix", "/engine-binaries/", "where engine binaries are inside a v1 instance manager")
 	flags.StringVar(&o.HostPrefix, "host-prefix", "/host", "where the host's file system is inside a v1 instance manager")
 	flags.DurationVar(&o.PathLoss, "path-loss-timeout", 45*time.Second,
-		"how long after a target on a node that is down did not answer, and with all I/O of its frontend held, the frontend may use "+
+		"how long after a target on a node that is down did not answer, and with all I/O of its frontend suspended, the frontend may use "+
 			"another one although the first one could not be closed: longer than the kernel tries to connect to it again")
 	flags.DurationVar(&o.Rediscovery, "v2-rediscovery", 5*time.Second,
 		"how long after the start of a v2 instance manager nothing is started on it, because it may not list yet what outlived its "+

@@ -89,15 +89,15 @@ func (s *base) same(ctx context.Context, key Key, volume string) (same []instanc
 	return same, nil, nil
 }
 
-// earlier is how many engines of a volume before this one are looked for: each is a lookup, and a number is what a name reports.
+// earlier is how many earlier engines of a volume are searched: each is a lookup, and a number is what a name reports.
 const earlier = 64
 
-// leftovers looks for live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's. One
+// leftovers finds live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's. One
 // on a node that is out was partitioned before its object could go.
 func (s *base) leftovers(ctx context.Context, volume, own string, objects map[string]bool) ([]string, error) {
 	last, err := strconv.Atoi(own[min(len(volume)+len("-e-"), len(own)):])
 	if err != nil {
-		return nil, nil // a name of another form has no neighbours
+		return nil, nil // a name of another form has no other numbers
 	}
 	var out []string
 	for n := max(0, last-earlier); n <= last+1; n++ {

@@ -16,7 +16,7 @@ import (
 // reporter is the reconciler that keeps the status true and enqueues the executors.
 type reporter struct{ *base }
 
-// Reconcile looks at one object.
+// Reconcile reconciles the status of one object.
 func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, error) {
 	o, err := lookup.Shared(ctx, r.rt.Client, r.rt.Namespace, key.Name, empty(key.Kind))
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *reporter) requeue(key Key, w instance.World, v instance.Verdict) reconc
 	if v.Reason == instance.ReasonDone && !w.Unsettled {
 		r.attempts.forget(key)
 	}
-	if v.Reason != instance.ReasonCalling { // the hands look at the volume, and report what they wait for
+	if v.Reason != instance.ReasonCalling { // the executor reads the volume, and reports what it waits for
 		r.waitlist.set(w.Object.Volume, key, waitsForVolume(v.Reason) || w.AwaitsCutOff())
 	}
 	if v.At.IsZero() {
@@ -93,7 +93,8 @@ func waitsForImages(reason string) bool {
 	return false
 }
 
-// apply writes a conclusion's condition before its state, so that no one takes it for seen, and takes it away after a state was seen.
+// apply writes a conclusion's condition before its state, so that it is never taken for a listed state, and removes it after a state was
+// listed.
 func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instance.World, v instance.Verdict) error {
 	if err := r.forgetLost(ctx, o, v); err != nil {
 		return err

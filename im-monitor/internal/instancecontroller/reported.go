@@ -45,7 +45,7 @@ func (s *base) report(key Key, o client.Object, v instance.Verdict) {
 	reason := v.Reason
 	switch reason {
 	case instance.ReasonCalling:
-		return // the hands report what they wait for
+		return // the executor reports what it waits for
 	case instance.ReasonDone:
 		reason = ""
 	}

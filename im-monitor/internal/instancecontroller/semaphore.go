@@ -2,16 +2,16 @@ package instancecontroller
 
 import "sync"
 
-// semaphore bound how many calls are under way per instance manager. Who finds none free is enqueued when one is, in the order of asking;
-// who is enqueued and needs none any more lets the next one go.
+// semaphore bounds how many calls are in progress per instance manager. A key that finds no free slot is enqueued when one is, in order;
+// a key that is enqueued and no longer needs the slot passes it to the next one.
 type semaphore struct {
 	mu    sync.Mutex
 	lines map[string]*line
-	// enqueued were reported that a slot of that instance manager is free, and have not taken it yet.
+	// enqueued are keys with a reserved slot of that instance manager that have not taken it yet.
 	enqueued map[Key]string
 }
 
-// line is one instance manager's.
+// line is the queue of one instance manager.
 type line struct {
 	used    int
 	waiting []Key
@@ -44,7 +44,7 @@ func (s *semaphore) take(instanceManager string, key Key, limit int) bool {
 	return false
 }
 
-// release gives a slot back and reports who is next.
+// release returns a slot and reports the next key.
 func (s *semaphore) release(instanceManager string) (next Key, waits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *semaphore) release(instanceManager string) (next Key, waits bool) {
 	return s.requeue(instanceManager)
 }
 
-// decline reports who is next where the key was enqueued and took nothing.
+// decline reports the next key where this one was enqueued and took no slot.
 func (s *semaphore) decline(key Key) (next Key, waits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *semaphore) decline(key Key) (next Key, waits bool) {
 	return s.requeue(instanceManager)
 }
 
-// requeue takes the first one out of a line; the lock is held.
+// requeue removes the first key of a queue; the lock is held.
 func (s *semaphore) requeue(instanceManager string) (next Key, waits bool) {
 	l := s.lines[instanceManager]
 	if l == nil {

@@ -35,7 +35,7 @@ func (w *world) running(f *v1beta2.EngineFrontend) {
 	}, "frontend %s never let its I/O continue", name)
 }
 
-// turns are the calls that suspends I/O, let it continue, or move it, in short.
+// turns are the calls that suspend, resume or switch over a frontend, in short form.
 func (w *world) turns() (out []string) {
 	for _, c := range w.Servers.Calls() {
 		switch {

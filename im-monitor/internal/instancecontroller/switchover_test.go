@@ -131,7 +131,7 @@ func TestADeclinedPhaseBringsTheOldTargetBackAndTheMoveIsTriedAgain(t *testing.T
 	}
 }
 
-// thereAndBack moves a frontend to another engine and home.
+// thereAndBack switches a frontend over to another engine and back.
 func (w *world) thereAndBack(first, second string) {
 	w.t.Helper()
 	_, e, f := w.openV2("vol", first)

@@ -8,7 +8,7 @@ import (
 )
 
 // Unsettled reports why a volume with a replica on the node may need that replica in a moment; empty where it does not. An instance manager
-// that looks idle then must stay: its replicas are stopped because the volume is on its way.
+// that appears idle then must stay: its replicas are stopped because the volume is on its way.
 func Unsettled(v *v1beta2.Volume, engines []v1beta2.Engine, now time.Time, pause time.Duration) string {
 	state := v.Status.State
 	switch {

@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// V8: what looks idle on a node may be needed there in a moment.
+// V8: an instance manager that appears idle may be needed soon.
 func TestAVolumeThatIsOnItsWayKeepsTheInstanceManagersOfItsReplicas(t *testing.T) {
 	ago := func(d time.Duration) string { return now.Add(-d).Format(time.RFC3339Nano) }
 	running := v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: "vol-e-0"},

@@ -50,7 +50,7 @@ func (s Status) Changed(im *v1beta2.InstanceManager) bool {
 		!conditions.Equal(s.Conditions, conditions.Owned(old.Conditions, Types()...))
 }
 
-// state is the one word for people and neighbours. Where a pod is about to be made it is reported to be starting, since the
+// state is the summary for users and other controllers. Where a pod is about to be made it is reported to be starting, since the
 // status is written after the pod.
 func state(w World) string {
 	switch {

@@ -92,7 +92,7 @@ func inUse(w World) string {
 	return w.leaving()
 }
 
-// leaving names the frontends that would not outlive the pod. Where lists show one that no one looked at, nothing is concluded.
+// leaving names the frontends that would not outlive the pod. Where lists show one that was not evaluated, nothing is concluded.
 func (w World) leaving() string {
 	polled := map[string]bool{}
 	var why []string

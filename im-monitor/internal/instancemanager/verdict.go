@@ -38,7 +38,7 @@ type Verdict struct {
 	Maps MapChanges
 	// Held are engines and frontends that a v2 list lacks and that stay in the maps until that proves something.
 	Held []string
-	// After is when to look again without any event; zero means never.
+	// After is when to decide again without any event; zero means never.
 	After  time.Duration
 	Events []events.Event
 }

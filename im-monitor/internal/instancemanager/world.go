@@ -8,7 +8,7 @@
 //	   │ blocked          │ back-off over                   failed, deleted│       │
 //	   └───── error ◀─────┴────────────────────────────────────────────────┘    unknown: node down
 //
-// Three rules carry the rest. A pod is deleted and created again, never changed. What runs is never taken away by a policy
+// Three rules carry the rest. A pod is deleted and created again, never changed. A running instance is never ended by a policy
 // of ours: an old or outdated one is replaced only after a list begun for that purpose shows that nothing runs on it.
 // Unknown is not empty: without a whole list of the present epoch nothing is concluded about instances.
 package instancemanager

@@ -21,7 +21,7 @@ type memory struct {
 
 // mapsPause is the least time between two writes of one InstanceManager's instance maps alone: a change after silence is reported
 // at once, and a hundred instances in a row are reported together. The object grows with its instances, and so would the cost of
-// telling of each.
+// reporting each.
 const mapsPause = time.Second
 
 type remembered struct {

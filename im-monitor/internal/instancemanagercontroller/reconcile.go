@@ -24,7 +24,7 @@ const (
 	askPause   = 15 * time.Second
 )
 
-// Reconcile looks at one InstanceManager.
+// Reconcile reconciles one InstanceManager.
 func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var im v1beta2.InstanceManager
 	if err := s.rt.Client.Get(ctx, request.NamespacedName, &im); err != nil {
@@ -100,7 +100,7 @@ func (s *reconciler) forget(name string) {
 // roster makes the InstanceManagers that a node must have.
 type roster struct{ *reconciler }
 
-// Reconcile looks at one node by its name.
+// Reconcile reconciles one node by its name.
 func (r *roster) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	values, err := r.settings.Current(ctx)
 	if err != nil {

@@ -33,7 +33,7 @@ type DeleteReplica func(ctx context.Context, address string, disk imclient.DiskR
 // ListReplicas lists the replicas on a v2 disk of the server at an address.
 type ListReplicas func(ctx context.Context, address string, disk imclient.DiskRef) (map[string]imclient.DiskReplica, error)
 
-// Config is how an inventory looks. The zero value of a field means its default.
+// Config are the settings of an inventory. The zero value of a field means its default.
 type Config struct {
 	// Connect makes connections; it has no default.
 	Connect Connect
@@ -50,7 +50,7 @@ type Config struct {
 	Settle time.Duration
 	// Quiet (10 s) is how long before a list no creation or deletion of a replica may have been open at a v2 server.
 	Quiet time.Duration
-	// CallPatience (3 min) is how long a server may still execute a call that its caller gave up, or that the leader before made.
+	// CallPatience (3 min) is how long a server may still execute a call whose caller timed out, or that the previous leader sent.
 	CallPatience time.Duration
 	// SafetyPeriod (10 min, jittered by a fifth) is the longest time without a list.
 	SafetyPeriod time.Duration

@@ -1,4 +1,4 @@
-// Package inventory knows what runs on every instance manager, when that was read, and in which epoch.
+// Package inventory has the instances of every instance manager, the time of the list, and its epoch.
 //
 // It holds one connection and one watch stream per instance manager. The watch is opened first, then the whole list is read; a notice means
 // a coalesced list; a lost stream means the inventory is unknown at once, a reconnect with back-off, and a fresh list; a slow, jittered
@@ -11,5 +11,5 @@
 //	└──── unknown ◄────────────────────────────────┘
 //
 // Unknown is not empty: Latest answers false unless the newest list of the present epoch was read whole. An instance is absent only by the
-// design's rule (see Absent), never because one list lacks it. The package evaluates nothing and writes nothing.
+// design's rule (see Absent), never because one list lacks it. The package makes no decisions and writes no objects.
 package inventory

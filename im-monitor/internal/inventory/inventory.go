@@ -42,7 +42,7 @@ type Inventory struct {
 
 var _ Store = (*Inventory)(nil)
 
-// New makes an inventory; it connects to no one before Start.
+// New makes an inventory; it opens no connection before Start.
 func New(config Config) *Inventory {
 	return &Inventory{
 		config:  config.withDefaults(),
@@ -63,13 +63,13 @@ func (i *Inventory) Start(ctx context.Context) error {
 	i.mu.Unlock()
 	<-ctx.Done()
 	i.mu.Lock()
-	i.run = nil // no one is launched any more
+	i.run = nil // no loop is launched any more
 	i.mu.Unlock()
 	i.running.Wait()
 	return nil
 }
 
-// NeedLeaderElection keeps the instance managers from being asked by everybody who might lead one day.
+// NeedLeaderElection keeps processes that do not lead from polling the instance managers.
 func (i *Inventory) NeedLeaderElection() bool { return true }
 
 // launch starts a member's loop, if the inventory runs. The lock is held.
@@ -89,7 +89,7 @@ func (i *Inventory) launch(m *member) {
 	}
 }
 
-// earlierCalls is what is known of calls at a server that was just named: the leader before may have made some, unless the server is
+// earlierCalls are the assumed calls at a new server: the previous leader may have sent some, unless the server is
 // younger.
 func (i *Inventory) earlierCalls(target Target) calls {
 	if target.ContainerStarted.After(i.started) {

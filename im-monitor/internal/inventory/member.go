@@ -18,7 +18,7 @@ type member struct {
 	mu      sync.Mutex
 	target  Target
 	removed bool
-	// turns counts the changes of the target; what was begun for an earlier one is thrown away.
+	// turns counts the changes of the target; results for an earlier target are dropped.
 	turns int
 	// stop ends the present session; nil between sessions, when waiting is pointless.
 	stop    context.CancelFunc
@@ -34,7 +34,7 @@ type member struct {
 	waiters      []chan result
 }
 
-// result is the answer to one waiter.
+// result is the answer to one caller that waits.
 type result struct {
 	snapshot *Snapshot
 	err      error
@@ -91,7 +91,7 @@ func (m *member) remove() Target {
 }
 
 // leave makes everything unknown that belongs to the present target and ends its session. The lock is held; the returned function answers
-// the waiters without it.
+// the waitlist without it.
 func (m *member) leave(err error) func() {
 	m.turns++
 	nudge(m.probeRequeue)
@@ -102,7 +102,7 @@ func (m *member) leave(err error) func() {
 	return m.forget(err)
 }
 
-// forget makes the inventory unknown. The lock is held; the returned function answers the waiters without it.
+// forget makes the inventory unknown. The lock is held; the returned function answers the waitlist without it.
 func (m *member) forget(err error) func() {
 	if m.latest != nil {
 		m.former, m.latest = m.latest, nil
@@ -114,7 +114,7 @@ func (m *member) forget(err error) func() {
 	return func() { reply(waiters, result{err: err}) }
 }
 
-// reply answers waiters; each has room for one answer.
+// reply answers the callers on the waitlist; each channel has room for one answer.
 func reply(waiters []chan result, answer result) {
 	for _, waiter := range waiters {
 		waiter <- answer
@@ -181,7 +181,7 @@ func otherUUID(instance Instance, uuid string) bool {
 	return uuid != "" && instance.UUID != "" && instance.UUID != uuid
 }
 
-// ask remembers a question and makes the loop look at its timer again. The lock is held.
+// ask remembers a question and makes the loop reset its timer. The lock is held.
 func (m *member) ask(name string) {
 	if _, known := m.absence.asked[name]; known {
 		return

@@ -21,7 +21,7 @@ func silent(err error) bool {
 	return errors.Is(err, imclient.ErrUnreachable) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Disk asks a server about a v2 disk, and remembers what it reported: every answer reports whether the lists of that server can be
+// Disk asks a server about a v2 disk, and remembers the answer: every answer shows whether the lists of that server can be
 // complete. It is the way in which all of im-monitor asks for disks.
 func (i *Inventory) Disk(ctx context.Context, address string, query imclient.DiskQuery) (imclient.Disk, error) {
 	asked := i.config.Clock.Now()

@@ -9,7 +9,7 @@ import (
 
 // settling holds the evidence that v2 replicas are absent, by the rule of settled lists. A v2 server lists the replicas of a disk only once
 // that disk was loaded in this run of the server, from a cache that a loop rebuilds; a pass during which a replica is created or deleted is
-// thrown away, and an old list is answered. So a list counts for a replica only if
+// dropped, and an old list is answered. So a list counts for a replica only if
 //
 //   - every disk that may hold it answered `ready` with its recorded UUID before and after the list, and has done so for the settle time,
 //   - no creation or deletion of a replica was open at that server during the quiet time before the list.

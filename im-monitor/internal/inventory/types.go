@@ -12,7 +12,7 @@ import (
 // ErrUnreachable is wrapped by every error of Fresh: whatever the reason, nothing newer is known.
 var ErrUnreachable = imclient.ErrUnreachable
 
-// Target is an instance manager to connect to, as its pod and CR tell. It is comparable: a changed Target is a new epoch.
+// Target is an instance manager to connect to, from its pod and its InstanceManager. It is comparable: a changed Target is a new epoch.
 type Target struct {
 	// InstanceManager and Node are the names of the CRs.
 	InstanceManager, Node string
@@ -77,7 +77,7 @@ type Call struct {
 	InstanceManager, Name, UUID string
 	// Type and DiskUUID are those of Subject.
 	Type, DiskUUID string
-	// Epoch is that of the Client that the call was sent with, Ended when it returned (or was given up).
+	// Epoch is that of the Client that the call was sent with, Ended when it returned (or timed out).
 	Epoch Epoch
 	Ended time.Time
 }

@@ -17,7 +17,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// Reconcile looks at one node by its name.
+// Reconcile reconciles one node by its name.
 func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	w, err := s.observe(ctx, request.Name)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *reconciler) apply(ctx context.Context, w node.World, v node.Verdict) er
 	s.note(w.Node)
 	events.Emit(s.rt.Recorder, w.Node, v.Events...)
 	for _, e := range v.Events {
-		s.rt.Log.Info("node judged", "node", w.Name, "reason", e.Reason)
+		s.rt.Log.Info("node evaluated", "node", w.Name, "reason", e.Reason)
 	}
 	return nil
 }

@@ -22,8 +22,8 @@ func (s *base) logFor(key orphan.Key) logr.Logger {
 	return s.log.WithValues("instanceManager", key.InstanceManager, "instance", key.Name)
 }
 
-// create makes the missing Orphans, once a re-verification confirms them, and writes their first status. A crash between the
-// two is repaired by the next pass, which finds the Orphan without status. It returns when to look again although no
+// create creates the missing Orphans, once a re-verification confirms them, and writes their first status. A crash between the
+// two is repaired by the next pass, which finds the Orphan without status. It returns when to evaluate again although no
 // event will report it; zero is never.
 func (r *evaluator) create(ctx context.Context, first scene, v orphan.Verdict) (time.Duration, error) {
 	again, second, err := r.reverify(ctx, first)
@@ -60,7 +60,7 @@ func (r *evaluator) createOne(ctx context.Context, again scene, wanted orphan.Cr
 	o := orphanObject(r.namespace, wanted)
 	if err := r.client.Create(ctx, o, client.FieldOwner(fieldOwner)); err != nil {
 		if apierrors.IsAlreadyExists(err) {
-			// The cache does not show it yet; its event brings us back.
+			// The cache does not show it yet; its event enqueues the key.
 			return nil
 		}
 		return fmt.Errorf("creating orphan %s: %w", o.Name, err)
@@ -86,8 +86,8 @@ func orphanObject(namespace string, c orphan.Creation) *v1beta2.Orphan {
 }
 
 // writeStatuses applies what each Orphan must report, where that differs from what it reports. An end, withdrawal or
-// evidence, is written under the lock that the hands hold over a call: else the Orphan could be gone while its call may
-// still be executed, and nothing would keep a new leader from starting the name. The hands enqueue the evaluation afterwards.
+// evidence, is written under the lock that the executor holds during a call: else the Orphan could be gone while its call may
+// still be executed, and a new leader could start the name. The executor enqueues the evaluation afterwards.
 func (r *evaluator) writeStatuses(ctx context.Context, seen scene, v orphan.Verdict) error {
 	for i, wanted := range v.Orphans {
 		if wanted.Withdrawn != "" || wanted.Terminated {
@@ -123,7 +123,7 @@ func (r *evaluator) writeStatus(ctx context.Context, key orphan.Key, o *v1beta2.
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("writing what orphan %s says: %w", o.Name, err)
+		return fmt.Errorf("writing the status of orphan %s: %w", o.Name, err)
 	}
 	r.attempts.change(o.UID, func(t *attempt) { t.wroteAt = o.ResourceVersion })
 	r.emit(key, o, current, wanted)

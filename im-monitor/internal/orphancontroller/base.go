@@ -48,7 +48,7 @@ type base struct {
 	evaluationQueue, executorQueue enqueue.Queue[orphan.Key]
 }
 
-// fencingDelayEnds is when this leader may touch Orphans that are being deleted. Who is not elected never may.
+// fencingDelayEnds is when this leader may touch Orphans that are being deleted. A process that is not elected never may.
 func (s *base) fencingDelayEnds() time.Time {
 	return fencingdelay.Ends(s.electedAt(), s.clock.Now(), s.options.PostElectionDelay)
 }

@@ -34,7 +34,8 @@ func (r *executor) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.
 	snapshot, err := r.store.Fresh(listCtx, key.InstanceManager)
 	if err != nil {
 		return failed(v1beta2.ReasonUnreachable,
-			"%s does not answer; it is tried again by itself. If this stays, look at its pod and at the network to its node. The error: %v.", key.InstanceManager, err), nil
+			"%s does not answer; it is retried automatically. If this persists, check its pod and the network to its node. The error: %v.",
+			key.InstanceManager, err), nil
 	}
 	if err := r.refreshPlaces(ctx, key, o); err != nil {
 		return outcome{}, err
@@ -57,7 +58,7 @@ func (r *executor) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.
 			return r.call(ctx, key, o, snapshot, checked), nil
 		}
 	}
-	return failed(v1beta2.ReasonUnreachable, "Checking took longer than %s every time; nothing was called.", readToCall), nil
+	return failed(v1beta2.ReasonUnreachable, "The checks took longer than %s every time; no call was sent.", readToCall), nil
 }
 
 // checked is what the checks allowed; refused reports why they did not. They read no object before they began.
@@ -111,7 +112,7 @@ func (r *executor) check(ctx context.Context, key orphan.Key, cached *v1beta2.Or
 }
 
 // disagreed is the outcome when the evaluation does not find the instance orphaned again. An engine whose server does not
-// tell its UUID any more is reported aloud; an instance that is still ending after a call is a failure of that call.
+// report its UUID any more gets an event; an instance that is still ending after a call is a failure of that call.
 func (r *executor) disagreed(o *v1beta2.Orphan, seen scene, v orphan.Verdict) *outcome {
 	instance := seen.world.Inventory.Instance
 	if v.Evaluation.Reason == v1beta2.ReasonNoUUID && instance.Type == v1beta2.InstanceTypeEngine {
@@ -139,7 +140,7 @@ func (r *executor) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failu
 		return nil
 	}
 	return &orphan.Failure{Reason: v1beta2.ReasonStillPresent,
-		Message: fmt.Sprintf("%s took the deletion of %s and still lists it as %s; it is asked again.", w.Key.InstanceManager, w.Key.Name,
+		Message: fmt.Sprintf("%s took the deletion of %s and still lists it as %s; the call is repeated.", w.Key.InstanceManager, w.Key.Name,
 			i.State)}
 }
 
@@ -151,7 +152,7 @@ func (r *executor) sameAgain(ctx context.Context, key orphan.Key, o *v1beta2.Orp
 	return r.sameHead(ctx, key, o, c)
 }
 
-// sameHead looks the UUID up once more where it was read from the head lvol: such a server does not compare it.
+// sameHead reads the UUID again where it was read from the head lvol: such a server does not compare it.
 func (r *executor) sameHead(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, c checked) *outcome {
 	if c.instance.UUIDSource != imclient.UUIDFromHeadLvol {
 		return nil
@@ -165,11 +166,11 @@ func (r *executor) sameHead(ctx context.Context, key orphan.Key, o *v1beta2.Orph
 	defer cancel()
 	list, err := client.List(listCtx, imclient.CauseFresh, nil)
 	if err != nil {
-		out := failed(v1beta2.ReasonUnreachable, "%s does not tell the UUID of %s again: %v.", key.InstanceManager, key.Name, err)
+		out := failed(v1beta2.ReasonUnreachable, "%s does not report the UUID of %s any more: %v.", key.InstanceManager, key.Name, err)
 		return &out
 	}
 	if now := list[key.Name]; now.UUID == "" || now.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
-		// The inventory learns the same, and enqueues the evaluation.
+		// The inventory lists the same, and enqueues the evaluation.
 		r.pollAfter(ctx, key)
 		return &outcome{result: resultDisagreed}
 	}
@@ -189,7 +190,7 @@ func (r *executor) call(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, 
 	}
 	client, epoch, ok := r.store.Client(key.InstanceManager)
 	if !ok || epoch != snapshot.Epoch {
-		return failed(v1beta2.ReasonUnreachable, "%s was reconnected meanwhile; the instance is looked at again.", key.InstanceManager)
+		return failed(v1beta2.ReasonUnreachable, "%s was reconnected meanwhile; the instance is checked again.", key.InstanceManager)
 	}
 	still := r.stillPresent(o, orphan.World{Key: key, Inventory: inventoryOf(snapshot, key.Name)})
 	callCtx, cancel := context.WithTimeout(ctx, readToCall+r.callTimeout-r.clock.Since(c.began))
@@ -205,7 +206,7 @@ func (r *executor) call(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, 
 		return outcome{result: resultNotFound, call: sent, still: still, cleanup: request.CleanupRequired}
 	case errors.Is(err, imclient.ErrUnreachable):
 		return failed(v1beta2.ReasonUnreachable,
-			"%s did not answer the deletion of %s; it is looked at and tried again by itself. The error: %v.", key.InstanceManager,
+			"%s did not answer the deletion of %s; it is checked and retried automatically. The error: %v.", key.InstanceManager,
 			key.Name, err)
 	}
 	return failed(v1beta2.ReasonRefused, "%s refused to delete %s: %v.", key.InstanceManager, key.Name, err)

@@ -17,8 +17,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// dataKeys are the keys under which an Orphan of replica data is evaluated: one for each v2 InstanceManager of its node. Without one no one
-// can answer for the data; then it is evaluated under a key without an instance manager, which ends it.
+// dataKeys are the keys under which an Orphan of replica data is evaluated: one for each v2 InstanceManager of its node. Without one no
+// instance manager can answer for the data; then it is evaluated under a key without an instance manager, which ends it.
 func (s *base) dataKeys(ctx context.Context, o *v1beta2.Orphan) []orphan.Key {
 	name := o.Spec.Parameters[v1beta2.OrphanParameterDataName]
 	if !isBlockData(o) || name == "" {
@@ -133,18 +133,18 @@ func (r *executor) sameData(ctx context.Context, key orphan.Key, disk imclient.D
 	defer cancel()
 	answer, err := r.store.AskDisk(ctx, key.InstanceManager, disk.DiskQuery)
 	if err != nil {
-		out := failed(v1beta2.ReasonUnreachable, "%s does not answer for disk %s; it is tried again by itself. The error: %v.",
+		out := failed(v1beta2.ReasonUnreachable, "%s does not answer for disk %s; it is retried automatically. The error: %v.",
 			key.InstanceManager, disk.Name, err)
 		return &out
 	}
 	if answer.State != imclient.DiskReady || answer.UUID != disk.UUID {
-		out := failed(v1beta2.ReasonRefused, "Disk %s of %s is %s with UUID %q, not ready with UUID %s; nothing was called.",
+		out := failed(v1beta2.ReasonRefused, "Disk %s of %s is %s with UUID %q, not ready with UUID %s; no call was sent.",
 			disk.Name, key.InstanceManager, answer.State, answer.UUID, disk.UUID)
 		return &out
 	}
 	replicas, err := r.store.DiskReplicas(ctx, key.InstanceManager, disk)
 	if err != nil {
-		out := failed(v1beta2.ReasonUnreachable, "%s does not list the replicas of disk %s; it is tried again by itself. The error: %v.",
+		out := failed(v1beta2.ReasonUnreachable, "%s does not list the replicas of disk %s; it is retried automatically. The error: %v.",
 			key.InstanceManager, disk.Name, err)
 		return &out
 	}
@@ -162,7 +162,7 @@ func (r *executor) callData(ctx context.Context, key orphan.Key, o *v1beta2.Orph
 	}
 	_, epoch, ok := r.store.Client(key.InstanceManager)
 	if !ok || epoch != snapshot.Epoch {
-		return failed(v1beta2.ReasonUnreachable, "%s was reconnected meanwhile; the data is looked for again.", key.InstanceManager)
+		return failed(v1beta2.ReasonUnreachable, "%s was reconnected meanwhile; the data is checked again.", key.InstanceManager)
 	}
 	still := r.stillOnDisk(o, key)
 	callCtx, cancel := context.WithTimeout(ctx, readToCall+r.callTimeout-r.clock.Since(c.began))
@@ -176,7 +176,7 @@ func (r *executor) callData(ctx context.Context, key orphan.Key, o *v1beta2.Orph
 		return outcome{result: resultAccepted, call: sent, still: still, cleanup: true}
 	case errors.Is(err, imclient.ErrUnreachable):
 		return failed(v1beta2.ReasonUnreachable,
-			"%s did not answer the deletion of the data of %s; it is looked for and tried again by itself. The error: %v.",
+			"%s did not answer the deletion of the data of %s; it is checked and retried automatically. The error: %v.",
 			key.InstanceManager, key.Name, err)
 	}
 	return failed(v1beta2.ReasonRefused, "%s refused to delete the data of %s on disk %s: %v.", key.InstanceManager, key.Name, c.disk.Name,
@@ -189,6 +189,6 @@ func (r *executor) stillOnDisk(o *v1beta2.Orphan, key orphan.Key) *orphan.Failur
 		return nil
 	}
 	return &orphan.Failure{Reason: v1beta2.ReasonStillPresent,
-		Message: fmt.Sprintf("%s took the deletion of the data of %s and still lists it; it is asked again.", key.InstanceManager,
+		Message: fmt.Sprintf("%s took the deletion of the data of %s and still lists it; the call is repeated.", key.InstanceManager,
 			key.Name)}
 }

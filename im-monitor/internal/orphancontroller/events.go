@@ -15,16 +15,16 @@ const (
 	actionCleanUp  = "CleanUpInstance"
 )
 
-// noUUIDEvent is reported about the InstanceManager of an instance that looks orphaned and has no identity.
+// noUUIDEvent is reported about the InstanceManager of an instance that appears orphaned and has no UUID.
 func noUUIDEvent(j orphan.Evaluation) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: v1beta2.ReasonNoUUID, Action: actionEvaluate,
-		Note: j.Message + " It is judged again when it gets one."}
+		Note: j.Message + " It is evaluated again when it has one."}
 }
 
-// reverificationEvent is reported about the InstanceManager of an instance that looked orphaned for a moment.
+// reverificationEvent is reported about the InstanceManager of an instance that appeared orphaned and did not pass the re-verification.
 func reverificationEvent(key orphan.Key, first, second orphan.Evaluation) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.ReasonSecondLookDisagrees, Action: actionEvaluate,
-		Note: fmt.Sprintf("%s looked orphaned (%s); the second look says %s %s.", key.Name, first.Reason, second.Decision, second.Reason)}
+		Note: fmt.Sprintf("%s appeared orphaned (%s); the re-verification reports %s %s.", key.Name, first.Reason, second.Decision, second.Reason)}
 }
 
 // createdEvent is reported about a new Orphan.
@@ -32,7 +32,7 @@ func createdEvent(message string) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.OrphanOrphaned, Action: actionEvaluate, Note: message}
 }
 
-// withdrawnEvent is reported about an Orphan that is taken back.
+// withdrawnEvent is emitted about an Orphan that is withdrawn.
 func withdrawnEvent(reason, message string) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: reason, Action: actionEvaluate, Note: message}
 }
@@ -47,9 +47,9 @@ func failedEvent(f orphan.Failure) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: f.Reason, Action: actionCleanUp, Note: f.Message}
 }
 
-// engineSkippedEvent is reported about an Orphan of an engine whose server does not tell its UUID any more.
+// engineSkippedEvent is reported about an Orphan of an engine whose server no longer reports its UUID.
 func engineSkippedEvent(name string) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "EngineSkipped", Action: actionCleanUp,
-		Note: fmt.Sprintf("Engine %s is not deleted: its server does not tell the UUID, so the call could hit another engine. Upgrade "+
+		Note: fmt.Sprintf("Engine %s is not deleted: its server does not report the UUID, so the call could delete another engine. Upgrade "+
 			"the instance manager.", name)}
 }

@@ -60,7 +60,7 @@ func (r *executor) serve(ctx context.Context, key orphan.Key, o *v1beta2.Orphan)
 	return r.try(ctx, key, o)
 }
 
-// try looks at everything again and sends the call if all still agrees.
+// try reads everything again and sends the call if all checks still pass.
 func (r *executor) try(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (time.Duration, error) {
 	out, err := r.checkAndCall(ctx, key, o)
 	if err != nil || ctx.Err() != nil {

@@ -50,7 +50,7 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		}),
 	)
 	if err != nil {
-		return fmt.Errorf("indexing for the orphan judge: %w", err)
+		return fmt.Errorf("indexing for the orphan evaluation: %w", err)
 	}
 	return nil
 }

@@ -10,11 +10,11 @@ import (
 var (
 	nonDecisions = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_orphan_non_decisions_total",
-		Help: "Transitions of an instance into a state of which the orphan judge concludes nothing, by reason.",
+		Help: "Transitions of an instance into a state that the orphan evaluation leaves undecided, by reason.",
 	}, []string{"reason"})
 	undecidedNow = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "drover_im_monitor_orphan_undecided",
-		Help: "Instances of which the orphan judge concludes nothing now, by reason.",
+		Help: "Instances that the orphan evaluation leaves undecided now, by reason.",
 	}, []string{"reason"})
 	created = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_orphans_created_total",

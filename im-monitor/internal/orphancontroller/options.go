@@ -16,7 +16,7 @@ type Options struct {
 	PostElectionDelay time.Duration
 	// Rules are the waiting times of the absence rule, the same as the inventory's.
 	Rules orphan.Rules
-	// Locks are shared with every other hand that changes instances; nil means that there is no other.
+	// Locks are shared with every other executor that changes instances; nil means that there is no other.
 	Locks *instancelock.Locks
 }
 
@@ -33,17 +33,17 @@ const (
 	listTimeout = 10 * time.Second
 	readToCall  = 2 * time.Second
 
-	// After a failure the hands come back soon, after an accepted call they leave the instance time to end.
+	// After a failure the executor retries soon, after an accepted call it leaves the instance time to end.
 	failureDelay, failureDelayMax   = time.Second, time.Minute
 	acceptedDelay, acceptedDelayMax = 10 * time.Second, 5 * time.Minute
-	// busyDelay is the wait for a lock or a free hand.
+	// busyDelay is the wait for a lock or a free worker.
 	busyDelay = 200 * time.Millisecond
 )
 
 // AddFlags registers the flags of this package.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.PostElectionDelay, "post-election-delay", 3*time.Minute,
-		"how long after its election a leader does nothing to instances whose Orphan is being deleted, because a server may still "+
-			"execute a call of the leader before it")
+		"how long after its election a leader does not change instances whose Orphan is being deleted, because a server may still "+
+			"execute a call of the previous leader")
 	runkit.RenamedFlag(flags, "quarantine", "post-election-delay")
 }

@@ -90,7 +90,7 @@ func (r *executor) callWorld(ctx context.Context, seen scene) (orphan.CallWorld,
 	return out, err
 }
 
-// copies counts the other healthy replicas of the volume, and reports whether anybody still needs one.
+// copies counts the other healthy replicas of the volume, and reports whether a copy is still needed.
 func (r *executor) copies(ctx context.Context, key orphan.Key, volume mappingreader.Volume) (orphan.Copies, error) {
 	out := orphan.Copies{Volume: volume.Name, Exists: volume.Object != nil}
 	if volume.Name == "" {

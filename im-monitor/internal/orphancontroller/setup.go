@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
-// Setup registers the evaluation and the hands on the manager, and subscribes to the inventory, which must not run yet.
+// Setup registers the evaluation and the executor on the manager, and subscribes to the inventory, which must not run yet.
 func Setup(rt *runkit.Runtime, store inventory.Store, options Options) error {
 	s := newBase(rt, store, options)
 	if err := addIndexes(context.Background(), rt.Manager.GetFieldIndexer()); err != nil {

@@ -27,7 +27,7 @@ import (
 // +kubebuilder:rbac:groups=longhorn.io,resources=nodes;engines;enginefrontends;replicas;instancemanagers,verbs=list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines/status;enginefrontends/status;replicas/status;instancemanagers/status,verbs=patch,namespace=longhorn-system
 
-// ByNode is the index of Engines, EngineFrontends, Replicas and InstanceManagers by spec.nodeID, for this package and its neighbours: a
+// ByNode is the index of Engines, EngineFrontends, Replicas and InstanceManagers by spec.nodeID, for this package and other controllers: a
 // hundred thousand replicas need one of it.
 const ByNode = "drover.ownership.node"
 

@@ -79,7 +79,7 @@ func (s *reconciler) node(ctx context.Context, name string) (*v1beta2.Node, erro
 	return &n, nil
 }
 
-// firstReady looks at every node, but only for an object whose node is down and that no one serves.
+// firstReady checks every node, but only for an object whose node is down and that no one serves.
 func (s *reconciler) firstReady(ctx context.Context) (string, error) {
 	var list v1beta2.NodeList
 	if err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy); err != nil {

@@ -133,7 +133,7 @@ func (r *reconciler) try(ctx context.Context, replica *v1beta2.Replica, im strin
 	return failed(v1beta2.ReasonUnreachable, "Checking took longer than %s every time; nothing was called.", readToCall), nil
 }
 
-// sameHead looks the UUID up once more where it was read from the head lvol: such a server does not compare it.
+// sameHead reads the UUID again where it was read from the head lvol: such a server does not compare it.
 func (r *reconciler) sameHead(ctx context.Context, replica *v1beta2.Replica, snapshot *inventory.Snapshot) *outcome {
 	seen := snapshot.Instances[replica.Name]
 	if seen.UUIDSource != imclient.UUIDFromHeadLvol {

@@ -47,7 +47,7 @@ func (r *reconciler) pollEngines(ctx context.Context, replica *v1beta2.Replica, 
 	return r.askEngines(ctx, replica, volume), nil
 }
 
-// askEngines asks what runs. An engine that does not answer was not looked at.
+// askEngines asks what runs. An engine that does not answer was not polled.
 func (r *reconciler) askEngines(ctx context.Context, replica *v1beta2.Replica, volume mappingreader.Volume) polls {
 	out := polls{}
 	for i := range volume.Engines {
@@ -112,7 +112,7 @@ func (r *reconciler) replicas(ctx context.Context, replica *v1beta2.Replica) ([]
 	return list.Items, nil
 }
 
-// pollsOf are the looks at engines that still run: those that were just taken, or what their status reports where no one can
+// pollsOf are the polls of engines that still run: those that were just taken, or what their status reports where no one can
 // be asked.
 func (r *reconciler) pollsOf(volume mappingreader.Volume, polled polls) []removal.Poll {
 	var out []removal.Poll

@@ -32,7 +32,7 @@ func newPair(t *testing.T, options removalcontroller.Options, first, second stri
 	return p
 }
 
-// secondPasses waits until a look can be newer than a deletion, whose timestamp is cut to whole seconds.
+// secondPasses waits until a poll can be newer than a deletion, whose timestamp is cut to whole seconds.
 func (p *pair) secondPasses() {
 	began := time.Now()
 	p.Eventually(func() bool { return time.Since(began) > 1100*time.Millisecond }, "time stands still")
@@ -51,7 +51,7 @@ func TestOfTwoReplicasThatAreDeletedAtOnceNoneIsTheOthersCopy(t *testing.T) {
 	require.True(t, p.holds("both-2", p.kept.Name))
 }
 
-// A15b, ORP-2: what was true at the approval is looked at again after everything else, right before the call.
+// A15b, ORP-2: the premise of the approval is checked again after everything else, right before the call.
 func TestACopyThatIsLostBetweenTheApprovalAndTheCallSavesTheOther(t *testing.T) {
 	rw := func(p *pair) map[string]string { return map[string]string{p.kept.Name: "RW"} }
 	for name, lose := range map[string]func(t *testing.T, p *pair) (map[string]string, error){

@@ -15,7 +15,7 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// nodeName turns a sentence into a name that no other test uses.
+// nodeName converts a sentence to a name that no other test uses.
 func nodeName(sentence string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

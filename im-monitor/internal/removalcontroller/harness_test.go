@@ -35,7 +35,7 @@ const (
 )
 
 // world is a cluster of im-monitor's own controllers with nodes whose v2 instance managers run. The test plays
-// attach-controller, and the looks at engines.
+// attach-controller, and the polls of engines.
 type world struct {
 	*shelltest.Env
 	t *testing.T
@@ -114,7 +114,7 @@ func lvol(name, uuid, state string) inventory.Instance {
 		UUIDSource: imclient.UUIDFromInstanceStatus, DiskUUID: disk}
 }
 
-// engine makes an Engine that runs on the node and uses the replicas, as its looks report.
+// engine makes an Engine that runs on the node and uses the replicas, according to its polls.
 func (w *world) engine(name string, v *v1beta2.Volume, node string, modes map[string]string) *v1beta2.Engine {
 	w.t.Helper()
 	addresses := map[string]string{}
@@ -130,7 +130,7 @@ func (w *world) engine(name string, v *v1beta2.Volume, node string, modes map[st
 	return e
 }
 
-// polled plays a look at an engine that is newer than everything that happened so far.
+// polled simulates a poll of an engine that is newer than all earlier changes.
 func (w *world) polled(e *v1beta2.Engine, modes map[string]string) {
 	w.t.Helper()
 	now := time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)
@@ -206,7 +206,7 @@ func (w *world) silent(r *v1beta2.Replica) {
 	}, "nothing is to be reported about "+r.Name)
 }
 
-// never fails when something happens within a moment. It looks in the test's own goroutine: no look outlives the test.
+// never fails when something happens within a moment. It reads in the test's own goroutine: no read outlives the test.
 func (w *world) never(happens func() bool, message string) {
 	w.t.Helper()
 	moment := time.After(700 * time.Millisecond)

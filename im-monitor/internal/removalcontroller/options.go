@@ -28,7 +28,7 @@ const (
 	// callsPerManager keeps one hung instance manager from taking all workers.
 	callsPerManager = 2
 
-	// listTimeout bounds one whole list, pollTimeout the look at an engine, readToCall the time between the last read of an
+	// listTimeout bounds one complete list, pollTimeout the poll of an engine, readToCall the time between the last read of an
 	// object and the call.
 	listTimeout = 10 * time.Second
 	pollTimeout = 5 * time.Second

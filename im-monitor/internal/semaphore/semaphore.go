@@ -1,4 +1,4 @@
-// Package slots bounds how many things are done at once per instance manager.
+// Package semaphore bounds how many operations run at once per instance manager.
 package semaphore
 
 import "sync"

@@ -48,7 +48,7 @@ func Names() []string {
 type Values struct {
 	// Image is the default instance-manager image; empty means that none was chosen, and no instance manager is made.
 	Image string
-	// V1 and V2 tell which data engines are enabled. V1 is on and V2 off where nothing is set, as in Longhorn.
+	// V1 and V2 report which data engines are enabled. V1 is on and V2 off where nothing is set, as in Longhorn.
 	V1, V2 bool
 	// Tolerations, PriorityClass, RegistrySecret and NodeSelector go into every new instance-manager pod. RegistrySecret is the Secret in
 	// the namespace with which the image is pulled, empty for none.
@@ -94,7 +94,7 @@ type Problem struct {
 	Err error
 }
 
-// Parse turns raw values (absent or empty means the default) into those in force. Where a raw value is bad, that of
+// Parse converts raw values (absent or empty means the default) into those in force. Where a raw value is bad, that of
 // last is kept.
 func Parse(raw map[string]string, last Values) (Values, []Problem) {
 	values := last

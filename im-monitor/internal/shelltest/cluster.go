@@ -47,7 +47,7 @@ func (e *Env) NodeReady(name string, ready corev1.ConditionStatus) {
 	var n corev1.Node
 	require.NoError(e.t, e.Admin.Get(e.t.Context(), client.ObjectKey{Name: name}, &n))
 	n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
-	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, Reason: "Test", Message: "said by the test"}}
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, Reason: "Test", Message: "set by the test"}}
 	require.NoError(e.t, e.Admin.Status().Update(e.t.Context(), &n))
 }
 

@@ -20,7 +20,7 @@ const (
 )
 
 // wholeLife is a node's life from its first instance manager over a new image to its end. Whatever happens to the
-// process, each stage is reached, and nothing is left.
+// process, each step is reached, and nothing is left.
 func wholeLife(e *Env) {
 	e.Set(setting.DefaultInstanceManagerImage, image)
 	e.KubernetesNode(crashNode, nil)

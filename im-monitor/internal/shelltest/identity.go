@@ -18,7 +18,7 @@ import (
 // binary is the ServiceAccount's name.
 const binary = "im-monitor"
 
-// identity is the access that im-monitor's generated Role and ClusterRole give, so that every test of the shells also
+// identity is the access that im-monitor's generated Role and ClusterRole give, so that every test of the reconcilers also
 // proves that nothing is missing in them.
 func identity(t testing.TB, namespace string) *rest.Config {
 	t.Helper()

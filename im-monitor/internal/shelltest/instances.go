@@ -51,7 +51,7 @@ func (s *Servers) Instance(manager, name string) (inventory.Instance, bool) {
 	return i, ok
 }
 
-// Today makes v2 servers tell no UUIDs and compare none, as those of today.
+// Today makes v2 servers report and compare no UUIDs, as today's servers.
 func (s *Servers) Today(today bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -70,11 +70,11 @@ func StartCut(t testing.TB, at cut.Point) *Env {
 	return start(t, cuts{all: at}, func(*instancecontroller.Options) {}, removalcontroller.Options{})
 }
 
-// cuts are where a process dies: counting all of its writes, those of the hands for instances alone, or those of the
+// cuts are where a process dies: counting all of its writes, those of the executor of instances only, or those of the
 // removal of data.
 type cuts struct{ all, executor, removal cut.Point }
 
-// StartWith is StartCut with other options for starting and stopping instances; only the writes of their hands are counted.
+// StartWith is StartCut with other options for starting and stopping instances; only the writes of their executor are counted.
 func StartWith(t testing.TB, at cut.Point, change func(*instancecontroller.Options)) *Env {
 	t.Helper()
 	return start(t, cuts{executor: at}, change, removalcontroller.Options{})

@@ -34,8 +34,8 @@ const (
 	gatherLongest = 10
 	// After a call the next one of its kind waits, longer each time, until the requested change is listed.
 	callDelay, callDelayMax = time.Second, time.Minute
-	// unansweredMost is how many removals in a row an engine may leave unanswered before that is reported of the snapshots: a server that
-	// lists and never removes must not occupy the purge semaphore for ever.
+	// unansweredMost is how many consecutive removals an engine may leave unanswered before that is reported on the Snapshots: a server
+	// that lists and never removes must not occupy the purge semaphore for ever.
 	unansweredMost = 3
 	// soon is when to poll after a call or a conflict.
 	soon = time.Millisecond
