@@ -49,9 +49,9 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.simulator, "simulator", o.simulator,
 		"binary of the simulator to start and to run against; everything about a target is then set")
 	f.StringSliceVar(&o.simulatorArgs, "simulator-arg", o.simulatorArgs, "one more argument of the simulator (repeatable)")
-	f.StringVar(&o.v1, "v1", o.v1, "address of a v1 instance manager that nobody uses")
+	f.StringVar(&o.v1, "v1", o.v1, "address of a v1 instance manager that no one uses")
 	f.StringVar(&o.v1Second, "v1-second", o.v1Second, "address of another one, on another node")
-	f.StringVar(&o.v2, "v2", o.v2, "address of a v2 instance manager that nobody uses")
+	f.StringVar(&o.v2, "v2", o.v2, "address of a v2 instance manager that no one uses")
 	f.StringVar(&o.v2Second, "v2-second", o.v2Second, "address of another one, on another node")
 	f.IntVar(&o.portOffset, "port-offset", o.portOffset, "added to the ports 8500 to 8504")
 	f.StringVar(&o.tlsDirectory, "tls-dir", o.tlsDirectory, "directory with ca.crt, tls.crt, tls.key for mutual TLS; empty means plaintext")

@@ -54,7 +54,7 @@ func startSimulator(ctx context.Context, binary string, more []string) (*simulat
 	}
 	found, ok := strings.CutPrefix(strings.TrimSpace(line), "control ")
 	if !ok {
-		return nil, errors.Join(fmt.Errorf("the simulator said %q instead of where its control endpoint is", line), s.stop())
+		return nil, errors.Join(fmt.Errorf("the simulator printed %q instead of the address of its control endpoint", line), s.stop())
 	}
 	s.control = &target.Control{URL: found}
 	return s, nil

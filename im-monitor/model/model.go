@@ -1,4 +1,4 @@
-// Package model lets the model test of the approve/execute protocol drive im-monitor's real evaluate. It re-exports the
+// Package model lets the model test of the approve/execute protocol drive im-monitor's real evaluation. It re-exports the
 // pure package orphan and adds nothing; only the model test may import it.
 package model
 

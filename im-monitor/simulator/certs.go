@@ -19,7 +19,7 @@ import (
 // serverName is the DNS name that both sides' certificates carry.
 const serverName = "longhorn-backend.longhorn-system"
 
-// certsCommand makes a throw-away authority and one certificate for both sides.
+// certsCommand makes a temporary authority and one certificate for both sides.
 func certsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "certs DIRECTORY",

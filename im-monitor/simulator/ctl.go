@@ -33,8 +33,8 @@ func ctlCommand() *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:               "ctl",
-		Short:             "Ask and tell a running simulator: what there is, what was done, what shall go wrong",
-		Long:              "Answers are JSON. The endpoint is told by --control or " + environment + ".",
+		Short:             "Query and control a running simulator: its objects, its journal, its faults",
+		Long:              "Answers are JSON. The endpoint is set by --control or " + environment + ".",
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { c.out = cmd.OutOrStdout(); return nil },
 	}
 	cmd.PersistentFlags().StringVar(&c.url, "control", c.url, "URL of the control endpoint, or its HOST:PORT")

@@ -30,7 +30,7 @@ func (c *ctl) nodes() *cobra.Command {
 	cmd.AddCommand(adding,
 		c.nodeState("cut NAME", "Cut a node off: its instances run on, nothing reaches it, it is silent", machine.Cut),
 		c.nodeState("kill NAME", "Kill a node: its processes are gone, its disks stay", machine.Dead),
-		c.nodeState("back NAME", "Bring a node back that was cut off or killed", machine.Up),
+		c.nodeState("back NAME", "Bring a node back that was partitioned or killed", machine.Up),
 		&cobra.Command{Use: "remove NAME", Short: "Kill a node and delete its Kubernetes Node", Args: cobra.ExactArgs(1),
 			RunE: func(cmd *cobra.Command, args []string) error {
 				return c.ask(cmd, http.MethodDelete, "/v1/nodes/"+url.PathEscape(args[0]), nil, nil)
@@ -47,7 +47,7 @@ func (c *ctl) nodeState(use, short string, state machine.NodeState) *cobra.Comma
 func (c *ctl) instances() *cobra.Command {
 	var node, engine, name string
 	cmd := &cobra.Command{Use: "instances", Aliases: []string{"list"},
-		Short: "Instances with their true UUIDs and what the server tells of them", Args: cobra.NoArgs,
+		Short: "Instances with their true UUIDs and what the server reports about them", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.ask(cmd, http.MethodGet, "/v1/instances", set("node", node, "engine", engine, "name", name), nil)
 		}}
@@ -124,7 +124,7 @@ func (c *ctl) change() *cobra.Command {
 	f.StringVar(&message, "error", "", "new error message")
 	f.StringVar(&in.UUID, "uuid", "", "another UUID, as after a restart under the same name; new draws one")
 	f.BoolVar(&hide, "hide-uuid", false, "have the server leave the UUID empty")
-	f.BoolVar(&show, "show-uuid", false, "have the server tell the UUID again")
+	f.BoolVar(&show, "show-uuid", false, "have the server report the UUID again")
 	f.BoolVar(&in.Silent, "silent", false, "send no notice")
 	cmd.MarkFlagsMutuallyExclusive("hide-uuid", "show-uuid")
 	return cmd

@@ -98,7 +98,7 @@ func (c *ctl) writers() *cobra.Command {
 		}}
 	start.Flags().StringVar(&in.Node, "node", "", "where it runs; empty follows the volume, as a migrating guest does")
 	start.Flags().DurationVar(&interval, "interval", 0, "time between writes; 0 means 10ms")
-	start.Flags().Int64Var(&in.Blocks, "blocks", 0, "how many blocks it writes in turn; 0 means 16")
+	start.Flags().Int64Var(&in.Blocks, "blocks", 0, "how many blocks it writes one after the other; 0 means 16")
 	var node string
 	stop := &cobra.Command{Use: "stop [VOLUME]", Short: "End writers and print what they did", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

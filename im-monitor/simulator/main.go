@@ -1,5 +1,5 @@
 // Command simulator is the reference data plane: it plays the kubelets of simulated nodes for instance-manager pods and answers, on one
-// loopback address per pod, the instance-manager API on the wire. No controller can tell it from the real thing. See README.md.
+// loopback address per pod, the instance-manager API on the wire. No controller can distinguish it from the real thing. See README.md.
 package main
 
 import (
@@ -28,7 +28,7 @@ func command() *cobra.Command {
 		Use:   "simulator",
 		Short: "The reference data plane: instance managers in memory",
 		Long: `simulator plays the kubelets of simulated nodes for instance-manager pods, and serves the instance-manager API for each of them on a loopback
-address of its own (ports 8500 to 8504). What goes wrong, and what there is, is said at the control endpoint: see simulator ctl --help.`,
+address of its own (ports 8500 to 8504). What goes wrong, and what there is, is set and read at the control endpoint: see simulator ctl --help.`,
 		Args:          cobra.NoArgs,
 		SilenceUsage:  true,
 		SilenceErrors: true,

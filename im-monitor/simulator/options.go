@@ -54,7 +54,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.control, "control", o.control, "loopback address of the control endpoint; port 0 picks a free one, which is printed")
 	f.StringVar(&o.tlsDirectory, "tls-dir", o.tlsDirectory,
 		"directory with ca.crt, tls.crt, tls.key for mutual TLS 1.3; empty means plaintext")
-	f.StringVar(&o.server, "server", o.server, "conforming: v2 UUIDs told and checked; today: v2 UUIDs empty, deletions unverified")
+	f.StringVar(&o.server, "server", o.server, "conforming: v2 UUIDs reported and checked; today: v2 UUIDs empty, deletions unverified")
 	f.StringVar(&o.mismatchCode, "mismatch-code", o.mismatchCode,
 		"answer of a conforming v2 server to a deletion under a wrong UUID: FailedPrecondition or NotFound")
 	f.IntVar(&o.nodes, "nodes", o.nodes, "make so many nodes, named by the prefix and a number from 1 on")
@@ -66,7 +66,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.stopTime, "stop-time", o.stopTime, "how long a deleted instance is stopping")
 	f.DurationVar(&o.linger, "linger", o.linger, "how long a deleted instance is still listed as stopped")
 	f.DurationVar(&o.listCycle, "spdk-list-cycle", o.listCycle,
-		"how often a v2 server looks at its loaded disks and rebuilds its list of replicas")
+		"how often a v2 server polls its loaded disks and rebuilds its list of replicas")
 	f.DurationVar(&o.diskCreateTime, "disk-create-time", o.diskCreateTime, "how long a v2 server works on a disk after DiskCreate")
 	f.DurationVar(&o.noticeGap, "notice-gap", o.noticeGap, "least time between two notices of a watch; what changes meanwhile is one")
 	f.DurationVar(&o.pathLoss, "path-loss-time", o.pathLoss,
@@ -81,13 +81,13 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.writers, "writers", o.writers, "let every volume that gets a frontend have a workload that never stops writing")
 	f.DurationVar(&o.heartbeat, "heartbeat", o.heartbeat, "how often each node's Lease is renewed; 0 means never")
 	f.DurationVar(&o.statusPeriod, "status-period", o.statusPeriod, "how often each node's status is written unchanged; 0 means never")
-	f.DurationVar(&o.silence, "node-grace", o.silence, "how long a node that is cut off or dead stays Ready")
+	f.DurationVar(&o.silence, "node-grace", o.silence, "how long a node that is partitioned or dead stays Ready")
 	f.BoolVar(&o.defaultDisks, "default-disks", o.defaultDisks,
 		"give every node a blank device /dev/disk-1, and every Longhorn Node that has no disks a filesystem disk and that device as a "+
 			"block disk")
 	f.StringToIntVar(&o.engineImages, "engine-image", o.engineImages,
 		"IMAGE=CLI: the CLI API version of an engine image's processes (repeatable; others have 12), and an EngineImage object that "+
-			"says so and is deployed on every node")
+			"reports it and is deployed on every node")
 	f.BoolVar(&o.stickyAddresses, "sticky-addresses", o.stickyAddresses, "give a pod the address that a pod of the same name had before")
 	f.StringVar(&o.logLevel, "log-level", o.logLevel, "debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", o.logFormat, "text or json")

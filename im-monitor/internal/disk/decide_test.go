@@ -105,7 +105,7 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 		reason string // of Ready
 		call   *Call
 		uuid   string // recorded afterwards
-		says   string
+		text   string
 	}{
 		{"no one answers", world(Answer{}, recorded(nil), func(w *World) { w.Server = nil }), noInfo, nil, mine, "InstanceManagers"},
 		{"no answer is no unknown disk", world(Answer{Failed: "deadline"}, recorded(nil)), noInfo, nil, mine, "deadline"},
@@ -130,7 +130,7 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 			`"initialize":null`},
 		{"new: the server forgot what it had failed at", world(unknown, mark("new"), attempt(newError)), uncertain, nil, "", ""},
 		{"new: failed", world(inError, mark("new"), attempt(newError)), noInfo, nil, "", "only once"},
-		{"the mark is taken away after a failure", world(inError, attempt(newError)), notInitialized,
+		{"the mark is removed after a failure", world(inError, attempt(newError)), notInitialized,
 			&Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
 
 		{"creating", world(Answer{State: "creating"}, recorded(nil), attempt(asked)), noInfo, nil, mine, "is loading"},
@@ -147,7 +147,7 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 			ago(time.Hour - 30*time.Second)},
 		{"in error, made by somebody else, and no one reports what to do", world(inError), notInitialized,
 			&Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
-		{"in error after a mark to adopt that was taken away", world(inError, attempt(failed2)), notInitialized,
+		{"in error after a mark to adopt that was removed", world(inError, attempt(failed2)), notInitialized,
 			&Call{Key: "fast", Op: OpDelete, Path: "/dev/sdb", Driver: "aio"}, "", ""},
 		{"new: another disk has the path and is recorded", world(unknown, mark("new"), beside("zz", mine)), notInitialized, nil, "",
 			"the same path"},
@@ -182,7 +182,7 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 			}
 			require.Equal(t, c.reason, conditions.Reason(s.Conditions, v1beta2.DiskReady))
 			require.Equal(t, c.reason == v1beta2.ReasonDiskReady, conditions.IsTrue(s.Conditions, v1beta2.DiskReady))
-			require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskReady).Message, c.says)
+			require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskReady).Message, c.text)
 			require.Equal(t, c.uuid, s.DiskUUID)
 			if c.call == nil {
 				require.Empty(t, v.Calls)

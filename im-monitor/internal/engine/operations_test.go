@@ -26,7 +26,7 @@ func fails(w engine.World, key engine.Key) engine.World {
 func TestAFailedCallIsReportedWithTheEnginesAnswer(t *testing.T) {
 	two := func() engine.World { return lists(world("a", "b"), "a", rw) }
 	alone := func() engine.World { return lists(world("a"), "a", rw) }
-	for says, w := range map[string]engine.World{
+	for text, w := range map[string]engine.World{
 		"vol-e-0 could not add replica b: out of luck. It is tried again.": fails(two(),
 			engine.Key{Op: engine.OpAdd, Name: "b"}),
 		"vol-e-0 could not remove replica b: out of luck. It is tried again.": fails(lists(alone(), "b", failed),
@@ -43,10 +43,10 @@ func TestAFailedCallIsReportedWithTheEnginesAnswer(t *testing.T) {
 			engine.Key{Op: engine.OpRevert}),
 	} {
 		c := operations(w)
-		require.NotNil(t, c, says)
+		require.NotNil(t, c, text)
 		require.Equal(t, v1beta2.ConditionFalse, c.Status)
 		require.Equal(t, v1beta2.ReasonOperationFailed, c.Reason)
-		require.Equal(t, says, c.Message)
+		require.Equal(t, text, c.Message)
 	}
 	w := fails(two(), engine.Key{Op: engine.OpAdd, Name: "b"})
 	w.Failures = map[string]int{"b": engine.FailuresToErr}
@@ -59,11 +59,11 @@ func TestAFailedCallIsReportedWhileAnotherCallGoesFirst(t *testing.T) {
 	refused := engine.Key{Op: engine.OpAdd, Name: "c"}
 	w = fails(w, refused)
 	w.Waits[engine.Key{Op: engine.OpRemove, Name: "b"}] = now.Add(time.Second)
-	says := operations(w).Message
-	require.Equal(t, "vol-e-0 could not add replica c: out of luck. It is tried again.", says)
+	text := operations(w).Message
+	require.Equal(t, "vol-e-0 could not add replica c: out of luck. It is tried again.", text)
 	w.Waits = nil
 	require.Equal(t, engine.OpRemove, engine.Decide(w).Calls[0].Op)
-	require.Equal(t, says, operations(w).Message, "the removal goes first")
+	require.Equal(t, text, operations(w).Message, "the removal goes first")
 }
 
 func TestTheOperationsConditionEndsOnlyWithTheFailedCall(t *testing.T) {

@@ -105,7 +105,7 @@ func (w *snapshots) read(name string) *v1beta2.Snapshot {
 }
 
 // reports waits until a Snapshot reports it.
-func (w *snapshots) says(name, kind string, status v1beta2.ConditionStatus, reason string) *v1beta2.Snapshot {
+func (w *snapshots) reports(name, kind string, status v1beta2.ConditionStatus, reason string) *v1beta2.Snapshot {
 	w.t.Helper()
 	var s *v1beta2.Snapshot
 	w.eventually(fmt.Sprintf("snapshot %s never reported %s=%s/%s", name, kind, status, reason), func() bool {
@@ -120,7 +120,7 @@ func (w *snapshots) says(name, kind string, status v1beta2.ConditionStatus, reas
 
 func (w *snapshots) provisioned(name string, status v1beta2.ConditionStatus, reason string) *v1beta2.Snapshot {
 	w.t.Helper()
-	return w.says(name, v1beta2.SnapshotProvisioned, status, reason)
+	return w.reports(name, v1beta2.SnapshotProvisioned, status, reason)
 }
 
 // taken waits until the engine's status lists it, and returns its object.
@@ -254,7 +254,7 @@ func TestASystemSnapshotHasAnObjectAsLongAsItIsThere(t *testing.T) {
 	waiting.OwnerReferences = w.owner
 	w.create(waiting)
 	w.server.do(func() { w.server.drop("system-1") })
-	w.says("system-1", v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone)
+	w.reports("system-1", v1beta2.SnapshotWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonSnapshotGone)
 	require.Empty(t, w.read("not-yet").Status.Conditions)
 	require.Nil(t, w.read(head))
 }
@@ -391,7 +391,7 @@ func TestARemovalThatFailsIsSaidAndTriedOnceForEachApproval(t *testing.T) {
 			w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
 			w.deletes(s)
 			w.approves(s)
-			snapshot := w.says("s-1", v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, c.reason)
+			snapshot := w.reports("s-1", v1beta2.SnapshotRemovalFailed, v1beta2.ConditionTrue, c.reason)
 			require.Contains(t, conditions.Get(snapshot.Status.Conditions, v1beta2.SnapshotRemovalFailed).Message, c.words)
 			w.polls(5)
 			require.Len(t, w.server.called(c.calls), c.times)

@@ -30,7 +30,7 @@ func TestAServerThatRefusesOurCertificateIsToldAsTheCause(t *testing.T) {
 	ca.issue(t, named, "somebody.else")
 	newAuthority(t).issue(t, previous, ServerName)
 	trusting(t, servers, previous)
-	for _, c := range []struct{ name, directory, says string }{
+	for _, c := range []struct{ name, directory, text string }{
 		{"of another name", named, "x509: certificate is valid for somebody.else, not " + ServerName},
 		{"of another authority", previous, "tls: unknown certificate authority"},
 	} {
@@ -48,7 +48,7 @@ func TestAServerThatRefusesOurCertificateIsToldAsTheCause(t *testing.T) {
 				}
 				require.ErrorIs(t, err, ErrUnreachable)
 				require.ErrorContains(t, err, "the instance manager refused the certificate in tls.crt: remote error: tls: ")
-				require.ErrorContains(t, err, c.says)
+				require.ErrorContains(t, err, c.text)
 				var call *CallError
 				require.True(t, errors.As(err, &call))
 				reported[call.Err.Error()] = true

@@ -93,10 +93,10 @@ func TestAFrontendToBeSuspendedDoesNotMoveBeforeItIsSuspended(t *testing.T) {
 			held(&w)
 		}
 		v := Decide(w)
-		shall, does := w.Object.Suspend != "", w.Here.Entry.State == v1beta2.InstanceStateSuspended
-		require.False(t, shall && !does && (v.Call.Op == OpSwitchOver || v.Call.Op == OpRevert))
-		require.False(t, !shall && v.Call.Op == OpSuspend)
-		require.False(t, shall && v.Call.Op == OpResume)
+		must, does := w.Object.Suspend != "", w.Here.Entry.State == v1beta2.InstanceStateSuspended
+		require.False(t, must && !does && (v.Call.Op == OpSwitchOver || v.Call.Op == OpRevert))
+		require.False(t, !must && v.Call.Op == OpSuspend)
+		require.False(t, must && v.Call.Op == OpResume)
 		require.False(t, !does && v.Status.Suspended != "" && v.Status.Suspended != w.Status.Suspended,
 			"an answer is true")
 	})

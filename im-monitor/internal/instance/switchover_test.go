@@ -161,7 +161,7 @@ func TestATargetOnRecordIsReachedWhateverTheStatusHas(t *testing.T) {
 // before the old one is opened.
 func TestASwitchOverIsAborted(t *testing.T) {
 	from, both := recordedAt(oldTarget), serving(oldTarget, newTarget)
-	home := wants(oldTarget)
+	back := wants(oldTarget)
 	for _, c := range []struct {
 		name   string
 		world  World
@@ -169,21 +169,21 @@ func TestASwitchOverIsAborted(t *testing.T) {
 		reason string
 		phase  string
 	}{
-		{"not begun", world(from, both, home), "", ReasonDone, ""},
-		{"preparing in work: the old target is open", world(from, both, home, at(phasePreparing, false)), "", ReasonDone, phasePreparing},
-		{"preparing accepted", world(from, both, home, at(phasePreparing, true)), "", ReasonDone, phasePreparing},
+		{"not begun", world(from, both, back), "", ReasonDone, ""},
+		{"preparing in work: the old target is open", world(from, both, back, at(phasePreparing, false)), "", ReasonDone, phasePreparing},
+		{"preparing accepted", world(from, both, back, at(phasePreparing, true)), "", ReasonDone, phasePreparing},
 		{"prepared, and the new engine has ended: it is dropped",
-			world(from, serving(oldTarget), home, gone(newTarget), at(phasePreparing, true)), "", ReasonDone, ""},
+			world(from, serving(oldTarget), back, gone(newTarget), at(phasePreparing, true)), "", ReasonDone, ""},
 		{"prepared, and the new engine does not answer: it is prepared again later", world(from, serving(oldTarget), at(phasePreparing, true)), "",
 			ReasonTargetNotServing, phasePreparing},
 		{"preparing again after a phase that may have closed the old target: the old target is opened",
-			world(from, both, home, at(phasePreparing, true), oldClosed),
+			world(from, both, back, at(phasePreparing, true), oldClosed),
 			goBack, ReasonCalling, phasePreparing},
-		{"switching in work: the new target is promoted first", world(from, both, home, at(phaseSwitching, false)), "switching " +
+		{"switching in work: the new target is promoted first", world(from, both, back, at(phaseSwitching, false)), "switching " +
 			newTarget, ReasonCalling, phaseSwitching},
-		{"switching accepted, the same", world(from, both, home, at(phaseSwitching, true)), "promoting " + newTarget, ReasonCalling,
+		{"switching accepted, the same", world(from, both, back, at(phaseSwitching, true)), "promoting " + newTarget, ReasonCalling,
 			phaseSwitching},
-		{"promoted, it goes to the old target like to any other", world(recordedAt(newTarget), both, home, at(phasePromoting, true)),
+		{"promoted, it goes to the old target like to any other", world(recordedAt(newTarget), both, back, at(phasePromoting, true)),
 			"preparing " + oldTarget, ReasonCalling, ""},
 		{"a refused switching: it is switched back", world(from, both, at(phaseSwitching, false), declined), goBack, ReasonCalling,
 			phaseSwitching},
@@ -218,8 +218,8 @@ func TestASwitchOverIsAborted(t *testing.T) {
 			world(from, serving(oldTarget, newTarget, thirdTarget), at(phaseSwitching, true), wants(thirdTarget)),
 			"promoting " + newTarget, ReasonCalling, phaseSwitching},
 		{"closed again, and the old engine does not serve: it waits for it",
-			world(from, serving(newTarget), home, at(phaseReverting, true)), "", ReasonTargetNotServing, phaseReverting},
-		{"closed again, and the old engine serves", world(from, both, home, at(phaseReverting, true)), goBack, ReasonCalling,
+			world(from, serving(newTarget), back, at(phaseReverting, true)), "", ReasonTargetNotServing, phaseReverting},
+		{"closed again, and the old engine serves", world(from, both, back, at(phaseReverting, true)), goBack, ReasonCalling,
 			phaseReverting},
 	} {
 		t.Run(c.name, func(t *testing.T) {

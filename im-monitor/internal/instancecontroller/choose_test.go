@@ -25,7 +25,7 @@ func TestWhichInstanceManagerOfANodeTakesANewInstance(t *testing.T) {
 		image string
 		of    []*v1beta2.InstanceManager
 		want  string
-		says  string
+		text  string
 	}{
 		"v1: the default image's": {wanted, []*v1beta2.InstanceManager{im("a", older, up), im("b", wanted, up)}, "b", ""},
 		"v1: one that runs, while the default image's cannot": {wanted, []*v1beta2.InstanceManager{im("a", older, up),
@@ -51,7 +51,7 @@ func TestWhichInstanceManagerOfANodeTakesANewInstance(t *testing.T) {
 			got, problem := choose(c.of, c.image)
 			if c.want == "" {
 				require.Nil(t, got)
-				require.Contains(t, problem, c.says)
+				require.Contains(t, problem, c.text)
 				return
 			}
 			require.Equal(t, c.want, got.Name)

@@ -260,7 +260,7 @@ func TestAHungInstanceManagerHoldsUpOnlyItself(t *testing.T) {
 		stuck = append(stuck, r)
 		w.run(r)
 	}
-	w.Eventually(func() bool { return inside.Load() == 8 }, "the instance manager's share of hands was never used up")
+	w.Eventually(func() bool { return inside.Load() == 8 }, "the instance manager's share of calls was never used up")
 	other := w.replica("vol-r-10000000", "vol", "hung-2", "v1")
 	w.run(other)
 	w.replicaIs(other.Name, v1beta2.InstanceStateRunning)

@@ -32,7 +32,7 @@ func TestARestartCallsNothingUnknownBeforeItsServerWasAsked(t *testing.T) {
 			}, "the new process asks no one")
 			later := w.replica("vol-r-00000001", "vol", "restart-1", "v1")
 			w.run(later)
-			w.replicaIs(later.Name, v1beta2.InstanceStateStopped) // the new process has looked at the objects of the node
+			w.replicaIs(later.Name, v1beta2.InstanceStateStopped) // the new process has read the objects of the node
 			var now v1beta2.Engine
 			require.True(t, w.Get(e.Name, &now))
 			require.Equal(t, v1beta2.InstanceStateRunning, now.Status.CurrentState, "its server was not asked yet")

@@ -26,7 +26,7 @@ const (
 const triesToCall = 3
 
 // checkAndCall reads, in this order: a list begun after the approval was seen, the inventories of places that may run
-// an engine of the volume, the custom resources uncached, and, where the server does not tell UUIDs, the SPDK
+// an engine of the volume, the custom resources uncached, and, where the server does not report UUIDs, the SPDK
 // inventory once more. Only then, within readToCall of the custom resources, it calls.
 func (r *executor) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (outcome, error) {
 	listCtx, cancel := context.WithTimeout(ctx, listTimeout)

@@ -28,7 +28,7 @@ func TestAnInstanceWithoutObjectBecomesAnOrphanAndIsDeletedOnce(t *testing.T) {
 	require.Equal(t, "engine-instance", o.Labels[v1beta2.LabelOrphanType])
 
 	w.approve(o)
-	w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 	require.Equal(t, []imclient.DeleteRequest{{Name: "vol-1-e-0", Type: "engine", DataEngine: "v1", UUID: uuid1, CleanupRequired: true}},
 		w.store.executed())
 	require.Len(t, w.orphans(), 1, "im-monitor never drops the finalizer")
@@ -47,7 +47,7 @@ func TestAClaimedReplicaLosesItsRuntimeAndKeepsItsData(t *testing.T) {
 	o := w.orphanOf(imV2, "vol-1-r-aa", uuid1, "v2")
 	require.Equal(t, v1beta2.ReasonStoppedButPresent, conditions.Reason(o.Status.Conditions, v1beta2.OrphanOrphaned))
 	w.approve(o)
-	w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 	calls := w.store.executed()
 	require.Len(t, calls, 1)
 	require.False(t, calls[0].CleanupRequired)
@@ -74,7 +74,7 @@ func TestAClaimThatOnlyTheAPIServerKnowsStopsTheCall(t *testing.T) {
 	w.store.onFresh = onceFunc(back)
 	w.store.mu.Unlock()
 	w.approve(o)
-	w.says(o, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonClaimed)
+	w.reports(o, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonClaimed)
 	require.Empty(t, w.store.executed())
 }
 
@@ -88,10 +88,10 @@ func TestAnInstanceThatTwoManagersListIsNotTakenForTwo(t *testing.T) {
 	o := w.orphanOf(imV2, "vol-1-r-aa", uuid1, "v2")
 	w.store.put(imOther, instance("vol-1-r-aa", "replica", "running", uuid1))
 	w.approve(o)
-	w.says(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonUnreachable)
+	w.reports(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonUnreachable)
 	require.Empty(t, w.store.executed())
 	w.store.remove(imV2, "vol-1-r-aa", true)
-	w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 	require.Empty(t, w.store.executed())
 }
 
@@ -105,7 +105,7 @@ func TestANewInstanceOfTheNameIsNeverTouched(t *testing.T) {
 	w.store.onFresh = onceFunc(func() { w.store.put(imV1, instance("vol-1-e-0", "engine", "running", uuid2)) })
 	w.store.mu.Unlock()
 	w.approve(o)
-	w.says(o, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonUUIDMismatch)
+	w.reports(o, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonUUIDMismatch)
 	require.Empty(t, w.store.executed())
 	w.orphanOf(imV1, "vol-1-e-0", uuid2, "v1")
 }
@@ -135,7 +135,7 @@ func TestOnlyProvenAbsenceWithdraws(t *testing.T) {
 		return conditions.IsTrue(w.orphans()[0].Status.Conditions, v1beta2.OrphanWithdrawn)
 	}, 300*time.Millisecond, tick)
 	w.store.prove(imV1, "vol-1-e-0")
-	w.says(o, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonInstanceGone)
+	w.reports(o, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonInstanceGone)
 }
 
 // O11.
@@ -148,11 +148,11 @@ func TestAnUnreachableManagerIsWaitedFor(t *testing.T) {
 	w.store.onDelete = func(imclient.DeleteRequest) error { return imclient.ErrUnreachable }
 	w.store.mu.Unlock()
 	w.approve(o)
-	w.says(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonUnreachable)
+	w.reports(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonUnreachable)
 	w.store.mu.Lock()
 	w.store.onDelete = nil
 	w.store.mu.Unlock()
-	done := w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	done := w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 	require.Nil(t, conditions.Get(done.Status.Conditions, v1beta2.OrphanCleanupFailed))
 }
 
@@ -183,10 +183,10 @@ func TestAMappedReplicaStaysUntilItsEngineEnds(t *testing.T) {
 	o := w.orphanOf(imV2, "vol-1-r-aa", uuid1, "v2")
 	require.Equal(t, v1beta2.ReasonForeignData, conditions.Reason(o.Status.Conditions, v1beta2.OrphanOrphaned), "its disk is not recorded")
 	w.approve(o)
-	w.says(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonMappedByEngine)
+	w.reports(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonMappedByEngine)
 	require.Empty(t, w.store.executed())
 	w.store.remove(imOther, "vol-1-e-7", true)
-	w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 	require.True(t, w.store.executed()[0].CleanupRequired)
 }
 
@@ -197,7 +197,7 @@ func TestTheLastCopyIsKeptFromAPolicyAlsoAfterItsApproval(t *testing.T) {
 	w.start()
 	o := w.orphanOf(imV2, "vol-1-r-aa", uuid1, "v2")
 	w.approve(o, v1beta2.Condition{Type: v1beta2.OrphanDeletionReason, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonAutoDeletion})
-	w.says(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonLastCopy)
+	w.reports(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonLastCopy)
 	require.Empty(t, w.store.executed())
 }
 
@@ -209,7 +209,7 @@ func TestANewLeaderLeavesDeletingOrphansAloneAtFirst(t *testing.T) {
 	w.start()
 	o := w.orphanOf(imV1, "vol-1-e-0", uuid1, "v1")
 	w.approve(o)
-	w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 	require.Greater(t, time.Since(began), w.fencingDelay)
 	require.Len(t, w.store.executed(), 1)
 }
@@ -241,7 +241,7 @@ func TestAnOldNameIsReplaced(t *testing.T) {
 	w.store.put(imV1, instance("vol-1-e-0", "engine", "running", uuid1))
 	w.start()
 	old := w.orphans()[0]
-	w.says(&old, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonRenamed)
+	w.reports(&old, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonRenamed)
 	w.orphanOf(imV1, "vol-1-e-0", uuid1, "v1")
 	require.Empty(t, w.store.executed())
 }
@@ -272,6 +272,6 @@ func TestANameThatNoObjectCanHaveIsJudgedAndDeleted(t *testing.T) {
 	w.start()
 	o := w.orphanOf(imV1, name, uuid1, "v1")
 	w.approve(o)
-	w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 	require.Equal(t, name, w.store.executed()[0].Name)
 }

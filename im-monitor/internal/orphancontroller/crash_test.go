@@ -28,7 +28,7 @@ type scenario struct {
 	reason string
 	// effective is how many calls had an effect in the end.
 	effective int
-	// orphan waits for the Orphan that the story is about; nil is that of the instance vol-1-e-0.
+	// orphan waits for the Orphan of the scenario; nil is that of the instance vol-1-e-0.
 	orphan func(*world) *v1beta2.Orphan
 }
 
@@ -85,7 +85,7 @@ func TestACrashAtAnyWriteConverges(t *testing.T) {
 	}
 }
 
-// play runs the story; when the cut comes, the process is replaced by a new one.
+// play runs the scenario; when the cut comes, the process is replaced by a new one.
 func (s scenario) play(t *testing.T, point cut.Point) *cut.Client {
 	w := newWorld(t)
 	s.begin(w)
@@ -127,7 +127,7 @@ func (s scenario) ends(w *world, o *v1beta2.Orphan) {
 	if s.end == v1beta2.OrphanInstanceState {
 		status = v1beta2.ConditionFalse
 	}
-	done := w.says(o, s.end, status, s.reason)
+	done := w.reports(o, s.end, status, s.reason)
 	require.Nil(w.t, conditions.Get(done.Status.Conditions, v1beta2.OrphanCleanupFailed))
 	require.Equal(w.t, s.effective, w.store.effective(), "calls: %+v", w.store.executed())
 	for _, call := range w.store.executed() {
@@ -158,7 +158,7 @@ func TestACrashAroundTheCallConverges(t *testing.T) {
 			<-crashed
 			w.stop()
 			w.start()
-			w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+			w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 			require.Len(t, w.store.executed(), map[bool]int{false: 2, true: 1}[executed])
 		})
 	}
@@ -187,5 +187,5 @@ func TestNoEndIsWrittenWhileACallIsOut(t *testing.T) {
 		})
 	}, 500*time.Millisecond, tick)
 	close(release)
-	w.says(o, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonClaimed)
+	w.reports(o, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonClaimed)
 }

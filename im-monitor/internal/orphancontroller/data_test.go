@@ -65,15 +65,15 @@ func TestDataWithoutAReplicaGetsAnOrphanAndIsDestroyedOnce(t *testing.T) {
 	require.Equal(t, map[string]string{"DataName": lvol, "DiskName": "disk-1", "DiskUUID": disk, "DiskPath": "/dev/a", "DiskType": "block"},
 		o.Spec.Parameters)
 	require.Equal(t, v1beta2.ReasonDataOnly, conditions.Reason(o.Status.Conditions, v1beta2.OrphanOrphaned))
-	w.says(o, v1beta2.OrphanDataCleanable, v1beta2.ConditionTrue, "")
+	w.reports(o, v1beta2.OrphanDataCleanable, v1beta2.ConditionTrue, "")
 	runtime := w.orphanOf(imV2, lvol, uuid1, "v2")
 	require.Empty(t, w.store.destructions())
 
 	w.approve(o)
-	w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 	require.Equal(t, []string{"disk-1/" + lvol}, w.store.destructions())
 	require.Empty(t, w.store.executed(), "nothing is called for the instance: its orphan ends by itself")
-	w.says(runtime, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonInstanceGone)
+	w.reports(runtime, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonInstanceGone)
 }
 
 // Two orphans may name one lvol. Whoever comes second finds nothing to do.
@@ -84,8 +84,8 @@ func TestTheDataIsDestroyedOnceAlthoughBothItsOrphansAreDeleted(t *testing.T) {
 	data, runtime := w.dataOrphan(), w.orphanOf(imV2, lvol, uuid1, "v2")
 	w.approve(data)
 	w.approve(runtime)
-	w.says(data, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
-	w.says(runtime, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	w.reports(data, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	w.reports(runtime, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 	require.Equal(t, 1, w.store.effective())
 }
 
@@ -94,12 +94,12 @@ func TestDataThatCameWithItsDiskSaysSo(t *testing.T) {
 	w.withDisk(lvol)
 	w.start()
 	o, runtime := w.dataOrphan(), w.orphanOf(imV2, lvol, uuid1, "v2")
-	w.says(o, v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonForeignData)
-	w.says(runtime, v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonForeignData)
+	w.reports(o, v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonForeignData)
+	w.reports(runtime, v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonForeignData)
 	w.diskStatus(map[string]any{"acknowledgedAt": nil, "acknowledgedReplicas": nil})
-	w.says(o, v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonForeignData)
+	w.reports(o, v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonForeignData)
 	w.diskStatus(map[string]any{"acknowledgedAt": "2026-01-01T00:00:00Z"})
-	w.says(o, v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonDataOnly)
+	w.reports(o, v1beta2.OrphanOrphaned, v1beta2.ConditionTrue, v1beta2.ReasonDataOnly)
 }
 
 func TestDataThatCannotBeCleanedUpEndsWithoutACall(t *testing.T) {
@@ -125,11 +125,11 @@ func TestDataThatCannotBeCleanedUpEndsWithoutACall(t *testing.T) {
 			w.start()
 			o := w.dataOrphan()
 			change(w, &v1beta2.Node{ObjectMeta: w.meta("node-1")})
-			w.says(o, v1beta2.OrphanDataCleanable, v1beta2.ConditionFalse, reason)
+			w.reports(o, v1beta2.OrphanDataCleanable, v1beta2.ConditionFalse, reason)
 			if reason == v1beta2.ReasonDiskInvalid { // a disk that is not ready may come back: only a deletion ends without it
 				w.approve(o)
 			}
-			w.says(o, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonNotCleanable)
+			w.reports(o, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonNotCleanable)
 			w.approve(o)
 			require.Never(t, func() bool { return len(w.store.destructions()) > 0 }, 300*time.Millisecond, tick)
 		})
@@ -174,9 +174,9 @@ func TestDataIsNotDestroyedOnceSomethingSpeaksAgainstIt(t *testing.T) {
 			o := w.dataOrphan()
 			c.change(w)
 			w.approve(o)
-			w.says(o, c.says, v1beta2.ConditionTrue, c.reason)
+			w.reports(o, c.says, v1beta2.ConditionTrue, c.reason)
 			if c.says == v1beta2.OrphanCleanupFailed {
-				w.says(o, v1beta2.OrphanError, v1beta2.ConditionTrue, c.reason)
+				w.reports(o, v1beta2.OrphanError, v1beta2.ConditionTrue, c.reason)
 			}
 			require.Empty(t, w.store.destructions())
 		})
@@ -217,7 +217,7 @@ func TestACrashAnywhereInTheDeletionOfDataConverges(t *testing.T) {
 			<-crashed
 			w.stop()
 			w.start()
-			w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+			w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 			require.Len(t, w.store.destructions(), map[bool]int{false: 2, true: 1}[executed])
 		})
 	}

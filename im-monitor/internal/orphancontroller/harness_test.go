@@ -171,7 +171,7 @@ func (w *world) until(condition func() bool, message string, args ...any) {
 }
 
 // reports waits until the orphan has the condition with that status and reason.
-func (w *world) says(o *v1beta2.Orphan, conditionType string, want v1beta2.ConditionStatus, reason string) *v1beta2.Orphan {
+func (w *world) reports(o *v1beta2.Orphan, conditionType string, want v1beta2.ConditionStatus, reason string) *v1beta2.Orphan {
 	w.t.Helper()
 	now := &v1beta2.Orphan{}
 	w.until(func() bool {

@@ -79,10 +79,10 @@ func TestACacheThatIsBehindNeverSpeaksForADeletion(t *testing.T) {
 			w.start()
 			o := w.orphanOf(imV2, "vol-1-r-aa", uuid1, "v2")
 			w.approve(o)
-			w.says(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonUnreachable)
+			w.reports(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonUnreachable)
 			require.Empty(t, w.store.executed())
 			w.node("node-2", v1beta2.ReasonKubernetesNodeNotReady, metav1.ConditionFalse)
-			w.says(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+			w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
 		})
 	}
 }

@@ -147,10 +147,10 @@ func (w *world) delete(objects ...client.Object) {
 // approve plays attach-controller.
 func (w *world) approve(r *v1beta2.Replica, reason string) {
 	w.t.Helper()
-	w.says(r, v1beta2.Condition{Type: v1beta2.ReplicaDataRemovalApproved, Status: v1beta2.ConditionTrue, Reason: reason, Message: "Go."})
+	w.reports(r, v1beta2.Condition{Type: v1beta2.ReplicaDataRemovalApproved, Status: v1beta2.ConditionTrue, Reason: reason, Message: "Go."})
 }
 
-func (w *world) says(r *v1beta2.Replica, c v1beta2.Condition) {
+func (w *world) reports(r *v1beta2.Replica, c v1beta2.Condition) {
 	w.t.Helper()
 	fields := map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{c})}
 	require.NoError(w.t, status.Apply(w.t.Context(), w.Admin, r, "attach-controller.replicas", fields))

@@ -21,7 +21,7 @@ func v1Rebuilds() []suite.Check {
 			v1RebuildContent, suite.Content),
 		v1("rebuild-status", "ReplicaRebuildingStatus has the replica under tcp://ip:port, at its end complete with 100 %", onSemantics,
 			v1RebuildStatus),
-		found(v1("rebuild-caller-gone", "when the caller of ReplicaAdd goes away the data is copied, the status says complete, and the "+
+		found(v1("rebuild-caller-gone", "when the caller of ReplicaAdd disconnects the data is copied, the status is complete, and the "+
 			"replica stays in mode WO",
 			onLimits, v1CallerGone), "R7"),
 		found(v1("rebuild-caller-gone-again", "a replica that was left in mode WO is removed and added again, and is then in mode RW with "+
@@ -38,7 +38,7 @@ func v1Rebuilds() []suite.Check {
 	}
 }
 
-// add adds a replica with a caller that may go away.
+// add adds a replica with a caller that may disconnect.
 func (k v1kit) add(ctx context.Context, e, r process) error {
 	_, err := k.Manager.Proxy.ReplicaAdd(ctx, &imrpc.EngineReplicaAddRequest{ProxyEngineRequest: k.ref(e),
 		ReplicaAddress: "tcp://" + r.address,
@@ -55,7 +55,7 @@ func (k v1kit) rebuilt(e process, number int) process {
 	return r
 }
 
-// rebuilding adds a new replica, and returns during the rebuild: leave makes the caller go away, wait returns what it was answered.
+// rebuilding adds a new replica, and returns during the rebuild: leave disconnects the caller, wait returns what it was answered.
 func (k v1kit) rebuilding(e process, number int) (r process, leave func(), wait func() error) {
 	r = k.replica(k.Manager, number, replicaOptions{})
 	ctx, cancel := context.WithCancel(k.Context())
@@ -83,14 +83,14 @@ func (k v1kit) rebuildStatus(e, r process) *ptypes.ReplicaRebuildStatusResponse 
 	return out.GetStatus()["tcp://"+r.address]
 }
 
-// stranded makes a rebuild's caller go away, and returns when the copy is complete.
+// stranded disconnects a rebuild's caller, and returns when the copy is complete.
 func (k v1kit) stranded(e process, number int) process {
 	r, leave, wait := k.rebuilding(e, number)
 	leave()
 	if err := wait(); status.Code(err) != codes.Canceled {
-		k.NotRun("the rebuild was over before its caller went away (%v): give a larger --volume-size", err)
+		k.NotRun("the rebuild was over before its caller disconnected (%v): give a larger --volume-size", err)
 	}
-	k.Eventually("the status says complete", func() (bool, string) {
+	k.Eventually("the status is complete", func() (bool, string) {
 		s := k.rebuildStatus(e, r)
 		return s.GetState() == "complete" && s.GetProgress() == 100 && !s.GetIsRebuilding(), s.String()
 	})

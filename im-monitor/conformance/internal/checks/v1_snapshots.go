@@ -16,13 +16,13 @@ func v1Snapshots() []suite.Check {
 	return []suite.Check{
 		v1("snapshot-chain", "a snapshot is the parent of the head, with its labels, user_created and not removed", onSemantics,
 			v1SnapshotChain),
-		v1("snapshot-existing", "VolumeSnapshot with an existing name is Unknown with a text that says already existing", onSemantics,
+		v1("snapshot-existing", "VolumeSnapshot with an existing name is Unknown with a text that contains already existing", onSemantics,
 			v1SnapshotExisting),
 		v1("snapshot-remove-unknown", "SnapshotRemove of an unknown name is OK", onSemantics, v1SnapshotRemoveUnknown),
 		v1("snapshot-remove-marks", "SnapshotRemove marks a snapshot, and a purge takes it out", onLimits, v1SnapshotRemoveMarks),
 		v1("snapshot-parent-of-head", "a removed snapshot whose child is the head stays with removed=true after a purge, until a newer one "+
 			"exists", onSemantics, v1SnapshotParentOfHead),
-		found(v1("purge-system-snapshots", "a purge takes system snapshots out that nobody removed", onLimits, v1PurgeSystem), "R7", "S1"),
+		found(v1("purge-system-snapshots", "a purge removes system snapshots that were not removed", onLimits, v1PurgeSystem), "R7", "S1"),
 		v1("purge-status", "SnapshotPurgeStatus has an entry for each replica under tcp://ip:port", onSemantics, v1PurgeStatus),
 		v1("revert", "SnapshotRevert needs the frontend shut down, and the content is then that of the snapshot", onSemantics, v1Revert,
 			suite.Content),

@@ -15,7 +15,7 @@ import (
 // v2Disks are the checks of disks.
 func v2Disks() []suite.Check {
 	return []suite.Check{
-		found(v2Any("disk-unknown", "DiskGet of an unknown disk is Internal with a text that says cannot find disk and its name", onDisks,
+		found(v2Any("disk-unknown", "DiskGet of an unknown disk is Internal with a text that contains cannot find disk and its name", onDisks,
 			v2DiskUnknown), "P7", "V9"),
 		v2Any("disk-arguments", "a disk without a name is InvalidArgument, so is creating one without a path; filesystem disks are "+
 			"Unimplemented", onDisks, v2DiskArguments),
@@ -28,7 +28,7 @@ func v2Disks() []suite.Check {
 			onDisks, v2DiskGetWaits), "V9"),
 		v2("disk-create-known", "DiskCreate of a disk that is ready answers as DiskGet does, whatever its arguments are", onDisks,
 			v2DiskCreateKnown),
-		v2("disk-auto", "driver auto in DiskGet and DiskDelete of a disk that is ready is an error that does not say cannot find disk",
+		v2("disk-auto", "driver auto in DiskGet and DiskDelete of a disk that is ready is an error that does not contain cannot find disk",
 			onDisks,
 			v2DiskAuto),
 		found(v2("disk-wrong-uuid", "DiskCreate with a UUID that the device does not hold ends in error, and writes nothing: its own UUID "+

@@ -14,14 +14,14 @@ func v2Engines() []suite.Check {
 		v2("snapshot-frontend-name", "a snapshot of an engine with a frontend needs engine_frontend_name", onSemantics,
 			v2SnapshotFrontendName),
 		v2("snapshot-remove", "SnapshotRemove removes at once; of an unknown name it is an error", onSemantics, v2SnapshotRemove),
-		v2("purge", "a purge takes system snapshots out at once, and its status is always empty", onLimits, v2Purge),
+		v2("purge", "a purge removes system snapshots at once, and its status is always empty", onLimits, v2Purge),
 		v2("purge-silent", "a purge that cannot be done answers OK", onSemantics, v2PurgeSilent),
 		v2("rebuild", "ReplicaAdd answers at once, and the replica is in mode RW after a while", onSemantics, v2Rebuild),
 		v2("rebuild-content", "a rebuilt replica alone serves what was written", onSemantics, v2RebuildContent, suite.Content),
 		v2("replica-remove", "ReplicaRemove by engine name takes a replica out of the engine, and leaves it running", onSemantics,
 			v2ReplicaRemove),
 		assumed(v2("wrong-engine", "a call to an engine that does not run is refused", onSemantics, v2WrongEngine),
-			"the code is not told"),
+			"the code is not specified"),
 	}
 }
 

@@ -43,7 +43,7 @@ func v2Frontends() []suite.Check {
 		v2("frontend-restart-nvmf", "after a restart a frontend spdk-tcp-nvmf comes back as an endpoint", onRestarts, v2FrontendRestartNVMf,
 			suite.Restart, suite.SecondManager, suite.SecondDisk),
 		found(v2("frontend-restart-lost", "a frontend whose target does not answer after a restart is gone after a while, and is created "+
-			"anew with all content",
+			"again with all content",
 			onRestarts, v2FrontendRestartLost, suite.Restart, suite.Content), "V9"),
 	}
 }

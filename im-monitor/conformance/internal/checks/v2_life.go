@@ -19,7 +19,7 @@ func v2Life() []suite.Check {
 			v2ReplicaWrongDisk),
 			"either the call is refused, or the instance is in state error"),
 		v2("create-existing", "creating an instance that runs answers AlreadyExists", onSemantics, v2CreateExisting),
-		v2("list-shape", "lists tell name, type and data engine of an instance, and no volume", onSemantics, v2ListShape),
+		v2("list-shape", "lists report name, type and data engine of an instance, and no volume", onSemantics, v2ListShape),
 		v2("replica-stop", "deleting a replica without cleanup_required leaves it listed as stopped; created again it has the same head "+
 			"UUID "+
 			"and content",
@@ -88,7 +88,7 @@ func v2ListShape(k v2kit) {
 		spec := all[i.name].GetSpec()
 		k.Require(spec.GetName() == i.name && spec.GetType() == i.typ && spec.GetDataEngine() == imrpc.DataEngine_DATA_ENGINE_V2,
 			"%s is listed as %v", i.name, spec)
-		k.Require(spec.GetVolumeName() == "", "the list tells the volume of %s", i.name)
+		k.Require(spec.GetVolumeName() == "", "the list reports the volume of %s", i.name)
 	}
 }
 

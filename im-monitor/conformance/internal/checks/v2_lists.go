@@ -11,7 +11,7 @@ import (
 // v2Lists are the checks of what lists prove.
 func v2Lists() []suite.Check {
 	return []suite.Check{
-		found(v2("list-needs-disk", "after a restart the lists answer OK without the replicas of a disk, for as long as nobody creates "+
+		found(v2("list-needs-disk", "after a restart the lists answer OK without the replicas of a disk, for as long as no one creates "+
 			"that "+
 			"disk", onDisks,
 			v2ListNeedsDisk, suite.Restart), "V9"),

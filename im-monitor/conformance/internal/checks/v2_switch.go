@@ -20,13 +20,13 @@ const (
 func v2Switch() []suite.Check {
 	two := []suite.Need{suite.SecondManager, suite.Content}
 	return []suite.Check{
-		found(v2("switch-preparing", "preparing changes neither the record nor the paths, and I/O goes on through the old target", onSwitch,
+		found(v2("switch-preparing", "preparing changes neither the record nor the paths, and I/O continues through the old target", onSwitch,
 			v2SwitchPreparing, two...), "V9"),
-		found(v2("switch-switching", "switching changes neither the record nor the paths, and I/O goes on", onSwitch, v2SwitchSwitching,
+		found(v2("switch-switching", "switching changes neither the record nor the paths, and I/O continues", onSwitch, v2SwitchSwitching,
 			two...), "V9"),
 		found(v2("switch-promoting", "promoting makes the new path optimized and active, and keeps the old one as inaccessible", onSwitch,
 			v2SwitchPromoting, two...), "V9"),
-		v2("switch-complete", "after promoting the old engine can be deleted: I/O goes on and all content is there", onSwitch,
+		v2("switch-complete", "after promoting the old engine can be deleted: I/O continues and all content is there", onSwitch,
 			v2SwitchComplete,
 			two...),
 		v2("switch-repeat", "each phase may be repeated", onSwitch, v2SwitchRepeat, two...),
@@ -42,7 +42,7 @@ func v2Switch() []suite.Check {
 			v2SwitchNone), "V9"),
 		v2("switch-nvmf", "a frontend spdk-tcp-nvmf is switched over: its endpoint is then at the new target", onSwitch, v2SwitchNVMf,
 			suite.SecondManager),
-		v2("switch-back-prepared", "way back after preparing: the new engine is deleted, and I/O goes on", onSwitch, v2BackPrepared,
+		v2("switch-back-prepared", "way back after preparing: the new engine is deleted, and I/O continues", onSwitch, v2BackPrepared,
 			two...),
 		found(v2("switch-back-switched", "way back after switching: promoting to the new target, then all phases to the old one; no "+
 			"write is "+

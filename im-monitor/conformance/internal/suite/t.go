@@ -88,7 +88,7 @@ func (t *T) Fails(err error, parts []string, format string, args ...any) {
 	t.Refused(err, status.Code(err), parts, format, args...)
 }
 
-// pause is how often Eventually and Never look.
+// pause is how often Eventually and Never check.
 const pause = 20 * time.Millisecond
 
 // Eventually waits until seen answers true; otherwise the check fails with what it saw last.

@@ -1,4 +1,4 @@
-// Package address hands out loopback addresses, one per instance-manager pod, from a block of 65,000 that one process locks for itself:
+// Package address allocates loopback addresses, one per instance-manager pod, from a block of 65,000 that one process locks for itself:
 // several simulators run at once on one machine and never meet.
 package address
 
@@ -46,7 +46,7 @@ func Lock() (*Block, error) {
 	return nil, fmt.Errorf("every address block from 127.%d to 127.%d is in use", firstBlock, lastBlock)
 }
 
-// Take hands out the address that was free for longest.
+// Take allocates the address that was free for longest.
 func (b *Block) Take() (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -36,7 +36,7 @@ func Open(target, below string) (Store, error) {
 		return Store{directory: path}, nil
 	}
 	if target == "" {
-		return Store{}, errors.New("no backup target was told")
+		return Store{}, errors.New("no backup target was given")
 	}
 	if below == "" {
 		return Store{}, fmt.Errorf("backup target %s cannot be reached: the simulator was given no directory of backup targets", target)

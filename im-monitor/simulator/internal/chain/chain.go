@@ -78,7 +78,7 @@ func (c *Chain) readAt(name string, block int64) (string, bool) {
 	return text, ok
 }
 
-// SetBase puts a backing image below the chain, or takes it away. It is not part of the chain: whoever opens the chain without it reads
+// SetBase puts a backing image below the chain, or removes it. It is not part of the chain: whoever opens the chain without it reads
 // zeros.
 func (c *Chain) SetBase(base Blocks) {
 	c.base = base

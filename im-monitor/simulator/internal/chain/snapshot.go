@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Disk is a snapshot or the head, as lists tell it.
+// Disk is a snapshot or the head, as lists report it.
 type Disk struct {
 	Layer
 	Children []string
@@ -61,7 +61,7 @@ func (c *Chain) Use() Use {
 	return u
 }
 
-// Revert throws the head away and continues from a snapshot.
+// Revert drops the head and continues from a snapshot.
 func (c *Chain) Revert(name string) error {
 	blocks, err := c.Contents(name)
 	if err != nil {

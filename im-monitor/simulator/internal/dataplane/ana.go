@@ -112,7 +112,7 @@ func (p *Plane) checkPaths(v *volume) {
 	}
 }
 
-// relink has the kernels look at their connections for a volume: one whose target is back continues, but when it was lost for too long. The
+// relink has the kernels check their connections for a volume: one whose target is back continues, but when it was lost for too long. The
 // only connection of a frontend is kept.
 func (p *Plane) relink(v *volume) {
 	if v == nil {

@@ -92,7 +92,7 @@ func (p *Plane) Remove(nodeName, name string, destroy bool) error {
 	return nil
 }
 
-// destroyData takes a replica's data away, v1 or v2; false when it has none.
+// destroyData removes a replica's data, v1 or v2; false when it has none.
 func (s *Server) destroyData(i *Instance) bool {
 	if s.engine == V2 {
 		return s.destroy(i)

@@ -64,7 +64,7 @@ func (s *Server) admit(spec Spec, source string) (*Instance, error) {
 	return s.newSPDK(spec, source)
 }
 
-// settle turns a starting instance into a running one after the start time.
+// settle changes a starting instance to running after the start time.
 func (s *Server) settle(i *Instance) {
 	if i.State != Starting && i.State != Pending {
 		return

@@ -177,7 +177,7 @@ func TestGettingWhatIsUnknownIsNotFound(t *testing.T) {
 	for _, engine := range []string{V1, V2} {
 		_, err := f.start(engine).Get(engine, "nobody")
 		require.Equal(t, "NotFound", CodeOf(err), engine)
-		require.ErrorContains(t, err, "cannot find instance no one", "P7: callers look for these words")
+		require.ErrorContains(t, err, "cannot find instance nobody", "P7: callers look for these words")
 	}
 }
 

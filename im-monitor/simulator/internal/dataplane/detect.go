@@ -1,6 +1,6 @@
 package dataplane
 
-// recheck has every engine that maps a replica look whether it still answers; the lock is held.
+// recheck has every engine that maps a replica check whether it still answers; the lock is held.
 func (p *Plane) recheck(replica *Instance) {
 	if replica.Type != TypeReplica || replica.server == nil || replica.PortStart == 0 {
 		return
@@ -10,7 +10,7 @@ func (p *Plane) recheck(replica *Instance) {
 	}
 }
 
-// recheckAll looks at every replica of an engine.
+// recheckAll checks every replica of an engine.
 func (r *engineRun) recheckAll() {
 	for _, m := range r.sorted() {
 		m.poll()

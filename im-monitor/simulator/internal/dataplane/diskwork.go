@@ -166,7 +166,7 @@ func (s *Server) tick() {
 	s.plane.after(s.plane.behaviour.ListCycle, s.tick)
 }
 
-// beginPass reads what the loaded lvstores hold. It takes half a cycle, and is thrown away when a replica was created or deleted
+// beginPass reads what the loaded lvstores hold. It takes half a cycle, and is dropped when a replica was created or deleted
 // meanwhile. Watchers are reported nothing.
 func (s *Server) beginPass() {
 	found, changes := map[string]*Lvol{}, s.changes

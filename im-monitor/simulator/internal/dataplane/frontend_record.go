@@ -137,7 +137,7 @@ func (s *Server) admitFrontend(spec Spec) error {
 		if volumeOf(held.Spec) == volumeOf(spec) {
 			was := held.copy()
 			was.server, was.Name = s, name
-			s.disconnect(&was, "a frontend of the volume was made anew")
+			s.disconnect(&was, "a frontend of the volume was created again")
 		}
 	}
 	return nil

@@ -32,7 +32,7 @@ func (s *Server) FrontendStart(ref Ref, frontend string) error {
 	})
 }
 
-// FrontendShutdown takes a running v1 engine's frontend away.
+// FrontendShutdown takes a running v1 engine's frontend.
 func (s *Server) FrontendShutdown(ref Ref) error {
 	return s.onFrontendOfV1(ref, "VolumeFrontendShutdown", func(r *engineRun) error {
 		r.frontend = ""

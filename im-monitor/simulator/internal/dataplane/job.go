@@ -25,7 +25,7 @@ type job struct {
 	ended  func()        // called at the end
 }
 
-// jobSteps is how many steps a job has; heldPause is how often a job that is held looks whether it may continue.
+// jobSteps is how many steps a job has; heldPause is how often a job that is held checks whether it may continue.
 const (
 	jobSteps  = 10
 	heldPause = 20 * time.Millisecond

@@ -23,7 +23,7 @@ const (
 	EffectServerStart = "server-started"
 	EffectServerEnd   = "server-ended"
 	EffectChanged     = "changed"
-	// EffectStranded: the caller of a v1 ReplicaAdd went away before the rebuild ended.
+	// EffectStranded: the caller of a v1 ReplicaAdd disconnected before the rebuild ended.
 	EffectStranded = "stranded"
 )
 
@@ -41,7 +41,7 @@ const (
 	EffectMixedReplicas = "mixed-replicas"
 	// EffectStaleOpen: an engine opened replicas that lack acknowledged writes.
 	EffectStaleOpen = "stale-open"
-	// EffectIslandLost: writes of an engine on a node that was partitioned are left behind; a volume that moves away from such a node does
+	// EffectIslandLost: writes of an engine on a node that was partitioned are left behind; a volume that moves off such a node does
 	// that.
 	EffectIslandLost = "island-lost"
 	// EffectDeviceLost: a node lost the device of a v2 frontend that no one asked to end. A frontend whose target ended, or that is made

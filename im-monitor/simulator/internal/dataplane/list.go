@@ -35,7 +35,7 @@ func (s *Server) Get(engine, name string) (Reported, error) {
 // Report is an instance that a call returned, as the server reports it.
 func (s *Server) Report(i Instance) Reported { return s.reported(&i) }
 
-// reported hides what the server does not tell: v1 the volume, v2 all but name, type and engine of the spec, and of today the UUID.
+// reported hides what the server does not report: v1 the volume, v2 all but name, type and engine of the spec, and of today the UUID.
 func (s *Server) reported(i *Instance) Reported {
 	out := i.copy()
 	if s.engine == V1 {

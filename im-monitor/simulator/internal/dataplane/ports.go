@@ -12,7 +12,7 @@ func newPorts() map[string]*ports {
 		V2: {next: 20001, last: 30000, free: map[int32][]int32{}}}
 }
 
-// take hands out a run of ports.
+// take allocates a run of ports.
 func (p *ports) take(count int32) (start, end int32) {
 	if free := p.free[count]; p.next+count-1 > p.last && len(free) > 0 {
 		p.free[count] = free[1:]
@@ -30,7 +30,7 @@ func (p *ports) give(start, end int32) {
 	}
 }
 
-// takePorts hands out a run of ports for a data engine.
+// takePorts allocates a run of ports for a data engine.
 func (n *node) takePorts(engine string, count int32) (start, end int32) {
 	return n.ports[engine].take(count)
 }

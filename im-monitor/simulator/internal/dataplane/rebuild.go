@@ -21,7 +21,7 @@ type Addition struct {
 }
 
 // ReplicaAdd takes a replica in and rebuilds it. v2 answers at once, v1 when the rebuild is done. The data is copied even where the caller
-// of v1 goes away, but only the call itself makes the replica RW: without its caller it stays WO, although the rebuild's status is
+// of v1 disconnects, but only the call itself makes the replica RW: without its caller it stays WO, although the rebuild's status is
 // complete.
 func (s *Server) ReplicaAdd(ctx context.Context, ref Ref, a Addition) error {
 	m, err := s.beginRebuild(ref, a)
@@ -35,7 +35,7 @@ func (s *Server) ReplicaAdd(ctx context.Context, ref Ref, a Addition) error {
 		s.plane.mu.Lock()
 		defer s.plane.mu.Unlock()
 		m.stranded = true
-		m.run.note(EffectStranded, "the caller of ReplicaAdd went away: replica "+m.name+" stays "+m.mode)
+		m.run.note(EffectStranded, "the caller of ReplicaAdd disconnected: replica "+m.name+" stays "+m.mode)
 		return ctx.Err()
 	case <-s.done:
 		return refuse(Unavailable, "the instance manager is gone")

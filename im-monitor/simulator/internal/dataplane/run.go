@@ -42,7 +42,7 @@ type member struct {
 	checking bool
 	rebuild  *job
 	source   string // address that a rebuild copies from
-	// stranded: the caller of its ReplicaAdd went away before the end; synced: all was copied to its disk, and it has not read that.
+	// stranded: the caller of its ReplicaAdd disconnected before the end; synced: all was copied to its disk, and it has not read that.
 	stranded, synced bool
 }
 
@@ -129,7 +129,7 @@ func (m *member) reachable() bool {
 	return m.replica != nil && m.replica == m.run.plane.replicaAt(m.address) && reaches(m.run.engine.server.node, m.replica.server.node)
 }
 
-// choose leaves out replicas that the engine itself knows to be unfit. v1 looks at unfinished rebuilds and, unless that is disabled, at the
+// choose leaves out replicas that the engine itself knows to be unfit. v1 checks unfinished rebuilds and, unless that is disabled, at the
 // revision counter; a salvage keeps the best one alone. v2 takes what it is given.
 func (r *engineRun) choose(source string) {
 	a := arguments(r.engine.Args)

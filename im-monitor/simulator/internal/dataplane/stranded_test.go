@@ -16,7 +16,7 @@ func (c *cluster) mode(ref Ref, replica string) string {
 	return e.Modes[replica]
 }
 
-// strand adds a v1 replica to an engine, lets the caller go away in the middle, and lets the copy end.
+// strand adds a v1 replica to an engine, disconnects the caller in the middle, and lets the copy end.
 func (c *cluster) strand(ref Ref, added string) {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

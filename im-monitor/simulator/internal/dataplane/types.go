@@ -164,7 +164,7 @@ type ServerMode string
 
 // The server modes.
 const (
-	// Conforming servers tell the UUIDs of v2 instances and refuse to delete under a wrong one.
+	// Conforming servers report the UUIDs of v2 instances and refuse to delete under a wrong one.
 	Conforming ServerMode = "conforming"
 	// Today's servers leave v2 UUIDs empty and delete whatever carries the name.
 	Today ServerMode = "today"
@@ -175,7 +175,7 @@ type Behaviour struct {
 	Mode ServerMode
 	// StartTime is how long an instance is starting, StopTime how long it is stopping, Linger how long it is still listed as stopped.
 	StartTime, StopTime, Linger time.Duration
-	// ListCycle is how often a v2 server looks at its loaded disks, DiskCreateTime how long it takes to create one.
+	// ListCycle is how often a v2 server polls its loaded disks, DiskCreateTime how long it takes to create one.
 	ListCycle, DiskCreateTime time.Duration
 	// MismatchCode answers a v2 deletion under a wrong UUID: NotFound or FailedPrecondition.
 	MismatchCode Code

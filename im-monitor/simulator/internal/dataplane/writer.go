@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Writer is a workload that never stops: it writes numbered texts to a volume's blocks in turn, and reads each block back before it writes
+// Writer is a workload that never stops: it writes numbered texts to a volume's blocks one after the other, and reads each block back before it writes
 // it again.
 type Writer struct {
 	Volume string `json:"volume"`

@@ -99,7 +99,7 @@ func (k *Kubelet) post(ctx context.Context, name string) error {
 	return nil
 }
 
-// requeuePods has a node that is heard again look at all its pods.
+// requeuePods has a node that is reachable again reconcile all its pods.
 func (k *Kubelet) requeuePods(node string) {
 	pods, err := k.pods.List(labels.Everything())
 	if err != nil {

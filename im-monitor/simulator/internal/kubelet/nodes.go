@@ -72,7 +72,7 @@ func (k *Kubelet) RemoveNode(ctx context.Context, name string) error {
 	return nil
 }
 
-// reconcileNode makes a node's object exist and its Ready condition tell whether it is heard.
+// reconcileNode makes a node's object exist and its Ready condition report whether it is reachable.
 func (k *Kubelet) reconcileNode(ctx context.Context, name string) error {
 	state, ok := k.options.Machine.NodeState(name)
 	if !ok {

@@ -76,7 +76,7 @@ type funnel struct {
 
 func newFunnel() *funnel { return &funnel{conns: make(chan net.Conn), closed: make(chan struct{})} }
 
-// give hands a connection over; false means that no one takes any more.
+// give passes a connection on; false means that the listener is closed.
 func (f *funnel) give(c net.Conn) bool {
 	select {
 	case f.conns <- c:

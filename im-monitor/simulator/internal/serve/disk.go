@@ -92,7 +92,7 @@ func (s *diskService) DiskReplicaInstanceDelete(ctx context.Context, in *imrpc.D
 	return &emptypb.Empty{}, failure(err)
 }
 
-// DiskHealthGet has nothing to tell but of nvme disks.
+// DiskHealthGet reports nvme disks only.
 func (s *diskService) DiskHealthGet(ctx context.Context, in *imrpc.DiskHealthGetRequest) (*imrpc.DiskHealthGetResponse, error) {
 	server, err := diskServer(ctx, in.GetDiskType())
 	if err != nil {

@@ -55,7 +55,7 @@ func (e *Endpoint) listen() error {
 	return nil
 }
 
-// accept hands connections to the service's server until the listener is closed.
+// accept passes connections to the service's server until the listener is closed.
 func (e *Endpoint) accept(l net.Listener, f *funnel) {
 	for {
 		raw, err := l.Accept()

@@ -77,7 +77,7 @@ func (s *Servers) misbehave(ctx context.Context, e *Endpoint, method string, aft
 	return nil
 }
 
-// hang waits until the rule is cleared. One that was for one call only holds that call until its caller gives up or the server dies.
+// hang waits until the rule is cleared. One that was for one call only holds that call until its caller disconnects or the server dies.
 func (s *Servers) hang(ctx context.Context, e *Endpoint, rule fault.Rule) error {
 	for {
 		changed := s.options.Faults.Changed()

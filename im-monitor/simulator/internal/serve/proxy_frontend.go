@@ -16,7 +16,7 @@ func (s *proxyService) VolumeFrontendStart(ctx context.Context, in *imrpc.Engine
 	})
 }
 
-// VolumeFrontendShutdown takes a v1 engine's frontend away.
+// VolumeFrontendShutdown removes a v1 engine's frontend.
 func (s *proxyService) VolumeFrontendShutdown(ctx context.Context, in *imrpc.ProxyEngineRequest) (*emptypb.Empty, error) {
 	return onServer(ctx, func(d *dataplane.Server) error { return d.FrontendShutdown(refOf(in)) })
 }
