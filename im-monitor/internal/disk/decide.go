@@ -89,7 +89,8 @@ func (w World) needed(uuid string) string {
 	}
 	for _, r := range w.Replicas {
 		if r.DiskID == uuid {
-			return fmt.Sprintf("replica %s has data on it. Move every replica of the disk to another disk or delete it, or put the disk back into "+
+			return fmt.Sprintf("replica %s has data on it. Move every replica of the disk to another disk or delete it, or put "+
+				"the disk back into "+
 				"the spec.", r.Name)
 		}
 	}

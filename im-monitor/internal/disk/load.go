@@ -231,7 +231,8 @@ func (d *one) mayRecord() bool {
 func (d *one) failed() {
 	uuid := d.wanted()
 	d.state(v1beta2.DiskLoadError)
-	why := fmt.Sprintf("The instance manager %s could not load disk %s at %s: its log has the cause. The device may be missing, be another "+
+	why := fmt.Sprintf("The instance manager %s could not load disk %s at %s: its log has the cause. The device may be "+
+		"missing, be another "+
 		"one, or be in use.",
 		d.Server.Name, d.key, d.spec.Path)
 	switch {

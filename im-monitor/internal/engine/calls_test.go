@@ -17,7 +17,8 @@ func TestReplicasAreAddedAndRemovedAsTheSpecRequires(t *testing.T) {
 		w    func() engine.World
 		want []engine.Call
 	}{
-		{"a replica of the spec that is listed gets no call", func() engine.World { return lists(lists(world("a", "b"), "a", rw), "b", rw) }, nil},
+		{"a replica of the spec that is listed gets no call",
+			func() engine.World { return lists(lists(world("a", "b"), "a", rw), "b", rw) }, nil},
 		{"a missing one is added", func() engine.World { return lists(world("a", "b"), "a", rw) }, []engine.Call{add("b")}},
 		{"of two missing ones the first is added", func() engine.World { return lists(world("a", "b", "c"), "a", rw) },
 			[]engine.Call{add("b")}},
@@ -47,7 +48,8 @@ func TestReplicasAreAddedAndRemovedAsTheSpecRequires(t *testing.T) {
 		{"a replica that the spec lacks is removed in any mode",
 			func() engine.World { return lists(lists(lists(world("a"), "a", rw), "b", rw), "c", wo) },
 			[]engine.Call{remove("b"), remove("c")}},
-		{"nothing is removed while no replica of the spec is RW", func() engine.World { return lists(lists(world("a"), "a", wo), "b", rw) }, nil},
+		{"nothing is removed while no replica of the spec is RW",
+			func() engine.World { return lists(lists(world("a"), "a", wo), "b", rw) }, nil},
 		{"nothing is removed while the only replica of the spec failed",
 			func() engine.World { return lists(lists(world("a"), "a", failed), "b", rw) }, nil},
 		{"a removal waits for its retry", func() engine.World {
@@ -60,7 +62,8 @@ func TestReplicasAreAddedAndRemovedAsTheSpecRequires(t *testing.T) {
 			w.Adding = "b"
 			return w
 		}, []engine.Call{remove("b")}},
-		{"removals precede additions, and are not combined with them", func() engine.World { return lists(lists(world("a", "c"), "a", rw), "b", failed) },
+		{"removals precede additions, and are not combined with them",
+			func() engine.World { return lists(lists(world("a", "c"), "a", rw), "b", failed) },
 			[]engine.Call{remove("b")}},
 		{"one with a new address is removed before it is added again", func() engine.World {
 			w := lists(world("a", "b"), "a", rw)
@@ -101,7 +104,8 @@ func TestAVolumeIsExpandedOnceWhenNoOtherOperationRuns(t *testing.T) {
 		{"one that is being expanded gets no call", func(w *engine.World) { w.Seen.Volume.Expanding = true }, nil},
 		{"one whose size was not polled does not", func(w *engine.World) { w.Seen.Volume = nil }, nil},
 		{"none during a rebuild", func(w *engine.World) { *w = lists(*w, "b", wo); w.Engine.Spec.ReplicaAddressMap["b"] = at("b") }, nil},
-		{"none again before the wait is over", func(w *engine.World) { w.Waits = map[engine.Key]time.Time{{Op: engine.OpExpand}: now.Add(1)} }, nil},
+		{"none again before the wait is over",
+			func(w *engine.World) { w.Waits = map[engine.Key]time.Time{{Op: engine.OpExpand}: now.Add(1)} }, nil},
 		{"an expansion precedes an addition", func(w *engine.World) { w.Engine.Spec.ReplicaAddressMap["b"] = at("b") }, grow},
 	} {
 		t.Run(c.name, func(t *testing.T) {

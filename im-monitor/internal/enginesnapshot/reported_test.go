@@ -41,7 +41,8 @@ func TestASnapshotIsReportedUntilItsAbsenceIsProven(t *testing.T) {
 			map[string]time.Time{}, time.Time{}},
 		{"we removed it during the poll", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(1)}}, before,
 			map[string]time.Time{"a": began}, began.Add(gap)},
-		{"the list is not complete", list("b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, before, map[string]time.Time{},
+		{"the list is not complete",
+			list("b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, before, map[string]time.Time{},
 			time.Time{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,12 +16,13 @@ func TestWhatAServerSaysIsInWords(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                 "",
 		"the disk is full": "the disk is full",
-		"rpc error: code = Unknown desc = no space":                                                            "no space",
-		"rpc error: code = Code(17) desc = no space":                                                           "no space",
-		"failed to add r-1: rpc error: code = Internal desc = rpc error: code = Unknown desc = snapshot limit": "failed to add r-1: snapshot limit",
-		"rpc error: code = Unavailable desc = ":                                                                "Unavailable",
-		"failed to list: rpc error: code = Unavailable desc = ":                                                "failed to list: Unavailable",
-		"rpc error: code = Unknown desc = " + strings.Repeat("x", 2<<10):                                       strings.Repeat("x", 1<<10),
+		"rpc error: code = Unknown desc = no space":  "no space",
+		"rpc error: code = Code(17) desc = no space": "no space",
+		"failed to add r-1: rpc error: code = Internal desc = rpc error: code = Unknown desc = snapshot " +
+			"limit": "failed to add r-1: snapshot limit",
+		"rpc error: code = Unavailable desc = ":                          "Unavailable",
+		"failed to list: rpc error: code = Unavailable desc = ":          "failed to list: Unavailable",
+		"rpc error: code = Unknown desc = " + strings.Repeat("x", 2<<10): strings.Repeat("x", 1<<10),
 	} {
 		require.Equal(t, want, inWords(text), text)
 	}

@@ -114,12 +114,14 @@ func TestAnInstanceIsStartedOnceNoObstacleIsLeft(t *testing.T) {
 		{"listed starting is starting", world(wanted, status(begun), lists(starting)),
 			outcome{starting, OpNone, "", ReasonChanging}},
 		{"listed running is running", world(wanted, status(begun), lists(running)), outcome{running, OpNone, "", ReasonDone}},
-		{"an instance that failed while starting is in error", world(wanted, status(begun), lists(failed)), outcome{failed, OpNone, "", ReasonFailed}},
+		{"an instance that failed while starting is in error",
+			world(wanted, status(begun), lists(failed)), outcome{failed, OpNone, "", ReasonFailed}},
 		{"an instance that the status never began ends first", world(wanted, status(stopped("")), lists(running)),
 			outcome{halted, OpDelete, im, ReasonCalling}},
 		{"an instance of its name on another node ends first", world(wanted, status(stopped("")), elsewhere("node-2", running)),
 			outcome{halted, OpDelete, "im-2", ReasonCalling}},
-		{"an instance that is ending is awaited", world(wanted, status(stopped("")), lists(stopping)), outcome{halted, OpNone, "", ReasonChanging}},
+		{"an instance that is ending is awaited",
+			world(wanted, status(stopped("")), lists(stopping)), outcome{halted, OpNone, "", ReasonChanging}},
 		{"a v1 process that is listed as stopped is ending", world(wanted, status(stopped("")), lists(halted)),
 			outcome{halted, OpNone, "", ReasonChanging}},
 		{"a v2 replica's data is served again", world(wanted, v2, asReplica, status(stopped("")), lists(halted)),
@@ -147,7 +149,8 @@ func TestAnInstanceIsStartedOnceNoObstacleIsLeft(t *testing.T) {
 		{"a v2 server that just started may not list everything",
 			world(wanted, v2, asReplica, func(w *World) { w.Here.Since = now.Add(-time.Second) }),
 			outcome{halted, OpNone, "", ReasonRediscovering}},
-		{"a v2 replica that was complete is not created empty", world(wanted, v2, asReplica, func(w *World) { w.Object.Replica.HasData = true }),
+		{"a v2 replica that was complete is not created empty",
+			world(wanted, v2, asReplica, func(w *World) { w.Object.Replica.HasData = true }),
 			outcome{halted, OpNone, "", ReasonDataMissing}},
 		{"one that is to be rebuilt is", world(wanted, v2, asReplica), outcome{"", OpCreate, im, ReasonCalling}},
 		{"and one that was complete is served over its data",
@@ -290,7 +293,8 @@ func TestAConclusionIsMarkedUntilTheNextList(t *testing.T) {
 	require.Equal(t, stopped(v1beta2.ReasonOutOfService), Decide(world(status(was(running)), unread, out, cutOff)).Status)
 	concluded := status(stopped(v1beta2.ReasonNodeDown))
 	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(concluded, unread, down)).Status)
-	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(concluded, unread)).Status, "the node is back, but its list was not read")
+	require.Equal(t, stopped(v1beta2.ReasonNodeDown), Decide(world(concluded, unread)).Status, "the node is back, but "+
+		"its list was not read")
 	require.Equal(t, stopped(""), Decide(world(concluded)).Status, "the list lacks it")
 	back := Decide(world(concluded, lists(running)))
 	require.Equal(t, Status{State: stopping, InstanceManager: im}, back.Status, "the old engine still exists")

@@ -42,7 +42,8 @@ func TestAProcessGetsTheFlagsOfItsImagesCLIAPIVersion(t *testing.T) {
 		{[]int{6}, directory + " --sync-agent-port-count 7",
 			"controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size 1073741824 --current-size 0 --replica " +
 				"tcp://10.0.0.9:10000"},
-		{[]int{7, 8}, directory + " --volume-name vol --data-server-protocol unix --unmap-mark-disk-chain-removed --sync-agent-port-count 7",
+		{[]int{7, 8}, directory + " --volume-name vol --data-server-protocol unix --unmap-mark-disk-chain-removed " +
+			"--sync-agent-port-count 7",
 			"controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size 1073741824 --current-size 0 " +
 				"--engine-replica-timeout 8 " +
 				"--file-sync-http-client-timeout 30 --data-server-protocol unix --unmap-mark-snap-chain-removed --replica " +
@@ -58,7 +59,8 @@ func TestAProcessGetsTheFlagsOfItsImagesCLIAPIVersion(t *testing.T) {
 			"--snapshot-max-count 250 --snapshot-max-size 0 --sync-agent-port-count 7",
 			"--engine-instance-name vol-e-0 controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size " +
 				"1073741824 --current-size 0 " +
-				"--engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix --unmap-mark-snap-chain-removed " +
+				"--engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix " +
+				"--unmap-mark-snap-chain-removed " +
 				"--snapshot-max-count 250 --snapshot-max-size 0 --replica tcp://10.0.0.9:10000"},
 	} {
 		for _, version := range c.versions {
@@ -78,7 +80,8 @@ func TestTheBackendsOfAnEncryptedVolumeHaveRoomForTheLUKSHeader(t *testing.T) {
 	secret := volume(Volume{Encrypted: true})
 	known := func(w *World) { w.Object.Engine.CurrentSize = 1 << 30 }
 	require.Contains(t, args(t, secret, known), "--size 1090519040 --current-size 1090519040 ")
-	require.Contains(t, args(t, secret, known, cli(11)), "--size 1073741824 --current-size 1073741824 ", "older images have no room for the header")
+	require.Contains(t, args(t, secret, known, cli(11)), "--size 1073741824 --current-size 1073741824 ", "older images "+
+		"have no room for the header")
 	require.Contains(t, args(t, secret), "--size 1090519040 --current-size 0 ", "an unknown size stays unknown")
 	require.Contains(t, args(t, asReplica, secret), "--size 1090519040 ")
 	for _, kind := range []change{asReplica, asFrontend, func(*World) {}} {

@@ -177,7 +177,8 @@ func settingSynced(w World) v1beta2.Condition {
 		}
 	case !Wanted(w) && w.Pod != nil && standsIn(w):
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonReplacing
-		c.Message = fmt.Sprintf("Image %s is wanted, but no instance manager of the node runs it: new v1 instances run here until one does.", w.image())
+		c.Message = fmt.Sprintf("Image %s is wanted, but no instance manager of the node runs it: new v1 instances run here "+
+			"until one does.", w.image())
 	case w.Unsettled != "" && (!Wanted(w) || outdated(w)):
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonVolumeUnsettled
 		c.Message = fmt.Sprintf("Nothing runs on it and it shall be replaced, but it stays while %s: the volume has a replica on the node.",

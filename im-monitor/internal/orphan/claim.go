@@ -64,7 +64,8 @@ func changing(w World, _ *Instance) (Evaluation, bool) {
 	if c.CurrentState == c.DesireState && (c.CurrentState != v1beta2.InstanceStateRunning || c.InstanceManager != "") {
 		return Evaluation{}, false
 	}
-	return undecided(v1beta2.ReasonStateChanging, "The current state of the object of %s is %q, its desired state %q.", w.Key.Name, c.CurrentState, c.DesireState),
+	return undecided(v1beta2.ReasonStateChanging, "The current state of the object of %s is %q, its desired state "+
+			"%q.", w.Key.Name, c.CurrentState, c.DesireState),
 		true
 }
 

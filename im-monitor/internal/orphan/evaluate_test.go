@@ -243,7 +243,8 @@ func TestAnOrphanIsWithdrawnForTheseReasons(t *testing.T) {
 		{"missing from a list: not yet gone", seen(noInstance, known()), ""},
 		{"provenly absent", seen(noInstance, known(gone)), v1beta2.ReasonInstanceGone},
 		{"provenly absent while being deleted is evidence, not a withdrawal", seen(noInstance, known(approved, gone)), ""},
-		{"an undecided evaluation withdraws nothing", seen(claimed(elsewhere, func(c *orphan.Claim) { c.DesireState = "stopped" }), known()), ""},
+		{"an undecided evaluation withdraws nothing",
+			seen(claimed(elsewhere, func(c *orphan.Claim) { c.DesireState = "stopped" }), known()), ""},
 		{"scheduled back but not yet running is undecided",
 			seen(claimed(func(c *orphan.Claim) { c.CurrentState = "starting" }), known(approved)), ""},
 		{"an unknown list withdraws nothing", seen(known(gone), unknownList), ""},
@@ -401,6 +402,7 @@ func TestADeletedOrphanReportsWhatItsDeletionWaitsFor(t *testing.T) {
 	require.Contains(t, waiting.Message, v1beta2.ReasonStateChanging)
 	require.Contains(t, condition(seen(v2, noUUID, known(approved))).Message, v1beta2.ReasonNoUUID)
 
-	require.NotContains(t, condition(seen(starting, known())).Message, v1beta2.ReasonStateChanging, "it waits for nothing while it is not deleted")
+	require.NotContains(t, condition(seen(starting, known())).Message, v1beta2.ReasonStateChanging, "it waits for "+
+		"nothing while it is not deleted")
 	require.NotContains(t, condition(seen(known(approved))).Message, "not deleted", "an orphan that may be deleted waits for nothing")
 }

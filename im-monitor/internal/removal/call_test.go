@@ -108,7 +108,8 @@ func TestDecideCall(t *testing.T) {
 		{"an instance manager that may run an engine does not answer", dying(inPlace(mapping.Place{Node: "node-9", Needed: true})),
 			v1beta2.ReasonUnreachable},
 		{"an instance manager that runs none of its engines does not answer", dying(inPlace(mapping.Place{Node: "node-9"})), allowed},
-		{"an instance manager that may run an engine is on a down node", dying(inPlace(mapping.Place{Node: "node-9", Needed: true, Down: true})), allowed},
+		{"an instance manager that may run an engine is on a down node",
+			dying(inPlace(mapping.Place{Node: "node-9", Needed: true, Down: true})), allowed},
 
 		{"the approval was withdrawn", dying(world(approved(""))), disagreed},
 		{"it is gone meanwhile", dying(world(missing(true))), disagreed},

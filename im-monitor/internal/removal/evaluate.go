@@ -86,7 +86,8 @@ func present(w World, p Place) Verdict {
 	r, i := w.Replica, p.Instance
 	switch {
 	case p.Duplicate != "":
-		return waits(v1beta2.ReasonUnreachable, "%s and %s list the same %s (UUID %s): one of their addresses is that of the other's server.",
+		return waits(v1beta2.ReasonUnreachable, "%s and %s list the same %s (UUID %s): one of their addresses is that of "+
+			"the other's server.",
 			p.InstanceManager, p.Duplicate, r.Name, i.UUID)
 	case i.Type != v1beta2.InstanceTypeReplica:
 		return waits(v1beta2.ReasonUUIDMismatch, "%s lists %s as %s, not as a replica; it is not touched.", p.InstanceManager, r.Name,

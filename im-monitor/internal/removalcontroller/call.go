@@ -52,7 +52,8 @@ func (r *reconciler) still(replica *v1beta2.Replica, im, uuid string) *removal.F
 		return nil
 	}
 	return &removal.Failure{Reason: v1beta2.ReasonUnreachable,
-		Message: fmt.Sprintf("%s took the deletion of %s and still lists it; it is asked again. If this stays, look at the logs of its pod.", im, replica.Name)}
+		Message: fmt.Sprintf("%s took the deletion of %s and still lists it; it is asked again. If this stays, look at the "+
+			"logs of its pod.", im, replica.Name)}
 }
 
 // poll reads a list that may already show what happened.
@@ -98,7 +99,8 @@ func (r *reconciler) try(ctx context.Context, replica *v1beta2.Replica, im strin
 	began := r.rt.Clock.Now()
 	if err := r.fresh(ctx, im); err != nil {
 		return failed(v1beta2.ReasonUnreachable,
-			"%s does not answer; it is tried again by itself. If this stays, look at its pod and at the network to its node. The error: %v.", im, err), nil
+			"%s does not answer; it is tried again by itself. If this stays, look at its pod and at the network to its node. "+
+				"The error: %v.", im, err), nil
 	}
 	polled, err := r.pollEngines(ctx, replica, im)
 	if err != nil {

@@ -14,7 +14,8 @@ func v1Engines() []suite.Check {
 	return []suite.Check{
 		v1("volume-get", "VolumeGet reports name, size, number of replicas, limits, and no expansion", onSemantics, v1VolumeGet),
 		v1("replica-list", "ReplicaList reports each replica in mode RW under tcp://ip:port", onSemantics, v1ReplicaList),
-		v1("wrong-names", "a wrong engine or volume name is FailedPrecondition with a text that contains incorrect instance name", onSemantics,
+		v1("wrong-names", "a wrong engine or volume name is FailedPrecondition with a text that contains incorrect instance "+
+			"name", onSemantics,
 			v1WrongNames),
 		v1("engine-gone", "a call to an engine that is gone is Unavailable", onSemantics, v1EngineGone),
 		v1("replica-remove-unknown", "ReplicaRemove of an unknown address is OK", onSemantics, v1RemoveUnknown),

@@ -15,7 +15,8 @@ import (
 // v2Disks are the checks of disks.
 func v2Disks() []suite.Check {
 	return []suite.Check{
-		found(v2Any("disk-unknown", "DiskGet of an unknown disk is Internal with a text that contains cannot find disk and its name", onDisks,
+		found(v2Any("disk-unknown", "DiskGet of an unknown disk is Internal with a text that contains cannot find disk and "+
+			"its name", onDisks,
 			v2DiskUnknown), "P7", "V9"),
 		v2Any("disk-arguments", "a disk without a name is InvalidArgument, so is creating one without a path; filesystem disks are "+
 			"Unimplemented", onDisks, v2DiskArguments),

@@ -25,7 +25,8 @@ func v2Lists() []suite.Check {
 		v2("disk-replica-list", "DiskReplicaInstanceList lists all replicas of the server, with the disk's UUID and an empty UUID of "+
 			"their own",
 			onDisks, v2DiskReplicaList),
-		found(v2("replica-unloaded-disk", "a replica on a disk that is not loaded is refused with Unknown and failed to check lvstore, and "+
+		found(v2("replica-unloaded-disk", "a replica on a disk that is not loaded is refused with Unknown and failed to "+
+			"check lvstore, and "+
 			"is not listed", onDisks,
 			v2ReplicaUnloadedDisk), "V9"),
 		found(v2("delete-unloaded", "deleting a replica whose disk is not loaded answers OK and deleted=true, and destroys nothing",

@@ -20,7 +20,8 @@ const (
 func v2Switch() []suite.Check {
 	two := []suite.Need{suite.SecondManager, suite.Content}
 	return []suite.Check{
-		found(v2("switch-preparing", "preparing changes neither the record nor the paths, and I/O continues through the old target", onSwitch,
+		found(v2("switch-preparing", "preparing changes neither the record nor the paths, and I/O continues through the old "+
+			"target", onSwitch,
 			v2SwitchPreparing, two...), "V9"),
 		found(v2("switch-switching", "switching changes neither the record nor the paths, and I/O continues", onSwitch, v2SwitchSwitching,
 			two...), "V9"),

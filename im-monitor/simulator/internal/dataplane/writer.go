@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Writer is a workload that never stops: it writes numbered texts to a volume's blocks one after the other, and reads each block back before it writes
-// it again.
+// Writer is a workload that never stops: it writes numbered texts to a volume's blocks one after the other, and reads each block back
+// before it writes it again.
 type Writer struct {
 	Volume string `json:"volume"`
 	// Node is where it runs; empty follows the volume, as a migrating guest does: it stays with its device while that is there.
