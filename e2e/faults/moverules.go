@@ -32,7 +32,7 @@ func nodeRules() []rule {
 	tests := []string{nodeCore, upgradeModel, upgradeReconciler}
 	return []rule{
 		off("temporary node written ahead", "a target is moved only to the node that the status names", tests, volumesFile,
-			`return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target must go to node "+chosen+".")`, `planned = chosen`),
+			`return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target moves to node "+chosen+".")`, `planned = chosen`),
 		off("old engine gone first", "a volume counts as relocated only once no engine of it is left on the node", tests, volumesFile,
 			`if !v.At(planned) || v.EngineOn(p.nodeID()) || v.Settling() {`, `if v.Object.Status.CurrentTargetNodeID != planned {`),
 		off("last copy", "a replica is listed only while a healthy one is left elsewhere", tests, volumesFile,

@@ -47,7 +47,7 @@ func TestAStuckRollbackIsReportedAndEndsWhenItsCauseIsGone(t *testing.T) {
 	require.True(t, closed.Spec.UpgradeRequested, "the node stays cordoned while a volume's target is not switched back")
 	require.NoError(t, s.Heal(s.Ctx))
 	m := s.Reaches("stuck", v1beta2.UpgradeStateError)
-	require.Contains(t, m.Status.ErrorMessage, "Gave up in state "+v1beta2.UpgradeStateDetachingReplicas)
+	require.Contains(t, m.Status.ErrorMessage, "Rolled back from state "+v1beta2.UpgradeStateDetachingReplicas)
 	s.Open()
 	require.NoError(t, s.WaitRobust(s.Ctx, "stuck", v1beta2.VolumeRobustnessHealthy, fixture.Patience))
 	require.NoError(t, s.ChangeUpgrade(s.Ctx, "stuck", map[string]any{"timeouts": nil}))

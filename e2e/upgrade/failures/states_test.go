@@ -58,7 +58,7 @@ func TestAFailureBeforeTheReplacementIsRolledBackAndResumed(t *testing.T) {
 			s.Node(name, near, v1beta2.UpgradeStateRollingBack, v1beta2.UpgradeStateError)
 			require.NoError(t, s.Heal(s.Ctx))
 			m := s.Reaches(name, v1beta2.UpgradeStateError)
-			require.Contains(t, m.Status.ErrorMessage, "Gave up in state "+f.state)
+			require.Contains(t, m.Status.ErrorMessage, "Rolled back from state "+f.state)
 			require.Contains(t, m.Status.ErrorMessage, f.message)
 			s.Open()
 			require.NoError(t, s.WaitRobust(s.Ctx, "back", v1beta2.VolumeRobustnessHealthy, fixture.Patience))
@@ -124,7 +124,7 @@ func TestAReplicaThatIsNeverRebuiltEndsInErrorAndIsResumed(t *testing.T) {
 		spec.Nodes, spec.Timeouts = []string{near}, map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateRebuildingReplica: "3s"}
 	})
 	m := s.Reaches("norebuild", v1beta2.UpgradeStateError)
-	require.Contains(t, m.Status.ErrorMessage, "The node is upgraded, but no rebuild went on for 3s. Volume copying: its robustness is "+
+	require.Contains(t, m.Status.ErrorMessage, "The node is upgraded, but no rebuild progressed for 3s. Volume copying: its robustness is "+
 		"\"degraded\"")
 	s.Open()
 	require.NoError(t, s.ReleaseCopies(s.Ctx, "copying", 0))

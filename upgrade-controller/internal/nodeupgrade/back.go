@@ -74,7 +74,7 @@ func (p *pass) rebuildingReplica() {
 	case open && whole:
 		p.complete()
 	case open && p.late():
-		p.fail(fmt.Sprintf("The node is upgraded, but no rebuild went on for %s. %s %s", Timeout(p.Manager, p.observed), p.message,
+		p.fail(fmt.Sprintf("The node is upgraded, but no rebuild progressed for %s. %s %s", Timeout(p.Manager, p.observed), p.message,
 			p.next()))
 	}
 }

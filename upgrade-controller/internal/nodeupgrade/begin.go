@@ -129,7 +129,7 @@ func (p *pass) keeps() bool {
 // rollBackWhenLate rolls back a step that takes too long.
 func (p *pass) rollBackWhenLate() {
 	if p.late() {
-		p.rollBack(fmt.Sprintf("Gave up in state %s after %s. %s %s", p.observed, Timeout(p.Manager, p.observed), p.message, p.next()))
+		p.rollBack(fmt.Sprintf("Rolled back from state %s after %s. %s %s", p.observed, Timeout(p.Manager, p.observed), p.message, p.next()))
 	}
 }
 

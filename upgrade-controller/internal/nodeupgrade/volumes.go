@@ -121,7 +121,7 @@ func (p *pass) moved(name string) bool {
 		}
 		x.TemporaryNodeID = chosen
 		p.status.Volumes[name] = x
-		return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target must go to node "+chosen+".")
+		return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target moves to node "+chosen+".")
 	}
 	p.send(v, planned)
 	if !v.At(planned) || v.EngineOn(p.nodeID()) || v.Settling() {
