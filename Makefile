@@ -5,12 +5,13 @@ CONTROLLERS  := attach-controller im-monitor orphan-controller snapshot-controll
 BINARIES     := $(CONTROLLERS) im-monitor/simulator
 CONTROLLER_GEN := $(GO) run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
 BUILDIFIER   := $(GO) run github.com/bazelbuild/buildtools/buildifier@v0.0.0-20260904073137-eaa4d125b423
+GOLANGCI_LINT := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GAZELLE      := $(GO) run github.com/bazelbuild/bazel-gazelle/cmd/gazelle@v0.47.0
 BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults skew bench check drift generate build build-files build-format controlplane manifests
+.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults skew bench check lint drift generate build build-files build-format controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +95,9 @@ manifests:
 
 drift: ## formatting, generated files, BUILD files, go.mod: fails on a difference and prints how to fix it
 	@tools/check.sh
+
+lint: ## the linters of .golangci.yml; the first run builds them, some minutes
+	$(GOLANGCI_LINT) run ./...
 
 check: drift ## the same, vet and every test
 	$(GO) vet ./...

@@ -82,7 +82,7 @@ status:
 		if column.Priority == 0 {
 			cells[column.Name] = table.Rows[0].Cells[i]
 		}
-		if column.Name == "Judgement" {
+		if column.Name == "Evaluation" {
 			require.Equal(t, "No Replica vol-1-r-aabbccdd exists.", table.Rows[0].Cells[i])
 		}
 		if column.Name == "Failure" {

@@ -32,8 +32,8 @@ func main() {
 	runkit.Main(runkit.Program{
 		Name:    "im-monitor",
 		Version: version,
-		Short:   "Observes and executes: instance managers, nodes, runtime instances, orphans",
-		Long: `im-monitor makes Longhorn Nodes and instance managers, reads what runs on each of them, evaluates which runtime
+		Short:   "Observes nodes, instance managers and runtime instances, and executes approved operations",
+		Long: `im-monitor creates Longhorn Nodes and instance managers, reads what runs on each of them, evaluates which runtime
 instances are orphaned, and carries out deletions that orphan-controller approved. It decides no policy.`,
 		Flags:     options.Add,
 		Contracts: []string{"1"},

@@ -23,8 +23,8 @@ func main() {
 		Name:    controller.Owner,
 		Version: version,
 		Short:   "Decides what becomes of orphaned runtime instances",
-		Long: "orphan-controller approves the cleanup of orphaned runtime instances, deletes orphans by policy (auto deletion, eviction), " +
-			"and drops the finalizer of those whose end is proven. im-monitor executes what it approves.",
+		Long: "orphan-controller approves the cleanup of orphaned runtime instances, deletes orphans by policy (auto deletion, " +
+			"eviction), and drops the finalizer of those whose end is proven. im-monitor executes what it approves.",
 		Flags:     func(flags *pflag.FlagSet) { addFlags(flags, &limits) },
 		Contracts: []string{"1"},
 		Cache:     controller.Cached(),

@@ -129,7 +129,7 @@ func writeConditions(b *strings.Builder, kind string, meanings map[string]string
 		writeReasons(b, "False", contract.False, meanings)
 	}
 	if kind == "Orphan" {
-		b.WriteString("\nReasons for which the evaluate decides nothing, in an event and in a metric:\n\n")
+		b.WriteString("\nReasons for which the orphan rules decide nothing, in an event and in a metric:\n\n")
 		writeReasons(b, "no decision", v1beta2.OrphanNonDecisions(), meanings)
 	}
 }

@@ -14,6 +14,19 @@ import (
 // plainWords maps private words to the field's words. A word that was removed from the whole repository is added here, so that it does not
 // return.
 var plainWords = map[string]string{
+	`[Hh]ands`:                          "executor",
+	`[Jj]udg(e|es|ed|ing|ements?)`:      "evaluate, evaluation",
+	`([Tt]old|[Tt]ells)`:                "reported, reports",
+	`[Ss]econd looks?`:                  "re-verification",
+	`[Ss]tor(y|ies)`:                    "scenario",
+	`[Cc]hapters?`:                      "section",
+	`[Ss]trangers?`:                     "object of a previous volume",
+	`[Tt]wins?`:                         "duplicate",
+	`[Nn]eighbou?rs?`:                   "peer controller",
+	`[Ss]tandin`:                        "election",
+	`[Pp]lant(s|ed|ing)?`:               "mutant",
+	`([Cc]ombs?|[Tt]rials?)`:            "crash sweep, case",
+	`[Aa]new`:                           "again",
 	`quarantin\w*`:                      "post-election delay",
 	`past the cache`:                    "uncached",
 	`xhands`:                            "executor",
@@ -29,7 +42,9 @@ var plainWords = map[string]string{
 }
 
 // oldNames matches lines that name an old word on purpose: flags that are accepted for one more minor version, and changelogs.
-var oldNames = regexp.MustCompile(`RenamedFlag\(|// as they were called|^\| *"engine-look|\.proto|protobuf_oneof|isOneof`)
+var oldNames = regexp.MustCompile(`RenamedFlag\(|// as they were called|^\| *"engine-look|\.proto|protobuf_oneof|isOneof|` +
+	// The names of controllers in metrics, and of the webhook's configuration.
+	`"(orphan|instance)-(judge|hands)"|judge-snapshot|judge\.snapshots|"judge"`)
 
 // A newcomer finds everything under the word that Kubernetes, CSI, NVMe-oF or SPDK uses.
 func TestSourcesUseTheFieldsWords(t *testing.T) {

@@ -89,9 +89,3 @@ func (s *sightings) wait(ctx context.Context, in map[string]time.Time, name stri
 		}
 	}
 }
-
-func (s *sightings) count(in map[string]time.Time) int {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return len(in)
-}

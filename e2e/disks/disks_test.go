@@ -331,7 +331,8 @@ func TestADeviceThatVanishesDuringItsLoadIsReportedAndNotLoadedAgain(t *testing.
 	disk(t, ctx, "pulled", "/dev/pulled", "new")
 	was := comes(t, ctx, "pulled", v1beta2.ReasonDiskReady)
 	require.NoError(t, w.SetDevice(ctx, node, "/dev/pulled", false))
-	require.NoError(t, w.SetDisks(ctx, node, map[string]any{"pulled": map[string]any{"allowScheduling": false}})) // the load is requested again
+	// the load is requested again
+	require.NoError(t, w.SetDisks(ctx, node, map[string]any{"pulled": map[string]any{"allowScheduling": false}}))
 	s := comes(t, ctx, "pulled", v1beta2.ReasonNoDiskInfo)
 	require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskReady).Message, "restart the pod")
 	require.Equal(t, []string{was.DiskUUID, was.Load.RequestedAt}, []string{s.DiskUUID, s.Load.RequestedAt}, "no other attempt was started")

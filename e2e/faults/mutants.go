@@ -18,7 +18,7 @@ func (h *harness) mutants(ctx context.Context, _ options) (caught, mutated int, 
 	for _, p := range list {
 		overlay, err := world.Mutate(p.edits...)
 		if err != nil {
-			return caught, len(list), fmt.Errorf("planting %q: %w", p.name, err)
+			return caught, len(list), fmt.Errorf("building the mutant %q: %w", p.name, err)
 		}
 		found, err := h.catch(ctx, p, overlay)
 		if err != nil {

@@ -6,7 +6,8 @@ type strong struct{ root, data, volumes, secrets, summary string }
 var strengths = map[string]strong{
 	"im-monitor": {
 		root: "**yes**: it creates privileged pods", data: "**yes**", volumes: "**yes**", secrets: "**yes**: those of the namespace",
-		summary: "It starts the instance managers, which are privileged pods with the host's file system. No policy can distinguish such a pod " +
+		summary: "It starts the instance managers, which are privileged pods with the host's file system. No policy can distinguish " +
+			"such a pod " +
 			"from a thief's: " +
 			"protect this token as you protect root on the nodes.",
 	},
@@ -18,7 +19,8 @@ var strengths = map[string]strong{
 	},
 	"snapshot-controller": {
 		root: "no", data: "snapshots and backups only", volumes: "**yes**: by tickets of a higher priority", secrets: "the webhook's only",
-		summary: "It decides when snapshots and backups are created and removed. A thief can remove all of them; the volumes themselves stay.",
+		summary: "It decides when snapshots and backups are created and removed. A thief can remove all of them; the volumes themselves " +
+			"stay.",
 	},
 	"upgrade-controller": {
 		root: "**yes**, unless the images are bounded: it names the image of an instance manager", data: "snapshots only",
@@ -50,7 +52,7 @@ type meaningKey struct{ kind, name, binary string }
 var meanings = map[meaningKey]string{
 	{kind: "events.events.k8s.io"}:                              "invents events, and changes existing ones",
 	{kind: "events.events.k8s.io", binary: "attach-controller"}: "invents events in all namespaces, and changes existing ones in its own",
-	{kind: "settings.longhorn.io/status"}:                       "reports that a setting is in force, or is not; no controller acts on that",
+	{kind: "settings.longhorn.io/status"}:                       "reports whether a setting is in force; no controller acts on that",
 
 	// Leases: each names the one of its binary.
 	{kind: "leases.coordination.k8s.io", name: "drover-im-monitor"}: "keeps every im-monitor from leading",

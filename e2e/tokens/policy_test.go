@@ -288,7 +288,7 @@ func TestAStolenTokenOfUpgradeControllerRunsNothingOnANodeButTrue(t *testing.T) 
 				p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "u"}}
 			},
 		},
-		"does not preempt other pods, and sends no requests": {
+		"must have no system- priorityClassName, runtimeClassName": {
 			func(p *corev1.Pod) { p.Spec.PriorityClassName = "system-node-critical" },
 			func(p *corev1.Pod) {
 				p.Spec.Containers[0].ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{

@@ -98,7 +98,7 @@ func TestATargetThatIsBackBeforeItsFrontendIsFencedServesAgain(t *testing.T) {
 		DataEngine: "v2"})
 	require.NoError(t, h.WaitVolume(h.ctx, h.volume, "to report that all I/O is suspended", patience, func(v *v1beta2.Volume) string {
 		state := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
-		if state != nil && strings.Contains(state.Message, "All I/O is suspended: node "+scenarios.Far+
+		if state != nil && strings.Contains(state.Message, "All I/O is being suspended: node "+scenarios.Far+
 			" is down, and the volume fails over from the target there; the suspension was requested") {
 			return ""
 		}

@@ -27,7 +27,7 @@ func (w *World) WaitVolumeEvent(ctx context.Context, volume, reason string, with
 				reasons = append(reasons, event.Reason)
 			}
 		}
-		wanted := func(reason string) bool { return reason == reason || slices.Contains(or, reason) }
+		wanted := func(found string) bool { return found == reason || slices.Contains(or, found) }
 		return unless(slices.ContainsFunc(reasons, wanted), "its events are %v", reasons), nil
 	})
 }

@@ -27,7 +27,8 @@ const (
 // managerFlags let kube-controller-manager attach volumes for pods and count for disruption budgets, but not evaluate nodes, which have no
 // kubelet here.
 var managerFlags = []string{"--controllers=serviceaccount-controller,persistentvolume-binder-controller," +
-	"persistentvolume-protection-controller,persistentvolumeclaim-protection-controller,persistentvolume-attach-detach-controller,disruption-controller"}
+	"persistentvolume-protection-controller,persistentvolumeclaim-protection-controller,persistentvolume-attach-detach-controller," +
+	"disruption-controller"}
 
 // PersistentVolume creates the objects that Kubernetes has for a volume when Longhorn's CSI driver is installed: the driver, its
 // registration on every node, the StorageClass, and the PersistentVolume of the same name.
@@ -41,7 +42,8 @@ func (w *World) PersistentVolume(ctx context.Context, volume string) error {
 	for _, node := range w.options.Nodes {
 		wanted = append(wanted, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node},
 			Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver, NodeID: node}}}})
-		managed := map[string]any{"metadata": map[string]any{"annotations": map[string]any{"volumes.kubernetes.io/controller-managed-attach-detach": "true"}}}
+		managed := map[string]any{
+			"metadata": map[string]any{"annotations": map[string]any{"volumes.kubernetes.io/controller-managed-attach-detach": "true"}}}
 		if err := w.patch(ctx, kubernetesNode(node), managed); err != nil {
 			return err
 		}

@@ -23,8 +23,8 @@ func (w *World) BackUpEtcd(ctx context.Context) (string, error) {
 	return to, w.cluster.Backup(ctx, to)
 }
 
-// RestoreEtcd puts such a copy back, under running controllers: what was written since never happened, and they learn it from their watches,
-// one kind after the other. The data plane continues as it is.
+// RestoreEtcd puts such a copy back, under running controllers: what was written since never happened, and they learn it from their
+// watches, one kind after the other. The data plane continues as it is.
 func (w *World) RestoreEtcd(ctx context.Context, from string) error {
 	ctx, cancel := context.WithTimeout(ctx, restartTime)
 	defer cancel()

@@ -21,14 +21,14 @@ func Sources(ctx context.Context) error {
 		return err
 	}
 	for _, dir := range append([]string{"crds", "shared", "go.mod", "go.sum"}, EveryController()...) {
-		if err := filepath.WalkDir(filepath.Join(root, dir), poll); err != nil {
+		if err := filepath.WalkDir(filepath.Join(root, dir), readMetadata); err != nil {
 			return fmt.Errorf("reading the sources in %s: %w", dir, err)
 		}
 	}
 	return nil
 }
 
-func poll(path string, entry fs.DirEntry, err error) error {
+func readMetadata(path string, entry fs.DirEntry, err error) error {
 	switch {
 	case err != nil:
 		return err

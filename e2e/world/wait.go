@@ -12,7 +12,7 @@ import (
 const checkPause, idlePause = 20 * time.Millisecond, 200 * time.Millisecond
 
 // Wait checks until check returns "", or returns an error with the last text after the time is over. The text of check
-// tells people why the state is not reached yet.
+// shows why the state is not reached yet.
 func (w *World) Wait(ctx context.Context, what string, within time.Duration, check func(context.Context) (string, error)) error {
 	var seen int64
 	var next time.Time
@@ -92,14 +92,14 @@ func (w *World) Never(ctx context.Context, what string, during time.Duration, ch
 func (w *World) Died() error {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	var scenarioList []string
+	var ended []string
 	for _, process := range w.processes {
 		if err := process.Died(); err != nil {
-			scenarioList = append(scenarioList, err.Error())
+			ended = append(ended, err.Error())
 		}
 	}
-	if len(scenarioList) > 0 {
-		return fmt.Errorf("%s", strings.Join(scenarioList, "\n"))
+	if len(ended) > 0 {
+		return fmt.Errorf("%s", strings.Join(ended, "\n"))
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func TestNoticesAreDroppedDoubledAndDelayed(t *testing.T) {
 	<-notices
 	w.with(t, fault.Rule{Kind: fault.Events, Mode: "drop", Times: 1})
 	w.put("dropped")
-	w.put("told")
+	w.put("reported")
 	<-notices
 	require.Never(t, func() bool { return len(notices) > 0 }, 50*time.Millisecond, tick, "of two changes one was reported")
 }

@@ -54,7 +54,7 @@ type term struct {
 	ended bool // protected by work
 }
 
-// New returns an election to be added to the runtime's manager. leading is reported each time that this process begins or ends
+// New returns an election to be added to the runtime's manager. leading is called each time that this process begins or ends
 // to act, won is called at the beginning of each term. A process that only observes never changes the lease.
 func New(rt *runkit.Runtime, lease Lease, leading func(bool), won func(context.Context)) (*Election, error) {
 	lease = lease.orOf(rt)

@@ -33,8 +33,7 @@ type known struct {
 }
 
 // Source has no events of its own: it keeps a controller's queue, to which it adds the wanted objects of the list,
-// before any worker reads from it. What begins to lead before
-// that need not be reported: the controller begins with everything.
+// before any worker reads from it. A term that begins before that needs no call: the controller begins with everything.
 func (q *Queues) Source(list func() client.ObjectList, wants func(client.Object) bool) source.Source {
 	return source.Func(func(_ context.Context, into queue) error {
 		q.mutex.Lock()

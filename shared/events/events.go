@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/tools/events"
 )
 
-// Event is one events.k8s.io/v1 event to be reported about an object.
+// Event is one events.k8s.io/v1 event to be emitted about an object.
 type Event struct {
 	// Type is corev1.EventTypeNormal or corev1.EventTypeWarning.
 	Type string

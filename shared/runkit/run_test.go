@@ -251,7 +251,8 @@ func TestABinaryWaitsForAnAPIServerAndStopsMeanwhile(t *testing.T) {
 		"clusters":[{"name":"x","cluster":{"server":"https://127.0.0.1:1"}}],"users":[{"name":"x","user":{"token":"t"}}],
 		"contexts":[{"name":"x","context":{"cluster":"x","user":"x"}}]}`), 0o600))
 	p := startAs(t, "nowhere", kubeconfig)
-	require.Eventually(t, func() bool { return strings.Contains(p.probe("/readyz"), "https://127.0.0.1:1 does not answer") }, patience, tick)
+	require.Eventually(t, func() bool { return strings.Contains(p.probe("/readyz"), "https://127.0.0.1:1 does not answer") }, patience,
+		tick)
 	require.Equal(t, "ok\n", p.probe("/healthz"), "a probe must not end what waits")
 	require.Empty(t, p.ended, "it abandoned")
 	p.stop()

@@ -216,7 +216,7 @@ func awaitAPIServer(ctx context.Context, config *rest.Config, log logr.Logger, h
 	report := func(missing error) {
 		health.require(apiServerCheck, func(context.Context) error { return missing })
 	}
-	report(errors.New("the API server was not requested yet"))
+	report(errors.New("the API server has not been asked yet"))
 	return wait.PollUntilContextCancel(ctx, apiServerRetry, true, func(context.Context) (bool, error) {
 		_, err := server.ServerVersion()
 		if err == nil {

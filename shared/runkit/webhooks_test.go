@@ -52,7 +52,8 @@ func TestReadinessNamesWebhooksThatRefuseEveryWrite(t *testing.T) {
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "refused"},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}}}
+			Resources: corev1.VolumeResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}}}
 	require.Eventually(t, func() bool { // the API server needs a moment to see it
 		err := testkit.Admin(t).Create(t.Context(), claim, client.DryRunAll)
 		return err != nil && strings.Contains(err.Error(), "validator.longhorn.io")

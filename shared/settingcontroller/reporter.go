@@ -23,8 +23,8 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// Evaluate knows the Settings that a controller obeys, and what is wrong with their values.
-type Evaluate interface {
+// Evaluator knows the Settings that a controller obeys, and what is wrong with their values.
+type Evaluator interface {
 	// Known reports whether the controller obeys a setting of this name.
 	Known(name string) bool
 	// Refusal reads one Setting; what is returned first is why its value is refused, nil if it is not.
@@ -39,7 +39,7 @@ func Concerns(known func(name string) bool) predicate.Predicate {
 // Setup registers the controller that reports about each Setting whether it is in force: in its status where binary is the one that writes
 // it, by events and a gauge where its value is bad. metric is the name of its gauge: 1 by Setting while the value is
 // refused, and its last good one, or its default, in force.
-func Setup(rt *runkit.Runtime, evaluator Evaluate, binary, metric string) error {
+func Setup(rt *runkit.Runtime, evaluator Evaluator, binary, metric string) error {
 	invalid, err := gauge(metric)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func gauge(name string) (*prometheus.GaugeVec, error) {
 
 type reporter struct {
 	rt        *runkit.Runtime
-	evaluator Evaluate
+	evaluator Evaluator
 	binary    string
 	invalid   *prometheus.GaugeVec
 

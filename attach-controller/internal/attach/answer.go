@@ -139,7 +139,7 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 			fmt.Sprintf("The volume is on node %s with its frontend %s, for %s: remove that ticket, or ask for the same frontend.",
 				wanted.NodeID, frontend(wanted.DisableFrontend), by)
 	case v.CurrentNodeID == "" && len(holders) > 0 && Compare(holders[0], x) < 0:
-		return v1beta2.ReasonLowerPriority, fmt.Sprintf("The volume is attached to node %s for %s, which comes first: remove that "+
+		return v1beta2.ReasonLowerPriority, fmt.Sprintf("The volume is being attached to node %s for %s, which comes first: remove that "+
 			"ticket, or wait until it ends.", wanted.NodeID, by)
 	}
 	return v1beta2.ReasonAttachedElsewhere, fmt.Sprintf("The volume is attached to node %s for %s: remove that ticket, or wait until it "+

@@ -15,7 +15,7 @@ const goneFor = 5 * time.Second
 // what its target acknowledged meanwhile. [UPG-1] So the frontend is fenced from the target before anything is concluded:
 //
 //	a copy is left elsewhere      → request the frontend to suspend all I/O
-//	it is suspended               → poll the target; the time of that poll is the frontend's new request
+//	it is suspended               → request a poll of the target; the frontend's suspend request gets the same time
 //	it answers, or goneFor is up  → by the last reported modes mark its replicas there, create the next engine, move the frontend
 //	the frontend leads where its spec says, to an engine that runs and was polled, with its replicas marked → resume I/O
 //
@@ -28,16 +28,17 @@ func (p *pass) cutOff() bool {
 	}
 	p.givenUp = true
 	f, request, now := p.frontend, p.frontend.Spec.SuspendRequestedAt, p.Now.UTC().Format(time.RFC3339Nano)
-	why := fmt.Sprintf("All I/O is suspended: node %s is down, and the volume fails over from the target there;", p.engine.Spec.NodeID)
+	down := fmt.Sprintf("node %s is down, and the volume fails over from the target there;", p.engine.Spec.NodeID)
+	before, why := "All I/O is being suspended: "+down, "All I/O is suspended: "+down
 	switch asked, err := time.Parse(time.RFC3339Nano, request); {
 	case err != nil, lost(f):
 		p.patch(StageStop, f, "suspendRequestedAt", now)
 		w := p.writeTo(StageStop, f)
-		w.Events = append(w.Events, Event{Reason: EventIOHeld, Warning: true, Note: why + " another target takes over."})
-		return p.held(v1beta2.ReasonNodeDown, why+" the suspension is being requested.")
+		w.Events = append(w.Events, Event{Reason: EventIOHeld, Warning: true, Note: before + " another target takes over."})
+		return p.held(v1beta2.ReasonNodeDown, before+" the suspension is being requested.")
 	case !answered(f) || f.Status.CurrentState != v1beta2.InstanceStateSuspended:
 		return p.held(v1beta2.ReasonNodeDown,
-			fmt.Sprintf("%s the suspension was requested, and the frontend is %s.", why, f.Status.CurrentState))
+			fmt.Sprintf("%s the suspension was requested, and the frontend is %s.", before, f.Status.CurrentState))
 	case p.engine.Spec.LookRequestedAt != request:
 		p.patch(StageStop, p.engine, "lookRequestedAt", now)
 		p.patch(StageStop, f, "suspendRequestedAt", now)

@@ -88,7 +88,7 @@ func TestTheConditionExplainsSuspendedIO(t *testing.T) {
 	s := down(t)
 	s.step()
 	require.Contains(t, s.Volume.Status.Conditions[0].Message,
-		"All I/O is suspended: node y is down, and the volume fails over from the target there; the suspension is being requested.")
+		"All I/O is being suspended: node y is down, and the volume fails over from the target there; the suspension is being requested.")
 	s.imMonitor()
 	s.step()
 	s.imMonitor()

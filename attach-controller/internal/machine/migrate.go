@@ -11,7 +11,7 @@ import (
 // replicas.
 const pollAge = 10 * time.Second
 
-// migrate starts a second engine beside the first, then hands the volume over to it or removes it again.
+// migrate starts a second engine beside the first, then switches the volume over to it or removes it again.
 func (p *pass) migrate(wanted string) {
 	target := p.v.Spec.MigrationNodeID
 	switch {

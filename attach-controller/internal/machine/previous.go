@@ -6,8 +6,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// endAllPrevious stops and releases the objects of a previous volume of the same name, once they are being deleted: frontends, then
-// engines, then replicas. Objects that are not being deleted are left alone.
+// endAllPrevious stops the objects of a previous volume of the same name that are being deleted, and releases its frontends and engines:
+// frontends, then engines, then the instances of replicas. Objects that are not being deleted are left alone.
 func (p *pass) endAllPrevious() {
 	ended := true
 	for _, s := range p.Previous {

@@ -20,7 +20,7 @@ const (
 	RuleSalvageWaits
 	// RuleModesAtClose: the replica modes that the engine reported last are recorded before the volume is detached.
 	RuleModesAtClose
-	// RuleCutOffFirst: a frontend is fenced from a target before the controller fails over because that target is absent.
+	// RuleCutOffFirst: at a fail-over the frontend is fenced from its target before anything is concluded from the target's absence.
 	RuleCutOffFirst
 )
 

@@ -58,11 +58,11 @@ func (p *pass) ready(home string) bool {
 			return false
 		}
 	}
-	switch reported := p.frontend.Spec.EngineName == p.second.Name; {
-	case reported && lost(p.frontend): // what the first one acknowledges meanwhile the second one lacks
+	switch switchOrdered := p.frontend.Spec.EngineName == p.second.Name; {
+	case switchOrdered && lost(p.frontend): // what the first one acknowledges meanwhile the second one lacks
 		p.orderFrontend(p.frontend, p.engine, home)
 		return false
-	case reported:
+	case switchOrdered:
 		return true
 	case p.engineUp() && !p.freshPoll(), !p.engineUp() && !p.broken() && !p.cutOff():
 		return false

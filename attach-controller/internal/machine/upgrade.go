@@ -9,7 +9,7 @@ import (
 // Upgrade is the live upgrade of a node's data engine, as far as it concerns the volume.
 type Upgrade struct {
 	Node, State, Image string
-	// Listed reports whether the upgrade relocates the volume. Replica is the volume's replica on the node, Original the node of its
+	// Listed reports whether the volume is in the upgrade's list. Replica is the volume's replica on the node, Original the node of its
 	// target before; either may be empty.
 	Listed            bool
 	Replica, Original string

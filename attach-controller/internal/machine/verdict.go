@@ -34,7 +34,7 @@ const (
 	StageMake    Stage = iota // defaults of the volume, new engines and frontends
 	StageFail                 // failedAt: before any instance stops
 	StageStop                 // engines and replicas that change where they run
-	StageAbandon              // abandoned instances are recorded before their finalizer is dropped
+	StageAbandon              // abandoned instances are recorded before the finalizer of their object is dropped
 	StageRemove               // deletions and finalizers
 	stages       = int(StageRemove) + 1
 )

@@ -95,7 +95,7 @@ func TestAnAttachedVolumeGrows(t *testing.T) {
 		v := w.attached(dataEngine, "node-3")
 		w.plane.change(func(p *plane) { p.growing = true })
 		w.spec(v, map[string]any{"size": fmt.Sprint(2 * gib)})
-		w.status(v, map[string]any{"acceptedSize": int64(2 * gib)}) // the disks of its replicas have room
+		w.status(v, map[string]any{"acceptedSize": 2 * gib}) // the disks of its replicas have room
 		w.engine(vol+"-e-0", "to grow", func(e *v1beta2.Engine) bool { return e.Spec.VolumeSize == 2*gib })
 		w.is(v, "to be expanded", func(v *v1beta2.Volume) bool { return v.Status.ExpansionRequired })
 		w.quiet(p)

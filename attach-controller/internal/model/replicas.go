@@ -10,7 +10,7 @@ import (
 func (w *world) replenish() {
 	v := w.volume.now
 	for _, s := range w.replicas {
-		if s.now != nil && s.now.DeletionTimestamp != nil && !ofReplica(s.now).begun() && ofReplica(s.now).wanted == false {
+		if s.now != nil && s.now.DeletionTimestamp != nil && !ofReplica(s.now).begun() && !ofReplica(s.now).wanted {
 			w.trace("replicas: %s is gone", s.now.Name)
 			put(w, s, nil)
 			return

@@ -16,20 +16,20 @@ import (
 // runVolume is one pass of machine.Decide, applied as its reconciler does: the writes of a stage in any order, stage after stage, the
 // volume's status last.
 func (w *world) runVolume() {
-	poll := w.machineWorld()
-	verdict := machine.Decide(poll)
+	facts := w.machineWorld()
+	verdict := machine.Decide(facts)
 	if verdict.Fresh {
-		w.refresh(&poll)
-		verdict = machine.Decide(poll)
+		w.refresh(&facts)
+		verdict = machine.Decide(facts)
 	}
 	for _, one := range w.inAnyOrder(verdict.Writes) {
-		if !w.applyMachine(poll, one) {
+		if !w.applyMachine(facts, one) {
 			return
 		}
 	}
-	ofVolume := func(one machine.Write) bool { return one.Object.GetUID() == poll.Volume.UID }
+	ofVolume := func(one machine.Write) bool { return one.Object.GetUID() == facts.Volume.UID }
 	if !slices.ContainsFunc(verdict.Writes, ofVolume) { // else its resourceVersion changed: the status is left to the next pass
-		w.volumeStatus(poll.Volume, verdict)
+		w.volumeStatus(facts.Volume, verdict)
 	}
 }
 
@@ -53,8 +53,8 @@ func (w *world) machineWorld() machine.World {
 }
 
 // refresh reads engines and replicas again, uncached.
-func (w *world) refresh(poll *machine.World) {
-	poll.Engines, poll.Replicas = again(w.engines, poll.Engines), again(w.replicas, poll.Replicas)
+func (w *world) refresh(facts *machine.World) {
+	facts.Engines, facts.Replicas = again(w.engines, facts.Engines), again(w.replicas, facts.Replicas)
 }
 
 func again[T any](slots []*slot[T], seen []*T) []*T {
@@ -83,7 +83,7 @@ func (w *world) inAnyOrder(writes []machine.Write) []machine.Write {
 }
 
 // applyMachine does one write and reports whether the pass continues.
-func (w *world) applyMachine(poll machine.World, one machine.Write) bool {
+func (w *world) applyMachine(facts machine.World, one machine.Write) bool {
 	w.trace("machine: %s %T %s %v", one.Kind, one.Object, one.Object.GetName(), one.Spec)
 	switch o := one.Object.(type) {
 	case *v1beta2.Engine:
@@ -94,7 +94,7 @@ func (w *world) applyMachine(poll machine.World, one machine.Write) bool {
 		w.checkReplicaWrite(o, one)
 		return apply(w, &w.replicas, o, &o.ObjectMeta, one, func(r *v1beta2.Replica) { merge(&r.Spec, one.Spec) }, replicaMeta)
 	}
-	return write(w, &w.volume, poll.Volume, func(v *v1beta2.Volume) { merge(&v.Spec, one.Spec) })
+	return write(w, &w.volume, facts.Volume, func(v *v1beta2.Volume) { merge(&v.Spec, one.Spec) })
 }
 
 func engineMeta(e *v1beta2.Engine) *metav1.ObjectMeta           { return &e.ObjectMeta }

@@ -41,7 +41,7 @@ func Decide(w World) Verdict {
 	}
 	need.count -= w.takeBack(g, need, &out)
 	w.place(g, need, &out)
-	w.poll(g, &out)
+	w.checkPlace(g, &out)
 	w.grow(g, &out)
 	w.tidy(g, &out)
 	return out

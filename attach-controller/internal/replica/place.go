@@ -49,8 +49,8 @@ func (w *World) outdated(g groups) bool {
 		len(g.healthy) > 0 && len(g.staying)+len(g.coming) < w.Volume.Spec.NumberOfReplicas
 }
 
-// poll reports whether one more replica would have a place now. It creates none: that needs a running engine to copy from.
-func (w *World) poll(g groups, out *Verdict) {
+// checkPlace reports whether one more replica would have a place now. It creates none: that needs a running engine to copy from.
+func (w *World) checkPlace(g groups, out *Verdict) {
 	if !w.outdated(g) {
 		return
 	}

@@ -9,12 +9,12 @@ import (
 // Upgrade is the live upgrade of a node's data engine, as far as it concerns the volume.
 type Upgrade struct {
 	Node, State string
-	// Listed reports whether the upgrade relocates the volume.
+	// Listed reports whether the volume is in the upgrade's list.
 	Listed bool
 }
 
-// heldBack reports whether the volume is relocated, or its target moves: its missing replica returns from its place, and nothing is
-// rebuilt, replaced or tidied up meanwhile.
+// heldBack reports whether an upgrade that lists the volume is not over yet, or the volume's target moves: the replica that was taken out
+// returns to its place afterwards, and nothing is rebuilt, replaced or tidied up meanwhile.
 func (w *World) heldBack() bool {
 	for _, u := range w.Upgrades {
 		if u.Listed && !u.over() {

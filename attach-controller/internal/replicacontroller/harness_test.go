@@ -36,11 +36,11 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	account  = "attach-controller"
-	patience = 60 * time.Second
-	poll     = testkit.Poll
-	vol      = "vol-1"
-	gib      = int64(1) << 30
+	account    = "attach-controller"
+	patience   = 60 * time.Second
+	checkPlace = testkit.Poll
+	vol        = "vol-1"
+	gib        = int64(1) << 30
 )
 
 // world is a namespace of a real API server with the controller of replicas in it, as attach-controller's ServiceAccount
@@ -163,7 +163,7 @@ func (w *world) said(volume string) string {
 // shows waits until the volume has exactly these replicas.
 func (w *world) shows(volume, wanted string) {
 	w.t.Helper()
-	require.EventuallyWithT(w.t, func(c *assert.CollectT) { require.Equal(c, wanted, w.said(volume)) }, patience, poll)
+	require.EventuallyWithT(w.t, func(c *assert.CollectT) { require.Equal(c, wanted, w.said(volume)) }, patience, checkPlace)
 }
 
 // on is the volume's replica on the node.
@@ -201,7 +201,7 @@ func (w *world) condition(obj client.Object, kind, reason string) v1beta2.Condit
 		require.GreaterOrEqual(c, at, 0, "no condition "+kind)
 		found = list[at]
 		require.Equal(c, reason, found.Reason, found.Message)
-	}, patience, poll)
+	}, patience, checkPlace)
 	return found
 }
 
@@ -214,13 +214,13 @@ func (w *world) quiet(p *shell.Process) int {
 			last, since = n, time.Now()
 		}
 		return time.Since(since) > time.Second
-	}, patience, poll)
+	}, patience, checkPlace)
 	return last
 }
 
 func (w *world) eventually(holds func() bool, message string, args ...any) {
 	w.t.Helper()
-	require.Eventually(w.t, holds, patience, poll, append([]any{message}, args...)...)
+	require.Eventually(w.t, holds, patience, checkPlace, append([]any{message}, args...)...)
 }
 
 // event waits until an event of that reason was emitted.

@@ -26,7 +26,7 @@ type reconciler struct {
 	recorder kevents.EventRecorder
 	clock    clock.PassiveClock
 	waiting  *waitlist
-	woken    chan event.GenericEvent
+	enqueued chan event.GenericEvent
 	newID    func() string
 
 	// placing serialises the choice of disks: all volumes share them.
@@ -125,7 +125,7 @@ func (r *reconciler) unreserve(ctx context.Context, patches []replica.Patch) {
 
 func (r *reconciler) cancel(ctx context.Context, one *v1beta2.Replica) {
 	if r.observer.reservations.cancel(one.Name) {
-		r.requeueAt(ctx, r.waiting.first(one.Spec.NodeID))
+		r.enqueue(ctx, r.waiting.first(one.Spec.NodeID))
 	}
 }
 
@@ -159,16 +159,16 @@ func (r *reconciler) stale(ctx context.Context, volume string, seen []*v1beta2.R
 // wait puts a volume into the waitlists of the nodes; the next volume in the waitlist that it leaves is enqueued.
 func (r *reconciler) wait(ctx context.Context, volume string, nodes []string) {
 	for _, next := range r.waiting.set(volume, nodes) {
-		r.requeueAt(ctx, next)
+		r.enqueue(ctx, next)
 	}
 }
 
-func (r *reconciler) requeueAt(ctx context.Context, volume string) {
+func (r *reconciler) enqueue(ctx context.Context, volume string) {
 	if volume == "" {
 		return
 	}
 	select {
-	case r.woken <- event.GenericEvent{Object: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: r.observer.namespace,
+	case r.enqueued <- event.GenericEvent{Object: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: r.observer.namespace,
 		Name: volume}}}:
 	case <-ctx.Done():
 	}

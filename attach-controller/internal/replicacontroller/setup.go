@@ -43,13 +43,13 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 			reservations: newReservations(),
 			instances:    abandonedcontroller.Reader{Client: rt.Client, Namespace: rt.Namespace}},
 		client: rt.Client, uncached: rt.Uncached, recorder: rt.Recorder, clock: rt.Clock, waiting: w.waiting,
-		woken: make(chan event.GenericEvent, 64),
-		newID: func() string { return uuid.NewString()[:8] }, made: map[string][]string{},
+		enqueued: make(chan event.GenericEvent, 64),
+		newID:    func() string { return uuid.NewString()[:8] }, made: map[string][]string{},
 	}
 	w.reservations = r.observer.reservations
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("replica").
 		For(&v1beta2.Volume{}, builder.WithPredicates(changed(volumeFacts))).
-		WatchesRawSource(source.Channel(r.woken, &handler.EnqueueRequestForObject{})).
+		WatchesRawSource(source.Channel(r.enqueued, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of replicas: %w", err)

@@ -171,12 +171,12 @@ func (s scenario) run(ctx context.Context, whole bool, number int, side record.S
 	if err != nil {
 		return nil, err
 	}
-	return steps, s.evaluator(before, after, status)
+	return steps, s.evaluate(before, after, status)
 }
 
-// evaluator compares the device before and after, and counts the calls that reached the server: one loads a disk, a second one could format
+// evaluate compares the device before and after, and counts the calls that reached the server: one loads a disk, a second one could format
 // another device.
-func (s scenario) evaluator(before, after held, status v1beta2.DiskStatus) error {
+func (s scenario) evaluate(before, after held, status v1beta2.DiskStatus) error {
 	calls := 0
 	for _, c := range here.DataPlane.Calls() {
 		if strings.HasPrefix(c.What, creation) {

@@ -15,7 +15,7 @@ func (g *Checker) poll(ctx context.Context) {
 	for {
 		held, err := g.world.DataOf(ctx, "")
 		if err == nil {
-			g.evaluator(held)
+			g.check(held)
 		}
 		select {
 		case <-ctx.Done():
@@ -25,7 +25,7 @@ func (g *Checker) poll(ctx context.Context) {
 	}
 }
 
-func (g *Checker) evaluator(held map[string]world.Data) {
+func (g *Checker) check(held map[string]world.Data) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	g.polls++

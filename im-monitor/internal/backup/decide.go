@@ -133,7 +133,7 @@ func (p *pass) hold(until time.Time) {
 }
 
 func (p *pass) requeueAt(at time.Time) {
-	if p.out.Enqueue.IsZero() || at.Before(p.out.Enqueue) {
-		p.out.Enqueue = at
+	if p.out.RequeueAt.IsZero() || at.Before(p.out.RequeueAt) {
+		p.out.RequeueAt = at
 	}
 }

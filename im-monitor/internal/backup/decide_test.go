@@ -57,25 +57,25 @@ func TestDecide(t *testing.T) {
 		"the older of two is begun first": {world(approved("b"),
 			with1(approved("c"), func(b *Backup) { b.Created = noon.Add(-time.Hour) })), Verdict{Begin: "c"}},
 		"while one is copied the others wait": {answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute), approved("b")),
-			"a", Answer{Known: true, State: "in_progress"}), Verdict{Enqueue: pause}},
-		"an engine that is not alone waits":     {with(world(approved("a")), func(w *World) { w.Usable = false }), Verdict{Enqueue: pause}},
-		"an engine that is busy waits":          {with(world(approved("a")), func(w *World) { w.Busy = true }), Verdict{Enqueue: pause}},
+			"a", Answer{Known: true, State: "in_progress"}), Verdict{RequeueAt: pause}},
+		"an engine that is not alone waits":     {with(world(approved("a")), func(w *World) { w.Usable = false }), Verdict{RequeueAt: pause}},
+		"an engine that is busy waits":          {with(world(approved("a")), func(w *World) { w.Busy = true }), Verdict{RequeueAt: pause}},
 		"a snapshot that is not listed waits":   {with(world(approved("a")), func(w *World) { w.Listed = nil }), Verdict{}},
-		"an engine that did not answer is held": {world(begun("a", thisRun, v1beta2.BackupPending, time.Second)), Verdict{Enqueue: pause}},
+		"an engine that did not answer is held": {world(begun("a", thisRun, v1beta2.BackupPending, time.Second)), Verdict{RequeueAt: pause}},
 		"one that an earlier leader had begun is adopted": {
 			answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a",
 				Answer{Known: true, State: "in_progress", Percent: 37, Replica: "tcp://r"}),
-			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupInProgress, Replica: "tcp://r", Progress: 30}}, Enqueue: pause}},
+			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupInProgress, Replica: "tcp://r", Progress: 30}}, RequeueAt: pause}},
 		"one that an earlier leader may still call for is not begun again": {
 			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}),
 				func(w *World) { w.FencingDelayEnds = noon.Add(time.Minute) }),
-			Verdict{Enqueue: noon.Add(time.Minute)}},
+			Verdict{RequeueAt: noon.Add(time.Minute)}},
 		"one that an earlier leader did not come to is begun": {
 			answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}), Verdict{Begin: "a"}},
 		"one whose call was not answered is held until that can be over": {
 			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, time.Second)), "a", Answer{}),
 				func(w *World) { w.Open = map[string]time.Time{"a": noon.Add(9 * time.Second)} }),
-			Verdict{Enqueue: noon.Add(9 * time.Second)}},
+			Verdict{RequeueAt: noon.Add(9 * time.Second)}},
 		"one that was copied by a run that ended is begun again": {world(begun("a", otherRun, v1beta2.BackupInProgress, time.Hour)),
 			Verdict{Begin: "a"}},
 		"one that the engine has lost has failed": {

@@ -35,7 +35,7 @@ type Answer struct {
 // World is a poll of a running engine, and what is known beside it.
 type World struct {
 	Now time.Time
-	// Run reports this run of the engine from others.
+	// Run identifies this run of the engine.
 	Run string
 	// Usable reports whether it is the volume's one engine and has a replica that is RW; Busy, that something else is being done.
 	Usable, Busy bool
@@ -49,7 +49,7 @@ type World struct {
 	Open map[string]time.Time
 	// FencingDelayEnds is until when a call of an earlier leader may be under way; ElectedAt is when this one began.
 	ElectedAt, FencingDelayEnds time.Time
-	// Pause is the time between polls while something continues.
+	// Pause is the time between polls during an operation.
 	Pause time.Duration
 }
 
@@ -67,8 +67,8 @@ type Verdict struct {
 	Changes []Change
 	// Begin is the Backup that the engine is asked for now; empty: none.
 	Begin string
-	// Enqueue is when to poll again at the latest; zero is whenever.
-	Enqueue time.Time
+	// RequeueAt is when to poll again at the latest; zero is whenever.
+	RequeueAt time.Time
 }
 
 // ended reports whether nothing is to be done for it.

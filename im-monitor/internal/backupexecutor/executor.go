@@ -80,8 +80,8 @@ func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, e
 		return 0, err
 	case v.Begin != "" && !h.rt.Observe:
 		return h.begin(ctx, l, v.Begin)
-	case v.Enqueue.IsZero():
+	case v.RequeueAt.IsZero():
 		return 0, nil
 	}
-	return max(v.Enqueue.Sub(h.rt.Clock.Now()), soon), nil
+	return max(v.RequeueAt.Sub(h.rt.Clock.Now()), soon), nil
 }

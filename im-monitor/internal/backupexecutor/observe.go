@@ -63,8 +63,9 @@ func backupOf(o *v1beta2.Backup) backup.Backup {
 	current := o.Status.Conditions
 	out := backup.Backup{
 		Name: o.Name, Snapshot: o.Spec.SnapshotName, Created: o.CreationTimestamp.Time, Deleting: o.DeletionTimestamp != nil,
-		Approved: conditions.IsTrue(current, v1beta2.BackupApproved) && conditions.Reason(current, v1beta2.BackupApproved) == v1beta2.ReasonReady,
-		State:    o.Status.State, Run: o.Status.EngineRun, Replica: o.Status.ReplicaAddress, Progress: o.Status.Progress,
+		Approved: conditions.IsTrue(current, v1beta2.BackupApproved) &&
+			conditions.Reason(current, v1beta2.BackupApproved) == v1beta2.ReasonReady,
+		State: o.Status.State, Run: o.Status.EngineRun, Replica: o.Status.ReplicaAddress, Progress: o.Status.Progress,
 	}
 	if at, err := time.Parse(time.RFC3339Nano, o.Status.RequestedTime); err == nil {
 		out.Requested = at

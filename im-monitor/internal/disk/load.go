@@ -22,7 +22,7 @@ func (d *one) wanted() string {
 	return ""
 }
 
-// isNew reports whether a person reported that the device may be formatted, and no UUID is recorded.
+// isNew reports whether a person allowed the device to be formatted, and no UUID is recorded.
 func (d *one) isNew() bool { return d.old.DiskUUID == "" && d.spec.Initialize == v1beta2.InitializeNew }
 
 // here is the latest attempt, if this run of the server was asked.
@@ -138,7 +138,7 @@ func (d *one) claimant() string {
 	return ""
 }
 
-// uninitialized is a disk of which no UUID is recorded, and of which no one reported what to do with the device.
+// uninitialized is a disk of which no UUID is recorded, and for which no initialization is requested.
 func (d *one) uninitialized() {
 	if load := d.old.Load; load != nil && (load.State == v1beta2.DiskLoadError || !(d.here() != nil && d.underWay())) {
 		d.out.Load = nil
@@ -242,7 +242,7 @@ func (d *one) failed() {
 		d.not(v1beta2.ReasonNoDiskInfo, "%s A device is initialized as new only once. Check it, remove the mark, wait until this "+
 			"condition reports %s, then set "+
 			"it again: %s ; %s", why, v1beta2.ReasonNotInitialized, d.patch("null"), d.patch(`"new"`))
-	default: // no one reports what to do with the device: the server forgets the attempt, so that another mark begins again
+	default: // no initialization is requested: the server forgets the attempt, so that another mark begins again
 		d.call = &Call{Key: d.key, Op: OpDelete, Path: d.spec.Path, Driver: deleteDriver(d.spec, d.old)}
 		d.not(v1beta2.ReasonNotInitialized, "%s", why)
 		d.after = SoonPause

@@ -3,7 +3,7 @@
 //
 // A server keeps its disks in memory: after each start it knows none, and lists no replica on them. So each disk is loaded once in each
 // run of the server. The UUID of a disk is that of its lvstore. It is recorded once, and from then on only that lvstore is loaded. A
-// device of which no UUID is recorded is touched only because a person reported it (spec.disks.<key>.initialize).
+// device of which no UUID is recorded is changed only because a person requests it (spec.disks.<key>.initialize).
 package disk
 
 import (
@@ -114,7 +114,7 @@ type Verdict struct {
 	Calls   []Call
 	// List are the keys of disks whose replicas are to be listed.
 	List []string
-	// Relist asks for a whole list of the server: it reports no one about the replicas that a disk brought.
+	// Relist asks for a whole list of the server: it sends no notice of the replicas that a disk brought.
 	Relist bool
 	// After is when to decide again; zero is at the next poll.
 	After time.Duration

@@ -13,7 +13,7 @@ import (
 
 // Options are the settings of this package.
 type Options struct {
-	// Period is the time between two polls of a quiet engine, Busy the one while something continues.
+	// Period is the time between two polls of a quiet engine, Busy the one during an operation.
 	Period, Busy time.Duration
 	// RebuildStallTimeout is how long a rebuild may be without progress before it is aborted.
 	RebuildStallTimeout time.Duration

@@ -30,7 +30,7 @@ type member struct {
 	done          chan struct{}
 }
 
-// engineServer is an instance manager's proxy service with one engine behind it, v1 unless reported otherwise: it names no
+// engineServer is an instance manager's proxy service with one engine behind it, v1 by default: it names no
 // replica, and answers ReplicaAdd when the rebuild is done, which is when the test reports it.
 type engineServer struct {
 	imrpc.UnimplementedProxyEngineServiceServer

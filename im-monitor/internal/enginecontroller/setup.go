@@ -1,5 +1,5 @@
 // Package enginecontroller polls running engines and carries out what their specs ask for: the reconciler of package engine.
-// A poll is a named one: it comes by time, and at once when the engine's spec or one of its replicas' instances changed.
+// A poll is periodic, and comes at once when the engine's spec or one of its replicas' instances changed.
 package enginecontroller
 
 import (

@@ -286,7 +286,9 @@ func (w *snapshots) spoilOwner(uid string) {
 // S6, SNP-1.
 func TestNothingIsWithdrawnWithoutEvidence(t *testing.T) {
 	for name, c := range map[string]func(*snapshots){
-		"no replica answers for the list":  func(w *snapshots) { w.server.do(func() { w.server.members[0].mode = ptypes.ReplicaMode_ERR }) },
+		"no replica answers for the list": func(w *snapshots) {
+			w.server.do(func() { w.server.members[0].mode = ptypes.ReplicaMode_ERR })
+		},
 		"the list fails":                   func(w *snapshots) { w.server.refuse(w.t, "SnapshotList", status.Error(codes.Unknown, "no")) },
 		"the engine is not the active one": func(w *snapshots) { w.spec(map[string]any{"active": false}) },
 		"the list has no head":             func(w *snapshots) { w.server.do(func() { w.server.snapshots = nil }) },

@@ -2,8 +2,8 @@ package enginecontroller
 
 import "sync"
 
-// working counts by engine the work that is under way and may go through a frontend. It is counted before the frontend is polled, and a
-// switch-over polls here after it was written to the frontend: one of the two sees the other.
+// working counts by engine the work that is under way and may go through a frontend. It is counted before the frontend is read, and a
+// switch-over checks this count after it was written to the frontend: one of the two sees the other.
 type working struct {
 	mu sync.Mutex
 	n  map[string]int

@@ -142,8 +142,8 @@ func (p *pass) report(s Snapshot, kind string, status v1beta2.ConditionStatus, r
 }
 
 func (p *pass) requeueAt(at time.Time) {
-	if p.out.Enqueue.IsZero() || at.Before(p.out.Enqueue) {
-		p.out.Enqueue = at
+	if p.out.RequeueAt.IsZero() || at.Before(p.out.RequeueAt) {
+		p.out.RequeueAt = at
 	}
 }
 

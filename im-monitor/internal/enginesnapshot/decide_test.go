@@ -135,7 +135,7 @@ func TestWaitingWorkIsPolledAgain(t *testing.T) {
 		"until no more are deleted":  {world(object("s", approved), lists("s")), now.Add(rules.Gather)},
 		"never, when nothing is due": {world(object("s"), lists("s")), time.Time{}},
 	} {
-		require.Equal(t, c.want, enginesnapshot.Decide(c.w).Enqueue, name)
+		require.Equal(t, c.want, enginesnapshot.Decide(c.w).RequeueAt, name)
 	}
 }
 
@@ -193,7 +193,7 @@ func TestAPollThatProvesNothingRestartsAbsences(t *testing.T) {
 	require.Empty(t, v.Memory.Missing)
 	first := enginesnapshot.Decide(world(object("s"), remembers(func(m *memory) { m.Polled = false })))
 	require.Empty(t, first.Memory.Missing, "the first poll of an engine does not begin one")
-	require.Equal(t, now.Add(rules.Busy), first.Enqueue)
+	require.Equal(t, now.Add(rules.Busy), first.RequeueAt)
 }
 
 func TestASnapshotWithoutAnObjectGetsOneAfterAReVerification(t *testing.T) {

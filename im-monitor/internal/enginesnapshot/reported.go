@@ -9,12 +9,12 @@ import (
 
 // Reported returns the snapshots of Engine.status after a poll that began at that time: those that the poll lists, and those reported
 // before until their absence is proven. A Snapshot ends when Engine.status lacks it, and one list may lack an existing snapshot. Without
-// such snapshots the result is the list itself. Memory.Unlisted are the snapshots kept this way; enqueue is when another poll may prove
+// such snapshots the result is the list itself. Memory.Unlisted are the snapshots kept this way; requeueAt is when another poll may prove
 // an absence, zero never.
 //
 //	lacks the head        → the list is not complete: no reported snapshot is absent
 //	removed by our call   → absent in the first poll that began after the call was accepted
-//	else                  → absent when two polls one run, the gap apart, both lack it
+//	else                  → absent when two polls of one run, the gap apart, both lack it
 func Reported(before, listed map[string]v1beta2.SnapshotInfo, m Memory, began time.Time,
 	gap time.Duration) (reported map[string]v1beta2.SnapshotInfo, unlisted map[string]time.Time, requeueAt time.Time) {
 	unlisted = map[string]time.Time{}

@@ -108,7 +108,7 @@ type Verdict struct {
 	Purge  bool
 	// For are those snapshots that the purge is for.
 	For []string
-	// Enqueue is when to poll again at the latest; zero is no deadline.
-	Enqueue time.Time
-	Memory  Memory
+	// RequeueAt is when to poll again at the latest; zero is no deadline.
+	RequeueAt time.Time
+	Memory    Memory
 }

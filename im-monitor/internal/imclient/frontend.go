@@ -13,7 +13,7 @@ const typeFrontend = v1beta2.InstanceTypeEngineFrontend
 type Frontend struct {
 	// EngineName is the engine that it is connected to, Kind the wire's word for what it shows.
 	EngineName, Kind string
-	// ActivePath is the path that carries I/O, PreferredPath the one that must.
+	// ActivePath is the path that carries I/O, PreferredPath the one that should carry it.
 	ActivePath, PreferredPath string
 	UblkID                    int32
 	Paths                     []Path

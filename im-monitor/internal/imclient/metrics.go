@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Metrics of everything that is reported to instance managers. Labels come from closed sets.
+// Metrics of every call to instance managers. Labels come from closed sets.
 type Metrics struct {
 	calls          *prometheus.CounterVec
 	duration       *prometheus.HistogramVec

@@ -82,7 +82,6 @@ func (d *Dialer) dialOptions() []grpc.DialOption {
 		grpc.WithIdleTimeout(0),
 		grpc.WithReadBufferSize(bufferBytes),
 		grpc.WithWriteBufferSize(bufferBytes),
-		grpc.WithSharedWriteBuffer(true),
 		grpc.WithMaxHeaderListSize(maxHeaderBytes),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: d.options.ListTimeout}),

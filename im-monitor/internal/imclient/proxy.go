@@ -74,7 +74,7 @@ func (p *Proxy) Replicas(ctx context.Context, t Target) ([]EngineReplica, error)
 	return out, nil
 }
 
-// Volume reports the volume's size and what continues with it.
+// Volume reports the volume's size and its operations in progress.
 func (p *Proxy) Volume(ctx context.Context, t Target) (EngineVolume, error) {
 	ctx, cancel := p.read(ctx)
 	defer cancel()
@@ -190,7 +190,7 @@ func (p *Proxy) RemoveReplica(ctx context.Context, t Target, name, address strin
 	return callError(ctx, "ReplicaRemove", p.address, err)
 }
 
-// Expand lets the volume grow to a size in bytes. A v1 server may answer before it failed: the size reports.
+// Expand lets the volume grow to a size in bytes. A v1 server may answer before it failed: the size shows it.
 func (p *Proxy) Expand(ctx context.Context, t Target, size volumesize.Backend) error {
 	ctx, cancel := p.change(ctx)
 	defer cancel()

@@ -208,13 +208,17 @@ func TestWhatAnEngineTellsIsRead(t *testing.T) {
 		disks: &imrpc.EngineSnapshotListProxyResponse{Disks: map[string]*imrpc.EngineSnapshotDiskInfo{"one": {Name: "one", Parent: "zero",
 			Children: map[string]bool{"volume-head": true}, Removed: true, UserCreated: true, Created: "then", Size: "4096",
 			Labels: map[string]string{"a": "b"}}}},
-		rebuilds: &imrpc.EngineReplicaRebuildStatusProxyResponse{Status: map[string]*ptypes.ReplicaRebuildStatusResponse{"10.0.0.6:1": {IsRebuilding: true,
-			Error: "e", Progress: 4, State: "in_progress", FromReplicaAddress: "tcp://x", FromReplicaAddressList: []string{"tcp://x"}}}},
-		clones: &imrpc.EngineSnapshotCloneStatusProxyResponse{Status: map[string]*ptypes.SnapshotCloneStatusResponse{"tcp://10.0.0.6:1": {IsCloning: true,
-			Error: "e", Progress: 4, State: "in_progress", FromReplicaAddress: "tcp://x", SnapshotName: "snap"}}},
-		restores: &imrpc.EngineBackupRestoreStatusProxyResponse{Status: map[string]*imrpc.EngineBackupRestoreStatus{"tcp://10.0.0.6:1": {IsRestoring: true,
-			LastRestored: "b-0", CurrentRestoringBackup: "b-1", Progress: 4, Error: "e", Filename: "f", State: "in_progress",
-			BackupUrl: "u"}}},
+		rebuilds: &imrpc.EngineReplicaRebuildStatusProxyResponse{
+			Status: map[string]*ptypes.ReplicaRebuildStatusResponse{"10.0.0.6:1": {IsRebuilding: true,
+				Error: "e", Progress: 4, State: "in_progress", FromReplicaAddress: "tcp://x",
+				FromReplicaAddressList: []string{"tcp://x"}}}},
+		clones: &imrpc.EngineSnapshotCloneStatusProxyResponse{
+			Status: map[string]*ptypes.SnapshotCloneStatusResponse{"tcp://10.0.0.6:1": {IsCloning: true,
+				Error: "e", Progress: 4, State: "in_progress", FromReplicaAddress: "tcp://x", SnapshotName: "snap"}}},
+		restores: &imrpc.EngineBackupRestoreStatusProxyResponse{
+			Status: map[string]*imrpc.EngineBackupRestoreStatus{"tcp://10.0.0.6:1": {IsRestoring: true,
+				LastRestored: "b-0", CurrentRestoringBackup: "b-1", Progress: 4, Error: "e", Filename: "f", State: "in_progress",
+				BackupUrl: "u"}}},
 	}
 	p := s.connect(t, Options{})
 	replicas, err := p.Replicas(t.Context(), v1Target)

@@ -6,7 +6,7 @@
 //	stopped ───────────────────────────▶ starting ─────────▶ running ⇄ suspended
 //	   ▲                                                        │ failed, or proven missing
 //	   │ listed stopped, absence proven,                        ▼
-//	   └────── or node out and partitioned ◀── delete, poll ◀───── error
+//	   └────── or node out and fenced ◀── delete, poll ◀───── error
 //
 //	suspended: the I/O of a frontend is suspended on request; the frontend switches over meanwhile, and resumes at its target.
 //	unknown: no complete list of its instance manager. Unknown is not empty, and decides nothing.

@@ -93,8 +93,8 @@ func endingVerdict(w World) Verdict {
 }
 
 // conclude reports stopped for an instance on a node that is out, once every replica of the volume on a node in service is stopped: an
-// instance that still runs there can write to no replica that counts, and ends when the node is back. Until then it is deleted as
-// usual.
+// instance that still runs there can write to no replica that counts, and ends when the node is back. Until then an instance that is still
+// listed is deleted as usual.
 func conclude(w World, entry *Entry) Verdict {
 	running := w.Peers.running()
 	switch {

@@ -6,10 +6,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// holding keeps the I/O of a frontend suspended as long as that is requested, so that a target that was failed over acknowledges no write:
+// holding keeps the I/O of a frontend suspended as long as that is requested, so that a target from which the volume fails over
+// acknowledges no write:
 //
 //	requested, it runs               → suspend; then the request is answered
-//	requested and suspended          → it switches over to its spec's target and stays suspended; then, or if it cannot, the request is answered
+//	requested and suspended          → it switches over to its spec's target, suspended; then, or if it cannot, it answers
 //	requested, suspended, runs again → the answer stays, so that the requester sees the lost suspension, and requests it again
 //	no longer requested              → it switches over first, and resumes at its spec's target
 //

@@ -40,25 +40,25 @@ func (w *world) cycle(node string) {
 			w.Get(e.Name, e) && ended(e.Status.CurrentState, e.Status.InstanceManagerName, e.Status.Starting, e.Status.Started) &&
 			w.Get(f.Name, f) && ended(f.Status.CurrentState, f.Status.InstanceManagerName, f.Status.Starting, f.Status.Started)
 	}, "a status keeps something of the run")
-	w.everyCreationWasEmitted()
+	w.everyCreationWasRecorded()
 }
 
-// everyCreationWasEmitted: no creation reached a server before its object reported it.
-func (w *world) everyCreationWasEmitted() {
+// everyCreationWasRecorded: no creation reached a server before its object reported it.
+func (w *world) everyCreationWasRecorded() {
 	w.t.Helper()
 	w.unemitted.mu.Lock()
 	defer w.unemitted.mu.Unlock()
 	require.Empty(w.t, w.unemitted.bad)
 }
 
-// emissions are the creations that reached a server before the stored object reported starting.
-type emissions struct {
+// records are the creations that reached a server before the stored object reported starting.
+type records struct {
 	mu  sync.Mutex
 	bad []string
 }
 
-// watchEmissions also takes these states for an announcement.
-func (w *world) watchEmissions(or ...string) {
+// watchRecords also takes these states for an announcement.
+func (w *world) watchRecords(or ...string) {
 	a := &w.unemitted
 	w.Servers.OnCall(func(ctx context.Context, c shelltest.Call) error {
 		if c.Create == nil {
@@ -93,7 +93,7 @@ func TestAProcessThatDiesAtAnyWriteIsFollowedByOneThatFinishes(t *testing.T) {
 	var writes []string
 	t.Run("nowhere", func(t *testing.T) {
 		w := newWorld(t, "crash-0")
-		w.watchEmissions()
+		w.watchRecords()
 		w.cycle("crash-0")
 		writes = w.ExecutorWrites()
 	})
@@ -101,7 +101,7 @@ func TestAProcessThatDiesAtAnyWriteIsFollowedByOneThatFinishes(t *testing.T) {
 	for _, at := range cut.Points(len(writes)) {
 		t.Run(at.String(), func(t *testing.T) {
 			w := newWorldWith(t, at, func(*instancecontroller.Options) {}, "crash-1")
-			w.watchEmissions()
+			w.watchRecords()
 			w.cycle("crash-1")
 		})
 	}
@@ -112,14 +112,14 @@ func TestAProcessThatDiesAtAnyWriteIsFollowedByOneThatFinishes(t *testing.T) {
 func TestTwoLeadersOpenAndCloseAVolumeAsOneDoes(t *testing.T) {
 	w := newWorld(t, "both-1")
 	w.Another()
-	w.watchEmissions(v1beta2.InstanceStateRunning)
+	w.watchRecords(v1beta2.InstanceStateRunning)
 	w.cycle("both-1")
 }
 
 // Two leaders for a moment: each instance exists once, its creation was emitted, and the end is the same.
 func TestTwoLeadersBringUpOneOfEach(t *testing.T) {
 	w := newWorld(t, "two-1", "two-2")
-	w.watchEmissions(v1beta2.InstanceStateRunning)
+	w.watchRecords(v1beta2.InstanceStateRunning)
 	w.Another()
 	w.volume("vol", "v1")
 	first, second := w.engine("vol-e-0", "vol", "two-1", "v1"), w.engine("vol-e-1", "vol", "two-2", "v1")
@@ -130,5 +130,5 @@ func TestTwoLeadersBringUpOneOfEach(t *testing.T) {
 	w.stop(first)
 	w.engineIs(second.Name, v1beta2.InstanceStateRunning)
 	w.engineIs(first.Name, v1beta2.InstanceStateStopped)
-	w.everyCreationWasEmitted()
+	w.everyCreationWasRecorded()
 }

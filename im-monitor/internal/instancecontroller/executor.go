@@ -100,7 +100,7 @@ func (r *executor) serve(ctx context.Context, key Key, first instance.Call) (tim
 			if written, err := r.reportLost(ctx, o, call); err != nil || written {
 				return conflictPause, err // then it is read again
 			}
-			if err := r.emit(ctx, key, o, call); err != nil {
+			if err := r.writeAhead(ctx, key, o, call); err != nil {
 				return 0, err
 			}
 		}
@@ -149,8 +149,8 @@ func (r *executor) poll(ctx context.Context, o client.Object) {
 	}
 }
 
-// emit writes status.starting before the creation is sent, and the phase of a switch-over before it is asked for.
-func (r *executor) emit(ctx context.Context, key Key, o client.Object, call instance.Call) error {
+// writeAhead writes status.starting before the creation is sent, and the phase of a switch-over before it is asked for.
+func (r *executor) writeAhead(ctx context.Context, key Key, o client.Object, call instance.Call) error {
 	_, before := read(o)
 	fields := changedFields(before, call.Ahead)
 	forgetRun(fields, o)

@@ -38,7 +38,7 @@ const (
 type world struct {
 	*shelltest.Env
 	t         *testing.T
-	unemitted emissions
+	unemitted records
 }
 
 func newWorld(t *testing.T, nodes ...string) *world {

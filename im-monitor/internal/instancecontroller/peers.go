@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// readReplicas reads the volume's replicas uncached: what speaks for concluding that something is partitioned is asked of the API server.
+// readReplicas reads the volume's replicas uncached: no instance is concluded to be fenced from a cache.
 func (s *base) readReplicas(ctx context.Context, w *instance.World) error {
 	replicas, err := s.replicasOf(ctx, w.Object.Volume)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *base) same(ctx context.Context, key Key, volume string) (same []instanc
 const earlier = 64
 
 // leftovers finds live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's. One
-// on a node that is out was partitioned before its object could go.
+// on a node that is out was concluded to be fenced before its object could go.
 func (s *base) leftovers(ctx context.Context, volume, own string, objects map[string]bool) ([]string, error) {
 	last, err := strconv.Atoi(own[min(len(volume)+len("-e-"), len(own)):])
 	if err != nil {

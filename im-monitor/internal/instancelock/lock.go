@@ -13,7 +13,7 @@ type Locks struct {
 	held map[Key]struct{}
 }
 
-// TryLock takes the instance, or reports that another hand has it: come back later. The returned function gives it back
+// TryLock takes the instance, or reports that another executor has it: come back later. The returned function gives it back
 // and may be called more than once.
 func (l *Locks) TryLock(key Key) (unlock func(), ok bool) {
 	l.mu.Lock()

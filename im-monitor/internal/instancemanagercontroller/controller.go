@@ -1,7 +1,7 @@
 // Package instancemanagercontroller makes the verdicts of package instancemanager true. It has two controllers:
 //
 //   - the roster, one key per node: makes the InstanceManagers that a node must have;
-//   - the instance managers, one key each: makes, replaces and ends the pod, reports the inventory where to connect, keeps
+//   - the instance managers, one key each: makes, replaces and ends the pod, sets the inventory's target, keeps
 //     the status, and removes InstanceManagers that are not wanted any more once nothing runs on them.
 //
 // It is the only one that creates or deletes InstanceManagers and their pods. Its memory (failures of pods, since when

@@ -94,8 +94,8 @@ func (a *absence) ask(name string) {
 	a.asked[name] = struct{}{}
 }
 
-// followUp is when the next list is due for the sake of absence, given when the last one began; zero is never. A v2 server reports no one
-// what it rediscovers, so one list is due when it has settled.
+// followUp is when the next list is due for the sake of absence, given when the last one began; zero is never. A v2 server does not
+// notify of what it rediscovers, so one list is due when it has settled.
 func (a *absence) followUp(last time.Time) time.Time {
 	var next time.Time
 	if !a.settled(last) {

@@ -289,7 +289,7 @@ func (i *Inventory) Subscribe(f func(Change)) {
 	i.subscribers = append(i.subscribers, f)
 }
 
-// emit reports every subscriber; no lock is held.
+// emit notifies every subscriber; no lock is held.
 func (i *Inventory) emit(change Change) {
 	for _, f := range i.subscribers {
 		f(change)

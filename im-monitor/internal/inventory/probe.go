@@ -45,7 +45,7 @@ func (m *member) diskAnswered(name string, disk imclient.Disk, err error, asked 
 	m.settling.answered(name, disk, err, asked, m.inventory.config.Clock.Now())
 	_, after := m.settling.down[name]
 	change := Change{InstanceManager: m.target.InstanceManager, Node: m.target.Node}
-	if before != after { // whoever waits reports people for which disk
+	if before != after { // the caller that waits names the disk in its status
 		change.Names = m.settling.open()
 	}
 	m.mu.Unlock()

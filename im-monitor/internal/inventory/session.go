@@ -164,7 +164,7 @@ func (s *session) next() (imclient.Cause, time.Time) {
 	return cause, at
 }
 
-// publish makes a whole list the latest one, unless the target changed meanwhile, and reports subscribers what it changed.
+// publish makes a whole list the latest one, unless the target changed meanwhile, and notifies subscribers of what it changed.
 func (s *session) publish(instances map[string]Instance, waiters []chan result) {
 	list := &Snapshot{
 		Target:     s.target,

@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// tracked is the connection that the inventory returns. It reports the member of each creation and deletion of a v2 replica, since a
+// tracked is the connection that the inventory returns. It notifies the member of each creation and deletion of a v2 replica, since a
 // server drops a list that it was building meanwhile.
 type tracked struct {
 	imclient.Client

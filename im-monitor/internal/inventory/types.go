@@ -63,7 +63,7 @@ type Snapshot struct {
 	Instances map[string]Instance
 }
 
-// Change reports subscribers what a new list, or the loss of one, changed.
+// Change notifies subscribers of what a new list, or the loss of one, changed.
 type Change struct {
 	InstanceManager, Node string
 	// Names were added, removed or changed, or became provably absent; sorted.

@@ -30,7 +30,7 @@ func TestUsesAreRunningEnginesOnly(t *testing.T) {
 func TestUnaskedNamesThePlacesThatMatterAndAreSilent(t *testing.T) {
 	require.Empty(t, mapping.Unasked(replica, []mapping.Place{
 		{Node: "known", Needed: true, Known: true}, {Node: "down", Needed: true, Down: true}, {Node: "elsewhere"},
-		{Node: "tells", Needed: true, MappedBy: "e"},
+		{Node: "answers", Needed: true, MappedBy: "e"},
 	}))
 	require.Contains(t, mapping.Unasked(replica,
 		[]mapping.Place{{Node: "b", Needed: true}, {Node: "a", Needed: true}, {Node: "a", Needed: true}}), "run on a, b,")

@@ -154,7 +154,7 @@ func (r Reader) v2Managers(ctx context.Context, nodes map[string]bool) ([]v1beta
 }
 
 // runsNothing reports whether an instance manager that does not answer surely runs no engine: it is stopped or gone, or
-// its node is down or gone. Only what the cache reports it is asked again.
+// its node is down or gone. Only an instance manager for which the cache reports this is read again.
 func (r Reader) runsNothing(ctx context.Context, im *v1beta2.InstanceManager) (bool, error) {
 	if im.Status.CurrentState == v1beta2.InstanceManagerStateStopped {
 		now, err := lookup.Shared(ctx, r.Uncached, r.Namespace, im.Name, &v1beta2.InstanceManager{})

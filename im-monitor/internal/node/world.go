@@ -7,7 +7,7 @@
 //	       False KubernetesNodeNotReady  }
 //	       False ManagerPodMissing, ManagerPodDown, InstanceManagerUnreachable: wait, nothing is proven
 //
-// Down is the only word with consequences elsewhere (owners move, orphans end, engines count as partitioned), and only
+// Down is the only word with consequences elsewhere (owners move, orphans end, engines count as fenced), and only
 // Kubernetes reports it: an instance manager that does not answer may still write to disks.
 package node
 

@@ -39,6 +39,7 @@ func disks(n *v1beta2.Node) [4]string {
 // managerChanged lets instances go by.
 func managerChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return node.FromInstanceManager(e.ObjectOld.(*v1beta2.InstanceManager)) != node.FromInstanceManager(e.ObjectNew.(*v1beta2.InstanceManager))
+		return node.FromInstanceManager(e.ObjectOld.(*v1beta2.InstanceManager)) != node.FromInstanceManager(
+			e.ObjectNew.(*v1beta2.InstanceManager))
 	}}
 }

@@ -33,7 +33,7 @@ func evaluateOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	return v
 }
 
-// report sets a condition; nil keeps the present one.
+// say sets a condition; nil keeps the present one.
 func (v *OrphanVerdict) say(c *v1beta2.Condition) {
 	if c == nil {
 		return

@@ -140,7 +140,8 @@ func (r *executor) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failu
 		return nil
 	}
 	return &orphan.Failure{Reason: v1beta2.ReasonStillPresent,
-		Message: fmt.Sprintf("%s took the deletion of %s and still lists it as %s; the call is repeated.", w.Key.InstanceManager, w.Key.Name,
+		Message: fmt.Sprintf("%s took the deletion of %s and still lists it as %s; the call is repeated.", w.Key.InstanceManager,
+			w.Key.Name,
 			i.State)}
 }
 

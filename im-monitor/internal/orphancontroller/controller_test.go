@@ -156,7 +156,7 @@ func TestAnUnreachableManagerIsWaitedFor(t *testing.T) {
 	require.Nil(t, conditions.Get(done.Status.Conditions, v1beta2.OrphanCleanupFailed))
 }
 
-// A try that brings nothing is not made again and again: evaluate and hands enqueue each other.
+// A try that brings nothing is not made again and again: evaluator and executor enqueue each other.
 func TestHandsThatMayOnlyObserveDoNotSpin(t *testing.T) {
 	w := newWorld(t)
 	w.observe = true

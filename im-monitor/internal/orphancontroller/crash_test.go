@@ -32,7 +32,7 @@ type scenario struct {
 	orphan func(*world) *v1beta2.Orphan
 }
 
-var scenarioList = []scenario{
+var cutScenarios = []scenario{
 	{
 		name: "O1, O9: an engine without object is deleted", uuid: uuid1, end: v1beta2.OrphanInstanceState,
 		reason: v1beta2.InstanceStateTerminated, effective: 1,
@@ -70,7 +70,7 @@ var scenarioList = []scenario{
 
 // ALL-2: a crash before or after any write ends in the same state, with the same effect on the data plane.
 func TestACrashAtAnyWriteConverges(t *testing.T) {
-	for _, s := range scenarioList {
+	for _, s := range cutScenarios {
 		t.Run(s.name, func(t *testing.T) {
 			writes := len(s.play(t, cut.Point{}).Writes())
 			require.Positive(t, writes)

@@ -24,7 +24,8 @@ func noUUIDEvent(j orphan.Evaluation) events.Event {
 // reverificationEvent is reported about the InstanceManager of an instance that appeared orphaned and did not pass the re-verification.
 func reverificationEvent(key orphan.Key, first, second orphan.Evaluation) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.ReasonSecondLookDisagrees, Action: actionEvaluate,
-		Note: fmt.Sprintf("%s appeared orphaned (%s); the re-verification reports %s %s.", key.Name, first.Reason, second.Decision, second.Reason)}
+		Note: fmt.Sprintf("%s appeared orphaned (%s); the re-verification reports %s %s.", key.Name, first.Reason, second.Decision,
+			second.Reason)}
 }
 
 // createdEvent is reported about a new Orphan.

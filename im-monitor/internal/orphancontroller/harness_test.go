@@ -52,7 +52,7 @@ type world struct {
 	wrap func(client.Client) client.Client
 	// fencingDelay and electedAt are what the next start uses.
 	fencingDelay time.Duration
-	// observe forbids the hands every effect.
+	// observe forbids the executor every effect.
 	observe bool
 }
 

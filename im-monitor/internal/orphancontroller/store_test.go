@@ -315,7 +315,7 @@ func (c *connection) List(context.Context, imclient.Cause, map[string]imclient.I
 	return snapshot.Instances, nil
 }
 
-// Delete does what a conforming server does: it compares the UUID, keeps the data of a v2 replica unless reported to
+// Delete does what a conforming server does: it compares the UUID, keeps the data of a v2 replica unless requested to
 // destroy it, and removes everything else.
 func (c *connection) Delete(_ context.Context, request imclient.DeleteRequest) error {
 	c.store.mu.Lock()

@@ -34,7 +34,7 @@ const ByNode = "drover.ownership.node"
 const (
 	workers = 4
 	// bySubstitute indexes by status.ownerID where that is another node, or no one.
-	bySubstitute = "drover.ownership.standIn"
+	bySubstitute = "drover.ownership.substitute"
 	nowhere      = "-" // no node can have this name
 )
 

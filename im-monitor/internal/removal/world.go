@@ -31,7 +31,7 @@ type Replica struct {
 	DataEngine string
 	Node, Disk string
 	Current    string
-	// Begun is true while something may run for it: its start was emitted, or it started.
+	// Begun is true while something may run for it: its start was recorded (status.starting), or it started.
 	Begun    bool
 	Deleting bool
 	// DeletedAt is the deletion timestamp, which the API server cuts to whole seconds.

@@ -52,7 +52,7 @@ func (r *reconciler) still(replica *v1beta2.Replica, im, uuid string) *removal.F
 		return nil
 	}
 	return &removal.Failure{Reason: v1beta2.ReasonUnreachable,
-		Message: fmt.Sprintf("%s took the deletion of %s and still lists it; it is asked again. If this stays, look at the "+
+		Message: fmt.Sprintf("%s took the deletion of %s and still lists it; the call is repeated. If this persists, check the "+
 			"logs of its pod.", im, replica.Name)}
 }
 
@@ -99,7 +99,7 @@ func (r *reconciler) try(ctx context.Context, replica *v1beta2.Replica, im strin
 	began := r.rt.Clock.Now()
 	if err := r.fresh(ctx, im); err != nil {
 		return failed(v1beta2.ReasonUnreachable,
-			"%s does not answer; it is tried again by itself. If this stays, look at its pod and at the network to its node. "+
+			"%s does not answer; it is retried automatically. If this persists, check its pod and the network to its node. "+
 				"The error: %v.", im, err), nil
 	}
 	polled, err := r.pollEngines(ctx, replica, im)
@@ -110,7 +110,7 @@ func (r *reconciler) try(ctx context.Context, replica *v1beta2.Replica, im strin
 		reading := r.rt.Clock.Now()
 		snapshot, ok := r.store.Latest(im)
 		if !ok {
-			return failed(v1beta2.ReasonUnreachable, "%s was lost meanwhile; it is looked at again.", im), nil
+			return failed(v1beta2.ReasonUnreachable, "%s was lost meanwhile; the replica is checked again.", im), nil
 		}
 		world, err := r.callWorld(ctx, replica, began, polled)
 		if err != nil {
@@ -151,7 +151,7 @@ func (r *reconciler) sameHead(ctx context.Context, replica *v1beta2.Replica, sna
 	defer cancel()
 	list, err := client.List(listCtx, imclient.CauseFresh, nil)
 	if err != nil {
-		out := failed(v1beta2.ReasonUnreachable, "%s does not tell the UUID of %s again: %v.", im, replica.Name, err)
+		out := failed(v1beta2.ReasonUnreachable, "%s does not report the UUID of %s any more: %v.", im, replica.Name, err)
 		return &out
 	}
 	if list[replica.Name].UUID != seen.UUID {
@@ -174,7 +174,7 @@ func (r *reconciler) call(ctx context.Context, replica *v1beta2.Replica, snapsho
 	}
 	client, epoch, ok := r.store.Client(im)
 	if !ok || epoch != snapshot.Epoch {
-		return failed(v1beta2.ReasonUnreachable, "%s was reconnected meanwhile; it is looked at again.", im)
+		return failed(v1beta2.ReasonUnreachable, "%s was reconnected meanwhile; the replica is checked again.", im)
 	}
 	callCtx, cancel := context.WithTimeout(ctx, readToCall+r.rt.RenewDeadline/2-r.rt.Clock.Since(checked))
 	defer cancel()
@@ -189,6 +189,6 @@ func (r *reconciler) call(ctx context.Context, replica *v1beta2.Replica, snapsho
 	case errors.Is(err, imclient.ErrRefused):
 		return failed(v1beta2.ReasonUUIDMismatch, "%s refused to delete %s with UUID %s: %v.", im, replica.Name, request.UUID, err)
 	}
-	return failed(v1beta2.ReasonUnreachable, "%s did not carry out the deletion of %s; it is looked at and tried again by itself. The "+
+	return failed(v1beta2.ReasonUnreachable, "%s did not carry out the deletion of %s; it is checked and retried automatically. The "+
 		"error: %v.", im, replica.Name, err)
 }

@@ -60,7 +60,7 @@ func (r *reconciler) askEngines(ctx context.Context, replica *v1beta2.Replica, v
 		modes, err := r.options.Poll(pollCtx, e)
 		cancel()
 		if err != nil {
-			r.logFor(replica).V(1).Info("an engine does not tell its replicas", "engine", e.Name, "error", err.Error())
+			r.logFor(replica).V(1).Info("an engine does not report its replicas", "engine", e.Name, "error", err.Error())
 			continue
 		}
 		out[e.UID] = removal.Poll{Engine: e.Name, At: began, Modes: modes}

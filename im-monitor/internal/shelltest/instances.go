@@ -159,7 +159,7 @@ func (c *connection) turn(ctx context.Context, call Call, name, state string) er
 }
 
 // Delete does what a conforming server does: it compares the UUID unless the caller vouches for the name, keeps the data of a v2 replica
-// unless reported to destroy it, ignores a v2 engine without clean-up, and removes everything else.
+// unless requested to destroy it, ignores a v2 engine without clean-up, and removes everything else.
 func (c *connection) Delete(ctx context.Context, request imclient.DeleteRequest) error {
 	if err := c.servers.receive(ctx, Call{Manager: c.manager, Delete: &request}); err != nil {
 		return err

@@ -47,7 +47,7 @@ type Env struct {
 	Admin client.Client
 	// Servers are the instance managers by name, as scripted.
 	Servers *Servers
-	// Kubelet plays the kubelets' part; it runs unless reported otherwise.
+	// Kubelet plays the kubelets' part; it runs by default.
 	Kubelet *Kubelet
 
 	t      testing.TB

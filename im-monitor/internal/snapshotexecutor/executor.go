@@ -81,8 +81,8 @@ func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, e
 	if status.IsConflict(again) {
 		return conflictPause, nil
 	}
-	if !v.Enqueue.IsZero() {
-		requeueAt = max(v.Enqueue.Sub(h.rt.Clock.Now()), soon)
+	if !v.RequeueAt.IsZero() {
+		requeueAt = max(v.RequeueAt.Sub(h.rt.Clock.Now()), soon)
 	}
 	return requeueAt, again
 }

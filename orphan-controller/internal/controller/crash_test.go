@@ -86,7 +86,8 @@ var crashScenarios = map[string]crashScenario{
 	},
 	"O17b withdrawn": {
 		prepare: func(w *world) {
-			w.report(w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR), present(v1beta2.ReasonNoOwnerCR, withdrawnAs(v1beta2.ReasonRenamed))...)
+			w.report(w.orphan("vol-1-e-0", v1beta2.ReasonNoOwnerCR),
+				present(v1beta2.ReasonNoOwnerCR, withdrawnAs(v1beta2.ReasonRenamed))...)
 		},
 		drive: func(w *world) { w.until("the orphan was not removed", func() bool { return len(w.all()) == 0 }) },
 	},

@@ -210,7 +210,8 @@ func (w *world) report(o *v1beta2.Orphan, list ...v1beta2.Condition) {
 // executed is im-monitor's evidence that the instance's end is proven.
 func (w *world) executed(o *v1beta2.Orphan) {
 	w.t.Helper()
-	w.report(o, v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionFalse, Reason: v1beta2.InstanceStateTerminated,
+	w.report(o, v1beta2.Condition{Type: v1beta2.OrphanInstanceState, Status: v1beta2.ConditionFalse,
+		Reason:  v1beta2.InstanceStateTerminated,
 		Message: "Absent."})
 }
 

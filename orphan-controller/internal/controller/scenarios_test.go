@@ -192,7 +192,9 @@ func TestALastCopyIsHeldAndReleased(t *testing.T) {
 	im := &v1beta2.InstanceManager{ObjectMeta: w.meta("im-2"),
 		Spec: v1beta2.InstanceManagerSpec{NodeID: "node-2", DataEngine: "v2", Type: "aio"}}
 	w.create(im)
-	w.setStatus(im, map[string]any{"instanceReplicas": map[string]any{other.Name: map[string]any{"status": map[string]any{"uuid": "uuid-of-before", "state": "running"}}}})
+	w.setStatus(im, map[string]any{
+		"instanceReplicas": map[string]any{other.Name: map[string]any{"status": map[string]any{"uuid": "uuid-of-before",
+			"state": "running"}}}})
 	w.stays(o, "another instance of the name proves no copy")
 	w.setStatus(im, map[string]any{"instanceReplicas": map[string]any{other.Name: map[string]any{"status": map[string]any{"uuid": "uuid-2",
 		"state": "running"}}}})

@@ -20,13 +20,14 @@ func notAbandoned(w World) *ruleResult {
 	}
 	return hold(v1beta2.ReasonNotAbandoned, missing+
 		", and attach-controller did not record that it gave this instance up: the objects may be missing, as after "+
-		"restoring an earlier state of etcd. Nothing is deleted by policy. Restore the objects; or delete the orphan by hand if the instance "+
+		"restoring an earlier state of etcd. Nothing is deleted by policy. Restore the objects; or delete the orphan by hand if the "+
+		"instance "+
 		"is not needed.")
 }
 
-// known reports whether the volume exists. That is enough for data on a disk, which has no UUID to be recorded by: the rules of the last copy
-// follow. An Engine, EngineFrontend or Replica of the volume alone is no evidence: a controller that has not heard yet that etcd was restored
-// may have created it. A name that does not show its volume is of none.
+// known reports whether the volume exists. That is enough for data on a disk, which has no UUID to be recorded by: the rules of the last
+// copy follow. An Engine, EngineFrontend or Replica of the volume alone is no evidence: a controller that has not heard yet that etcd was
+// restored may have created it. A name that does not show its volume is of none.
 func known(w World) bool { return w.Volume != nil || w.PersistentVolume }
 
 // recorded reports whether exactly this instance is recorded as abandoned.

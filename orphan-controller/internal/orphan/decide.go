@@ -68,7 +68,7 @@ var whileStanding = []rule{
 	notWanted,      // no policy wants it gone
 	claimed,        // a CR wants the instance: im-monitor will withdraw it
 	foreignData,    // it came with its disk: only a person deletes it
-	notAbandoned,   // no object of its volume exists, and it is not recorded as abandoned: the objects may be missing
+	notAbandoned,   // no Engine or Replica (of data: no Volume or PersistentVolume) exists, and it is not recorded as abandoned
 	usedUnnamed,    // an engine uses a replica that has no object: it may be this one
 	gracePeriod,    // too young for automatic deletion
 	policyLastCopy, // no other healthy copy

@@ -27,7 +27,7 @@ func notEvaluated(w World) *ruleResult {
 	due := w.Orphan.DeletionTimestamp.Add(w.Limits.EvaluationWait)
 	r := &ruleResult{
 		outcome: v1beta2.ReasonNotJudged, own: ownApproval, approval: v1beta2.ConditionFalse, reason: v1beta2.ReasonNotJudged,
-		message: fmt.Sprintf("im-monitor has never evaluated this orphan, so nothing is executed. Unless it does so by %s, the orphan ends.",
+		message: fmt.Sprintf("im-monitor has never evaluated this orphan, so nothing is executed. Unless it does by %s, the orphan ends.",
 			due.UTC().Format(time.RFC3339)),
 		event: EventHeld, requeueAt: due,
 	}

@@ -19,7 +19,7 @@ func policyLastCopy(w World) *ruleResult {
 }
 
 // lastCopy reports whether the orphan may be the last copy of a volume that still exists, and why. It may be one
-// unless another copy is known to be healthy, no object names the volume, or the data stays in any case.
+// unless another copy is known to be healthy, neither a Volume nor a PersistentVolume of it exists, or the data stays in any case.
 func lastCopy(w World) (bool, string) {
 	if w.Orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaInstance && !isData(w) || dataStays(w) {
 		return false, ""

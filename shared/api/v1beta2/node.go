@@ -86,7 +86,7 @@ type NodeStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// AbandonedInstance is one instance without an object, although it may still run.
+// AbandonedInstance is one instance whose Engine or Replica was released before its end was proven: it may still run.
 // +kubebuilder:pruning:PreserveUnknownFields
 type AbandonedInstance struct {
 	// UUID of the instance, as the newest list of its instance manager shows it. Written by attach-controller; never absent.

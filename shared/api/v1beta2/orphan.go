@@ -7,7 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule=`self == oldSelf`,message="spec is immutable: it names exactly what was evaluated; delete this Orphan, another instance gets an Orphan of its own"
 // +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.?orphanType.orValue("") in ['engine-instance', 'replica-instance', 'replica']`,message="spec.orphanType must be engine-instance, replica-instance, or replica for a replica directory",optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.?nodeID.orValue("") != ""`,message="spec.nodeID must name the node of the instance or the directory",optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || !(self.?orphanType.orValue("") in ['engine-instance', 'replica-instance']) || (self.?parameters[?'InstanceName'].orValue("") != "" && self.?parameters[?'InstanceUUID'].orValue("") != "" && self.?parameters[?'InstanceManager'].orValue("") != "" && self.?dataEngine.orValue("") != "")`,message="an orphan of an instance needs spec.dataEngine and the parameters InstanceName, InstanceUUID and InstanceManager, none of them empty: without the UUID it cannot be told from its successor",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || !(self.?orphanType.orValue("") in ['engine-instance', 'replica-instance']) || (self.?parameters[?'InstanceName'].orValue("") != "" && self.?parameters[?'InstanceUUID'].orValue("") != "" && self.?parameters[?'InstanceManager'].orValue("") != "" && self.?dataEngine.orValue("") != "")`,message="an orphan of an instance needs spec.dataEngine and the parameters InstanceName, InstanceUUID and InstanceManager, none of them empty: without the UUID it cannot be distinguished from its successor",optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.?orphanType.orValue("") != 'replica' || (self.?parameters[?'DataName'].orValue("") != "" && self.?parameters[?'DiskName'].orValue("") != "" && self.?parameters[?'DiskUUID'].orValue("") != "" && self.?parameters[?'DiskPath'].orValue("") != "" && self.?parameters[?'DiskType'].orValue("") != "")`,message="an orphan of a replica directory needs the parameters DataName, DiskName, DiskUUID, DiskPath and DiskType, none of them empty",optionalOldSelf=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type OrphanSpec struct {
@@ -75,7 +75,7 @@ type OrphanStatus struct {
 // +kubebuilder:printcolumn:name="UUID",type=string,JSONPath=`.spec.parameters.InstanceUUID`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="CleanupApproved")].message`,priority=1
 // +kubebuilder:printcolumn:name="Failure",type=string,JSONPath=`.status.conditions[?(@.type=="CleanupFailed")].message`,priority=1
-// +kubebuilder:printcolumn:name="Judgement",type=string,JSONPath=`.status.conditions[?(@.type=="Orphaned")].message`,priority=1
+// +kubebuilder:printcolumn:name="Evaluation",type=string,JSONPath=`.status.conditions[?(@.type=="Orphaned")].message`,priority=1
 
 // Orphan is one runtime instance, or the data of one replica, that no object claims. Deleting the Orphan requests its
 // removal.

@@ -2,7 +2,7 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// SnapshotSpec names the volume and reports whether a snapshot is to be taken. It never changes.
+// SnapshotSpec names the volume and states whether a snapshot is to be taken. It never changes.
 // +kubebuilder:validation:XValidation:rule=`self.volume == oldSelf.volume`,message="spec.volume is immutable: create a new Snapshot for the other volume"
 // +kubebuilder:validation:XValidation:rule=`self.?createSnapshot.orValue(false) == oldSelf.?createSnapshot.orValue(false)`,message="spec.createSnapshot is immutable: create a new Snapshot with createSnapshot true to take one"
 // +kubebuilder:validation:XValidation:rule=`(has(self.labels) && dyn(self.labels) != null && self.labels.size() > 0) == (has(oldSelf.labels) && dyn(oldSelf.labels) != null && oldSelf.labels.size() > 0) && (!(has(self.labels) && dyn(self.labels) != null && self.labels.size() > 0) || self.labels == oldSelf.labels)`,message="spec.labels is immutable, it is what the engine's snapshot was labelled with: use metadata.labels for labels of your own"

@@ -37,13 +37,13 @@ const (
 	VolumeUpgradeReady = "ready"
 	// VolumeUpgradeMoving is a volume whose target is being relocated to the temporary node.
 	VolumeUpgradeMoving = "moving"
-	// VolumeUpgradeAway is a volume whose target is relocated.
+	// VolumeUpgradeAway is a volume whose target does not need the node: it was relocated, or the volume is attached elsewhere.
 	VolumeUpgradeAway = "away"
 	// VolumeUpgradeDetached is a volume that nothing on the node serves any more.
 	VolumeUpgradeDetached = "detached"
 	// VolumeUpgradeReturning is a volume whose target is being switched back.
 	VolumeUpgradeReturning = "returning"
-	// VolumeUpgradeHome is a volume whose target was switched back.
+	// VolumeUpgradeHome is a volume whose target was switched back, or that this upgrade did not relocate.
 	VolumeUpgradeHome = "home"
 	// VolumeUpgradeRebuilding is a volume that is not healthy yet.
 	VolumeUpgradeRebuilding = "rebuilding"

@@ -50,7 +50,8 @@ func IsNodeDown(node *Node) bool {
 	return false
 }
 
-// SizeOf is the size in bytes that the volume's engine and replicas have or may be reported: spec.size, but for what was not accepted yet.
+// SizeOf is the size in bytes that the volume's engine and replicas have or may be given: spec.size, except a size that was not accepted
+// yet.
 func SizeOf(v *Volume) int64 {
 	if accepted := v.Status.AcceptedSize; accepted > 0 {
 		return min(accepted, v.Spec.Size)

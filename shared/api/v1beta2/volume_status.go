@@ -6,9 +6,9 @@ type VolumeStatus struct {
 	// Bytes that the volume's data and snapshots take in one replica. Written by Longhorn; absent means 0, not known.
 	// +optional
 	ActualSize int64 `json:"actualSize,omitempty"`
-	// Largest size in bytes for which there was room on the disks of all replicas, and which the engine may be reported: spec.size
+	// Largest size in bytes for which there was room on the disks of all replicas, and to which the engine may be expanded: spec.size
 	// grows beyond it only when there is room, and is never less again. Written by attach-controller; absent means that no
-	// replica was reported a size.
+	// replica was given a size.
 	// +optional
 	AcceptedSize int64 `json:"acceptedSize,omitempty"`
 	// spec.size with its unit, such as 20Gi, for people. Written by attach-controller; absent means unknown.

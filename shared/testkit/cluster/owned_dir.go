@@ -42,13 +42,13 @@ func newOwnedDir(base string) (*ownedDir, error) {
 	if d.lock, err = filelock.Try(filepath.Join(path, ownerFile)); err != nil {
 		return nil, errors.Join(err, d.remove())
 	}
-	if err := d.startChecker(); err != nil {
+	if err := d.startWatchdog(); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the watchdog of %s: %w", path, err), d.remove())
 	}
 	return d, nil
 }
 
-func (d *ownedDir) startChecker() error {
+func (d *ownedDir) startWatchdog() error {
 	watchdog := guardCommand(d.path)
 	alive, err := watchdog.StdinPipe()
 	if err != nil {

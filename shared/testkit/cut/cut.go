@@ -17,7 +17,7 @@ import (
 )
 
 // ErrCut is what every write from the cut on fails with, also the one that was sent.
-var ErrCut = errors.New("the process was cut")
+var ErrCut = errors.New("the process was stopped before this write")
 
 // Point is where to cut. The zero value cuts nowhere.
 type Point struct {

@@ -57,8 +57,9 @@ func TestDecide(t *testing.T) {
 			v1beta2.ReasonTargetUnavailable},
 		"a target with credentials is as good as any": {world(holdsTicket,
 			func(w *World) { w.Target.Spec.CredentialSecret = "s3" }), StepSay, v1beta2.ReasonReady},
-		"a target that Longhorn could not reach is waited for": {world(func(w *World) { w.Target.Status.LastSyncedAt = "2026-08-01T11:00:00Z" }), StepSay, v1beta2.ReasonTargetUnavailable},
-		"a target that refused just now gets its pause":        {world(refused(2, time.Second)), StepSay, v1beta2.ReasonTargetUnavailable},
+		"a target that Longhorn could not reach is waited for": {
+			world(func(w *World) { w.Target.Status.LastSyncedAt = "2026-08-01T11:00:00Z" }), StepSay, v1beta2.ReasonTargetUnavailable},
+		"a target that refused just now gets its pause": {world(refused(2, time.Second)), StepSay, v1beta2.ReasonTargetUnavailable},
 		"one that refuses for hours gets a longer pause": {world(refused(2, 10*time.Minute), func(w *World) {
 			w.Target.Status.Conditions[0].LastTransitionTime = noon.Add(-3 * time.Hour).Format(time.RFC3339)
 		}), StepSay, v1beta2.ReasonTargetUnavailable},

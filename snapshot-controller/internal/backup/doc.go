@@ -3,7 +3,7 @@
 //
 //	not begun ──(Approved)──> begun by im-monitor ──> Completed or Error: final, nothing is held for it
 //
-// A Backup with a snapshot is an intent. The approval is the condition Approved; what waits reports there for what, and holds
+// A Backup with a snapshot is an intent. The approval is the condition Approved; a waiting Backup shows there for what, and holds
 // a ticket only while that would help. From the ticket on until the end the volume is held attached: an engine that stops
 // loses what it copies. The evidence is im-monitor's: state, progress and error.
 //

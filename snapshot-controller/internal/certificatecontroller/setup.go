@@ -27,7 +27,7 @@ const (
 	ConfigurationName = "drover-snapshot-controller"
 )
 
-// Cached reports that of each kind only the one object of that name is read: nothing else is allowed to be.
+// Cached selects of each kind only the one object of that name: no other may be read.
 func Cached() map[client.Object]cache.ByObject {
 	named := func(name string) cache.ByObject {
 		return cache.ByObject{Field: fields.OneTermEqualSelector("metadata.name", name)}

@@ -107,7 +107,8 @@ func TestBackingUp(t *testing.T) {
 			asked(backups, backedUp(v1beta2.BackupInProgress), shows(under)),
 			Verdict{Step: StepNone, Outcome: OutcomeUploading, Status: under}},
 		"and is ready when it is whole": {
-			asked(backups, backedUp(v1beta2.BackupCompleted), shows(under)), Verdict{Step: StepStatus, Outcome: OutcomeReady, Status: done}},
+			asked(backups, backedUp(v1beta2.BackupCompleted), shows(under)),
+			Verdict{Step: StepStatus, Outcome: OutcomeReady, Status: done}},
 		"what failed is reported": {
 			asked(backups, backedUp(v1beta2.BackupError), func(w *World) { w.Backup.Status.Error = "no space" }, shows(under)),
 			Verdict{Step: StepStatus, Outcome: OutcomeFailed, Status: failed}},

@@ -1,7 +1,7 @@
 // Package csisnapshot decides what becomes of one VolumeSnapshotContent of the CSI driver driver.longhorn.io: it is the role
 // of the csi-snapshotter, played on Longhorn's own objects instead of a driver's calls.
 //
-// A content that names a volume is to be taken: it gets a Snapshot, and, where its class reports it, a Backup of that, both
+// A content that names a volume is to be taken: it gets a Snapshot, and, where its class requests it, a Backup of that, both
 // named after the VolumeSnapshot. A content that names a snapshot is found. The common snapshot controller of Kubernetes
 // binds contents to VolumeSnapshots, puts the finalizer on them and marks those whose VolumeSnapshot is deleted.
 //

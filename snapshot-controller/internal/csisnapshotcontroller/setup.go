@@ -19,7 +19,7 @@ const LeaseName = "external-snapshotter-leader-driver-longhorn-io"
 // workers is how many contents are checked at once.
 const workers = 4
 
-// Options report whether and how the csi-snapshotter's role is taken.
+// Options configure whether and how the csi-snapshotter's role is taken.
 type Options struct {
 	// Take takes the role; without it there is no lease and no watch.
 	Take bool

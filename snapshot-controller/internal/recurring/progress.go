@@ -13,7 +13,7 @@ type plan struct {
 	snapshots []*v1beta2.Snapshot
 	backups   []*v1beta2.Backup
 	doomed    []*v1beta2.Snapshot
-	// busy is how many are being worked on; wake is when the first of them exceeds the run's patience.
+	// busy is how many are being worked on; requeueAt is when the first of them exceeds the run's patience.
 	busy      int
 	requeueAt time.Time
 }

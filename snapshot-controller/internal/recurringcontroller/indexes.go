@@ -54,8 +54,10 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		{&v1beta2.Snapshot{}, byOpen, one(open)},
 		{&v1beta2.Backup{}, byMade, one(made)},
 		{&v1beta2.Backup{}, byOpen, one(open)},
-		{&corev1.PersistentVolume{}, byHandle, one(func(obj client.Object) string { return bindingOf(obj.(*corev1.PersistentVolume)).volume })},
-		{&corev1.PersistentVolume{}, byClaim, one(func(obj client.Object) string { return string(bindingOf(obj.(*corev1.PersistentVolume)).uid) })},
+		{&corev1.PersistentVolume{}, byHandle,
+			one(func(obj client.Object) string { return bindingOf(obj.(*corev1.PersistentVolume)).volume })},
+		{&corev1.PersistentVolume{}, byClaim,
+			one(func(obj client.Object) string { return string(bindingOf(obj.(*corev1.PersistentVolume)).uid) })},
 	} {
 		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
 			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)

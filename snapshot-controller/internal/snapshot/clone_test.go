@@ -22,9 +22,13 @@ func TestWhichSnapshotAVolumeNeeds(t *testing.T) {
 			"a/s"},
 		"a copy under way": {v1beta2.Volume{Spec: v1beta2.VolumeSpec{DataSource: "vol://a"},
 			Status: v1beta2.VolumeStatus{CloneStatus: copying}}, "a/s"},
-		"a copy that is whole":        {v1beta2.Volume{Status: v1beta2.VolumeStatus{CloneStatus: v1beta2.VolumeCloneStatus{State: v1beta2.CloneCompleted, SourceVolume: "a", Snapshot: "s"}}}, ""},
-		"a copy that is not needed":   {v1beta2.Volume{ObjectMeta: going, Status: v1beta2.VolumeStatus{CloneStatus: copying}}, ""},
-		"a copy without its snapshot": {v1beta2.Volume{Status: v1beta2.VolumeStatus{CloneStatus: v1beta2.VolumeCloneStatus{State: v1beta2.CloneInitiated, SourceVolume: "a"}}}, ""},
+		"a copy that is whole": {
+			v1beta2.Volume{Status: v1beta2.VolumeStatus{CloneStatus: v1beta2.VolumeCloneStatus{State: v1beta2.CloneCompleted,
+				SourceVolume: "a", Snapshot: "s"}}}, ""},
+		"a copy that is not needed": {v1beta2.Volume{ObjectMeta: going, Status: v1beta2.VolumeStatus{CloneStatus: copying}}, ""},
+		"a copy without its snapshot": {
+			v1beta2.Volume{Status: v1beta2.VolumeStatus{CloneStatus: v1beta2.VolumeCloneStatus{State: v1beta2.CloneInitiated,
+				SourceVolume: "a"}}}, ""},
 	} {
 		t.Run(sentence, func(t *testing.T) { require.Equal(t, c.want, Shared(&c.volume)) })
 	}

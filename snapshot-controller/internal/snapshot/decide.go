@@ -59,7 +59,8 @@ func (w World) unrepaired() bool {
 	return lacking
 }
 
-// end ends the object without any call: it deletes the object, then removes the ticket, then the finalizer.
+// end ends the object without any call: it deletes the object unless it is being deleted already, then removes the ticket, then the
+// finalizer.
 func (w World) end(why End, confirm bool) Verdict {
 	v := Verdict{End: why, Confirm: confirm, Reason: string(why), Message: endMessage(w, why)}
 	switch {

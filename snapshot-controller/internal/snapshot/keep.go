@@ -14,7 +14,8 @@ func (w World) keep() Verdict {
 	if info := w.info(); info != nil {
 		status := w.mirrored(info)
 		if info.Removed {
-			return w.report(status, ready(v1beta2.ReasonMarkedRemoved, "The engine has marked it removed; it ends with the next purge."), nil)
+			return w.report(status, ready(v1beta2.ReasonMarkedRemoved, "The engine has marked it removed; it ends with the next purge."),
+				nil)
 		}
 		return w.report(status, ready(v1beta2.ReasonReady, "It can be used."), nil)
 	}

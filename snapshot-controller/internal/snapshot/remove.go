@@ -51,7 +51,8 @@ func (w World) blocker() (reason, message string) {
 	case volume.Spec.MigrationNodeID != "" || volume.Status.CurrentMigrationNodeID != "":
 		return v1beta2.ReasonMigrating, "Volume " + volume.Name + " moves to another node; it continues when that is done."
 	case w.upgrading():
-		return v1beta2.ReasonUpgrading, "The data engine under volume " + volume.Name + " is being upgraded; it continues when that is done."
+		return v1beta2.ReasonUpgrading, "The data engine under volume " + volume.Name +
+			" is being upgraded; it continues when that is done."
 	case w.rebuilding():
 		return v1beta2.ReasonRebuilding, "A replica of volume " + volume.Name + " is being rebuilt; it continues when that is done."
 	case marked && children[VolumeHead]:

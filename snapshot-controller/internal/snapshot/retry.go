@@ -69,7 +69,8 @@ func (w World) refused() Verdict {
 	}
 	again := asked.Add(f.pause())
 	if w.Now.Before(again) {
-		v := w.report(w.mirrored(nil), ready(v1beta2.ReasonFailed, fmt.Sprintf("%s It is requested again at %s.", refusal, text(again))), nil)
+		v := w.report(w.mirrored(nil), ready(v1beta2.ReasonFailed, fmt.Sprintf("%s It is requested again at %s.", refusal, text(again))),
+			nil)
 		v.Enqueue = again
 		return v
 	}

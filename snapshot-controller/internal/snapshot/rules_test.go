@@ -70,7 +70,8 @@ func TestCreation(t *testing.T) {
 		"one that was taken and is not listed is lost, not retaken": {world(taken), StepStatus, v1beta2.ReasonLost},
 		"one of a detached volume that was never listed reports it": {world(system, detached), StepStatus, v1beta2.ReasonVolumeDetached},
 		"label, finalizer and owner reference come first":           {world(noOwner), StepRepair, "Repaired"},
-		"a label that names another volume is put right":            {world(func(w *World) { w.Snapshot.Labels[v1beta2.LabelVolume] = "x" }), StepRepair, "Repaired"},
+		"a label that names another volume is put right": {
+			world(func(w *World) { w.Snapshot.Labels[v1beta2.LabelVolume] = "x" }), StepRepair, "Repaired"},
 		"one that waited for its volume becomes the new volume's": {world(noOwner,
 			func(w *World) { w.Volume.CreationTimestamp = at(5) }), StepRepair, "Repaired"},
 		"what im-monitor withdrew is deleted":             {world(taken, withdrawn), StepDelete, "Withdrawn"},

@@ -63,7 +63,7 @@ func thinSnapshot(obj any) any {
 	return thin
 }
 
-// thinBackup keeps what is decided by, and what Kubernetes is reported of it; of a target's own words nothing is.
+// thinBackup keeps what decisions need and what Kubernetes is shown of the Backup, and nothing that the target reports itself.
 func thinBackup(obj any) any {
 	b, ok := obj.(*v1beta2.Backup)
 	if !ok {

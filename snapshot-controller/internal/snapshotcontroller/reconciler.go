@@ -72,14 +72,14 @@ func (r *reconciler) sooner(again time.Duration, at time.Time) time.Duration {
 // decide returns a nil world where the snapshot is gone, and when to ask for a place again. A volume's absence counts once
 // it was seen uncached.
 func (r *reconciler) decide(ctx context.Context, name string) (*snapshot.World, snapshot.Verdict, time.Duration, error) {
-	world, verdict, again, err := r.poll(ctx, name, false)
+	world, verdict, again, err := r.decideOnce(ctx, name, false)
 	if world == nil || err != nil || !verdict.Confirm {
 		return world, verdict, again, err
 	}
-	return r.poll(ctx, name, true)
+	return r.decideOnce(ctx, name, true)
 }
 
-func (r *reconciler) poll(ctx context.Context, name string, live bool) (*snapshot.World, snapshot.Verdict, time.Duration, error) {
+func (r *reconciler) decideOnce(ctx context.Context, name string, live bool) (*snapshot.World, snapshot.Verdict, time.Duration, error) {
 	world, values, err := r.observer.observe(ctx, name, live)
 	if world == nil || err != nil {
 		return nil, snapshot.Verdict{}, 0, err

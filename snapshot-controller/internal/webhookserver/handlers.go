@@ -101,7 +101,7 @@ func (j *evaluator) Handle(ctx context.Context, request admission.Request) admis
 // its failure policy; the controllers check and repair the same later.
 func unanswered(ctx context.Context, name string, err error) admission.Response {
 	answers.WithLabelValues(name, "failed").Inc()
-	log.FromContext(ctx).Error(err, "a request passes unjudged", "webhook", name)
+	log.FromContext(ctx).Error(err, "a request is allowed without evaluation", "webhook", name)
 	return admission.Allowed("").WithWarnings("drover could not check this Snapshot now, and does so later: " + err.Error())
 }
 

@@ -18,7 +18,7 @@ const (
 	ReviewPath   = "/judge-snapshot"
 )
 
-// Options report whether and how the API server is answered.
+// Options configure whether and how the API server is answered.
 type Options struct {
 	// Port is where; 0: nowhere.
 	Port int

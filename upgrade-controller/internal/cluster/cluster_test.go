@@ -45,7 +45,8 @@ func TestTheTemporaryNodeOfATarget(t *testing.T) {
 		"not one that is down":               {change: func(w *model.World) { down(w, "b") }, want: "c"},
 		"not one that a person keeps free": {change: func(w *model.World) { w.Nodes["b"].Spec.AllowScheduling = false },
 			want: "c"},
-		"nor one that is to be emptied":                        {change: func(w *model.World) { w.Nodes["b"].Spec.EvictionRequested = true }, want: "c"},
+		"nor one that is to be emptied": {
+			change: func(w *model.World) { w.Nodes["b"].Spec.EvictionRequested = true }, want: "c"},
 		"none, where all others are":                           {change: func(w *model.World) { keepFree(w) }},
 		"one of them for a target that has nowhere to be else": {lost: true, change: func(w *model.World) { keepFree(w) }, want: "b"},
 		"another one where there is one": {lost: true, change: func(w *model.World) {

@@ -53,7 +53,8 @@ func TestWhatAVanishedUpgradeLeftIsBroughtHomeAndOpened(t *testing.T) {
 		leftover.Decide(cordoned(func(m *model.World) { m.Volumes["away"].Spec.TargetNodeID = "" })))
 	require.Equal(t, []string{"away"}, switchedBack(upgrade("node-2", v1beta2.UpgradeStateSwitchingOver)),
 		"another node's upgrade does not have it")
-	require.Equal(t, []string{"away"}, switchedBack(upgrade("node-1", v1beta2.UpgradeStateUndefined)), "one that has not begun waits for this")
+	require.Equal(t, []string{"away"}, switchedBack(upgrade("node-1", v1beta2.UpgradeStateUndefined)),
+		"one that has not begun waits for this")
 	require.Equal(t, []string{"away"}, switchedBack(upgrade("node-1", v1beta2.UpgradeStateError)), "nor one that has ended")
 
 	stale := cordoned(nil)

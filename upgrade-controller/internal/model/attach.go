@@ -15,7 +15,7 @@ func (w *World) Attach(name string) {
 	w.takeOut(name)
 	w.rebuild(name)
 	w.retarget(v)
-	w.evaluator(v)
+	w.evaluate(v)
 }
 
 // out are the states in which attach-controller keeps the listed replicas out of their engines.
@@ -120,8 +120,8 @@ func (w *World) takesEngine(node string) bool {
 	return false
 }
 
-// evaluator sets the volume's robustness.
-func (w *World) evaluator(v *v1beta2.Volume) {
+// evaluate sets the volume's robustness.
+func (w *World) evaluate(v *v1beta2.Volume) {
 	switch usable := w.Usable(v.Name, ""); {
 	case usable == 0:
 		v.Status.Robustness = v1beta2.VolumeRobustnessFaulted

@@ -107,7 +107,7 @@ func (w *World) AttachVolume(name, node string) bool {
 	engine.Status.CurrentState = v1beta2.InstanceStateRunning
 	w.Engines[engine.Name] = engine
 	v.Spec.NodeID, v.Status.CurrentNodeID, v.Status.State = node, node, v1beta2.VolumeStateAttached
-	w.evaluator(v)
+	w.evaluate(v)
 	return true
 }
 

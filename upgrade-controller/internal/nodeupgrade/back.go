@@ -32,7 +32,8 @@ func (p *pass) switchBack(name string) bool {
 	case here:
 		p.send(v, "")
 		if !v.AtOriginalNode() || v.Settling() {
-			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target is switched back to node "+v.Holder()+
+			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target is switched back to node "+
+				v.Holder()+
 				".")
 		}
 	default:

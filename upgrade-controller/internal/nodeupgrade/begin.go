@@ -28,7 +28,8 @@ func (p *pass) undefined() {
 	}
 	if other := p.other(); other != "" {
 		p.status.StateSince = "" // its time does not run
-		p.wait(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("NodeDataEngineUpgrade %s is earlier: wait until it ends, or delete it.", other))
+		p.wait(v1beta2.ReasonWaitingForUpgrade,
+			fmt.Sprintf("NodeDataEngineUpgrade %s is earlier: wait until it ends, or delete it.", other))
 		return
 	}
 	if p.Manager.Spec.Paused {
@@ -129,7 +130,8 @@ func (p *pass) keeps() bool {
 // rollBackWhenLate rolls back a step that takes too long.
 func (p *pass) rollBackWhenLate() {
 	if p.late() {
-		p.rollBack(fmt.Sprintf("Rolled back from state %s after %s. %s %s", p.observed, Timeout(p.Manager, p.observed), p.message, p.next()))
+		p.rollBack(fmt.Sprintf("Rolled back from state %s after %s. %s %s", p.observed, Timeout(p.Manager, p.observed), p.message,
+			p.next()))
 	}
 }
 

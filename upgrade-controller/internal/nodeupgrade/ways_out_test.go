@@ -29,7 +29,8 @@ func notRelocated(s *scene) {
 
 func TestWhatWasNeverSentAwayKeepsNoNodeClosed(t *testing.T) {
 	run(t, map[string]row{
-		"a volume that waits for the node to be uncordoned": {from: rolling, change: func(s *scene) { notRelocated(s); attaching(s) }, to: rolling,
+		"a volume that waits for the node to be uncordoned": {from: rolling, change: func(s *scene) { notRelocated(s); attaching(s) },
+			to:      rolling,
 			effects: effects(opens)},
 		"forward, too": {from: back, change: func(s *scene) { notRelocated(s); attaching(s) }, to: rebuilding},
 		"a replica of a volume whose own node is unreachable": {from: rolling, change: func(s *scene) { notRelocated(s); unseen(s) },

@@ -123,8 +123,9 @@ func (p *pass) undefined() {
 		return
 	}
 	if first := before(p.Manager, p.Others); first != nil {
-		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("DataEngineUpgradeManager %s is earlier; it is %s. Wait until it ends, or delete it.",
-			first.Name, stateOf(first)))
+		p.hold(v1beta2.ReasonWaitingForUpgrade,
+			fmt.Sprintf("DataEngineUpgradeManager %s is earlier; it is %s. Wait until it ends, or delete it.",
+				first.Name, stateOf(first)))
 		return
 	}
 	switch {
@@ -166,8 +167,9 @@ func (p *pass) failed() {
 		return
 	}
 	if first := before(p.Manager, p.Others); first != nil {
-		p.hold(v1beta2.ReasonWaitingForUpgrade, fmt.Sprintf("It is to continue, but DataEngineUpgradeManager %s is earlier; it is %s. Wait until "+
-			"that one ends, or delete it.", first.Name, stateOf(first)))
+		p.hold(v1beta2.ReasonWaitingForUpgrade,
+			fmt.Sprintf("It is to continue, but DataEngineUpgradeManager %s is earlier; it is %s. Wait until "+
+				"that one ends, or delete it.", first.Name, stateOf(first)))
 		return
 	}
 	if p.status.InstanceManagerImage == "" {

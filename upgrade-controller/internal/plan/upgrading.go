@@ -154,7 +154,8 @@ func (p *pass) report(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	}
 	p.move(v1beta2.ReasonUpgradingNode, p.summary(message))
 	if stalled := conditions.Get(u.Status.Conditions, v1beta2.UpgradeStalled); stalled != nil && stalled.Status == v1beta2.ConditionTrue {
-		p.condition(v1beta2.UpgradeStalled, v1beta2.ConditionTrue, v1beta2.ReasonTimedOut, fmt.Sprintf("Node %s: %s", node, stalled.Message))
+		p.condition(v1beta2.UpgradeStalled, v1beta2.ConditionTrue, v1beta2.ReasonTimedOut,
+			fmt.Sprintf("Node %s: %s", node, stalled.Message))
 	}
 }
 
@@ -212,7 +213,7 @@ func (p *pass) retried(node string, u *v1beta2.NodeDataEngineUpgrade) {
 // forget clears the current node; the next pass continues with another.
 func (p *pass) forget(node string, n v1beta2.UpgradeNodeStatus) {
 	p.status.UpgradeNodes[node], p.status.UpgradingNode = n, ""
-	p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s has ended.", node)))
+	p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("The upgrade of node %s has ended.", node)))
 }
 
 // aborting ends once no node is under way.

@@ -201,7 +201,8 @@ func noOtherNode(w World) string {
 		}
 	}
 	if free := w.Cluster.KeptFree(w.Node); free != "" {
-		return fmt.Sprintf("no other node may hold the targets of its volumes meanwhile: %s. Allow one of them to take the targets for as long as "+
+		return fmt.Sprintf("no other node may hold the targets of its volumes meanwhile: %s. Allow one of them to take the targets for "+
+			"as long as "+
 			"the upgrade lasts "+
 			"(Node spec.allowScheduling true, spec.evictionRequested false), enable v2 on another node, or detach the volumes.", free)
 	}

@@ -40,7 +40,8 @@ func TestWhatChangedAfterItWasJudgedIsJudgedAnew(t *testing.T) {
 	require.Empty(t, v.Spec.TargetNodeID)
 
 	touch(u)
-	_, err = applyNode(ctx, w.admin, evaluated, nodeupgrade.Verdict{Status: v1beta2.NodeDataEngineUpgradeStatus{State: v1beta2.UpgradeStateRollingBack}})
+	_, err = applyNode(ctx, w.admin, evaluated,
+		nodeupgrade.Verdict{Status: v1beta2.NodeDataEngineUpgradeStatus{State: v1beta2.UpgradeStateRollingBack}})
 	require.True(t, apierrors.IsConflict(err), "%v", err)
 	require.NoError(t, w.admin.Get(ctx, client.ObjectKeyFromObject(u), u))
 	require.Empty(t, u.Status.State)

@@ -78,5 +78,5 @@ func stallEvents(before, after []v1beta2.Condition) []events.Event {
 
 func stalledEvent(message string) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "Stalled", Action: actionUpgrade,
-		Note: fmt.Sprintf("It continues waiting. %s", message)}
+		Note: fmt.Sprintf("The upgrade still waits. %s", message)}
 }

@@ -39,7 +39,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Register
 	// One worker each: two concurrent reconciles could begin the upgrades of two nodes.
 	one := controller.Options{MaxConcurrentReconciles: 1}
 	plans := &planReconciler{options: options, observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock}
-	b := ctrl.NewControllerManagedBy(rt.Manager).Named("data-engine-upgrade-manager").For(&v1beta2.DataEngineUpgradeManager{}).WithOptions(one)
+	b := ctrl.NewControllerManagedBy(rt.Manager).Named("data-engine-upgrade-manager").For(&v1beta2.DataEngineUpgradeManager{}).WithOptions(
+		one)
 	if err := w.addPlan(b).Complete(plans); err != nil {
 		return fmt.Errorf("setting up the controller of upgrades: %w", err)
 	}

@@ -118,13 +118,6 @@ func v2PurgeSilent(k v2kit) {
 	k.inMode(e, f, r, "RW")
 }
 
-func (k v2kit) maxCount(e, f spdk, count int32) error {
-	_, err := k.Manager.Proxy.VolumeSnapshotMaxCountSet(k.Context(),
-		&imrpc.EngineVolumeSnapshotMaxCountSetRequest{ProxyEngineRequest: k.ref(e, f),
-			Count: &ptypes.VolumeSnapshotMaxCountSetRequest{Count: count}})
-	return err
-}
-
 func v2Rebuild(k v2kit) {
 	f, e, _ := k.served()
 	r := k.replica(k.Manager, 2)

@@ -41,7 +41,7 @@ type Runner struct {
 	Run string
 	// Limit is how long one check may take, and its cleaning up once more.
 	Limit time.Duration
-	// Done is reported each result as it comes.
+	// Done is called with each result as it comes.
 	Done func(Result)
 
 	shared shared

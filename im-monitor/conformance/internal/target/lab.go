@@ -33,7 +33,7 @@ const (
 	CanCut     = "cut"
 )
 
-// CommandLab runs commands of the operator in a reconciler, with the manager's address in MANAGER and its data engine in DATA_ENGINE.
+// CommandLab runs commands of the operator in a shell, with the manager's address in MANAGER and its data engine in DATA_ENGINE.
 type CommandLab struct{ RestartCommand, CutCommand, JoinCommand string }
 
 // Can reports whether the commands were given.

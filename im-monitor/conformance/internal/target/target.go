@@ -29,7 +29,7 @@ type Target struct {
 	Disk, SecondDisk Disk
 	// SpareDevice is one more block device of the node of V2, whose content may be destroyed.
 	SpareDevice string
-	// Destroy is true when a person reported that the content of the devices may be destroyed.
+	// Destroy is true when a person allowed the content of the devices to be destroyed.
 	Destroy bool
 
 	Content Content

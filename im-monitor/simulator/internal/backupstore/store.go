@@ -98,7 +98,7 @@ func URL(target, name, volume string) string {
 	return target + "?" + url.Values{"backup": {name}, "volume": {volume}}.Encode()
 }
 
-// Load reads the backup that a URL names. The target is that of the URL unless another is reported.
+// Load reads the backup that a URL names. The target is that of the URL unless another one is given.
 func Load(backupURL, target, below string) (Backup, error) {
 	where, query, _ := strings.Cut(backupURL, "?")
 	values, err := url.ParseQuery(query)

@@ -28,7 +28,7 @@ func (p *Plane) PutBacking(b Backing) {
 	p.nodeOf(b.Node).backing[b.key()] = &b
 }
 
-// openDirectory lets a replica process open its data, made with the size that it is reported when the node has none of that name; it
+// openDirectory lets a replica process open its data, made with the size that is requested when the node has none of that name; it
 // answers why the process exits, or "". The size stays with the data, as in volume.meta.
 func (s *Server) openDirectory(i *Instance, source string) string {
 	a, name := arguments(i.Args), i.directory()

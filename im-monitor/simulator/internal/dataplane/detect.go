@@ -39,7 +39,7 @@ func (m *member) fail(why string) {
 	r.afterLoss()
 }
 
-// afterLoss fails a v2 engine that has no usable replica left, and has v2 watchers reported.
+// afterLoss fails a v2 engine that has no usable replica left, and notifies v2 watchers.
 func (r *engineRun) afterLoss() {
 	if r.engine.server.engine != V2 || !r.open {
 		return

@@ -39,7 +39,7 @@ type DiskInfo struct {
 	Total, Free                         int64
 }
 
-// ServerDisk is an entry of a server's map, with what the server reports no one.
+// ServerDisk is an entry of a server's map, with what the server reports to no caller.
 type ServerDisk struct {
 	Node    string `json:"node"`
 	Pod     string `json:"pod"`

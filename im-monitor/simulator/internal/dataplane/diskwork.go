@@ -1,7 +1,7 @@
 package dataplane
 
 // workOnDisks begins with the next disk that waits; the lock is held. What is written is written halfway: a server that ends before has
-// written nothing, one that ends after it has reported no one.
+// written nothing, one that ends after it has not answered.
 func (s *Server) workOnDisks() {
 	if s.working != nil || len(s.queue) == 0 || !s.alive {
 		return
@@ -167,7 +167,7 @@ func (s *Server) tick() {
 }
 
 // beginPass reads what the loaded lvstores hold. It takes half a cycle, and is dropped when a replica was created or deleted
-// meanwhile. Watchers are reported nothing.
+// meanwhile. Watchers get no notice.
 func (s *Server) beginPass() {
 	found, changes := map[string]*Lvol{}, s.changes
 	for _, d := range s.loaded() {

@@ -33,7 +33,8 @@ func (r *engineRun) compare() {
 	case v.untouched() && best.data.Empty(): // a reader must find what the backing image has
 		v.begin(best.data)
 	case v.mainland != nil && best.data.Sum() == v.mainland.sum:
-		r.note(EffectIslandLost, fmt.Sprintf("%d writes of an engine that was partitioned are left behind", v.truth.writes-v.mainland.writes))
+		r.note(EffectIslandLost,
+			fmt.Sprintf("%d writes of an engine that was partitioned are left behind", v.truth.writes-v.mainland.writes))
 		v.truth, v.mainland, v.fence = *v.mainland, nil, r.epoch
 		v.baseline++
 	case best.data.Empty() && !best.data.partial && v.truth.writes > 0:

@@ -165,7 +165,7 @@ func (w *Watcher) Close() {
 	delete(w.server.watchers, w)
 }
 
-// changed reports every watcher that something changed; the lock is held.
+// changed notifies every watcher that something changed; the lock is held.
 func (s *Server) changed() {
 	for w := range s.watchers {
 		w.pending++

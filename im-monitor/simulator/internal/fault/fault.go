@@ -204,7 +204,7 @@ func (s *Set) Has(id string) bool {
 
 func (s *Set) drop(which func(*Rule) bool) { s.rules = slices.DeleteFunc(s.rules, which) }
 
-// report enqueues whoever waits for a change; the lock is held.
+// report notifies the callers that wait for a change; the lock is held.
 func (s *Set) report() {
 	if s.changed != nil {
 		close(s.changed)

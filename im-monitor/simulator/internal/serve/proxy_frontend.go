@@ -66,7 +66,7 @@ func (s *proxyService) ReplicaRebuildConcurrentSyncLimitSet(ctx context.Context,
 	})
 }
 
-// ReplicaRebuildConcurrentSyncLimitGet reports whether limit.
+// ReplicaRebuildConcurrentSyncLimitGet reports the limit.
 func (s *proxyService) ReplicaRebuildConcurrentSyncLimitGet(ctx context.Context,
 	in *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaRebuildConcurrentSyncLimitGetResponse, error) {
 	e, err := s.engine(ctx, in)

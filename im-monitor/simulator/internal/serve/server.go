@@ -87,7 +87,6 @@ func (s *Servers) serverOptions() []grpc.ServerOption {
 		grpc.StreamInterceptor(s.stream),
 		grpc.ReadBufferSize(bufferBytes),
 		grpc.WriteBufferSize(bufferBytes),
-		grpc.SharedWriteBuffer(true),
 		grpc.MaxRecvMsgSize(16 << 20),
 		grpc.MaxSendMsgSize(1 << 30),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second}),
