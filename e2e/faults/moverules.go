@@ -127,7 +127,8 @@ func orderRules() []rule {
 		off("manager stays", "a deleted upgrade ends once no node of it is in progress", tests, planFile,
 			`p.verdict.DropFinalizer = !left`, `_ = left; p.verdict.DropFinalizer = true`),
 		off("upgrade queue", "an upgrade waits for the earlier one", tests, planFile,
-			`if first := before(p.Manager, p.Others); first != nil {`, `if first := before(p.Manager, nil); first != nil {`),
+			"	if first := before(p.Manager, p.Others); first != nil {\n		p.hold(v1beta2.ReasonWaitingForUpgrade,\n			fmt.Sprintf(\"DataEngineUpgradeManager",
+			"	if first := before(p.Manager, nil); first != nil {\n		p.hold(v1beta2.ReasonWaitingForUpgrade,\n			fmt.Sprintf(\"DataEngineUpgradeManager"),
 	}
 }
 
@@ -150,7 +151,7 @@ func targetRules() []rule {
 		off("a failed second never counts", "the frontend does not switch to a failed engine", tests, secondFile,
 			`bad := ofEngine(p.second).state == v1beta2.InstanceStateError || p.engineUp() && p.outrun()`, `bad := false`),
 		off("suspension lost", "a frontend that lost its suspension is led back", tests, secondFile,
-			`case reported && lost(p.frontend):`, `case false:`),
+			`case switchOrdered && lost(p.frontend):`, `case false:`),
 		off("what the old one dropped", "a replica that the ending engine had dropped is treated as stale", tests, secondFile,
 			"	p.believe(e)\n", "	_ = p.believe\n"),
 		off("no reversal", "a switchover that is almost complete is completed", tests, targetFile,

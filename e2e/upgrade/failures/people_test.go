@@ -28,7 +28,7 @@ func TestOfTwoUpgradesAtOnceOneWaits(t *testing.T) {
 		}
 		condition := conditions.Get(m.Status.Conditions, v1beta2.UpgradeProgressing)
 		if condition != nil && condition.Reason == v1beta2.ReasonWaitingForUpgrade &&
-			strings.Contains(condition.Message, "DataEngineUpgradeManager first came first") {
+			strings.Contains(condition.Message, "DataEngineUpgradeManager first is earlier") {
 			return "", nil
 		}
 		return "it reports " + world.FormatConditions(m.Status.Conditions), nil
