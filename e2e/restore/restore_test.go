@@ -113,12 +113,12 @@ func TestNothingCreatedSinceTheBackupIsDestroyed(t *testing.T) {
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		rebuilt = append(rebuilt, order(t, ctx, engine, 2))
 	}
-	reduced := order(t, ctx, v1beta2.DataEngineV2, 2)
+	rebuiltDetached := order(t, ctx, v1beta2.DataEngineV2, 2)
 	backup, err := here.BackUpEtcd(ctx)
 	require.NoError(t, err)
 	require.NoError(t, here.WaitManagers(ctx, patience))
 
-	for _, volume := range append([]string{reduced}, rebuilt...) {
+	for _, volume := range append([]string{rebuiltDetached}, rebuilt...) {
 		first, err := here.ReplicasOf(ctx, volume)
 		require.NoError(t, err)
 		for _, r := range first {
@@ -129,7 +129,7 @@ func TestNothingCreatedSinceTheBackupIsDestroyed(t *testing.T) {
 		attached = append(attached, order(t, ctx, engine, 2))
 	}
 	detached = append(detached, order(t, ctx, v1beta2.DataEngineV2, 2))
-	for _, volume := range append([]string{reduced}, detached...) {
+	for _, volume := range append([]string{rebuiltDetached}, detached...) {
 		_, err := here.StopWriting(ctx, volume)
 		require.NoError(t, err)
 		require.NoError(t, here.LetGo(ctx, volume, patience))
@@ -145,10 +145,13 @@ func TestNothingCreatedSinceTheBackupIsDestroyed(t *testing.T) {
 	for _, volume := range attached {
 		heldFor(t, ctx, volume, 3, v1beta2.ReasonNotAbandoned)
 	}
-	for _, volume := range slices.Concat(detached, rebuilt, []string{reduced}) {
+	for _, volume := range slices.Concat(detached, rebuilt, []string{rebuiltDetached}) {
 		heldFor(t, ctx, volume, 2, v1beta2.ReasonNotAbandoned)
 	}
-	startsNothingEmpty(t, ctx, reduced)
+	startsNothingEmpty(t, ctx, rebuiltDetached)
+	// Its objects are those of the backup: attached, until attach-controller leads again.
+	require.NoError(t, here.Wait(ctx, "the detachment of "+rebuiltDetached, patience,
+		func(ctx context.Context) (string, error) { return served(ctx, rebuiltDetached) }))
 	require.NoError(t, here.Never(ctx, "a deletion", watching, func(ctx context.Context) (string, error) {
 		deletions, err := here.Deletions(ctx)
 		for _, d := range deletions {
@@ -159,7 +162,7 @@ func TestNothingCreatedSinceTheBackupIsDestroyed(t *testing.T) {
 		if err != nil {
 			return "", err
 		}
-		return served(ctx, reduced)
+		return served(ctx, rebuiltDetached)
 	}))
 	for _, volume := range writers {
 		seen, err := here.StopWriting(ctx, volume)
@@ -167,7 +170,7 @@ func TestNothingCreatedSinceTheBackupIsDestroyed(t *testing.T) {
 		require.Empty(t, seen.Harm())
 		require.NoError(t, here.Verify(ctx, volume))
 	}
-	for _, volume := range append([]string{reduced}, detached...) {
+	for _, volume := range append([]string{rebuiltDetached}, detached...) {
 		left, err := here.InstancesOf(ctx, volume)
 		require.NoError(t, err)
 		require.Equal(t, 2, strings.Count(left, volume+"-r-"), left)
