@@ -13,6 +13,10 @@ import (
 // operations sets the condition EngineOperations. A failure stays in it until its call is no longer due: neither another call
 // in between, nor a new leader that has not tried the call yet, removes it.
 func (p *pass) operations() {
+	s := &p.out.Status
+	if len(p.Failed) == 0 && !conditions.IsFalse(s.Conditions, v1beta2.EngineOperations) {
+		return
+	}
 	var failed []string
 	due := p.due()
 	for _, key := range slices.SortedFunc(maps.Keys(p.Failed), byOpAndName) {
@@ -20,7 +24,6 @@ func (p *pass) operations() {
 			failed = append(failed, p.sentence(key))
 		}
 	}
-	s := &p.out.Status
 	c := v1beta2.Condition{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonOperationFailed,
 		Message: strings.Join(failed, " ")}
 	switch {
