@@ -27,85 +27,110 @@ func moveRules() []rule {
 	return slices.Concat(nodeRules(), orderRules(), targetRules(), heldBackRules(), podRules())
 }
 
-// nodeRules are those of upgrade-controller for one node.
+// nodeTests are those of the rules of upgrade-controller for one node.
+var nodeTests = []string{nodeCore, upgradeModel, upgradeReconciler}
+
+// nodeRules are those of upgrade-controller for one node, by phase.
 func nodeRules() []rule {
-	tests := []string{nodeCore, upgradeModel, upgradeReconciler}
+	return slices.Concat(beginRules(), relocationRules(), replacementRules(), returnRules())
+}
+
+// beginRules are those before the first volume is touched: leftovers, the cordon, the polls and the snapshots.
+func beginRules() []rule {
 	return []rule{
-		off("temporary node written ahead", "a target is moved only to the node that the status names", tests, volumesFile,
-			`return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target moves to node "+chosen+".")`, `planned = chosen`),
-		off("old engine gone first", "a volume counts as relocated only once no engine of it is left on the node", tests, volumesFile,
-			`if !v.At(planned) || v.EngineOn(p.nodeID()) || v.Settling() {`, `if v.Object.Status.CurrentTargetNodeID != planned {`),
-		off("last copy", "a replica is listed only while a healthy one is left elsewhere", tests, volumesFile,
-			`lastCopy := p.Cluster.HealthyBeside(v, p.nodeID()) == 0`, `lastCopy := false`),
-		off("poll before listing", "a replica is listed only after a poll of this state", tests, volumesFile,
-			"	if !p.lookedAt(name) {\n		return false\n	}\n	if lastCopy {", "	if lastCopy {"),
-		off("listing uncached", "a replica is listed after an uncached read", tests, volumesFile,
-			"	if p.confirmed() {\n		x.Replica = on[0].Name", "	if true {\n		x.Replica = on[0].Name"),
-		off("listing removed", "a listing is removed where the replica has become the last copy", tests, volumesFile,
-			`if used && lastCopy {`, `if false {`),
-		off("own requests only", "a target that another client requested on a node is not changed", tests, backFile,
-			`case here && p.status.Volumes[name].TemporaryNodeID == "":`, `case false:`),
-		off("never relocated", "a volume that this upgrade did not relocate does not keep the node cordoned", tests, backFile,
-			`case here && p.status.Volumes[name].TemporaryNodeID == "":`, `case here && p.status.Volumes[name].TemporaryNodeID == "" && v.Object.Spec.TargetNodeID != "":`),
-		off("attached elsewhere", "a volume that is attached elsewhere has left once no engine of it is here", tests, backFile,
-			`if !v.Left(p.nodeID()) {`, `if !v.AtOriginalNode() || v.Settling() {`),
-		off("gone node", "a node that is gone ends its upgrade", tests, middleFile,
-			`if p.node.Object == nil {`, `if false {`),
-		off("leftovers first", "a node that is still cordoned by an earlier upgrade is restored before its upgrade begins", tests, beginFile,
+		off("leftovers first", "a node that is still cordoned by an earlier upgrade is restored before its upgrade begins", nodeTests, beginFile,
 			`if p.node.Exists() && p.node.Object.Spec.UpgradeRequested {`, `if false {`),
-		off("own finalizer", "an upgrade without a finalizer gets one before anything else", tests, stepsFile,
+		off("own finalizer", "an upgrade without a finalizer gets one before anything else", nodeTests, stepsFile,
 			`if w.Upgrade.DeletionTimestamp == nil && !Ended(p.observed) && !slices.Contains`, `if false && !slices.Contains`),
-		off("upgraded uncached", "completion is decided on an uncached read", tests, beginFile,
+		off("upgraded uncached", "completion is decided on an uncached read", nodeTests, beginFile,
 			"		if p.confirmed() {\n			p.complete()\n		}", "		p.complete()"),
 		off("owned by an upgrade", "a node that an upgrade owns is not a leftover", []string{leftoverCore}, leftoverFile,
 			`Upgraded(w.Node, w.Upgrades)`, `false`),
 		off("leftover uncached", "that no upgrade owns a node is read uncached", []string{leftoverCore}, leftoverFile,
 			`if !w.Fresh {`, `if false {`),
-		off("another temporary node", "a temporary node that does not serve is replaced", tests, volumesFile,
-			"	if planned == \"\" || !p.Cluster.Nodes[planned].Serves() {\n		chosen", "	if planned == \"\" {\n		chosen"),
-		off("relocations counted", "targets that are being relocated count for their next node", tests, volumesFile,
-			`out[x.TemporaryNodeID]++`, `out[x.TemporaryNodeID] = 0`),
-		off("released switched back", "a target request is removed from a volume that was detached", tests, volumesFile,
-			"	if exists {\n		p.send(v, \"\")\n	}\n	p.mark(name, v1beta2.VolumeUpgradeReleased", "	p.mark(name, v1beta2.VolumeUpgradeReleased"),
-		off("cordoned first", "the node takes no new instance before volumes are listed", tests, beginFile,
+		off("cordoned first", "the node takes no new instance before volumes are listed", nodeTests, beginFile,
 			"	if !p.cordoned() {\n		p.rollBackWhenLate()\n		return false\n	}\n", "	p.cordoned()\n"),
-		off("polled first", "every engine is polled before its volume is evaluated", tests, beginFile,
+		off("polled first", "every engine is polled before its volume is evaluated", nodeTests, beginFile,
 			`if !p.polled() || p.blocked()`, `if p.blocked()`),
-		off("blockers again", "blockers of the node are checked again once it is cordoned", tests, beginFile,
+		off("blockers again", "blockers of the node are checked again once it is cordoned", nodeTests, beginFile,
 			`if !p.polled() || p.blocked() ||`, `if !p.polled() ||`),
-		off("snapshot first", "a volume is snapshotted before it is changed", tests, beginFile,
+		off("snapshot first", "a volume is snapshotted before it is changed", nodeTests, beginFile,
 			` || !p.each((*pass).snapshotted) {`, ` {`),
-		off("one at a time", "an upgrade waits for the earlier one", tests, beginFile,
+		off("one at a time", "an upgrade waits for the earlier one", nodeTests, beginFile,
 			`if Begun(o.Status.State) || sooner {`, `if sooner && false {`),
-		off("late volumes", "a volume that is attached late is relocated, too", tests, middleFile,
+	}
+}
+
+// relocationRules are those that move targets and replicas away from the node.
+func relocationRules() []rule {
+	return []rule{
+		off("temporary node written ahead", "a target is moved only to the node that the status names", nodeTests, volumesFile,
+			`return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target moves to node "+chosen+".")`, `planned = chosen`),
+		off("old engine gone first", "a volume counts as relocated only once no engine of it is left on the node", nodeTests, volumesFile,
+			`if !v.At(planned) || v.EngineOn(p.nodeID()) || v.Settling() {`, `if v.Object.Status.CurrentTargetNodeID != planned {`),
+		off("last copy", "a replica is listed only while a healthy one is left elsewhere", nodeTests, volumesFile,
+			`lastCopy := p.Cluster.HealthyBeside(v, p.nodeID()) == 0`, `lastCopy := false`),
+		off("poll before listing", "a replica is listed only after a poll of this state", nodeTests, volumesFile,
+			"	if !p.lookedAt(name) {\n		return false\n	}\n	if lastCopy {", "	if lastCopy {"),
+		off("listing uncached", "a replica is listed after an uncached read", nodeTests, volumesFile,
+			"	if p.confirmed() {\n		x.Replica = on[0].Name", "	if true {\n		x.Replica = on[0].Name"),
+		off("listing removed", "a listing is removed where the replica has become the last copy", nodeTests, volumesFile,
+			`if used && lastCopy {`, `if false {`),
+		off("another temporary node", "a temporary node that does not serve is replaced", nodeTests, volumesFile,
+			"	if planned == \"\" || !p.Cluster.Nodes[planned].Serves() {\n		chosen", "	if planned == \"\" {\n		chosen"),
+		off("relocations counted", "targets that are being relocated count for their next node", nodeTests, volumesFile,
+			`out[x.TemporaryNodeID]++`, `out[x.TemporaryNodeID] = 0`),
+		off("released switched back", "a target request is removed from a volume that was detached", nodeTests, volumesFile,
+			"	if exists {\n		p.send(v, \"\")\n	}\n	p.mark(name, v1beta2.VolumeUpgradeReleased", "	p.mark(name, v1beta2.VolumeUpgradeReleased"),
+	}
+}
+
+// replacementRules are those while the instance manager is replaced.
+func replacementRules() []rule {
+	return []rule{
+		off("gone node", "a node that is gone ends its upgrade", nodeTests, middleFile,
+			`if p.node.Object == nil {`, `if false {`),
+		off("late volumes", "a volume that is attached late is relocated, too", nodeTests, middleFile,
 			"	p.adopt()\n	if !p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut) {", "	if !p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut) {"),
-		off("replacement uncached", "the instance manager is replaced after an uncached read", tests, middleFile,
+		off("replacement uncached", "the instance manager is replaced after an uncached read", nodeTests, middleFile,
 			"	if !p.confirmed() {\n		return\n	}\n	p.to(v1beta2.UpgradeStateUpgradingInstanceManager)", "	p.to(v1beta2.UpgradeStateUpgradingInstanceManager)"),
-		off("old one gone", "the new instance manager counts once the old one is gone", tests, middleFile,
+		off("old one gone", "the new instance manager counts once the old one is gone", nodeTests, middleFile,
 			`if p.node.Runs(p.target()) && p.node.Manager(p.status.OldInstanceManager) == nil {`, `if p.node.Runs(p.target()) {`),
-		off("new one answers", "the new image counts once its instance manager has answered", tests, seenNodeFile,
+		off("new one answers", "the new image counts once its instance manager has answered", nodeTests, seenNodeFile,
 			` && m.Status.APIVersion > 0 &&`, ` &&`),
-		off("only forward", "an upgrade whose instance manager was replaced is not rolled back", tests, middleFile,
+		off("only forward", "an upgrade whose instance manager was replaced is not rolled back", nodeTests, middleFile,
 			`untouched := cluster.Untouched(p.node.Manager(p.status.OldInstanceManager))`, `untouched := true; _ = cluster.Untouched`),
-		off("targets kept meanwhile", "a target whose temporary node dies is moved on while the instance manager is replaced", tests, middleFile,
+		off("targets kept meanwhile", "a target whose temporary node dies is moved on while the instance manager is replaced", nodeTests, middleFile,
 			"	} else {\n		p.each((*pass).moved)\n", "	} else {\n"),
-		off("old one followed", "an instance manager that replaced the old one is recorded as the old one", tests, middleFile,
+		off("old one followed", "an instance manager that replaced the old one is recorded as the old one", nodeTests, middleFile,
 			"		p.follow()\n", "		_ = p.follow\n"),
-		off("original node serves", "a target is switched back only to a node that serves", tests, backFile,
+	}
+}
+
+// returnRules are those that switch targets back, uncordon the node and end the upgrade.
+func returnRules() []rule {
+	return []rule{
+		off("own requests only", "a target that another client requested on a node is not changed", nodeTests, backFile,
+			`case here && p.status.Volumes[name].TemporaryNodeID == "":`, `case false:`),
+		off("never relocated", "a volume that this upgrade did not relocate does not keep the node cordoned", nodeTests, backFile,
+			`case here && p.status.Volumes[name].TemporaryNodeID == "":`, `case here && p.status.Volumes[name].TemporaryNodeID == "" && v.Object.Spec.TargetNodeID != "":`),
+		off("attached elsewhere", "a volume that is attached elsewhere has left once no engine of it is here", nodeTests, backFile,
+			`if !v.Left(p.nodeID()) {`, `if !v.AtOriginalNode() || v.Settling() {`),
+		off("original node serves", "a target is switched back only to a node that serves", nodeTests, backFile,
 			`case here && !p.node.Serves() && v.Object.Spec.TargetNodeID != "":`, `case false:`),
-		off("alone on the original node", "a target is switched back once no other engine is left", tests, backFile,
+		off("alone on the original node", "a target is switched back once no other engine is left", nodeTests, backFile,
 			`if !v.AtOriginalNode() || v.Settling() {`, `if v.Object.Spec.TargetNodeID != "" {`),
-		off("uncordoned at the end", "an upgrade ends once its node is uncordoned", tests, backFile,
+		off("uncordoned at the end", "an upgrade ends once its node is uncordoned", nodeTests, backFile,
 			`case open && whole:`, `case whole:`),
-		off("switched back before uncordoned", "a rollback uncordons the node once every target is switched back", tests, backFile,
+		off("switched back before uncordoned", "a rollback uncordons the node once every target is switched back", nodeTests, backFile,
 			`if p.each((*pass).switchBack) && p.uncordoned() {`, `if p.uncordoned() {`),
-		off("forward after all", "a rollback that finds the instance manager replaced continues the upgrade", tests, backFile,
+		off("forward after all", "a rollback that finds the instance manager replaced continues the upgrade", nodeTests, backFile,
 			`if p.status.OldInstanceManager != nil && p.node.Manager(p.status.OldInstanceManager) == nil && p.node.Runs(p.target()) {`, `if false {`),
-		off("finalizer at the end", "a deleted upgrade ends once nothing is left behind", tests, backFile,
+		off("finalizer at the end", "a deleted upgrade ends once nothing is left behind", nodeTests, backFile,
 			`p.verdict.DropFinalizer = clean && `, `_ = clean; p.verdict.DropFinalizer = `),
-		off("not another's node", "a node that the next upgrade cordoned is not uncordoned", tests, stepsFile,
+		off("not another's node", "a node that the next upgrade cordoned is not uncordoned", nodeTests, stepsFile,
 			`if o.Spec.NodeID == p.nodeID() && Begun(o.Status.State) {`, `if o == nil {`),
-		off("uncordoned uncached", "a node is uncordoned after an uncached read", tests, stepsFile,
+		off("uncordoned uncached", "a node is uncordoned after an uncached read", nodeTests, stepsFile,
 			"	if !p.confirmed() {\n		return false\n	}\n	p.effect(Effect{Kind: OpenNode", "	p.effect(Effect{Kind: OpenNode"),
 		off("evaluated version of a volume", "a target is requested on the resourceVersion that was evaluated", []string{upgradeReconciler}, writeFile,
 			`return status.MergeSpec(ctx, c, v, fields, status.AtVersion())`, `return status.MergeSpec(ctx, c, v, fields)`),
