@@ -36,10 +36,8 @@ func main() {
 		Version: version,
 		Short:   "Decides when snapshots are taken and removed",
 		Long: "snapshot-controller approves the taking and the removal of snapshots within the limits of their volume and node, has " +
-			"detached volumes attached for it, and copies what the engine reports about each into its Snapshot. It takes " +
-			"VolumeSnapshots for " +
-			"Kubernetes, and answers the API " +
-			"server about Snapshots. What it approves, im-monitor carries out.",
+			"detached volumes attached for it, and copies what the engine reports about each into its Snapshot. It takes VolumeSnapshots " +
+			"for Kubernetes, and answers the API server about Snapshots. What it approves, im-monitor carries out.",
 		Flags:     o.addFlags,
 		Contracts: []string{"1"},
 		Cache:     cached(),

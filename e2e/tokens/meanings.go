@@ -6,16 +6,13 @@ type strong struct{ root, data, volumes, secrets, summary string }
 var strengths = map[string]strong{
 	"im-monitor": {
 		root: "**yes**: it creates privileged pods", data: "**yes**", volumes: "**yes**", secrets: "**yes**: those of the namespace",
-		summary: "It starts the instance managers, which are privileged pods with the host's file system. No policy can distinguish " +
-			"such a pod " +
-			"from a thief's: " +
-			"protect this token as you protect root on the nodes.",
+		summary: "It starts the instance managers, which are privileged pods with the host's file system. No policy can distinguish such " +
+			"a pod from a thief's: protect this token as you protect root on the nodes.",
 	},
 	"attach-controller": {
 		root: "no", data: "**yes**: it approves the removal of replicas", volumes: "**yes**", secrets: "no",
-		summary: "It decides where volumes are attached and which replicas they have. A thief can delete every volume, and the answer " +
-			"is a backup; and he ends " +
-			"pods with volumes in all namespaces.",
+		summary: "It decides where volumes are attached and which replicas they have. A thief can delete every volume, and the answer is " +
+			"a backup; and he ends pods with volumes in all namespaces.",
 	},
 	"snapshot-controller": {
 		root: "no", data: "snapshots and backups only", volumes: "**yes**: by tickets of a higher priority", secrets: "the webhook's only",
@@ -33,9 +30,8 @@ var strengths = map[string]strong{
 		root: "no", data: "of orphans: also what is held as a last copy, or because its objects may be missing", volumes: "no",
 		secrets: "no",
 		summary: "It approves that orphaned instances are ended. im-monitor evaluates each of them again on what the API server has at " +
-			"that moment, so that a thief " +
-			"ends only what is an orphan; but what no policy would take (`LastCopy`, `NotAbandoned`, `Flood`) he can delete as a person " +
-			"would, with its data.",
+			"that moment, so that a thief ends only what is an orphan; but what no policy would take (`LastCopy`, `NotAbandoned`, " +
+			"`Flood`) he can delete as a person would, with its data.",
 	},
 }
 
@@ -55,15 +51,11 @@ var meanings = map[meaningKey]string{
 	{kind: "settings.longhorn.io/status"}:                       "reports whether a setting is in force; no controller acts on that",
 
 	// Leases: each names the one of its binary.
-	{kind: "leases.coordination.k8s.io", name: "drover-im-monitor"}: "keeps every im-monitor from leading",
-	{kind: "leases.coordination.k8s.io", name: "drover-attach-controller"}: "keeps every attach-controller from " +
-		"leading",
-	{kind: "leases.coordination.k8s.io", name: "drover-snapshot-controller"}: "keeps every snapshot-controller from " +
-		"leading",
-	{kind: "leases.coordination.k8s.io", name: "drover-upgrade-controller"}: "keeps every upgrade-controller from " +
-		"leading",
-	{kind: "leases.coordination.k8s.io", name: "drover-orphan-controller"}: "keeps every orphan-controller from " +
-		"leading",
+	{kind: "leases.coordination.k8s.io", name: "drover-im-monitor"}:          "keeps every im-monitor from leading",
+	{kind: "leases.coordination.k8s.io", name: "drover-attach-controller"}:   "keeps every attach-controller from leading",
+	{kind: "leases.coordination.k8s.io", name: "drover-snapshot-controller"}: "keeps every snapshot-controller from leading",
+	{kind: "leases.coordination.k8s.io", name: "drover-upgrade-controller"}:  "keeps every upgrade-controller from leading",
+	{kind: "leases.coordination.k8s.io", name: "drover-orphan-controller"}:   "keeps every orphan-controller from leading",
 	{kind: "leases.coordination.k8s.io", name: "external-attacher-leader-driver-longhorn-io"}: "keeps every CSI attacher of " +
 		"Longhorn's driver from leading",
 	{kind: "leases.coordination.k8s.io", name: "external-snapshotter-leader-driver-longhorn-io"}: "keeps every CSI snapshotter of " +
@@ -71,13 +63,11 @@ var meanings = map[meaningKey]string{
 
 	// im-monitor.
 	{kind: "pods", binary: "im-monitor"}: "**runs any container on any node, as root of that node**, with every Secret of the namespace " +
-		"mounted that it can name; ends any pod " +
-		"of the namespace, also instance managers with the volumes that they serve",
+		"mounted that it can name; ends any pod of the namespace, also instance managers with the volumes that they serve",
 	{kind: "instancemanagers.longhorn.io", binary: "im-monitor"}: "ends instance managers, and with them the volumes that they serve",
 	{kind: "nodes.longhorn.io", binary: "im-monitor"}: "takes nodes and disks out of service, and lets im-monitor format a " +
 		"device that has no recorded disk",
-	{kind: "backingimages.longhorn.io"}: "changes the recorded location of a backing image, so that volumes made from it do " +
-		"not start",
+	{kind: "backingimages.longhorn.io"}:                        "changes the recorded location of a backing image, so that volumes made from it do not start",
 	{kind: "orphans.longhorn.io", binary: "im-monitor"}:        "invents orphans, which orphan-controller may approve",
 	{kind: "snapshots.longhorn.io", binary: "im-monitor"}:      "lets snapshots be taken of every volume, until their limit",
 	{kind: "backups.longhorn.io/status", binary: "im-monitor"}: "reports that backups are complete which are not",
@@ -105,10 +95,9 @@ var meanings = map[meaningKey]string{
 		"deletion is refused (`drover-attach-controller-deletions`); reads all pods, with their environment",
 	{kind: "volumeattachments.storage.k8s.io/status"}: "reports to Kubernetes that volumes of Longhorn's driver are " +
 		"attached, or are not: pods fail, or a volume is attached elsewhere; other drivers' are refused (`drover-attach-controller`)",
-	{kind: "snapshots.longhorn.io", binary: "attach-controller"}: "**deletes snapshots**, and takes some",
-	{kind: "enginefrontends.longhorn.io"}:                        "stops the block devices of running volumes",
-	{kind: "engines.longhorn.io"}: "stops running volumes, takes replicas out of them, reverts " +
-		"them to an earlier snapshot",
+	{kind: "snapshots.longhorn.io", binary: "attach-controller"}:         "**deletes snapshots**, and takes some",
+	{kind: "enginefrontends.longhorn.io"}:                                "stops the block devices of running volumes",
+	{kind: "engines.longhorn.io"}:                                        "stops running volumes, takes replicas out of them, reverts them to an earlier snapshot",
 	{kind: "replicas.longhorn.io"}:                                       "**deletes replicas**, and marks good ones as failed",
 	{kind: "replicas.longhorn.io/status", binary: "attach-controller"}:   "**approves that a deleted replica's data is destroyed**",
 	{kind: "volumeattachments.longhorn.io", binary: "attach-controller"}: "attaches and detaches every volume",
@@ -142,11 +131,9 @@ var meanings = map[meaningKey]string{
 	{kind: "volumeattachments.longhorn.io", binary: "snapshot-controller"}: "attaches and detaches every volume by tickets",
 
 	// upgrade-controller.
-	{kind: "pods", binary: "upgrade-controller"}: "runs the command `true` of any image on any node, " +
-		"without token, volume, root or anything of the host; any other pod, and the deletion of any other, is refused " +
-		"(`drover-upgrade-controller-pods`)",
-	{kind: "dataengineupgrademanagers.longhorn.io"}: "changes the spec of an upgrade, or removes one " +
-		"that has not ended",
+	{kind: "pods", binary: "upgrade-controller"}: "runs the command `true` of any image on any node, without token, volume, root or " +
+		"anything of the host; any other pod, and the deletion of any other, is refused (`drover-upgrade-controller-pods`)",
+	{kind: "dataengineupgrademanagers.longhorn.io"}:        "changes the spec of an upgrade, or removes one that has not ended",
 	{kind: "dataengineupgrademanagers.longhorn.io/status"}: "lets an upgrade seem to have ended",
 	{kind: "nodedataengineupgrades.longhorn.io",
 		binary: "upgrade-controller"}: "**lets im-monitor run an image of his choice as a privileged pod on any node**, where the " +

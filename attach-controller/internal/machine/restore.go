@@ -87,8 +87,7 @@ func (p *pass) fits() bool {
 	switch wanted := p.v.Spec.Size; {
 	case stored < wanted:
 		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: a volume is filled "+
-			"from backups of its own size only. "+
-			"Create another standby volume.", b.Name, stored, wanted))
+			"from backups of its own size only. Create another standby volume.", b.Name, stored, wanted))
 	case stored > wanted:
 		p.patch(StageStop, p.v, "size", size(stored))
 		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: it grows first.",

@@ -89,9 +89,8 @@ func (w World) needed(uuid string) string {
 	}
 	for _, r := range w.Replicas {
 		if r.DiskID == uuid {
-			return fmt.Sprintf("replica %s has data on it. Move every replica of the disk to another disk or delete it, or put "+
-				"the disk back into "+
-				"the spec.", r.Name)
+			return fmt.Sprintf("replica %s has data on it. Move every replica of the disk to another disk or delete it, or put the disk "+
+				"back into the spec.", r.Name)
 		}
 	}
 	if w.Server != nil && (w.Server.InUse == nil || w.Server.InUse[uuid]) {

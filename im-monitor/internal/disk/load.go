@@ -52,8 +52,7 @@ func (d *one) underWay() bool {
 		return false
 	}
 	d.not(v1beta2.ReasonNoDiskInfo, "DiskCreate of disk %s was called at %s and the instance manager %s does not know the disk yet. It "+
-		"is called again %s after that "+
-		"if this stays so.", d.key, d.old.Load.RequestedAt, d.Server.Name, d.CallTimeout)
+		"is called again %s after that if this stays so.", d.key, d.old.Load.RequestedAt, d.Server.Name, d.CallTimeout)
 	d.after = min(left, LatePause)
 	if d.Now.Sub(at) < soon {
 		d.after = min(left, SoonPause)
@@ -231,17 +230,15 @@ func (d *one) mayRecord() bool {
 func (d *one) failed() {
 	uuid := d.wanted()
 	d.state(v1beta2.DiskLoadError)
-	why := fmt.Sprintf("The instance manager %s could not load disk %s at %s: its log has the cause. The device may be "+
-		"missing, be another "+
-		"one, or be in use.",
+	why := fmt.Sprintf("The instance manager %s could not load disk %s at %s: its log has the cause. The device may be missing, be "+
+		"another one, or be in use.",
 		d.Server.Name, d.key, d.spec.Path)
 	switch {
 	case uuid != "":
 		d.retry(uuid, why)
 	case d.isNew():
 		d.not(v1beta2.ReasonNoDiskInfo, "%s A device is initialized as new only once. Check it, remove the mark, wait until this "+
-			"condition reports %s, then set "+
-			"it again: %s ; %s", why, v1beta2.ReasonNotInitialized, d.patch("null"), d.patch(`"new"`))
+			"condition reports %s, then set it again: %s ; %s", why, v1beta2.ReasonNotInitialized, d.patch("null"), d.patch(`"new"`))
 	default: // no initialization is requested: the server forgets the attempt, so that another mark begins again
 		d.call = &Call{Key: d.key, Op: OpDelete, Path: d.spec.Path, Driver: deleteDriver(d.spec, d.old)}
 		d.not(v1beta2.ReasonNotInitialized, "%s", why)

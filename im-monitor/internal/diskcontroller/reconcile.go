@@ -174,9 +174,8 @@ func (s *reconciler) reportKept(n *v1beta2.Node, at *server, call disk.Call, err
 	events.Emit(s.rt.Recorder, n, events.Event{Type: corev1.EventTypeWarning, Reason: "DiskNotReleased", Action: "ReleaseDisk",
 		Note: fmt.Sprintf(
 			"DiskDelete of disk %s at %s on node %s failed, and instance manager %s may still use the device: %s. Leave the device in "+
-				"place "+
-				"until that pod is restarted, which it may "+
-				"be when no engine runs on the node; then nothing uses it.", call.Key, call.Path, n.Name, at.name, err)})
+				"place until that pod is restarted, which it may be when no engine runs on the node; then nothing uses "+
+				"it.", call.Key, call.Path, n.Name, at.name, err)})
 }
 
 // readerFor reads every Replica uncached where a device may be formatted, or released; nil is the cache.

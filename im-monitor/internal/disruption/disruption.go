@@ -139,8 +139,7 @@ func (w World) holds(r Replica) string {
 		}
 	}
 	return fmt.Sprintf("Replica %s on node %s may be the last one of volume %s: none elsewhere is whole, on a node that takes pods, and "+
-		"in an instance manager "+
-		"with a budget; %s waits for one.", r.Name, w.Node, r.Spec.VolumeName, w.Policy)
+		"in an instance manager with a budget; %s waits for one.", r.Name, w.Node, r.Spec.VolumeName, w.Policy)
 }
 
 // neverStarted: it never held data.

@@ -33,8 +33,7 @@ func withoutBackingImage(w World) *refusal {
 	switch {
 	case !b.Found:
 		return &refusal{ReasonNoBackingImage, fmt.Sprintf("There is no BackingImage %s, which the volume starts from: restore that "+
-			"object. Without its file every block that was "+
-			"never written would read as zeros.", name)}
+			"object. Without its file every block that was never written would read as zeros.", name)}
 	case w.v2() && b.State == v1beta2.BackingImageStateReady && b.FirstCopy != v1beta2.BackingImageStateReady:
 		return &refusal{ReasonWaitsForBackingImage,
 			fmt.Sprintf("The first v2 copy of BackingImage %s is %s, not ready.", name, orNone(b.FirstCopy))}

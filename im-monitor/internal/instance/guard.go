@@ -18,10 +18,9 @@ func guard(w World) (Verdict, bool) {
 		return v, false
 	}
 	if w.replica() && w.v2() && w.Object.Replica.HasData && w.Here.Entry == nil && len(w.Here.Unloaded) == 0 {
-		return rest(w, ReasonDataMissing, fmt.Sprintf("Disk %s of node %s has no data of replica %s, which was complete: an empty one "+
-			"in its place would count as the volume's data. "+
-			"If an earlier state of etcd was restored, the data has another name now, see the orphans of the volume; else delete this "+
-			"Replica, and it is rebuilt.",
+		return rest(w, ReasonDataMissing, fmt.Sprintf("Disk %s of node %s has no data of replica %s, which was complete: an empty one in "+
+			"its place would count as the volume's data. If an earlier state of etcd was restored, the data has another name now, see "+
+			"the orphans of the volume; else delete this Replica, and it is rebuilt.",
 			w.Object.Replica.DiskID, w.Object.NodeID, w.Object.Name)), false
 	}
 	if w.replica() || !w.Peers.Read {

@@ -42,8 +42,7 @@ func withoutImage(w World) *refusal {
 	switch {
 	case !i.Found:
 		return &refusal{ReasonImageUnknown, fmt.Sprintf("There is no EngineImage %s of image %s, so it is not known which flags its "+
-			"processes understand: create it, or set "+
-			"the image of the volume to a deployed one (kubectl get lhei).", i.Name, o.Image)}
+			"processes understand: create it, or set the image of the volume to a deployed one (kubectl get lhei).", i.Name, o.Image)}
 	case i.CLI == engineImageNotRead:
 		return &refusal{ReasonImageUnknown, fmt.Sprintf("EngineImage %s of image %s does not report its CLI API version "+
 			"(status.cliAPIVersion): wait until the image is deployed.", i.Name, o.Image)}

@@ -45,23 +45,19 @@ func TestAProcessGetsTheFlagsOfItsImagesCLIAPIVersion(t *testing.T) {
 		{[]int{7, 8}, directory + " --volume-name vol --data-server-protocol unix --unmap-mark-disk-chain-removed " +
 			"--sync-agent-port-count 7",
 			"controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size 1073741824 --current-size 0 " +
-				"--engine-replica-timeout 8 " +
-				"--file-sync-http-client-timeout 30 --data-server-protocol unix --unmap-mark-snap-chain-removed --replica " +
-				"tcp://10.0.0.9:10000"},
+				"--engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix " +
+				"--unmap-mark-snap-chain-removed --replica tcp://10.0.0.9:10000"},
 		{[]int{9}, "--volume-name vol " + directory +
 			" --data-server-protocol unix --unmap-mark-disk-chain-removed --replica-instance-name vol-r-1 --sync-agent-port-count 7",
 			"--engine-instance-name vol-e-0 controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size " +
-				"1073741824 --current-size 0 " +
-				"--engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix " +
+				"1073741824 --current-size 0 --engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix " +
 				"--unmap-mark-snap-chain-removed --replica tcp://10.0.0.9:10000"},
 		{[]int{10}, "--volume-name vol " + directory +
 			" --data-server-protocol unix --unmap-mark-disk-chain-removed --replica-instance-name vol-r-1 " +
 			"--snapshot-max-count 250 --snapshot-max-size 0 --sync-agent-port-count 7",
 			"--engine-instance-name vol-e-0 controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size " +
-				"1073741824 --current-size 0 " +
-				"--engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix " +
-				"--unmap-mark-snap-chain-removed " +
-				"--snapshot-max-count 250 --snapshot-max-size 0 --replica tcp://10.0.0.9:10000"},
+				"1073741824 --current-size 0 --engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix " +
+				"--unmap-mark-snap-chain-removed --snapshot-max-count 250 --snapshot-max-size 0 --replica tcp://10.0.0.9:10000"},
 	} {
 		for _, version := range c.versions {
 			require.Equal(t, c.replica, args(t, asReplica, everything, cli(version)), "replica, CLI %d", version)

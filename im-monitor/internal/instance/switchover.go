@@ -209,9 +209,8 @@ func (p *mover) back() Verdict {
 	case p.reopens() && p.closable():
 		return p.revert()
 	}
-	return p.wait(ReasonTargetUnknown, fmt.Sprintf("The switch-over from engine %s to engine %s stopped at %s: neither is known to "+
-		"serve alone. "+
-		"The switch-over continues once the node of one of them answers.", p.at.Engine, p.s.Engine, p.s.Phase))
+	return p.wait(ReasonTargetUnknown, fmt.Sprintf("The switch-over from engine %s to engine %s stopped at %s: neither is known to serve "+
+		"alone. The switch-over continues once the node of one of them answers.", p.at.Engine, p.s.Engine, p.s.Phase))
 }
 
 // reverted continues from reverting.
@@ -223,8 +222,7 @@ func (p *mover) reverted() Verdict {
 		return p.call(phasePreparing)
 	case p.s.Accepted && p.s.Unanswered && p.reopens() && p.w.Now.Before(p.answered()):
 		v := p.wait(ReasonChanging, fmt.Sprintf("Engine %s is opened again. A phase before that was not answered, and its server may "+
-			"still execute it: "+
-			"the engine is opened once more at %s.", p.at.Engine, p.answered().UTC().Format(time.RFC3339)))
+			"still execute it: the engine is opened once more at %s.", p.at.Engine, p.answered().UTC().Format(time.RFC3339)))
 		v.At = p.answered()
 		return v
 	case p.s.Accepted && !p.serves(p.at):

@@ -92,9 +92,8 @@ func frontendRecords(w World) *v1beta2.Condition {
 		Message: "The records of engine frontends are on the host: frontends outlive the pod."}
 	if !w.keepsRecords() {
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonNotOnHost
-		c.Message = fmt.Sprintf("The pod mounts no directory of the host at /metadata: its engine frontends are lost with it. Detach "+
-			"the volumes that use node %s once; "+
-			"the pod is then created again, with the mount.", w.InstanceManager.Spec.NodeID)
+		c.Message = fmt.Sprintf("The pod mounts no directory of the host at /metadata: its engine frontends are lost with it. Detach the "+
+			"volumes that use node %s once; the pod is then created again, with the mount.", w.InstanceManager.Spec.NodeID)
 	}
 	return &c
 }

@@ -123,8 +123,7 @@ func blockers(w World) string {
 	for _, s := range w.Siblings {
 		if len(s.Runs) > 0 {
 			return fmt.Sprintf(" %s stays while %s on it: upgrade the node live, or detach the volumes (kubectl -n %s get lhe,lhef -o "+
-				"wide). "+
-				"What no volume uses any more ends with its pod: kubectl -n %s delete pod %s.", s.Name, naming(s.Runs),
+				"wide). What no volume uses any more ends with its pod: kubectl -n %s delete pod %s.", s.Name, naming(s.Runs),
 				w.InstanceManager.Namespace,
 				w.InstanceManager.Namespace, s.Name)
 		}

@@ -61,10 +61,9 @@ func DecideCall(c CallWorld, v Verdict) Call {
 	}
 	if c.Orphan.ByPolicy() && c.Orphan.Data != nil && !c.Copies.Exists {
 		return Call{Failure: Failure{v1beta2.ReasonLastCopy,
-			fmt.Sprintf("Neither a Volume nor a PersistentVolume of volume %q exists, so nothing "+
-				"shows that its data is not needed: the objects may be missing, as after restoring an earlier state of etcd. Restore "+
-				"them, or "+
-				"delete this orphan by hand if the data is not needed.", c.Copies.Volume)}}
+			fmt.Sprintf("Neither a Volume nor a PersistentVolume of volume %q exists, so nothing shows that its data is not needed: the "+
+				"objects may be missing, as after restoring an earlier state of etcd. Restore them, or delete this orphan by hand if the "+
+				"data is not needed.", c.Copies.Volume)}}
 	}
 	if c.Orphan.ByPolicy() && lastCopy(c.Copies) {
 		return Call{Failure: Failure{v1beta2.ReasonLastCopy, fmt.Sprintf(

@@ -51,7 +51,6 @@ func failedEvent(f orphan.Failure) events.Event {
 // engineSkippedEvent is reported about an Orphan of an engine whose server no longer reports its UUID.
 func engineSkippedEvent(name string) events.Event {
 	return events.Event{Type: corev1.EventTypeWarning, Reason: "EngineSkipped", Action: actionCleanUp,
-		Note: fmt.Sprintf("Engine %s is not deleted: its server does not report the UUID, so the call could delete another "+
-			"engine. Upgrade "+
-			"the instance manager.", name)}
+		Note: fmt.Sprintf("Engine %s is not deleted: its server does not report the UUID, so the call could delete another engine. "+
+			"Upgrade the instance manager.", name)}
 }

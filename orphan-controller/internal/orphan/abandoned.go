@@ -47,6 +47,5 @@ func usedUnnamed(w World) *ruleResult {
 		return nil
 	}
 	return hold(v1beta2.ReasonMappedByEngine, fmt.Sprintf("Engine %s uses a replica that no Replica object names, and %s may be it: no "+
-		"policy deletes it. "+
-		"Delete the orphan by hand if the engine does not need it.", w.UsesUnnamed, nameOf(w)))
+		"policy deletes it. Delete the orphan by hand if the engine does not need it.", w.UsesUnnamed, nameOf(w)))
 }

@@ -25,9 +25,8 @@ func flood(w World) *ruleResult {
 	}
 	return hold(v1beta2.ReasonFlood, fmt.Sprintf(
 		"At least %d %s, and more than %d %% as many as node %s has instances, lost their %s within %s: the CRs may be missing rather "+
-			"than the %s stale. "+
-			"Check that; then remove the item %s from the setting orphan-resource-auto-deletion and add it again to let the deletion "+
-			"continue.",
+			"than the %s stale. Check that; then remove the item %s from the setting orphan-resource-auto-deletion and add it again to "+
+			"let the deletion continue.",
 		w.Limits.FloodCount, what, w.Limits.FloodPercent, w.Orphan.Spec.NodeID, lost, w.Limits.FloodWindow, what, item(w)))
 }
 

@@ -430,8 +430,7 @@ func TestACompletedUpgradeSaysThatItDoesNotBeginAgain(t *testing.T) {
 	require.Equal(t, v1beta2.UpgradeStateCompleted, v.Status.State)
 	require.Equal(t, v1beta2.ReasonAnotherImage, reason(v))
 	require.Contains(t, conditions.Get(v.Status.Conditions, v1beta2.UpgradeProgressing).Message,
-		"For newer, which the setting default-instance-manager-image names now, "+
-			"create a DataEngineUpgradeManager of another name.")
+		"For newer, which the setting default-instance-manager-image names now, create a DataEngineUpgradeManager of another name.")
 	m.Status = v.Status
 	require.Equal(t, v1beta2.ReasonCompleted, reason(plan.Decide(world(m, nil))), "the setting is as it was")
 }

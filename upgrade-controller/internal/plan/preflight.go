@@ -110,8 +110,7 @@ func (p *pass) unseen() bool {
 	}
 	p.requeueAt(deadline)
 	message := fmt.Sprintf("The instances of %s are not known at the moment; im-monitor reports them once it reads them. Check the "+
-		"InstanceManagers of "+
-		"their nodes.", some(names))
+		"InstanceManagers of their nodes.", some(names))
 	p.condition(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
 	p.move(v1beta2.ReasonCheckingImages, message)
 	return true

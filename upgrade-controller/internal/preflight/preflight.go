@@ -202,9 +202,8 @@ func noOtherNode(w World) string {
 	}
 	if free := w.Cluster.KeptFree(w.Node); free != "" {
 		return fmt.Sprintf("no other node may hold the targets of its volumes meanwhile: %s. Allow one of them to take the targets for "+
-			"as long as "+
-			"the upgrade lasts "+
-			"(Node spec.allowScheduling true, spec.evictionRequested false), enable v2 on another node, or detach the volumes.", free)
+			"as long as the upgrade lasts (Node spec.allowScheduling true, spec.evictionRequested false), enable v2 on another node, or "+
+			"detach the volumes.", free)
 	}
 	return "no other node has a running v2 instance manager that could hold the targets of its volumes meanwhile; enable v2 on another " +
 		"node, repair the instance manager there, or detach the volumes."
@@ -291,8 +290,7 @@ func notOnRecord(w World, v cluster.Volume) string {
 			"update im-monitor, which then reports it.", manager.Name)
 	}
 	return fmt.Sprintf("the pod of instance manager %s has no mount at /metadata, so that the frontend would be lost with the pod; "+
-		"detach every volume that uses the node once: "+
-		"the pod is then recreated with that mount.", manager.Name)
+		"detach every volume that uses the node once: the pod is then recreated with that mount.", manager.Name)
 }
 
 const frontendUblk = "ublk"

@@ -17,8 +17,7 @@ const nvmf = "spdk-tcp-nvmf"
 func v2Frontends() []suite.Check {
 	return []suite.Check{
 		assumed(v2("frontend-create", "a frontend runs with an endpoint, its engine, and one optimized path that is active; what is "+
-			"written "+
-			"is read", onSemantics,
+			"written is read", onSemantics,
 			v2FrontendCreate, suite.Content),
 			"active_path is ip:port of the target on record"),
 		v2("frontend-no-target", "a frontend whose target does not answer is created with OK and is in state error", onSemantics,
@@ -37,8 +36,7 @@ func v2Frontends() []suite.Check {
 		found(v2("suspend-nvmf", "suspending a frontend spdk-tcp-nvmf is Unimplemented and sets error_msg", onSwitch, v2SuspendNVMf), "V9"),
 		found(v2("suspend-none", "suspending a frontend of no kind is Unimplemented and sets error_msg", onSwitch, v2SuspendNone), "V9"),
 		found(v2("frontend-restart", "after a restart a block device comes back from its record, pending first, running then, with the "+
-			"same "+
-			"endpoint and content",
+			"same endpoint and content",
 			onRestarts, v2FrontendRestart, suite.Restart, suite.SecondManager, suite.SecondDisk, suite.Content), "V9"),
 		v2("frontend-restart-nvmf", "after a restart a frontend spdk-tcp-nvmf comes back as an endpoint", onRestarts, v2FrontendRestartNVMf,
 			suite.Restart, suite.SecondManager, suite.SecondDisk),

@@ -21,8 +21,7 @@ func v2Life() []suite.Check {
 		v2("create-existing", "creating an instance that runs answers AlreadyExists", onSemantics, v2CreateExisting),
 		v2("list-shape", "lists report name, type and data engine of an instance, and no volume", onSemantics, v2ListShape),
 		v2("replica-stop", "deleting a replica without cleanup_required leaves it listed as stopped; created again it has the same head "+
-			"UUID "+
-			"and content",
+			"UUID and content",
 			onSemantics, v2ReplicaStop, suite.Content),
 		v2("replica-destroy", "deleting a replica with cleanup_required destroys its data: created again it has another head UUID",
 			onSemantics,

@@ -12,8 +12,7 @@ import (
 func v2Lists() []suite.Check {
 	return []suite.Check{
 		found(v2("list-needs-disk", "after a restart the lists answer OK without the replicas of a disk, for as long as no one creates "+
-			"that "+
-			"disk", onDisks,
+			"that disk", onDisks,
 			v2ListNeedsDisk, suite.Restart), "V9"),
 		found(v2("list-settles", "after its disk is ready again a replica is listed as stopped, under the same head UUID", onDisks,
 			v2ListSettles, suite.Restart), "V9"),
@@ -25,9 +24,8 @@ func v2Lists() []suite.Check {
 		v2("disk-replica-list", "DiskReplicaInstanceList lists all replicas of the server, with the disk's UUID and an empty UUID of "+
 			"their own",
 			onDisks, v2DiskReplicaList),
-		found(v2("replica-unloaded-disk", "a replica on a disk that is not loaded is refused with Unknown and failed to "+
-			"check lvstore, and "+
-			"is not listed", onDisks,
+		found(v2("replica-unloaded-disk", "a replica on a disk that is not loaded is refused with Unknown and failed to check lvstore, "+
+			"and is not listed", onDisks,
 			v2ReplicaUnloadedDisk), "V9"),
 		found(v2("delete-unloaded", "deleting a replica whose disk is not loaded answers OK and deleted=true, and destroys nothing",
 			onDisks,

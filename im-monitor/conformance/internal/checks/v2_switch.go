@@ -46,8 +46,7 @@ func v2Switch() []suite.Check {
 		v2("switch-back-prepared", "way back after preparing: the new engine is deleted, and I/O continues", onSwitch, v2BackPrepared,
 			two...),
 		found(v2("switch-back-switched", "way back after switching: promoting to the new target, then all phases to the old one; no "+
-			"write is "+
-			"lost", onSwitch,
+			"write is lost", onSwitch,
 			v2BackSwitched, two...), "V9"),
 		found(v2("switch-back-dead", "way back after switching to an engine that died: promoting to it fails, and thereby opens the old "+
 			"target; no write is lost",

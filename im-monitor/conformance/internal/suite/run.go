@@ -58,10 +58,8 @@ func (r *Runner) Admit(ctx context.Context) error {
 		for name := range list.GetInstances() {
 			if !strings.HasPrefix(name, Prefix(r.Run)) {
 				return fmt.Errorf("the %s instance manager %s lists instance %s, which is not of this run, and %d instances in all: the "+
-					"suite runs "+
-					"only "+
-					"against an instance manager that no one uses; take another one, or give --id when the instances are those of an "+
-					"earlier run",
+					"suite runs only against an instance manager that no one uses; take another one, or give --id when the instances are "+
+					"those of an earlier run",
 					m.Engine, m.Host, name, len(list.GetInstances()))
 			}
 		}

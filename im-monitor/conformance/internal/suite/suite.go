@@ -43,9 +43,8 @@ func Provisions() []Provision {
 	return []Provision{
 		{SecondManager, "another instance manager of the same data engine, on another node", "--%s-second",
 			func(t *target.Target, engine string) bool { return second(t, engine) != nil }},
-		{EngineBinary, "the binary of an engine image, as engines and as replicas find it inside the v1 instance manager, " +
-			"and a directory " +
-			"for replicas",
+		{EngineBinary, "the binary of an engine image, as engines and as replicas find it inside the v1 instance manager, and a " +
+			"directory for replicas",
 			"--engine-binary, --replica-binary and --data-path",
 			func(t *target.Target, _ string) bool {
 				return t.EngineBinary != "" && t.ReplicaBinary != "" && t.DataPath != ""
