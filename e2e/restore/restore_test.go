@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/e2e/harness"
@@ -162,9 +161,9 @@ func TestNothingCreatedSinceTheBackupIsDestroyed(t *testing.T) {
 		}
 		return served(ctx, rebuiltDetached)
 	}))
-	created, err := objectsOf(ctx, slices.Concat(attached, detached))
-	require.NoError(t, err)
-	require.Empty(t, created, "nothing is created for a volume that does not exist")
+	for _, volume := range slices.Concat(attached, detached) {
+		require.Empty(t, objectsOf(t, ctx, volume), "%s does not exist: nothing is created for it", volume)
+	}
 	for _, volume := range writers {
 		seen, err := here.StopWriting(ctx, volume)
 		require.NoError(t, err)
@@ -178,24 +177,17 @@ func TestNothingCreatedSinceTheBackupIsDestroyed(t *testing.T) {
 	}
 }
 
-// objectsOf names the Engines, EngineFrontends and Replicas of the volumes.
-func objectsOf(ctx context.Context, volumes []string) (string, error) {
-	var found []string
+// objectsOf counts the Engines, EngineFrontends and Replicas of a volume, by type of list.
+func objectsOf(t *testing.T, ctx context.Context, volume string) map[string]int {
+	t.Helper()
+	found := map[string]int{}
 	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{}} {
-		if err := here.Admin.List(ctx, list, client.InNamespace(here.Namespace)); err != nil {
-			return "", fmt.Errorf("listing %T: %w", list, err)
-		}
-		err := meta.EachListItem(list, func(o runtime.Object) error {
-			if volume := v1beta2.VolumeNameOf(o.(client.Object)); slices.Contains(volumes, volume) {
-				found = append(found, fmt.Sprintf("%T %s", o, o.(client.Object).GetName()))
-			}
-			return nil
-		})
-		if err != nil {
-			return "", err
+		require.NoError(t, here.Admin.List(ctx, list, client.InNamespace(here.Namespace), client.MatchingFields{"spec.volumeName": volume}))
+		if n := meta.LenList(list); n > 0 {
+			found[fmt.Sprintf("%T", list)] = n
 		}
 	}
-	return strings.Join(found, ", "), nil
+	return found
 }
 
 // startsNothingEmpty waits until the volume's replicas, which were healthy at the time of the backup and whose data is gone, report that
