@@ -9,8 +9,10 @@ import (
 // Backup is one Backup object.
 type Backup struct {
 	Name, Snapshot string
-	Created        time.Time
-	Deleting       bool
+	// Version is the resourceVersion: a call is sent only for what was evaluated.
+	Version  string
+	Created  time.Time
+	Deleting bool
 	// Approved reports whether it may be taken.
 	Approved bool
 	State    string

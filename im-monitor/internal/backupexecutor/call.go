@@ -28,8 +28,9 @@ type order struct {
 }
 
 // begin records that this run of the engine gets a backup request, sends the request, and records the answer.
-func (h *Executor) begin(ctx context.Context, l Poll, name string) (time.Duration, error) {
-	o, err := h.still(ctx, l, name)
+func (h *Executor) begin(ctx context.Context, l Poll, evaluated backup.Backup) (time.Duration, error) {
+	name := evaluated.Name
+	o, err := h.still(ctx, l, evaluated)
 	if missing := (*backuptarget.MissingError)(nil); errors.As(err, &missing) {
 		h.log.Info("not called", "backup", name, "engine", l.Engine.Name, "reason", missing.Error())
 		return credentialPause, h.found(ctx, o.target.Name, v1beta2.ReasonRefused, missing.Error())
@@ -66,7 +67,7 @@ func (h *Executor) begin(ctx context.Context, l Poll, name string) (time.Duratio
 }
 
 // still reads the objects of a call uncached, and reports why the call must not be sent.
-func (h *Executor) still(ctx context.Context, l Poll, name string) (order, error) {
+func (h *Executor) still(ctx context.Context, l Poll, evaluated backup.Backup) (order, error) {
 	if err := l.Still(ctx); err != nil {
 		return order{}, err
 	}
@@ -78,15 +79,11 @@ func (h *Executor) still(ctx context.Context, l Poll, name string) (order, error
 		v.Status.CurrentMigrationNodeID != "" {
 		return order{}, fmt.Errorf("volume %s is gone, being deleted, another one, or moves", l.Engine.Spec.VolumeName)
 	}
-	evaluated, err := lookup.Shared(ctx, h.rt.Client, h.rt.Namespace, name, &v1beta2.Backup{})
+	b, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, evaluated.Name, &v1beta2.Backup{})
 	if err != nil {
 		return order{}, err
 	}
-	b, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, name, &v1beta2.Backup{})
-	if err != nil {
-		return order{}, err
-	}
-	if evaluated == nil || b == nil || b.UID != evaluated.UID || b.ResourceVersion != evaluated.ResourceVersion {
+	if b == nil || b.ResourceVersion != evaluated.Version {
 		return order{}, errors.New("the Backup changed since the evaluation")
 	}
 	target := v1beta2.BackupTargetOf(b, v)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -79,7 +80,8 @@ func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, e
 	case err != nil:
 		return 0, err
 	case v.Begin != "" && !h.rt.Observe:
-		return h.begin(ctx, l, v.Begin)
+		i := slices.IndexFunc(w.Backups, func(b backup.Backup) bool { return b.Name == v.Begin })
+		return h.begin(ctx, l, w.Backups[i])
 	case v.RequeueAt.IsZero():
 		return 0, nil
 	}
