@@ -54,7 +54,7 @@ spec:
 type thief struct {
 	t         *testing.T
 	namespace string
-	admin     client.Client
+	admin     client.WithWatch
 	client    client.Client
 	// dry stores nothing.
 	dry bool

@@ -43,7 +43,7 @@ const (
 // world is one running simulator on the test's API server.
 type world struct {
 	t         *testing.T
-	admin     client.Client
+	admin     client.WithWatch
 	control   *control.Client
 	namespace string
 	node      string

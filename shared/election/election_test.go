@@ -34,7 +34,7 @@ const (
 type world struct {
 	t         *testing.T
 	namespace string
-	admin     client.Client
+	admin     client.WithWatch
 	identity  *rest.Config
 }
 

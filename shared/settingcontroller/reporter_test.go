@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 const (
 	patience = 30 * time.Second
-	poll     = 20 * time.Millisecond
+	poll     = testkit.Poll
 	watched  = time.Second
 )
 

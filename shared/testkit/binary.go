@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +26,8 @@ import (
 // directory, such as im-monitor, which is its ServiceAccount's name as well.
 func BinaryIdentity(t testing.TB, namespace, binary string) *rest.Config {
 	t.Helper()
-	installPolicies(t, binary)
+	once, _ := installed.LoadOrStore(binary, sync.OnceFunc(func() { installPolicies(t, binary) }))
+	once.(func())()
 	namespaced, everywhere := BinaryRules(t, binary)
 	access := Identity(t, namespace, binary, namespaced)
 	if len(everywhere) > 0 {
@@ -33,6 +35,9 @@ func BinaryIdentity(t testing.TB, namespace, binary string) *rest.Config {
 	}
 	return access
 }
+
+// installed are the binaries whose admission policies this test binary has installed, each with the function that does it once.
+var installed sync.Map
 
 // installPolicies makes the admission policies of a binary, of which there may be none. The API server, which learns of them by
 // a watch, holds to them a moment later.

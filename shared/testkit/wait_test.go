@@ -20,14 +20,14 @@ func TestWaitForReturnsTheObjectOnceItIsAsWanted(t *testing.T) {
 	changed.Value, changed.Finalizers = "false", nil
 	var read int
 	found := testkit.WaitFor(t, admin, setting, "false and without finalizers", func(s *longhorn.Setting) bool {
-		if read++; read == 2 {
+		if read++; read == 1 {
 			require.NoError(t, admin.Update(t.Context(), changed))
 		}
 		// A finalizer that has gone must not linger from an earlier read.
 		return s.Value == "false" && len(s.Finalizers) == 0
 	})
 	require.Equal(t, "false", found.Value)
-	require.Equal(t, 3, read)
+	require.GreaterOrEqual(t, read, 2, "as it was, and as it became")
 	require.Equal(t, "true", setting.Value, "the object given is only a name")
 }
 

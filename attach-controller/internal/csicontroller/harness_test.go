@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 type world struct {
 	t                       *testing.T
 	namespace               string
-	admin                   client.Client
+	admin                   client.WithWatch
 	identity                *rest.Config
 	node, pv, vol, attached string
 

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -20,8 +19,8 @@ import (
 // plane simulates im-monitor and the data plane: instances run and stop as their specs want, engines report their replicas as RW. It also
 // releases deleted replicas and VolumeAttachments, as their controllers do. A test changes it by change.
 type plane struct {
-	w    *world
-	poke chan struct{}
+	w       *world
+	reactor *testkit.Reactor
 
 	mutex sync.Mutex
 	// down are nodes on which nothing is seen, broken instances that fail, still those that do not move.
@@ -36,35 +35,10 @@ type plane struct {
 }
 
 func newPlane(w *world) *plane {
-	p := &plane{w: w, poke: make(chan struct{}, 1), down: map[string]bool{}, broken: map[string]bool{}, still: map[string]bool{},
-		modes: map[string]string{}}
-	watching, err := client.NewWithWatch(testkit.Cluster().AdminConfig(), client.Options{Scheme: testkit.Scheme(w.t)})
-	require.NoError(w.t, err)
-	ctx, cancel := context.WithCancel(context.Background())
-	var group sync.WaitGroup
-	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{},
-		&v1beta2.VolumeAttachmentList{}} {
-		events, err := watching.Watch(ctx, list, client.InNamespace(w.namespace))
-		require.NoError(w.t, err)
-		group.Go(func() {
-			for range events.ResultChan() {
-				p.again()
-			}
-		})
-	}
-	group.Go(func() { p.run(ctx) })
-	w.t.Cleanup(func() {
-		cancel()
-		group.Wait()
-	})
+	p := &plane{w: w, down: map[string]bool{}, broken: map[string]bool{}, still: map[string]bool{}, modes: map[string]string{}}
+	p.reactor = testkit.React(w.t, w.admin, w.namespace, p.pass,
+		&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{}, &v1beta2.VolumeAttachmentList{})
 	return p
-}
-
-func (p *plane) again() {
-	select {
-	case p.poke <- struct{}{}:
-	default:
-	}
 }
 
 // change bends what happens from now on.
@@ -72,20 +46,7 @@ func (p *plane) change(f func(*plane)) {
 	p.mutex.Lock()
 	f(p)
 	p.mutex.Unlock()
-	p.again()
-}
-
-func (p *plane) run(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-p.poke:
-			if err := p.pass(ctx); err != nil && ctx.Err() == nil {
-				p.again() // somebody was faster
-			}
-		}
-	}
+	p.reactor.Again()
 }
 
 // pass answers everything that is there once.

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 const (
 	account  = "attach-controller"
 	patience = 30 * time.Second
-	poll     = 20 * time.Millisecond
+	poll     = testkit.Poll
 	watched  = 2 * time.Second
 	held     = "test/held"
 )
@@ -53,7 +53,7 @@ const (
 type world struct {
 	t               *testing.T
 	namespace, pods string
-	admin           client.Client
+	admin           client.WithWatch
 	identity        *rest.Config
 	wrap            func(client.Client) client.Client
 	// ahead is the controller's clock before that of the API server.

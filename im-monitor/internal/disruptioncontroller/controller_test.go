@@ -37,7 +37,7 @@ const (
 // world is two nodes with a running instance manager each, and a volume with a whole replica on both.
 type world struct {
 	t         *testing.T
-	admin     client.Client
+	admin     client.WithWatch
 	namespace string
 }
 

@@ -55,7 +55,7 @@ var quick = enginecontroller.Options{Period: 100 * time.Millisecond, Busy: 20 * 
 type world struct {
 	t         *testing.T
 	namespace string
-	admin     client.Client
+	admin     client.WithWatch
 	identity  *rest.Config
 	server    *engineServer
 	servers   map[string]*engineServer

@@ -42,7 +42,7 @@ const (
 // world is one test's namespace with two nodes, three instance managers, a scripted inventory and the controllers.
 type world struct {
 	t         *testing.T
-	admin     client.Client
+	admin     client.WithWatch
 	namespace string
 	store     *store
 	stop      context.CancelFunc

@@ -2,7 +2,6 @@ package shelltest
 
 import (
 	"context"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit"
 )
 
 // Set writes a Setting.
@@ -62,5 +62,5 @@ func (e *Env) Get(name string, into client.Object) bool {
 // Eventually waits until the check holds.
 func (e *Env) Eventually(check func() bool, what string, args ...any) {
 	e.t.Helper()
-	require.Eventually(e.t, check, Patience, 10*time.Millisecond, append([]any{what}, args...)...)
+	require.Eventually(e.t, check, Patience, testkit.Poll, append([]any{what}, args...)...)
 }

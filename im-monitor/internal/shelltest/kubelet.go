@@ -6,38 +6,27 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/testkit"
 )
 
 // Kubelet makes pods run, gives each an address, and finishes their deletion.
 type Kubelet struct {
+	reactor *testkit.Reactor
+
 	mu     sync.Mutex
 	paused bool
 	next   int
 }
 
-func startKubelet(t testing.TB, admin client.Client, namespace string) *Kubelet {
+func startKubelet(t testing.TB, admin client.WithWatch, namespace string) *Kubelet {
 	k := &Kubelet{}
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		tick := time.NewTicker(20 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				k.poll(ctx, t, admin, namespace)
-			}
-		}
-	}()
-	t.Cleanup(func() { stop(); <-done })
+	k.reactor = testkit.React(t, admin, namespace, func(ctx context.Context) error { return k.poll(ctx, t, admin, namespace) },
+		&corev1.PodList{})
 	return k
 }
 
@@ -46,26 +35,27 @@ func (k *Kubelet) Pause(paused bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.paused = paused
+	k.reactor.Again()
 }
 
-func (k *Kubelet) poll(ctx context.Context, t testing.TB, admin client.Client, namespace string) {
+func (k *Kubelet) poll(ctx context.Context, t testing.TB, admin client.Client, namespace string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.paused {
-		return
+		return nil
 	}
 	var pods corev1.PodList
 	if err := admin.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
-		if ctx.Err() == nil {
-			t.Errorf("kubelet: listing pods: %v", err)
-		}
-		return
+		return err
 	}
+	var failed error
 	for i := range pods.Items {
 		if err := k.serve(ctx, admin, &pods.Items[i]); client.IgnoreNotFound(err) != nil && ctx.Err() == nil {
 			t.Logf("kubelet: %s: %v", pods.Items[i].Name, err)
+			failed = err
 		}
 	}
+	return failed
 }
 
 func (k *Kubelet) serve(ctx context.Context, admin client.Client, pod *corev1.Pod) error {

@@ -44,7 +44,7 @@ const Patience = time.Minute
 type Env struct {
 	Namespace string
 	// Admin may do everything and reads from the API server.
-	Admin client.Client
+	Admin client.WithWatch
 	// Servers are the instance managers by name, as scripted.
 	Servers *Servers
 	// Kubelet plays the kubelets' part; it runs by default.

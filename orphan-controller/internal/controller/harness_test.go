@@ -42,7 +42,7 @@ const (
 type world struct {
 	t         *testing.T
 	namespace string
-	admin     client.Client
+	admin     client.WithWatch
 	identity  *rest.Config
 	limits    orphan.Limits
 	// hides are the objects that the controller's cache does not show yet.

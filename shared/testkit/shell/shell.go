@@ -8,8 +8,10 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	"net/http"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +20,7 @@ import (
 
 	"drover.dev/drover/shared/leaselock"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
 )
 
@@ -59,8 +62,9 @@ func Start(t testing.TB, o Options, setup func(context.Context, *runkit.Runtime)
 			DefaultNamespaces: map[string]cache.Config{o.Namespace: {}}, ByObject: o.Cache,
 			DefaultTransform: cache.TransformStripManagedFields(),
 		},
-		Metrics:    metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: new(true)},
+		MapperProvider: func(*rest.Config, *http.Client) (apimeta.RESTMapper, error) { return testkit.Mapper(t), nil },
+		Metrics:        metricsserver.Options{BindAddress: "0"},
+		Controller:     config.Controller{SkipNameValidation: new(true)},
 	})
 	require.NoError(t, err)
 	inner := manager.GetClient()

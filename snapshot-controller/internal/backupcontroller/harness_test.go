@@ -44,7 +44,7 @@ const (
 type world struct {
 	t         *testing.T
 	namespace string
-	admin     client.Client
+	admin     client.WithWatch
 
 	mutex   sync.Mutex
 	running *shell.Process

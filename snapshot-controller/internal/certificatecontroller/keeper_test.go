@@ -40,7 +40,7 @@ const (
 type world struct {
 	t         *testing.T
 	namespace string
-	admin     client.Client
+	admin     client.WithWatch
 	clock     *clocktesting.FakeClock
 	store     *Store
 	stop      func()

@@ -48,7 +48,7 @@ const (
 type world struct {
 	t         *testing.T
 	namespace string
-	admin     client.Client
+	admin     client.WithWatch
 	identity  *rest.Config
 	running   *shell.Process
 }
@@ -61,7 +61,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, testkit.Cluster().InstallCRDs(t.Context(), found.CRDs))
 	scheme := testkit.Scheme(t)
 	require.NoError(t, volumesnapshot.AddToScheme(scheme))
-	w.admin, err = client.New(testkit.Cluster().AdminConfig(), client.Options{Scheme: scheme})
+	w.admin, err = client.NewWithWatch(testkit.Cluster().AdminConfig(), client.Options{Scheme: scheme, Mapper: testkit.Mapper(t)})
 	require.NoError(t, err)
 	w.identity = testkit.BinaryIdentity(t, w.namespace, account)
 	w.create(&coordinationv1.Lease{ObjectMeta: w.meta(LeaseName)})

@@ -61,7 +61,7 @@ func (c *shifted) jump() {
 type world struct {
 	t         *testing.T
 	namespace string
-	admin     client.Client
+	admin     client.WithWatch
 	identity  *rest.Config
 	clock     *shifted
 	running   atomic.Pointer[shell.Process]

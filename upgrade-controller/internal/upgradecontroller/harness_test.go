@@ -38,7 +38,7 @@ const (
 type world struct {
 	t         testing.TB
 	namespace string
-	admin     client.Client
+	admin     client.WithWatch
 	identity  *rest.Config
 	options   Options
 

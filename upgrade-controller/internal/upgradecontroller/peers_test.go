@@ -2,7 +2,6 @@ package upgradecontroller
 
 import (
 	"context"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -10,51 +9,40 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/upgrade-controller/internal/model"
 )
 
 // peers play attach-controller, im-monitor, snapshot-controller and kubelet on the API server: what the model does
 // to objects in memory is written to them.
 type peers struct {
-	admin     client.Client
+	admin     client.WithWatch
 	namespace string
 	broken    map[string]bool
-	stop      context.CancelFunc
-	done      chan struct{}
+	reactor   *testkit.Reactor
 	failure   error
 }
 
 func (w *world) play(broken ...string) *peers {
-	ctx, cancel := context.WithCancel(context.Background())
-	n := &peers{admin: w.admin, namespace: w.namespace, broken: map[string]bool{}, stop: cancel, done: make(chan struct{})}
+	n := &peers{admin: w.admin, namespace: w.namespace, broken: map[string]bool{}}
 	for _, node := range broken {
 		n.broken[node] = true
 	}
-	go n.run(ctx)
 	w.t.Cleanup(func() {
-		cancel()
-		<-n.done
+		n.reactor.Stop()
 		if n.failure != nil && w.t.Failed() {
 			w.t.Logf("the peer controllers failed last with: %v", n.failure)
 		}
 	})
-	return n
-}
-
-func (n *peers) run(ctx context.Context) {
-	defer close(n.done)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if err := n.round(ctx); err != nil && ctx.Err() == nil {
-				n.failure = err // the next round tries again, as they would
-			}
+	n.reactor = testkit.React(w.t, w.admin, w.namespace, func(ctx context.Context) error {
+		err := n.round(ctx)
+		if err != nil && ctx.Err() == nil {
+			n.failure = err // the next round tries again, as they would
 		}
-	}
+		return err
+	}, &v1beta2.DataEngineUpgradeManagerList{}, &v1beta2.NodeDataEngineUpgradeList{}, &v1beta2.NodeList{}, &v1beta2.InstanceManagerList{},
+		&v1beta2.VolumeList{}, &v1beta2.EngineList{}, &v1beta2.ReplicaList{}, &v1beta2.SnapshotList{}, &corev1.PodList{})
+	return n
 }
 
 // round reads everything, lets the model take one step with each volume and node, and writes what changed.

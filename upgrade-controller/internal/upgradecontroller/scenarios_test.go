@@ -238,8 +238,7 @@ func TestAnInstanceManagerThatNeverStartsIsWaitedForAndSaid(t *testing.T) {
 		return conditions.IsTrue(w.manager("upgrade").Status.Conditions, v1beta2.UpgradeStalled)
 	})
 	require.True(t, w.objects().Nodes["node-1"].Spec.UpgradeRequested)
-	stuck.stop()
-	<-stuck.done
+	stuck.reactor.Stop()
 	w.play()
 	w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
 	w.leftNothing()
@@ -291,8 +290,7 @@ func TestAnUpgradeThatIsTakenAwayByForceLeavesNoNodeClosedAndNoTargetAway(t *tes
 		require.NoError(t, w.admin.Delete(t.Context(), obj))
 	}
 	w.start()
-	stuck.stop()
-	<-stuck.done
+	stuck.reactor.Stop()
 	w.play()
 	w.until("something is left away or closed", func() bool { return !away() && !w.objects().Nodes["node-1"].Spec.UpgradeRequested })
 
