@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -98,4 +99,19 @@ func holderAt(taken []hold, w record.Write) (holder *hold, former bool) {
 		former = former || taken[i].source == w.Source
 	}
 	return holder, former
+}
+
+// shows reports whether a renewal by the process since then carries a time that is about that far from the recorder's.
+func shows(leases []record.Write, source string, offset time.Duration, since time.Time) bool {
+	return slices.ContainsFunc(leases, func(w record.Write) bool {
+		lease := coordinationv1.Lease{}
+		if w.Source != source || w.Began.Before(since) {
+			return false
+		}
+		if _, _, err := scheme.Codecs.UniversalDeserializer().Decode(w.Body, &kind, &lease); err != nil || lease.Spec.RenewTime == nil {
+			return false
+		}
+		// A slow machine may send the renewal late, and the time is whole to the second.
+		return (lease.Spec.RenewTime.Sub(w.Began) - offset).Abs() < offset.Abs()/2+slack/2
+	})
 }

@@ -60,3 +60,18 @@ func TestCheckLeasesFindsViolations(t *testing.T) {
 		})
 	}
 }
+
+func TestARenewalShowsThatAClockWasSet(t *testing.T) {
+	renewed := func(after time.Duration) []record.Write {
+		w := lease(10, "a", "A")
+		at := w.Began.Add(after).Format("2006-01-02T15:04:05.000000Z07:00")
+		w.Body = []byte(fmt.Sprintf(`{"spec":{"holderIdentity":"A","renewTime":%q}}`, at))
+		return []record.Write{w}
+	}
+	require.True(t, shows(renewed(-2*time.Hour), "a", -2*time.Hour, noon))
+	require.True(t, shows(renewed(3*time.Second-400*time.Millisecond), "a", 3*time.Second, noon))
+	require.False(t, shows(renewed(0), "a", 3*time.Second, noon), "the clock was not set")
+	require.False(t, shows(renewed(-3*time.Second), "a", 3*time.Second, noon), "the wrong way")
+	require.False(t, shows(renewed(3*time.Second), "b", 3*time.Second, noon), "another process")
+	require.False(t, shows(renewed(3*time.Second), "a", 3*time.Second, noon.Add(time.Minute)), "before")
+}

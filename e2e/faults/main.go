@@ -13,6 +13,7 @@
 //	faults --shard 2/4          the second of four parts of the chosen cases
 //	faults --sweep 8            a controller crashes at each eighth step of one run; the runs together cover every step
 //	faults --pauses 100         instead, pause leaders with a signal for 20 to 60 s; a former leader must not write
+//	faults --jumps 20           instead, set the wall clock of leaders, by seconds to hours, and set it back
 //	faults --rules=all          instead, disable one rule of live upgrades after the other; a test must fail
 //	faults --mutants=only       only the mutants
 package main
@@ -42,6 +43,7 @@ type options struct {
 	single   bool
 	rules    string
 	pauses   int
+	jumps    int
 }
 
 func main() {
@@ -51,7 +53,8 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "seed of the sample")
 	flag.StringVar(&o.scenario, "scenario", "", "only the scenario with this ID, such as O9")
 	flag.IntVar(&o.worlds, "worlds", 3, "number of control planes that run in parallel")
-	flag.StringVar(&o.actor, "actor", "", "only the points at which this controller crashes, and no other failure")
+	flag.StringVar(&o.actor, "actor", "", "only the points at which this controller crashes, and no other failure; "+
+		"of --pauses and --jumps only its leaders")
 	flag.Var(&o.shard, "shard", "only the k-th of n parts of the cases, as k/n")
 	flag.IntVar(&o.sweep, "sweep", 0, "also crash each controller at every n-th of its steps in one run; 0 runs no sweep")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other failures")
@@ -60,6 +63,8 @@ func main() {
 		enumflag.Words(&o.rules, "all", "first"))
 	flag.IntVar(&o.pauses, "pauses", 0, "instead, run this number of scenarios, each with a leader paused by a signal for 20 to 60 "+
 		"s, with two processes of each controller")
+	flag.IntVar(&o.jumps, "jumps", 0, "instead, run this number of scenarios, each with the wall clock of a leader set by seconds to "+
+		"hours, and set back, with two processes of each controller")
 	o.mutants = "yes"
 	flag.Func("mutants", "run the mutants: yes, no or only (default yes)", enumflag.Words(&o.mutants, "yes", "no", "only"))
 	flag.Parse()
@@ -89,6 +94,9 @@ func run(ctx context.Context, o options) (err error) {
 	h.logf("seed %d", o.seed)
 	if o.pauses > 0 {
 		return errors.Join(h.pauses(ctx, o), h.verdict(0, 0))
+	}
+	if o.jumps > 0 {
+		return errors.Join(h.jumps(ctx, o), h.verdict(0, 0))
 	}
 	if o.mutants != "only" {
 		if err := h.allPoints(ctx, o); err != nil {

@@ -22,37 +22,95 @@ const standby = "-standby"
 // The shortest and the longest pause of a leader, with a cluster's lease times.
 const shortestPause, longestPause = 20 * time.Second, 60 * time.Second
 
-// pause is one run of a scenario in which the leader of a controller is stopped by a signal, and later resumed.
-type pause struct {
-	scenario      scenarios.Scenario
-	controller    string
-	after, length time.Duration
+// clockJumps are how far a leader's clock jumps, there and back after the shortest to the longest jump.
+var clockJumps = []time.Duration{-2 * time.Hour, -5 * time.Minute, -30 * time.Second, -3 * time.Second,
+	3 * time.Second, 30 * time.Second, 5 * time.Minute, 2 * time.Hour}
+
+const shortestJump, longestJump = 10 * time.Second, 40 * time.Second
+
+// disturbance is one run of a scenario in which something happens to the leader of a controller.
+type disturbance struct {
+	scenario   scenarios.Scenario
+	controller string
+	after      time.Duration
+	// what happens, in words; apply lets it happen, and ends it.
+	what  string
+	apply func(context.Context, *harness, *world.Process) error
 }
 
-// pauses runs o.pauses of them, drawn by the seed, in several control planes in parallel: two processes of each controller, with a
-// cluster's lease times.
+// pauses runs o.pauses scenarios, drawn by the seed, in each of which a leader is stopped by a signal, and later resumed.
 func (h *harness) pauses(ctx context.Context, o options) error {
+	return h.disturb(ctx, o, o.pauses, nil, func(random *rand.Rand, d *disturbance) {
+		length := between(random, shortestPause, longestPause)
+		d.what = fmt.Sprintf("paused for %.0f s", length.Seconds())
+		d.apply = func(ctx context.Context, _ *harness, leader *world.Process) error {
+			if err := leader.Pause(); err != nil {
+				return err
+			}
+			rested := wait(ctx, length)
+			if err := errors.Join(rested, leader.Resume()); err != nil {
+				return err
+			}
+			return restart(ctx, leader)
+		}
+	})
+}
+
+// jumps runs o.jumps scenarios, drawn by the seed, in each of which the wall clock of a leader jumps, and later jumps back.
+func (h *harness) jumps(ctx context.Context, o options) error {
+	overlay, err := world.ShiftableClocks(ctx)
+	if err != nil {
+		return err
+	}
+	h.logf("building controllers whose clocks can be set: some minutes the first time")
+	return h.disturb(ctx, o, o.jumps, overlay, func(random *rand.Rand, d *disturbance) {
+		offset, length := clockJumps[random.IntN(len(clockJumps))], between(random, shortestJump, longestJump)
+		d.what = fmt.Sprintf("has its clock set by %s for %.0f s", offset, length.Seconds())
+		d.apply = func(ctx context.Context, h *harness, leader *world.Process) error {
+			since := time.Now()
+			if err := leader.SetClock(offset); err != nil {
+				return err
+			}
+			err := errors.Join(wait(ctx, length), leader.SetClock(0))
+			if !shows(h.world.API.Leases(), leader.Source, offset, since) {
+				err = errors.Join(err, fmt.Errorf("no renewal of %s shows that its clock was set by %s", leader.Name, offset))
+			}
+			return err
+		}
+	})
+}
+
+func between(random *rand.Rand, shortest, longest time.Duration) time.Duration {
+	return shortest + time.Duration(random.Int64N(int64(longest-shortest)))
+}
+
+// disturb runs count scenarios, drawn by the seed, in several control planes in parallel: two processes of each controller, with a
+// cluster's lease times. draw adds what happens.
+func (h *harness) disturb(ctx context.Context, o options, count int, overlay world.Overlay, draw func(*rand.Rand, *disturbance)) error {
 	eligible := slices.Concat(catalog.Of(scenarios.Attached), catalog.Of(scenarios.Snapshots))
 	eligible = slices.DeleteFunc(eligible, func(s scenarios.Scenario) bool { return o.scenario != "" && s.ID != o.scenario })
+	controllers := slices.DeleteFunc(world.EveryController(), func(name string) bool { return o.actor != "" && name != o.actor })
 	random := rand.New(rand.NewPCG(o.seed, 1))
-	var list []pause
-	for range o.pauses {
-		list = append(list, pause{scenario: eligible[random.IntN(len(eligible))],
-			controller: world.EveryController()[random.IntN(len(world.EveryController()))],
-			after:      time.Duration(random.Int64N(int64(20 * time.Second))), length: shortestPause +
-				time.Duration(random.Int64N(int64(longestPause-shortestPause)))})
+	var list []disturbance
+	for range count {
+		d := disturbance{scenario: eligible[random.IntN(len(eligible))], controller: controllers[random.IntN(len(controllers))],
+			after: between(random, 0, 20*time.Second)}
+		draw(random, &d)
+		list = append(list, d)
 	}
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	for range max(o.worlds, 1) {
+	for range min(max(o.worlds, 1), count) {
 		one := &harness{tally: h.tally, topology: scenarios.Upgrades}
-		group.Go(func() error { return errors.Join(one.pauseAll(ctx, list, &next), one.stop()) })
+		group.Go(func() error { return errors.Join(one.disturbAll(ctx, list, overlay, &next), one.stop()) })
 	}
 	return group.Wait()
 }
 
-func (h *harness) pauseAll(ctx context.Context, list []pause, next *atomic.Int64) error {
-	w, err := world.Start(ctx, h.topology.Options())
+func (h *harness) disturbAll(ctx context.Context, list []disturbance, overlay world.Overlay, next *atomic.Int64) error {
+	options := h.topology.Options()
+	options.Overlay = overlay
+	w, err := world.Start(ctx, options)
 	h.world = w
 	if err != nil {
 		return err
@@ -67,51 +125,43 @@ func (h *harness) pauseAll(ctx context.Context, list []pause, next *atomic.Int64
 		if i >= len(list) {
 			return nil
 		}
-		p, began := list[i], time.Now()
+		d, began := list[i], time.Now()
 		h.missed, h.deaths = false, 0
-		err := p.run(ctx, h)
+		err := d.run(ctx, h)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		name := fmt.Sprintf("leader of %s paused for %.0f s after %.0f s", p.controller, p.length.Seconds(), p.after.Seconds())
-		h.count(i+1, len(list), testCase{scenario: p.scenario, name: name}, time.Since(began), err)
+		name := fmt.Sprintf("leader of %s %s after %.0f s", d.controller, d.what, d.after.Seconds())
+		h.count(i+1, len(list), testCase{scenario: d.scenario, name: name}, time.Since(began), err)
 	}
 }
 
-// run runs the scenario while the leader is paused.
-func (p pause) run(ctx context.Context, h *harness) error {
+// run runs the scenario while the leader is disturbed.
+func (d disturbance) run(ctx context.Context, h *harness) error {
 	ctx, cancel := context.WithTimeout(ctx, h.world.Stretched(6*time.Minute))
 	defer cancel()
 	began := time.Now()
 	ended := make(chan error, 1)
 	go func() {
-		_, err := p.scenario.Run(ctx, h.world, nil)
+		_, err := d.scenario.Run(ctx, h.world, nil)
 		ended <- err
 	}()
-	pauseErr := p.pauseLeader(ctx, h)
+	disturbed := d.disturbLeader(ctx, h)
 	err := <-ended
 	h.ran = time.Since(began)
 	found := foundOf(checkLeases(h.world.API.Leases(), h.world.API.Writes()), began)
-	return errors.Join(err, pauseErr, found, h.recover(ctx))
+	return errors.Join(err, disturbed, found, h.recover(ctx))
 }
 
-// pauseLeader stops the leader, resumes it, and starts it again once it has exited because it lost its lease.
-func (p pause) pauseLeader(ctx context.Context, h *harness) error {
-	if err := wait(ctx, p.after); err != nil {
+func (d disturbance) disturbLeader(ctx context.Context, h *harness) error {
+	if err := wait(ctx, d.after); err != nil {
 		return err
 	}
-	leader, err := h.leader(p.controller)
+	leader, err := h.leader(d.controller)
 	if err != nil {
 		return err
 	}
-	if err := leader.Pause(); err != nil {
-		return err
-	}
-	rested := wait(ctx, p.length)
-	if err := errors.Join(rested, leader.Resume()); err != nil {
-		return err
-	}
-	return restart(ctx, leader)
+	return d.apply(ctx, h, leader)
 }
 
 // leader is the process that wrote the controller's lease last.

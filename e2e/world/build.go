@@ -40,7 +40,7 @@ var packages = map[string]string{
 	UpgradeController:  "./upgrade-controller",
 }
 
-// Overlay replaces source files in a build: path relative to the module root → contents.
+// Overlay replaces source files in a build: path, relative to the module root or absolute → contents.
 type Overlay map[string][]byte
 
 // bazelTest is set in the tests that Bazel runs.
@@ -116,7 +116,10 @@ func writeOverlay(dir, root string, overlay Overlay) (string, error) {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			return "", fmt.Errorf("writing the overlay of %s: %w", path, err)
 		}
-		replace[filepath.Join(root, path)] = file
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(root, path)
+		}
+		replace[path] = file
 	}
 	content, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {

@@ -41,6 +41,7 @@ func (p *Process) start() error {
 	}
 	command := exec.Command(p.binary, p.args...)
 	command.Stdout, command.Stderr = log, log
+	command.Env = append(os.Environ(), clockOffsets+"="+filepath.Dir(p.Log))
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if err := command.Start(); err != nil {
 		return errors.Join(fmt.Errorf("starting %s: %w", p.Name, err), log.Close())
