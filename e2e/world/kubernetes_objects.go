@@ -28,7 +28,7 @@ const (
 // kubelet here.
 var managerFlags = []string{"--controllers=serviceaccount-controller,persistentvolume-binder-controller," +
 	"persistentvolume-protection-controller,persistentvolumeclaim-protection-controller,persistentvolume-attach-detach-controller," +
-	"disruption-controller"}
+	"disruption-controller", "--attach-detach-reconcile-sync-period=2s"}
 
 // PersistentVolume creates the objects that Kubernetes has for a volume when Longhorn's CSI driver is installed: the driver, its
 // registration on every node, the StorageClass, and the PersistentVolume of the same name.
