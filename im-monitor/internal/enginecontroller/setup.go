@@ -21,8 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"drover.dev/drover/im-monitor/internal/backupexecutor"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
-	"drover.dev/drover/im-monitor/internal/semaphore"
 	"drover.dev/drover/im-monitor/internal/snapshotexecutor"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -46,7 +46,7 @@ type Controller struct {
 	memory    memory
 	executor  *snapshotexecutor.Executor
 	backups   *backupexecutor.Executor
-	semaphore semaphore.Semaphore
+	semaphore execute.Semaphore
 	enqueued  chan event.GenericEvent
 	random    func() float64
 	// working are the engines with work under way that may go through a frontend.

@@ -11,9 +11,9 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
 	"drover.dev/drover/im-monitor/internal/enginecontroller"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
-	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/orphan"
@@ -38,7 +38,7 @@ type Options struct {
 	Disk            diskcontroller.Options
 
 	// locks are shared by all executors that change instances.
-	locks instancelock.Locks
+	locks execute.Locks
 }
 
 // Add registers the flags.

@@ -6,7 +6,7 @@ import (
 	"github.com/go-logr/logr"
 
 	"drover.dev/drover/im-monitor/internal/enqueue"
-	"drover.dev/drover/im-monitor/internal/fencingdelay"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/im-monitor/internal/staleness"
@@ -23,7 +23,7 @@ type base struct {
 
 	written   map[string]*staleness.Guard // by kind
 	attempts  attempts
-	semaphore semaphore
+	semaphore execute.Queue[Key]
 	waitlist  waitlist
 	reported  reported
 
@@ -41,7 +41,7 @@ func newBase(rt *runkit.Runtime, settings *settingcontroller.Source, store inven
 
 // fencingDelayEnds is when this leader may touch names whose deletion a server may still execute. A process that is not elected never may.
 func (s *base) fencingDelayEnds() time.Time {
-	return fencingdelay.Ends(s.rt.ElectedAt(), s.rt.Clock.Now(), s.options.PostElectionDelay)
+	return execute.FencingDelayEnds(s.rt.ElectedAt(), s.rt.Clock.Now(), s.options.PostElectionDelay)
 }
 
 func (s *base) logFor(key Key) logr.Logger {

@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/instance"
-	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
@@ -19,7 +19,7 @@ type executor struct{ *base }
 
 // Reconcile makes the call that is due for an object, if it still is.
 func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, error) {
-	defer func() { r.next(r.semaphore.decline(key)) }()
+	defer func() { r.next(r.semaphore.Decline(key)) }()
 	o, err := lookup.Shared(ctx, r.rt.Client, r.rt.Namespace, key.Name, empty(key.Kind))
 	if err != nil || o == nil {
 		return reconcile.Result{}, err
@@ -32,11 +32,11 @@ func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 	if first.Op == instance.OpNone {
 		return reconcile.Result{}, nil
 	}
-	if !r.semaphore.take(first.InstanceManager, key, callsPerManager) {
+	if !r.semaphore.Take(first.InstanceManager, key, callsPerManager) {
 		return reconcile.Result{}, nil // enqueued when a slot is free
 	}
-	defer func() { r.next(r.semaphore.release(first.InstanceManager)) }()
-	unlock, ok := r.options.Locks.TryLock(instancelock.Key{InstanceManager: first.InstanceManager, Name: key.Name})
+	defer func() { r.next(r.semaphore.Release(first.InstanceManager)) }()
+	unlock, ok := r.options.Locks.TryLock(execute.Key{InstanceManager: first.InstanceManager, Name: key.Name})
 	if !ok {
 		return reconcile.Result{RequeueAfter: busyDelay}, nil
 	}
@@ -65,7 +65,7 @@ func (r *executor) alone(key Key, volume string, call instance.Call) (unlock fun
 	if call.Op != instance.OpCreate || key.Kind == v1beta2.InstanceTypeReplica {
 		return func() {}, true
 	}
-	return r.options.Locks.TryLock(instancelock.Key{Name: key.Kind + " of " + volume})
+	return r.options.Locks.TryLock(execute.Key{Name: key.Kind + " of " + volume})
 }
 
 // triesToCall is how often the object is read again because what came before the call took longer than readToCall.

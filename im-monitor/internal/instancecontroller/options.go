@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -15,7 +15,7 @@ type Options struct {
 	// PostElectionDelay is how long after its election a leader leaves names alone whose Orphan or Replica is being deleted.
 	PostElectionDelay time.Duration
 	// Locks are shared with every other executor that changes instances.
-	Locks *instancelock.Locks
+	Locks *execute.Locks
 	// EnginePrefix and HostPrefix are where engine binaries and the host's file system are inside a v1 instance manager.
 	EnginePrefix, HostPrefix string
 	// ControlPath is Longhorn's directory on the host that has engine binaries.

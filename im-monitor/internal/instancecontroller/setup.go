@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/shared/runkit"
@@ -19,7 +19,7 @@ import (
 // is the ownership controller's, which is to be set up, too.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store, options Options) error {
 	if options.Locks == nil {
-		options.Locks = &instancelock.Locks{}
+		options.Locks = &execute.Locks{}
 	}
 	s := newBase(rt, settings, store, options)
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {

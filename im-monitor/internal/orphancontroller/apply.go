@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -91,7 +91,7 @@ func orphanObject(namespace string, c orphan.Creation) *v1beta2.Orphan {
 func (r *evaluator) writeStatuses(ctx context.Context, seen scene, v orphan.Verdict) error {
 	for i, wanted := range v.Orphans {
 		if wanted.Withdrawn != "" || wanted.Terminated {
-			unlock, ok := r.locks.TryLock(instancelock.Key(seen.world.Key))
+			unlock, ok := r.locks.TryLock(execute.Key(seen.world.Key))
 			if !ok {
 				r.evaluationQueue.AddAfter(seen.world.Key, busyDelay)
 				continue

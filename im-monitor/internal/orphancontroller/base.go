@@ -12,12 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/enqueue"
-	"drover.dev/drover/im-monitor/internal/fencingdelay"
-	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/orphan"
-	"drover.dev/drover/im-monitor/internal/semaphore"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -38,8 +36,8 @@ type base struct {
 	options     Options
 
 	attempts  attempts
-	locks     *instancelock.Locks
-	semaphore semaphore.Semaphore
+	locks     *execute.Locks
+	semaphore execute.Semaphore
 	handles   handles
 	mappings  mappingreader.Reader
 	undecided undecided
@@ -50,7 +48,7 @@ type base struct {
 
 // fencingDelayEnds is when this leader may touch Orphans that are being deleted. A process that is not elected never may.
 func (s *base) fencingDelayEnds() time.Time {
-	return fencingdelay.Ends(s.electedAt(), s.clock.Now(), s.options.PostElectionDelay)
+	return execute.FencingDelayEnds(s.electedAt(), s.clock.Now(), s.options.PostElectionDelay)
 }
 
 // absent asks the inventory for the proof that an Orphan's instance is not there. After a call of our own less is

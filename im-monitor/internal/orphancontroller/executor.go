@@ -6,7 +6,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -51,7 +51,7 @@ func (r *executor) serve(ctx context.Context, key orphan.Key, o *v1beta2.Orphan)
 		return busyDelay, nil
 	}
 	defer release()
-	unlock, ok := r.locks.TryLock(instancelock.Key(key))
+	unlock, ok := r.locks.TryLock(execute.Key(key))
 	if !ok {
 		return busyDelay, nil
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/runkit"
 )
@@ -17,7 +17,7 @@ type Options struct {
 	// Rules are the waiting times of the absence rule, the same as the inventory's.
 	Rules orphan.Rules
 	// Locks are shared with every other executor that changes instances; nil means that there is no other.
-	Locks *instancelock.Locks
+	Locks *execute.Locks
 }
 
 const (

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/orphan"
@@ -32,7 +32,7 @@ func Setup(rt *runkit.Runtime, store inventory.Store, options Options) error {
 
 func newBase(rt *runkit.Runtime, store inventory.Store, options Options) *base {
 	if options.Locks == nil {
-		options.Locks = &instancelock.Locks{}
+		options.Locks = &execute.Locks{}
 	}
 	return &base{
 		client: rt.Client, uncached: rt.Uncached, store: store, recorder: rt.Recorder, clock: rt.Clock,

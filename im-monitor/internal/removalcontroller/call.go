@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
-	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/removal"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -23,7 +23,7 @@ func (r *reconciler) serve(ctx context.Context, replica *v1beta2.Replica, im str
 		return busyDelay, nil
 	}
 	defer release()
-	unlock, ok := r.options.Locks.TryLock(instancelock.Key{InstanceManager: im, Name: replica.Name})
+	unlock, ok := r.options.Locks.TryLock(execute.Key{InstanceManager: im, Name: replica.Name})
 	if !ok {
 		return busyDelay, nil
 	}

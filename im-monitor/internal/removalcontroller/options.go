@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -13,7 +13,7 @@ type Options struct {
 	// PostElectionDelay is how long after its election a leader leaves Replicas alone that are being deleted.
 	PostElectionDelay time.Duration
 	// Locks are shared with every other hand that changes instances; nil means that there is no other.
-	Locks *instancelock.Locks
+	Locks *execute.Locks
 	// Poll asks a running engine for the modes of its replicas, by name, right before a call. Nil believes the engine's
 	// status.
 	Poll func(ctx context.Context, engine *v1beta2.Engine) (map[string]string, error)

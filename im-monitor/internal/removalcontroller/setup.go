@@ -10,11 +10,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/im-monitor/internal/enqueue"
-	"drover.dev/drover/im-monitor/internal/fencingdelay"
-	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
-	"drover.dev/drover/im-monitor/internal/semaphore"
 	"drover.dev/drover/im-monitor/internal/staleness"
 	"drover.dev/drover/shared/runkit"
 )
@@ -28,14 +26,14 @@ type reconciler struct {
 	mappings  mappingreader.Reader
 	memory    *memory
 	written   staleness.Guard
-	semaphore semaphore.Semaphore
+	semaphore execute.Semaphore
 	queue     enqueue.Queue[string]
 }
 
 // Setup registers the controller on the manager, and subscribes to the inventory, which must not run yet.
 func Setup(ctx context.Context, rt *runkit.Runtime, store inventory.Store, options Options) error {
 	if options.Locks == nil {
-		options.Locks = &instancelock.Locks{}
+		options.Locks = &execute.Locks{}
 	}
 	r := &reconciler{rt: rt, log: rt.Log.WithName("removal"), store: store, options: options, memory: newMemory(),
 		mappings: mappingreader.Reader{Cached: rt.Client, Uncached: rt.Uncached, Store: store, Namespace: rt.Namespace}}
@@ -59,5 +57,5 @@ func Setup(ctx context.Context, rt *runkit.Runtime, store inventory.Store, optio
 
 // fencingDelayEnds is when this leader may touch Replicas that are being deleted. Who is not elected never may.
 func (r *reconciler) fencingDelayEnds() time.Time {
-	return fencingdelay.Ends(r.rt.ElectedAt(), r.rt.Clock.Now(), r.options.PostElectionDelay)
+	return execute.FencingDelayEnds(r.rt.ElectedAt(), r.rt.Clock.Now(), r.options.PostElectionDelay)
 }

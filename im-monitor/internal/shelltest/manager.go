@@ -22,8 +22,8 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/cachetransform"
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
-	"drover.dev/drover/im-monitor/internal/instancelock"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/instancemanagercontroller"
 	"drover.dev/drover/im-monitor/internal/inventory"
@@ -219,7 +219,7 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, executor, removing c
 // instances are the options of starting and stopping: as in the binary, without a post-election delay.
 func (e *Env) instances() instancecontroller.Options {
 	options := instancecontroller.Options{EnginePrefix: "/engine-binaries/", HostPrefix: "/host", ControlPath: "/var/lib/longhorn",
-		Locks: &instancelock.Locks{}}
+		Locks: &execute.Locks{}}
 	e.change(&options)
 	return options
 }

@@ -1,15 +1,15 @@
-package semaphore_test
+package execute_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"drover.dev/drover/im-monitor/internal/semaphore"
+	"drover.dev/drover/im-monitor/internal/execute"
 )
 
 func TestOneManagerNeverTakesAllHands(t *testing.T) {
-	var s semaphore.Semaphore
+	var s execute.Semaphore
 	first, ok := s.Take("im-1", 2)
 	require.True(t, ok)
 	_, ok = s.Take("im-1", 2)

@@ -1,13 +1,12 @@
-// Package instancelock serialises what changes one runtime instance: its start, its stop and its deletion. All executors
-// of im-monitor that touch (instance manager, name) share one Locks.
-package instancelock
+package execute
 
 import "sync"
 
 // Key names a runtime instance by its place and name.
 type Key struct{ InstanceManager, Name string }
 
-// Locks holds which instances are being changed. The zero value is ready for use.
+// Locks serialises what changes one runtime instance: its start, its stop and its deletion. All executors of the process that touch
+// (instance manager, name) share one. The zero value is ready for use.
 type Locks struct {
 	mu   sync.Mutex
 	held map[Key]struct{}

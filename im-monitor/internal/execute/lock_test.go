@@ -1,22 +1,22 @@
-package instancelock_test
+package execute_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"drover.dev/drover/im-monitor/internal/instancelock"
+	"drover.dev/drover/im-monitor/internal/execute"
 )
 
 func TestOneHandAtATimeChangesAnInstance(t *testing.T) {
-	var locks instancelock.Locks
-	key := instancelock.Key{InstanceManager: "im-1", Name: "vol-r-1"}
+	var locks execute.Locks
+	key := execute.Key{InstanceManager: "im-1", Name: "vol-r-1"}
 	unlock, ok := locks.TryLock(key)
 	require.True(t, ok)
 
 	_, ok = locks.TryLock(key)
 	require.False(t, ok, "a start and a deletion of one name must never overlap")
-	other, ok := locks.TryLock(instancelock.Key{InstanceManager: "im-2", Name: "vol-r-1"})
+	other, ok := locks.TryLock(execute.Key{InstanceManager: "im-2", Name: "vol-r-1"})
 	require.True(t, ok, "the same name elsewhere is another instance")
 	other()
 

@@ -1,33 +1,33 @@
-package instancecontroller
+package execute
 
 import "sync"
 
-// semaphore bounds how many calls are in progress per instance manager. A key that finds no free slot is enqueued when one is, in order;
-// a key that is enqueued and no longer needs the slot passes it to the next one.
-type semaphore struct {
+// Queue is a Semaphore with a queue, for users with many keys for each instance manager. A key that finds no free slot is enqueued when one
+// is, in order; a key that is enqueued and no longer needs the slot passes it to the next one. The zero value is ready for use.
+type Queue[K comparable] struct {
 	mu    sync.Mutex
-	lines map[string]*line
+	lines map[string]*line[K]
 	// enqueued are keys with a reserved slot of that instance manager that have not taken it yet.
-	enqueued map[Key]string
+	enqueued map[K]string
 }
 
 // line is the queue of one instance manager.
-type line struct {
+type line[K comparable] struct {
 	used    int
-	waiting []Key
-	queued  map[Key]struct{}
+	waiting []K
+	queued  map[K]struct{}
 }
 
-// take gets a slot, or queues the key for the next one that is free.
-func (s *semaphore) take(instanceManager string, key Key, limit int) bool {
+// Take gets a slot, or queues the key for the next one that is free.
+func (s *Queue[K]) Take(instanceManager string, key K, limit int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lines == nil {
-		s.lines, s.enqueued = map[string]*line{}, map[Key]string{}
+		s.lines, s.enqueued = map[string]*line[K]{}, map[K]string{}
 	}
 	l := s.lines[instanceManager]
 	if l == nil {
-		l = &line{queued: map[Key]struct{}{}}
+		l = &line[K]{queued: map[K]struct{}{}}
 		s.lines[instanceManager] = l
 	}
 	if s.enqueued[key] == instanceManager {
@@ -44,31 +44,31 @@ func (s *semaphore) take(instanceManager string, key Key, limit int) bool {
 	return false
 }
 
-// release returns a slot and reports the next key.
-func (s *semaphore) release(instanceManager string) (next Key, waits bool) {
+// Release returns a slot and reports the next key.
+func (s *Queue[K]) Release(instanceManager string) (next K, waits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines[instanceManager].used--
 	return s.requeue(instanceManager)
 }
 
-// decline reports the next key where this one was enqueued and took no slot.
-func (s *semaphore) decline(key Key) (next Key, waits bool) {
+// Decline reports the next key where this one was enqueued and took no slot.
+func (s *Queue[K]) Decline(key K) (next K, waits bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	instanceManager, enqueued := s.enqueued[key]
 	if !enqueued {
-		return Key{}, false
+		return next, false
 	}
 	delete(s.enqueued, key)
 	return s.requeue(instanceManager)
 }
 
 // requeue removes the first key of a queue; the lock is held.
-func (s *semaphore) requeue(instanceManager string) (next Key, waits bool) {
+func (s *Queue[K]) requeue(instanceManager string) (next K, waits bool) {
 	l := s.lines[instanceManager]
 	if l == nil {
-		return Key{}, false
+		return next, false
 	}
 	if len(l.waiting) > 0 {
 		next, waits = l.waiting[0], true

@@ -1,9 +1,8 @@
-// Package semaphore bounds how many operations run at once per instance manager.
-package semaphore
+package execute
 
 import "sync"
 
-// Semaphore counts by name. The zero value is ready for use.
+// Semaphore bounds how many operations run at once per instance manager. The zero value is ready for use.
 type Semaphore struct {
 	mu   sync.Mutex
 	used map[string]int
