@@ -55,6 +55,22 @@ type World struct {
 	Pause time.Duration
 }
 
+// CallWorld is what Allowed reads right before a request, uncached.
+type CallWorld struct {
+	// Evaluated is the Backup that Decide chose, Now what it is at present; nil where it is gone.
+	Evaluated Backup
+	Now       *Backup
+	// TargetName is that of the backup target, Target the object; nil where there is none.
+	TargetName string
+	Target     *Target
+}
+
+// Target is one BackupTarget.
+type Target struct {
+	URL      string
+	Deleting bool
+}
+
 // Change is what a Backup's status is to report now.
 type Change struct {
 	Name, State         string

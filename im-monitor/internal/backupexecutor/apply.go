@@ -15,15 +15,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// report writes the result of a Backup, to the version that was evaluated.
-func (h *Executor) report(ctx context.Context, l Poll, c backup.Change) error {
-	b, err := lookup.Shared(ctx, h.rt.Client, h.rt.Namespace, c.Name, &v1beta2.Backup{})
-	if err != nil || b == nil {
-		return err
-	}
-	return h.write(ctx, l, b, c)
-}
-
+// write writes the result of a Backup to this version of it.
 func (h *Executor) write(ctx context.Context, l Poll, b *v1beta2.Backup, c backup.Change) error {
 	fields := map[string]any{"state": c.State, "progress": c.Progress, "replicaAddress": text(c.Replica), "error": text(c.Error)}
 	if c.State == v1beta2.BackupCompleted {

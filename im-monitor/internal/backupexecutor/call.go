@@ -3,7 +3,6 @@ package backupexecutor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -11,6 +10,8 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/backup"
 	"drover.dev/drover/im-monitor/internal/backuptarget"
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
@@ -27,85 +28,111 @@ type order struct {
 	credentials []string
 }
 
+// request is one try to request a Backup from an engine.
+type request struct {
+	*Executor
+	poll      Poll
+	evaluated backup.Backup
+	order     order
+	// missing are the credentials that stop the request.
+	missing *backuptarget.MissingError
+	// replica is the address that copies, as the engine answered.
+	replica string
+}
+
 // begin records that this run of the engine gets a backup request, sends the request, and records the answer.
 func (h *Executor) begin(ctx context.Context, l Poll, evaluated backup.Backup) (time.Duration, error) {
-	name := evaluated.Name
-	o, err := h.still(ctx, l, evaluated)
-	if missing := (*backuptarget.MissingError)(nil); errors.As(err, &missing) {
-		h.log.Info("not called", "backup", name, "engine", l.Engine.Name, "reason", missing.Error())
-		return credentialPause, h.found(ctx, o.target.Name, v1beta2.ReasonRefused, missing.Error())
-	}
-	if err != nil {
-		h.log.Info("not called", "backup", name, "engine", l.Engine.Name, "reason", err.Error())
+	r := &request{Executor: h, poll: l, evaluated: evaluated}
+	out, err := h.guard.Do(ctx, execute.Call{Check: r.check, Ahead: r.ahead, Send: r.send})
+	switch {
+	case status.IsConflict(err):
+		return conflictPause, nil
+	case err != nil || out.Interrupted:
+		return 0, client.IgnoreNotFound(err)
+	case !out.Sent():
+		h.log.Info("not called", "backup", evaluated.Name, "engine", l.Engine.Name, "reason", out.Stop.Message)
+		if r.missing != nil {
+			return credentialPause, h.found(ctx, r.order.target.Name, v1beta2.ReasonRefused, r.missing.Error())
+		}
 		return l.Period, nil
 	}
-	if err := h.note(ctx, l, o); err != nil {
-		if status.IsConflict(err) {
-			return conflictPause, nil
-		}
-		return 0, client.IgnoreNotFound(err)
-	}
-	replica, err := l.Proxy.BackUp(ctx, l.Target, orderOf(o))
-	switch {
-	case err == nil:
-		calls.WithLabelValues("ok").Inc()
-		events.Emit(h.rt.Recorder, o.backup, beganEvent(l.Engine.Name))
-		err = h.answered(ctx, l, o, backup.Change{State: v1beta2.BackupInProgress, Replica: replica})
-	case errors.Is(err, imclient.ErrUnreachable):
-		calls.WithLabelValues("unanswered").Inc()
-		h.memory.unanswered(l.Engine.Name, name, h.rt.Clock.Now().Add(h.options.PostElectionDelay))
-		h.log.Info("the call was not answered", "backup", name, "engine", l.Engine.Name, "error", err.Error())
-		err = nil
-	default:
-		calls.WithLabelValues("failed").Inc()
-		err = h.refused(ctx, l, o, err)
-	}
+	err = r.ended(ctx, out)
 	if status.IsConflict(err) {
 		err = nil
 	}
 	return soon, client.IgnoreNotFound(err)
 }
 
-// still reads the objects of a call uncached, and reports why the call must not be sent.
-func (h *Executor) still(ctx context.Context, l Poll, evaluated backup.Backup) (order, error) {
-	if err := l.Still(ctx); err != nil {
-		return order{}, err
+// check reads the objects of the request uncached.
+func (r *request) check(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
+	err := r.read(ctx)
+	if err == nil {
+		return execute.Checked{}, nil
 	}
-	v, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, l.Engine.Spec.VolumeName, &v1beta2.Volume{})
-	if err != nil {
-		return order{}, err
-	}
-	if v == nil || v.DeletionTimestamp != nil || !owns(v, l.Engine) || v.Spec.MigrationNodeID != "" ||
-		v.Status.CurrentMigrationNodeID != "" {
-		return order{}, fmt.Errorf("volume %s is gone, being deleted, another one, or moves", l.Engine.Spec.VolumeName)
-	}
-	b, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, evaluated.Name, &v1beta2.Backup{})
-	if err != nil {
-		return order{}, err
-	}
-	if b == nil || b.ResourceVersion != evaluated.Version {
-		return order{}, errors.New("the Backup changed since the evaluation")
-	}
-	target := v1beta2.BackupTargetOf(b, v)
-	t, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, target, &v1beta2.BackupTarget{})
-	if err != nil {
-		return order{}, err
-	}
-	if t == nil || t.Spec.BackupTargetURL == "" || t.DeletionTimestamp != nil {
-		return order{}, fmt.Errorf("backup target %s is gone, being deleted, or has no URL", target)
-	}
-	credentials, err := backuptarget.Reader{Client: h.rt.Uncached, Namespace: h.rt.Namespace}.Credentials(ctx, t)
-	return order{b, v, t, credentials}, err
+	errors.As(err, &r.missing)
+	return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed, Message: err.Error()}}, nil
 }
 
-// owns reports whether an engine is of exactly this volume.
-func owns(v *v1beta2.Volume, e *v1beta2.Engine) bool {
-	for _, o := range e.OwnerReferences {
-		if o.Kind == "Volume" && o.Name == v.Name {
-			return o.UID == v.UID
+// read reads the objects, and returns why the request must not be sent.
+func (r *request) read(ctx context.Context) error {
+	if err := r.poll.Still(ctx); err != nil {
+		return err
+	}
+	v, err := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, r.poll.Engine.Spec.VolumeName, &v1beta2.Volume{})
+	if err == nil {
+		err = engine.Stays(r.poll.Engine, v)
+	}
+	if err != nil {
+		return err
+	}
+	b, err := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, r.evaluated.Name, &v1beta2.Backup{})
+	if err != nil {
+		return err
+	}
+	w := backup.CallWorld{Evaluated: r.evaluated}
+	var t *v1beta2.BackupTarget
+	if b != nil {
+		now := backupOf(b)
+		w.Now, w.TargetName = &now, v1beta2.BackupTargetOf(b, v)
+		if t, err = lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, w.TargetName, &v1beta2.BackupTarget{}); err != nil {
+			return err
 		}
 	}
-	return false
+	if t != nil {
+		w.Target = &backup.Target{URL: t.Spec.BackupTargetURL, Deleting: t.DeletionTimestamp != nil}
+	}
+	if err := backup.Allowed(w); err != nil {
+		return err
+	}
+	credentials, err := backuptarget.Reader{Client: r.rt.Uncached, Namespace: r.rt.Namespace}.Credentials(ctx, t)
+	r.order = order{b, v, t, credentials}
+	return err
+}
+
+func (r *request) ahead(ctx context.Context) (execute.Stop, error) {
+	return execute.Stop{}, r.note(ctx, r.poll, r.order)
+}
+
+func (r *request) send(ctx context.Context, _ imclient.Client) (err error) {
+	r.replica, err = r.poll.Proxy.BackUp(ctx, r.poll.Target, orderOf(r.order))
+	return err
+}
+
+// ended records what the engine answered.
+func (r *request) ended(ctx context.Context, out execute.Result) error {
+	switch out.Outcome {
+	case execute.Accepted:
+		calls.WithLabelValues("ok").Inc()
+		events.Emit(r.rt.Recorder, r.order.backup, beganEvent(r.poll.Engine.Name))
+		return r.answered(ctx, r.poll, r.order, backup.Change{State: v1beta2.BackupInProgress, Replica: r.replica})
+	case execute.Unanswered:
+		calls.WithLabelValues("unanswered").Inc()
+		r.memory.unanswered(r.poll.Engine.Name, r.evaluated.Name, r.rt.Clock.Now().Add(r.options.PostElectionDelay))
+		r.log.Info("the call was not answered", "backup", r.evaluated.Name, "engine", r.poll.Engine.Name, "error", out.Err.Error())
+		return nil
+	}
+	calls.WithLabelValues("failed").Inc()
+	return r.refused(ctx, r.poll, r.order, out.Err)
 }
 
 // note writes the request and the run of the engine before the call. A request to an earlier run begins again.

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/backup"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
@@ -26,6 +27,7 @@ type Executor struct {
 	log     logr.Logger
 	options Options
 	memory  memory
+	guard   execute.Guard
 }
 
 // New creates an Executor, and the index that it needs.
@@ -40,7 +42,7 @@ func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, e
 	if err != nil {
 		return nil, fmt.Errorf("indexing backups: %w", err)
 	}
-	return &Executor{rt: rt, log: rt.Log.WithName("backups"), options: options}, nil
+	return &Executor{rt: rt, log: rt.Log.WithName("backups"), options: options, guard: execute.Guard{Clock: rt.Clock}}, nil
 }
 
 // Poll is one complete poll of a running engine.
@@ -66,13 +68,13 @@ type Poll struct {
 // Pass decides on a poll and sends the calls that are due. It returns how long until the next poll is due because of backups; zero is
 // whenever.
 func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, err error) {
-	w, err := h.observe(ctx, l)
+	w, evaluated, err := h.observe(ctx, l)
 	if err != nil || len(w.Backups) == 0 {
 		return 0, err
 	}
 	v := backup.Decide(w)
 	for _, c := range v.Changes {
-		err = errors.Join(err, h.report(ctx, l, c))
+		err = errors.Join(err, h.write(ctx, l, evaluated[c.Name], c))
 	}
 	switch {
 	case status.IsConflict(err):

@@ -14,19 +14,22 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// observe reads the volume's Backups, and polls the engine for those that were requested from it.
-func (h *Executor) observe(ctx context.Context, l Poll) (backup.World, error) {
+// observe reads the volume's Backups, and polls the engine for those that were requested from it. It returns the Backups by name, too: what
+// is written is bound to these versions.
+func (h *Executor) observe(ctx context.Context, l Poll) (backup.World, map[string]*v1beta2.Backup, error) {
 	w := backup.World{Run: l.Run, Busy: l.Busy, Listed: l.Snapshots, Answers: map[string]backup.Answer{}, Pause: l.Period}
 	var list v1beta2.BackupList
 	key := client.MatchingFields{ByVolume: v1beta2.LabelValue(l.Engine.Spec.VolumeName)}
 	if err := h.rt.Client.List(ctx, &list, client.InNamespace(h.rt.Namespace), key, client.UnsafeDisableDeepCopy); err != nil {
-		return w, fmt.Errorf("listing the backups of volume %s: %w", l.Engine.Spec.VolumeName, err)
+		return w, nil, fmt.Errorf("listing the backups of volume %s: %w", l.Engine.Spec.VolumeName, err)
 	}
+	evaluated := make(map[string]*v1beta2.Backup, len(list.Items))
 	for i := range list.Items {
+		evaluated[list.Items[i].Name] = &list.Items[i]
 		w.Backups = append(w.Backups, backupOf(&list.Items[i]))
 	}
 	if len(w.Backups) == 0 {
-		return w, nil
+		return w, nil, nil
 	}
 	w.Usable = l.Usable()
 	if h.rt.ElectedAt != nil {
@@ -40,7 +43,7 @@ func (h *Executor) observe(ctx context.Context, l Poll) (backup.World, error) {
 	}
 	w.Now = h.rt.Clock.Now()
 	w.Open = h.memory.calls(l.Engine.Name, w.Now)
-	return w, nil
+	return w, evaluated, nil
 }
 
 // ask polls the engine for one backup; not ok: the engine did not report it.

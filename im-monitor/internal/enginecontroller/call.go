@@ -12,6 +12,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/backuptarget"
 	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -126,7 +127,8 @@ func (c *Controller) add(leading context.Context, e *v1beta2.Engine, t target, c
 		defer cancel()
 		defer working()
 		err := c.addOver(ctx, t, imclient.Addition{Name: call.Name, Address: call.Address, Size: call.Size})
-		c.memory.end(e.Name, a, err != nil && !errors.Is(err, imclient.ErrUnreachable)) // who did not answer may yet do it
+		outcome := execute.OutcomeOf(err)
+		c.memory.end(e.Name, a, outcome != execute.Accepted && outcome != execute.Unanswered) // who did not answer may yet do it
 		c.ended(e, call, err)
 		close(a.ended)
 		select {

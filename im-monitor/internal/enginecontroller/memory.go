@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -127,7 +128,7 @@ func (r *remembered) prune(e *v1beta2.Engine, now time.Time) {
 	}
 	maps.DeleteFunc(r.failures, func(name string, _ int) bool { return over(name) })
 	maps.DeleteFunc(r.tries, func(key engine.Key, t try) bool {
-		return key.Op == engine.OpAdd && over(key.Name) || now.After(t.until.Add(2*failureDelayMax))
+		return key.Op == engine.OpAdd && over(key.Name) || now.After(t.until.Add(2*execute.AfterFailure.Most))
 	})
 	if r.adding != nil {
 		if _, mapped := e.Spec.ReplicaAddressMap[r.adding.name]; !mapped {
@@ -226,11 +227,7 @@ func (m *memory) tried(name string, key engine.Key, now time.Time) {
 	defer m.mu.Unlock()
 	r := m.entry(name)
 	t := r.tries[key]
-	wait := failureDelayMax
-	if t.times < 6 {
-		wait = min(failureDelay<<t.times, failureDelayMax)
-	}
-	r.tries[key] = try{t.times + 1, now.Add(wait), t.failed}
+	r.tries[key] = try{t.times + 1, now.Add(execute.AfterFailure.After(t.times + 1)), t.failed}
 }
 
 // answered notes how the last try of a call ended; empty: well.

@@ -51,8 +51,6 @@ const (
 	semaphorePause = 200 * time.Millisecond
 	// unsettled is how long a poll follows a poll after a replica's instance failed: an engine notices within seconds.
 	unsettled = 6 * time.Second
-	// After a failed call the next one waits, longer each time.
-	failureDelay, failureDelayMax = time.Second, time.Minute
 	// unreachableDelay is the wait after a poll that no one answered.
 	unreachableDelay = 3 * time.Second
 	conflictPause    = 50 * time.Millisecond

@@ -7,6 +7,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/status"
@@ -21,7 +23,7 @@ func (c *Controller) maintained(ctx context.Context, e *v1beta2.Engine) error {
 	}
 	asked := v.Spec.RevertToSnapshot + "@" + v.Spec.RevertRequestedAt
 	switch {
-	case v.DeletionTimestamp != nil || !owns(v, e):
+	case v.DeletionTimestamp != nil || !engine.IsOf(e, v):
 		return fmt.Errorf("volume %s is going, or another one", v.Name)
 	case asked != e.Spec.RequestedRevert || v.Status.LastRevert == asked:
 		return fmt.Errorf("volume %s is not to be reverted any more", v.Name)
@@ -31,19 +33,10 @@ func (c *Controller) maintained(ctx context.Context, e *v1beta2.Engine) error {
 	return nil
 }
 
-func owns(v *v1beta2.Volume, e *v1beta2.Engine) bool {
-	for _, o := range e.OwnerReferences {
-		if o.Kind == "Volume" && o.Name == v.Name {
-			return o.UID == v.UID
-		}
-	}
-	return false
-}
-
 // revert asks the engine, and notes its answer. Where there is none, it is asked again.
 func (c *Controller) revert(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, snapshot string) error {
 	err := proxy.Revert(ctx, t.Target, snapshot)
-	if errors.Is(err, imclient.ErrUnreachable) {
+	if execute.OutcomeOf(err) == execute.Unanswered {
 		return err
 	}
 	fields := map[string]any{"lastRevert": e.Spec.RequestedRevert, "lastRevertError": nil}

@@ -204,7 +204,11 @@ func (g *Guard) try(ctx context.Context, c Call) (Result, error) {
 
 // check decides, and writes ahead what is allowed.
 func (g *Guard) check(ctx context.Context, c Call, at Reading) (Checked, Stop, error) {
-	checked, err := c.Check(ctx, at)
+	var checked Checked
+	var err error
+	if c.Check != nil {
+		checked, err = c.Check(ctx, at)
+	}
 	switch {
 	case err != nil || checked.Again || checked.Stop.Result != "":
 		return checked, checked.Stop, err

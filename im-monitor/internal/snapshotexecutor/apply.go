@@ -8,8 +8,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/enginesnapshot"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -18,42 +18,50 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// report writes conditions. Each is bound to the version that was evaluated.
-func (h *Executor) report(ctx context.Context, l Poll, changes []enginesnapshot.Change) error {
+// report writes conditions, each to the version that was evaluated.
+func (h *Executor) report(ctx context.Context, evaluated map[string]*v1beta2.Snapshot, changes []enginesnapshot.Change) error {
 	var errs []error
 	for _, c := range changes {
-		errs = append(errs, h.write(ctx, l, c))
+		errs = append(errs, h.write(ctx, evaluated[c.Name], c.Condition))
 	}
 	return errors.Join(errs...)
 }
 
-func (h *Executor) write(ctx context.Context, l Poll, c enginesnapshot.Change) error {
-	s, err := lookup.Shared(ctx, h.rt.Client, h.rt.Namespace, c.Name, &v1beta2.Snapshot{})
-	if err != nil || s == nil {
-		return err
+// answered writes the answer to a call about a Snapshot, unless the Snapshot is gone or another one since the call was checked.
+func (h *Executor) answered(ctx context.Context, called *v1beta2.Snapshot, c v1beta2.Condition) {
+	s, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, called.Name, &v1beta2.Snapshot{})
+	if err == nil && s != nil && s.UID == called.UID {
+		err = h.write(ctx, s, c)
 	}
+	if err != nil {
+		h.log.Info("condition not written", "snapshot", called.Name, "error", err.Error())
+	}
+}
+
+// write writes a condition to this version of a Snapshot.
+func (h *Executor) write(ctx context.Context, s *v1beta2.Snapshot, c v1beta2.Condition) error {
 	now := h.rt.Clock.Now()
-	c.Condition.LastProbeTime = answeredAt(s, c.Condition, now).UTC().Format(time.RFC3339Nano)
+	c.LastProbeTime = answeredAt(s, c, now).UTC().Format(time.RFC3339Nano)
 	own := conditions.Owned(s.Status.Conditions, v1beta2.SnapshotProvisioned, v1beta2.SnapshotRemovalFailed, v1beta2.SnapshotWithdrawn)
 	before := own
-	if was := conditions.Get(own, c.Condition.Type); was != nil && was.Reason != c.Condition.Reason {
-		before = conditions.Remove(own, c.Condition.Type) // the time of the transition reports since when it is so for this reason
+	if was := conditions.Get(own, c.Type); was != nil && was.Reason != c.Reason {
+		before = conditions.Remove(own, c.Type) // the time of the transition reports since when it is so for this reason
 	}
-	list := conditions.Set(before, c.Condition, now)
-	if conditions.Equal(own, list) && !answersAgain(s, c.Condition) {
+	list := conditions.Set(before, c, now)
+	if conditions.Equal(own, list) && !answersAgain(s, c) {
 		return nil
 	}
-	err = status.Apply(ctx, h.rt.Client, s, fieldOwner, map[string]any{"conditions": status.ConditionsField(list)}, status.AtVersion())
+	err := status.Apply(ctx, h.rt.Client, s, fieldOwner, map[string]any{"conditions": status.ConditionsField(list)}, status.AtVersion())
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("writing the conditions of snapshot %s: %w", s.Name, err)
 	}
-	written.WithLabelValues(c.Condition.Type, c.Condition.Reason).Inc()
-	h.log.Info("snapshot", "snapshot", s.Name, "volume", s.Spec.Volume, "condition", c.Condition.Type, "status", c.Condition.Status,
-		"reason", c.Condition.Reason, "message", c.Condition.Message)
-	events.Emit(h.rt.Recorder, s, saidEvent(c.Condition))
+	written.WithLabelValues(c.Type, c.Reason).Inc()
+	h.log.Info("snapshot", "snapshot", s.Name, "volume", s.Spec.Volume, "condition", c.Type, "status", c.Status,
+		"reason", c.Reason, "message", c.Message)
+	events.Emit(h.rt.Recorder, s, saidEvent(c))
 	return nil
 }
 
@@ -85,8 +93,8 @@ func (h *Executor) mirror(ctx context.Context, l Poll, name string) error {
 	if err != nil || there != nil {
 		return err
 	}
-	v, err := h.volume(ctx, l)
-	if err != nil || v == nil {
+	v, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, l.Engine.Spec.VolumeName, &v1beta2.Volume{})
+	if err != nil || !engine.IsOf(l.Engine, v) || v.DeletionTimestamp != nil {
 		return err
 	}
 	s := &v1beta2.Snapshot{
@@ -109,21 +117,4 @@ func (h *Executor) mirror(ctx context.Context, l Poll, name string) error {
 	h.log.Info("created an object for a snapshot of the engine", "snapshot", name, "volume", v.Name, "engine", l.Engine.Name)
 	events.Emit(h.rt.Recorder, l.Engine, mirroredEvent(name))
 	return nil
-}
-
-// volume is the engine's Volume, read uncached; nil where it is gone, being deleted, another one, or moves.
-func (h *Executor) volume(ctx context.Context, l Poll) (*v1beta2.Volume, error) {
-	e := l.Engine
-	v := &v1beta2.Volume{}
-	err := h.rt.Uncached.Get(ctx, client.ObjectKey{Namespace: e.Namespace, Name: e.Spec.VolumeName}, v)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading volume %s: %w", e.Spec.VolumeName, err)
-	}
-	if v.DeletionTimestamp != nil || string(v.UID) != volumeUID(e.OwnerReferences, v.Name) {
-		return nil, nil
-	}
-	return v, nil
 }

@@ -3,149 +3,164 @@ package snapshotexecutor
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
+	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/enginesnapshot"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 )
+
+// call sends one call, after the engine, the volume and the Snapshots were read uncached. Snapshots that do not want it any more are left
+// out of it; without one, and where one is needed, it is not sent.
+func (h *Executor) call(ctx context.Context, l Poll, op string, names []string, wanted func(enginesnapshot.Snapshot) bool,
+	send func(ctx context.Context, still []*v1beta2.Snapshot) error) (still []*v1beta2.Snapshot, out execute.Result) {
+	out, err := h.guard.Do(ctx, execute.Call{
+		Check: func(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
+			if err := h.may(ctx, l); err != nil {
+				return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed, Message: err.Error()}}, nil
+			}
+			if still = h.still(ctx, l, names, wanted); len(still) == 0 && len(names) > 0 {
+				return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed, Message: "no Snapshot requests it"}}, nil
+			}
+			return execute.Checked{}, nil
+		},
+		Send: func(ctx context.Context, _ imclient.Client) error { return send(ctx, still) },
+	})
+	if err == nil && !out.Sent() && !out.Interrupted {
+		h.log.Info("not called", "op", op, "engine", l.Engine.Name, "reason", out.Stop.Message)
+	}
+	return still, out
+}
 
 // take takes snapshots, one after the other, and reports whether a call was sent.
 func (h *Executor) take(ctx context.Context, l Poll, names []string) (called bool) {
-	if len(names) == 0 || !h.may(ctx, l, opTake) {
-		return false
-	}
 	for _, name := range names {
-		s := h.still(ctx, l, name, func(s *v1beta2.Snapshot) bool {
-			return s.DeletionTimestamp == nil && s.Spec.CreateSnapshot && s.Status.RequestedTime != ""
-		})
-		if s == nil {
+		still, out := h.call(ctx, l, opTake, []string{name}, enginesnapshot.MayTake,
+			func(ctx context.Context, still []*v1beta2.Snapshot) error {
+				return l.Proxy.CreateSnapshot(ctx, l.Target, name, still[0].Spec.Labels)
+			})
+		if !out.Sent() {
 			continue
 		}
 		called = true
-		err := l.Proxy.CreateSnapshot(ctx, l.Target, name, s.Spec.Labels)
 		now := h.rt.Clock.Now()
-		if errors.Is(err, imclient.ErrUnreachable) {
+		if out.Outcome == execute.Unanswered {
 			h.memory.took(l, name, now, now.Add(h.options.PostElectionDelay))
 		} else {
 			h.memory.took(l, name, now, now)
 		}
-		h.ended(l, opTake, err, name)
-		if err != nil && !errors.Is(err, imclient.ErrUnreachable) {
-			h.failed(ctx, l, name, err)
+		h.ended(l, opTake, out.Err, name)
+		if out.Outcome != execute.Accepted && out.Outcome != execute.Unanswered {
+			h.failed(ctx, l, still[0], out.Err)
 		}
 	}
 	return called
 }
 
 // failed reports that the engine refused, unless it has the snapshot nevertheless: some engines fail after taking it.
-func (h *Executor) failed(ctx context.Context, l Poll, name string, cause error) {
+func (h *Executor) failed(ctx context.Context, l Poll, s *v1beta2.Snapshot, cause error) {
 	list, err := l.Proxy.Snapshots(ctx, l.Target)
-	if _, there := list[name]; err != nil || there {
+	if _, there := list[s.Name]; err != nil || there {
 		return
 	}
-	err = h.write(ctx, l, enginesnapshot.Change{Name: name, Condition: v1beta2.Condition{
-		Type: v1beta2.SnapshotProvisioned, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonFailed, Message: cause.Error(),
-	}})
-	if err != nil {
-		h.log.Info("condition not written", "snapshot", name, "error", err.Error())
-	}
+	h.answered(ctx, s, v1beta2.Condition{Type: v1beta2.SnapshotProvisioned, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonFailed,
+		Message: cause.Error()})
 }
 
 // remove removes snapshots in one call and purges once, and reports whether a call was sent. A refusal of the engine is reported on
 // each Snapshot.
-func (h *Executor) remove(ctx context.Context, l Poll, v enginesnapshot.Verdict) (called bool) {
-	if len(v.Remove) == 0 && !v.Purge || !h.may(ctx, l, opRemove) {
-		return false
-	}
-	var still []string
-	for _, name := range v.Remove {
-		if h.still(ctx, l, name, approved) != nil {
-			still = append(still, name)
+func (h *Executor) remove(ctx context.Context, l Poll, evaluated map[string]*v1beta2.Snapshot, v enginesnapshot.Verdict) (called bool) {
+	if len(v.Remove) > 0 {
+		still, out := h.call(ctx, l, opRemove, v.Remove, enginesnapshot.MayRemove,
+			func(ctx context.Context, still []*v1beta2.Snapshot) error {
+				return l.Proxy.RemoveSnapshots(ctx, l.Target, namesOf(still))
+			})
+		if !out.Sent() {
+			return false
 		}
-	}
-	if len(still) > 0 {
-		err := l.Proxy.RemoveSnapshots(ctx, l.Target, still)
-		h.memory.removed(l, still, h.rt.Clock.Now(), err == nil)
-		h.ended(l, opRemove, err, still...)
-		if err != nil {
-			h.notRemoved(ctx, l, still, err)
+		h.memory.removed(l, namesOf(still), h.rt.Clock.Now(), out.Outcome == execute.Accepted)
+		h.ended(l, opRemove, out.Err, namesOf(still)...)
+		if out.Outcome != execute.Accepted {
+			h.notRemoved(ctx, l, still, out)
 			return true
 		}
+		called = true
 	}
-	if !v.Purge || len(v.Remove) > 0 && len(still) == 0 {
-		return len(still) > 0
+	if !v.Purge {
+		return called
 	}
-	err := l.Proxy.PurgeSnapshots(ctx, l.Target)
-	h.memory.purged(l, v.For, h.rt.Clock.Now(), err == nil)
-	h.ended(l, opPurge, err)
-	if err != nil {
-		h.notRemoved(ctx, l, v.For, err)
+	_, out := h.call(ctx, l, opPurge, nil, nil, func(ctx context.Context, _ []*v1beta2.Snapshot) error {
+		return l.Proxy.PurgeSnapshots(ctx, l.Target)
+	})
+	if !out.Sent() {
+		return called
+	}
+	h.memory.purged(l, v.For, h.rt.Clock.Now(), out.Outcome == execute.Accepted)
+	h.ended(l, opPurge, out.Err)
+	if out.Outcome != execute.Accepted {
+		var waiting []*v1beta2.Snapshot
+		for _, name := range v.For {
+			waiting = append(waiting, evaluated[name])
+		}
+		h.notRemoved(ctx, l, waiting, out)
 	}
 	return true
 }
 
 // notRemoved reports that the engine refused. An engine that did not answer may have removed them: the next poll shows that, unless it
 // never answers.
-func (h *Executor) notRemoved(ctx context.Context, l Poll, names []string, cause error) {
+func (h *Executor) notRemoved(ctx context.Context, l Poll, list []*v1beta2.Snapshot, out execute.Result) {
 	reason := v1beta2.ReasonRefused
-	if errors.Is(cause, imclient.ErrUnreachable) {
+	if out.Outcome == execute.Unanswered {
 		if reason = v1beta2.ReasonUnreachable; h.memory.unanswered(l) < unansweredMost {
 			return
 		}
 	}
-	for _, name := range names {
-		err := h.write(ctx, l, enginesnapshot.Change{Name: name, Condition: v1beta2.Condition{
-			Type: v1beta2.SnapshotRemovalFailed, Status: v1beta2.ConditionTrue, Reason: reason, Message: cause.Error(),
-		}})
-		if err != nil {
-			h.log.Info("condition not written", "snapshot", name, "error", err.Error())
-		}
+	for _, s := range list {
+		h.answered(ctx, s, v1beta2.Condition{Type: v1beta2.SnapshotRemovalFailed, Status: v1beta2.ConditionTrue, Reason: reason,
+			Message: out.Err.Error()})
 	}
-}
-
-// approved reports whether a Snapshot's data may go.
-func approved(s *v1beta2.Snapshot) bool {
-	now := snapshotOf(s)
-	return now.Deleting && now.Approved && now.Withdrawn == nil
 }
 
 // may reads the engine and the volume uncached: no call is sent for a volume that moves or is being deleted.
-func (h *Executor) may(ctx context.Context, l Poll, op string) bool {
-	err := l.Still(ctx)
-	if err == nil {
-		var v *v1beta2.Volume
-		v, err = h.volume(ctx, l)
-		switch {
-		case err != nil:
-		case v == nil:
-			err = fmt.Errorf("volume %s is gone, being deleted or another one", l.Engine.Spec.VolumeName)
-		case v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != "":
-			err = fmt.Errorf("volume %s moves to another node", v.Name)
-		}
+func (h *Executor) may(ctx context.Context, l Poll) error {
+	if err := l.Still(ctx); err != nil {
+		return err
 	}
+	v, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, l.Engine.Spec.VolumeName, &v1beta2.Volume{})
 	if err != nil {
-		h.log.Info("not called", "op", op, "engine", l.Engine.Name, "reason", err.Error())
+		return err
 	}
-	return err == nil
+	return engine.Stays(l.Engine, v)
 }
 
-// still reads a Snapshot uncached; nil where it no longer requires the call.
-func (h *Executor) still(ctx context.Context, l Poll, name string, wanted func(*v1beta2.Snapshot) bool) *v1beta2.Snapshot {
-	s := &v1beta2.Snapshot{}
-	err := h.rt.Uncached.Get(ctx, client.ObjectKey{Namespace: h.rt.Namespace, Name: name}, s)
-	uid := volumeUID(l.Engine.OwnerReferences, l.Engine.Spec.VolumeName)
-	if err == nil && (s.Spec.Volume != l.Engine.Spec.VolumeName || volumeUID(s.OwnerReferences, s.Spec.Volume) != uid || !wanted(s)) {
-		err = errors.New("the Snapshot no longer requests it")
+// still reads Snapshots uncached, and returns those that require the call.
+func (h *Executor) still(ctx context.Context, l Poll, names []string, wanted func(enginesnapshot.Snapshot) bool) []*v1beta2.Snapshot {
+	var out []*v1beta2.Snapshot
+	uid := engine.VolumeUID(l.Engine.OwnerReferences, l.Engine.Spec.VolumeName)
+	for _, name := range names {
+		s, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, name, &v1beta2.Snapshot{})
+		if err == nil && (s == nil || s.Spec.Volume != l.Engine.Spec.VolumeName || snapshotOf(s).Owner != uid || !wanted(snapshotOf(s))) {
+			err = errors.New("the Snapshot no longer requests it")
+		}
+		if err != nil {
+			h.log.Info("not called", "snapshot", name, "engine", l.Engine.Name, "reason", err.Error())
+			continue
+		}
+		out = append(out, s)
 	}
-	if err != nil {
-		h.log.Info("not called", "snapshot", name, "engine", l.Engine.Name, "reason", err.Error())
-		return nil
+	return out
+}
+
+func namesOf(list []*v1beta2.Snapshot) []string {
+	out := make([]string, 0, len(list))
+	for _, s := range list {
+		out = append(out, s.Name)
 	}
-	return s
+	return out
 }
 
 // ended records the result of a call.

@@ -11,6 +11,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/enginesnapshot"
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
@@ -26,6 +27,7 @@ type Executor struct {
 	log     logr.Logger
 	options Options
 	memory  memory
+	guard   execute.Guard
 }
 
 // New creates an Executor, and the index that it needs.
@@ -36,7 +38,7 @@ func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, e
 	if err != nil {
 		return nil, fmt.Errorf("indexing snapshots: %w", err)
 	}
-	return &Executor{rt: rt, log: rt.Log.WithName("snapshots"), options: options}, nil
+	return &Executor{rt: rt, log: rt.Log.WithName("snapshots"), options: options, guard: execute.Guard{Clock: rt.Clock}}, nil
 }
 
 // Poll is one complete poll of a running engine.
@@ -62,19 +64,19 @@ type Poll struct {
 // Pass decides on a poll and sends the calls that are due. It returns how long until the next poll is due because of snapshots; zero is
 // whenever.
 func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, err error) {
-	w, err := h.observe(ctx, l)
+	w, evaluated, err := h.observe(ctx, l)
 	if err != nil {
 		return 0, err
 	}
 	v := enginesnapshot.Decide(w)
 	h.memory.keep(l, v.Memory)
-	again := h.report(ctx, l, v.Changes)
+	again := h.report(ctx, evaluated, v.Changes)
 	if !h.rt.Observe {
 		for _, name := range v.Mirror {
 			again = errors.Join(again, h.mirror(ctx, l, name))
 		}
 		called := h.take(ctx, l, v.Take)
-		if h.remove(ctx, l, v) || called {
+		if h.remove(ctx, l, evaluated, v) || called {
 			return soon, nil // the failed write is repeated then
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drover.dev/drover/im-monitor/internal/enginesnapshot"
+	"drover.dev/drover/im-monitor/internal/execute"
 )
 
 // memory is what this process remembers of runs of engines, by the engine's name.
@@ -78,7 +79,8 @@ func (m *memory) took(l Poll, name string, now, open time.Time) {
 	defer m.mu.Unlock()
 	r := m.of[l.Engine.Name]
 	r.Called = with(r.Called, name, true)
-	r.TakeAfter = with(r.TakeAfter, name, now.Add(delay(r.takes[name])))
+	// After a call the next one of its kind waits, longer each time, until the requested change is listed.
+	r.TakeAfter = with(r.TakeAfter, name, now.Add(execute.AfterFailure.After(r.takes[name]+1)))
 	r.takes[name]++
 	if !open.IsZero() {
 		r.Open = with(r.Open, name, open)
@@ -90,7 +92,7 @@ func (m *memory) removed(l Poll, names []string, now time.Time, accepted bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of[l.Engine.Name]
-	r.RemoveAfter = now.Add(delay(r.removes))
+	r.RemoveAfter = now.Add(execute.AfterFailure.After(r.removes + 1))
 	r.removes++
 	if accepted {
 		r.silent = 0
@@ -122,13 +124,6 @@ func (m *memory) purged(l Poll, names []string, now time.Time, accepted bool) {
 			r.Purged = with(r.Purged, name, now)
 		}
 	}
-}
-
-func delay(times int) time.Duration {
-	if times >= 6 {
-		return callDelayMax
-	}
-	return min(callDelay<<times, callDelayMax)
 }
 
 // with puts a value into a map, which may be nil.

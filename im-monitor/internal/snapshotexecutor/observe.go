@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/engine"
@@ -15,11 +14,11 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// observe reads the volume's objects beside the poll.
-func (h *Executor) observe(ctx context.Context, l Poll) (enginesnapshot.World, error) {
+// observe reads the volume's objects beside the poll, and returns its Snapshots by name, too: what is written is bound to these versions.
+func (h *Executor) observe(ctx context.Context, l Poll) (enginesnapshot.World, map[string]*v1beta2.Snapshot, error) {
 	e := l.Engine
 	w := enginesnapshot.World{
-		Began: l.Began, VolumeUID: volumeUID(e.OwnerReferences, e.Spec.VolumeName), Volume: e.Spec.VolumeName,
+		Began: l.Began, VolumeUID: engine.VolumeUID(e.OwnerReferences, e.Spec.VolumeName), Volume: e.Spec.VolumeName,
 		V2:     e.Spec.DataEngine == v1beta2.DataEngineV2,
 		Active: e.Spec.Active, Alone: l.Alone, Busy: l.Busy, Rebuilding: l.Adding, Purging: v1beta2.IsPurging(l.Seen.Purges),
 		PurgeError: engine.PurgeError(l.Seen.Purges), Listed: l.Seen.Snapshots,
@@ -37,23 +36,23 @@ func (h *Executor) observe(ctx context.Context, l Poll) (enginesnapshot.World, e
 	}
 	list, err := h.ofVolume(ctx, e.Spec.VolumeName)
 	if err != nil {
-		return w, err
+		return w, nil, err
 	}
-	known := make(map[string]bool, len(list))
+	known := make(map[string]*v1beta2.Snapshot, len(list))
 	for i := range list {
-		known[list[i].Name] = true
+		known[list[i].Name] = &list[i]
 		w.Snapshots = append(w.Snapshots, snapshotOf(&list[i]))
 	}
 	for name := range l.Seen.Snapshots {
-		if name == enginesnapshot.Head || known[name] {
+		if name == enginesnapshot.Head || known[name] != nil {
 			continue
 		}
 		if w.Others[name], err = h.taken(ctx, name); err != nil {
-			return w, err
+			return w, nil, err
 		}
 	}
 	w.Now = h.rt.Clock.Now()
-	return w, nil
+	return w, known, nil
 }
 
 // ofVolume are the Snapshots of a volume, which the cache shares.
@@ -79,7 +78,7 @@ func (h *Executor) taken(ctx context.Context, name string) (bool, error) {
 func (h *Executor) Pending(ctx context.Context, e *v1beta2.Engine) (bool, error) {
 	list, err := h.ofVolume(ctx, e.Spec.VolumeName)
 	for i := range list {
-		if s := snapshotOf(&list[i]); s.Deleting && s.Approved && s.Withdrawn == nil && !enginesnapshot.FailedSince(s) {
+		if s := snapshotOf(&list[i]); enginesnapshot.MayRemove(s) && !enginesnapshot.FailedSince(s) {
 			return true, err
 		}
 	}
@@ -89,7 +88,7 @@ func (h *Executor) Pending(ctx context.Context, e *v1beta2.Engine) (bool, error)
 func snapshotOf(o *v1beta2.Snapshot) enginesnapshot.Snapshot {
 	current := o.Status.Conditions
 	out := enginesnapshot.Snapshot{
-		Name: o.Name, Owner: volumeUID(o.OwnerReferences, o.Spec.Volume), Create: o.Spec.CreateSnapshot, Seen: o.Status.CreationTime != "",
+		Name: o.Name, Owner: engine.VolumeUID(o.OwnerReferences, o.Spec.Volume), Create: o.Spec.CreateSnapshot, Seen: o.Status.CreationTime != "",
 		Deleting: o.DeletionTimestamp != nil, Approved: conditions.IsTrue(current, v1beta2.SnapshotRemovalApproved) &&
 			conditions.Reason(current, v1beta2.SnapshotRemovalApproved) == v1beta2.ReasonRequested,
 		Provisioned: conditions.Get(current, v1beta2.SnapshotProvisioned), Withdrawn: conditions.Get(current, v1beta2.SnapshotWithdrawn),
@@ -104,14 +103,4 @@ func snapshotOf(o *v1beta2.Snapshot) enginesnapshot.Snapshot {
 		out.Requested = at
 	}
 	return out
-}
-
-// volumeUID is that of the owner reference to the volume.
-func volumeUID(owners []metav1.OwnerReference, volume string) string {
-	for _, o := range owners {
-		if o.Kind == "Volume" && o.Name == volume {
-			return string(o.UID)
-		}
-	}
-	return ""
 }

@@ -32,8 +32,6 @@ const (
 	fieldOwner = "im-monitor"
 	// gatherLongest is how many times Gather removals wait at most while further ones come.
 	gatherLongest = 10
-	// After a call the next one of its kind waits, longer each time, until the requested change is listed.
-	callDelay, callDelayMax = time.Second, time.Minute
 	// unansweredMost is how many consecutive removals an engine may leave unanswered before that is reported on the Snapshots: a server
 	// that lists and never removes must not occupy the purge semaphore for ever.
 	unansweredMost = 3
