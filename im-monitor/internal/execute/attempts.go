@@ -17,8 +17,13 @@ func (b Backoff) After(tries int) time.Duration {
 	}
 }
 
-// AfterFailure is the wait after tries that brought no accepted call.
-var AfterFailure = Backoff{First: time.Second, Most: time.Minute}
+// The waits between two tries.
+var (
+	// AfterFailure follows tries that brought no accepted call.
+	AfterFailure = Backoff{First: time.Second, Most: time.Minute}
+	// AfterDeletion follows a deletion that the server took: the instance gets time to end.
+	AfterDeletion = Backoff{First: 10 * time.Second, Most: 5 * time.Minute}
+)
 
 // Tries counts the tries of one call, for its back-off.
 type Tries struct {
@@ -39,15 +44,6 @@ func (t *Tries) Accept(wait Backoff, now time.Time) {
 	t.Failures = 0
 	t.Calls++
 	t.NotBefore = now.Add(wait.After(t.Calls))
-}
-
-// Hurry makes a failed try due now, and reports whether there was one.
-func (t *Tries) Hurry() bool {
-	if t.Failures == 0 {
-		return false
-	}
-	t.NotBefore = time.Time{}
-	return true
 }
 
 // Memory is what this process knows of its tries, by key. All of it may be lost. The zero value is ready for use.

@@ -76,7 +76,7 @@ func (r *reconciler) callWorld(ctx context.Context, cached *v1beta2.Replica, sin
 	if err != nil || replica == nil || replica.UID != cached.UID {
 		return out, err
 	}
-	if out.World, err = r.observe(ctx, r.rt.Uncached, replica, r.memory.of(cached.Name)); err != nil {
+	if out.World, err = r.observe(ctx, r.rt.Uncached, replica, r.memory.Of(cached.Name)); err != nil {
 		return out, err
 	}
 	volume, err := r.volume(ctx, replica)

@@ -7,14 +7,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Results of tries beside the reasons of DataRemoved.
-const (
-	resultAccepted  = "Accepted"
-	resultNotFound  = "NotFound"
-	resultDisagreed = "Disagreed"
-	resultHeld      = "Held"
-	resultObserved  = "Observed"
-)
+// resultHeld is the result of a try whose approval does not count now.
+const resultHeld = "Held"
 
 var (
 	tries = prometheus.NewCounterVec(prometheus.CounterOpts{

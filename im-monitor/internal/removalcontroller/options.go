@@ -28,17 +28,6 @@ const (
 	// callsPerManager keeps one hung instance manager from taking all workers.
 	callsPerManager = 2
 
-	// listTimeout bounds one complete list, pollTimeout the poll of an engine, readToCall the time between the last read of an
-	// object and the call.
-	listTimeout = 10 * time.Second
+	// pollTimeout bounds the poll of an engine.
 	pollTimeout = 5 * time.Second
-	readToCall  = 2 * time.Second
-	// triesToCall is how often the objects are read again when the checks took longer than readToCall.
-	triesToCall = 3
-
-	// After a failure it is tried again soon, after an accepted call the data gets time to go.
-	failureDelay, failureDelayMax   = time.Second, time.Minute
-	acceptedDelay, acceptedDelayMax = 10 * time.Second, 5 * time.Minute
-	// busyDelay is the wait for a lock or a free slot.
-	busyDelay = 200 * time.Millisecond
 )

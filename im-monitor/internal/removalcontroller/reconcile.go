@@ -24,7 +24,7 @@ func (r *reconciler) Reconcile(ctx context.Context, name string) (reconcile.Resu
 		return reconcile.Result{}, err
 	}
 	if replica == nil || !removal.Wanted(replicaOf(replica)) {
-		r.memory.forget(name)
+		r.memory.Forget(name)
 		r.written.Forget(name)
 		return reconcile.Result{}, nil
 	}
@@ -43,7 +43,7 @@ func (r *reconciler) Reconcile(ctx context.Context, name string) (reconcile.Resu
 		if wait, err = r.serve(ctx, replica, verdict.InstanceManager); err != nil {
 			return reconcile.Result{}, err
 		}
-		if w, err = r.observe(ctx, r.rt.Client, replica, r.memory.of(name)); err != nil {
+		if w, err = r.observe(ctx, r.rt.Client, replica, r.memory.Of(name)); err != nil {
 			return reconcile.Result{}, err
 		}
 		verdict = removal.Evaluate(w)
@@ -56,7 +56,7 @@ func (r *reconciler) apply(ctx context.Context, replica *v1beta2.Replica, w remo
 	wait time.Duration) (reconcile.Result, error) {
 	if verdict.Step == removal.Prove {
 		for _, p := range w.Places {
-			r.store.ExpectAbsence(subject(p.InstanceManager, replica, r.memory.of(replica.Name)))
+			r.store.ExpectAbsence(subject(p.InstanceManager, replica, r.memory.Of(replica.Name)))
 		}
 	}
 	if verdict.Condition != nil {

@@ -19,15 +19,15 @@ import (
 
 // reconciler destroys the data of deleted replicas. Its key is the Replica's name.
 type reconciler struct {
-	rt        *runkit.Runtime
-	log       logr.Logger
-	store     inventory.Store
-	options   Options
-	mappings  mappingreader.Reader
-	memory    *memory
-	written   staleness.Guard
-	semaphore execute.Semaphore
-	queue     enqueue.Queue[string]
+	rt       *runkit.Runtime
+	log      logr.Logger
+	store    inventory.Store
+	options  Options
+	mappings mappingreader.Reader
+	memory   memory
+	written  staleness.Guard
+	guard    execute.Guard
+	queue    enqueue.Queue[string]
 }
 
 // Setup registers the controller on the manager, and subscribes to the inventory, which must not run yet.
@@ -35,7 +35,9 @@ func Setup(ctx context.Context, rt *runkit.Runtime, store inventory.Store, optio
 	if options.Locks == nil {
 		options.Locks = &execute.Locks{}
 	}
-	r := &reconciler{rt: rt, log: rt.Log.WithName("removal"), store: store, options: options, memory: newMemory(),
+	r := &reconciler{rt: rt, log: rt.Log.WithName("removal"), store: store, options: options,
+		guard: execute.Guard{Clock: rt.Clock, Store: store, Locks: options.Locks, Slots: &execute.Semaphore{},
+			PerManager: callsPerManager, Observe: rt.Observe},
 		mappings: mappingreader.Reader{Cached: rt.Client, Uncached: rt.Uncached, Store: store, Namespace: rt.Namespace}}
 	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
