@@ -87,7 +87,7 @@ func mutants() []mutant {
 		},
 		{
 			name: "stale cache", sentence: "the last evaluation before a call reads the cache",
-			edits:    []world.Edit{{File: callFile, From: "readers{r.uncached, r.uncached}", To: "readers{r.client, r.client}"}},
+			edits:    []world.Edit{{File: callFile, From: "readers{t.uncached, t.uncached}", To: "readers{t.client, t.client}"}},
 			testCase: behindEverywhere(scenario("O10")),
 		},
 		{

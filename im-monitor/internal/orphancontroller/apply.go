@@ -33,7 +33,7 @@ func (r *evaluator) create(ctx context.Context, first scene, v orphan.Verdict) (
 	if again.world.Inventory == nil {
 		if _, known := r.store.Latest(first.world.Key.InstanceManager); known {
 			// The server is only slow, and its next list may report nothing new.
-			return failureDelay, nil
+			return execute.AfterFailure.First, nil
 		}
 		// The inventory enqueues us when it knows again.
 		return 0, nil
@@ -46,7 +46,7 @@ func (r *evaluator) create(ctx context.Context, first scene, v orphan.Verdict) (
 			continue
 		}
 		if wanted.OrphanType == v1beta2.OrphanTypeReplicaData && !r.onDisk(ctx, first.world.Key, wanted.Parameters) {
-			pollAgain = listTimeout
+			pollAgain = execute.ListTimeout
 			continue
 		}
 		if err := r.createOne(ctx, again, *wanted); err != nil {
@@ -91,9 +91,9 @@ func orphanObject(namespace string, c orphan.Creation) *v1beta2.Orphan {
 func (r *evaluator) writeStatuses(ctx context.Context, seen scene, v orphan.Verdict) error {
 	for i, wanted := range v.Orphans {
 		if wanted.Withdrawn != "" || wanted.Terminated {
-			unlock, ok := r.locks.TryLock(execute.Key(seen.world.Key))
+			unlock, ok := r.guard.Locks.TryLock(execute.Key(seen.world.Key))
 			if !ok {
-				r.evaluationQueue.AddAfter(seen.world.Key, busyDelay)
+				r.evaluationQueue.AddAfter(seen.world.Key, execute.BusyDelay)
 				continue
 			}
 			defer unlock()
@@ -110,7 +110,7 @@ func (r *evaluator) writeStatus(ctx context.Context, key orphan.Key, o *v1beta2.
 	if conditions.Equal(current, wanted.Conditions) && o.Status.OwnerID == wanted.OwnerID {
 		return nil
 	}
-	if o.ResourceVersion == r.attempts.of(o.UID).wroteAt {
+	if o.ResourceVersion == r.attempts.Of(o.UID).wroteAt {
 		// The event of our own write is under way and brings us back.
 		return nil
 	}
@@ -125,7 +125,7 @@ func (r *evaluator) writeStatus(ctx context.Context, key orphan.Key, o *v1beta2.
 	if err != nil {
 		return fmt.Errorf("writing the status of orphan %s: %w", o.Name, err)
 	}
-	r.attempts.change(o.UID, func(t *attempt) { t.wroteAt = o.ResourceVersion })
+	r.attempts.Change(o.UID, func(t *attempt) { t.wroteAt = o.ResourceVersion })
 	r.emit(key, o, current, wanted)
 	return nil
 }

@@ -17,28 +17,28 @@ func TestTriesAreRepeatedMoreAndMoreSlowly(t *testing.T) {
 	refused := orphan.Failure{Reason: v1beta2.ReasonRefused}
 	var waits []time.Duration
 	for range 8 {
-		waits = append(waits, a.change("uid", func(t *attempt) { t.failed(refused, now) }).notBefore.Sub(now))
+		waits = append(waits, a.Change("uid", func(t *attempt) { t.failed(refused, now) }).NotBefore.Sub(now))
 	}
 	require.Equal(t, []time.Duration{1, 2, 4, 8, 16, 32, 60, 60}, seconds(waits))
-	require.Equal(t, &refused, a.of("uid").failure)
+	require.Equal(t, &refused, a.Of("uid").failure)
 
-	later := a.change("uid", func(t *attempt) { t.postponed(now) })
-	require.Equal(t, time.Minute, later.notBefore.Sub(now), "a try that came to nothing slows down, too")
+	later := a.Change("uid", func(t *attempt) { t.Fail(now) })
+	require.Equal(t, time.Minute, later.NotBefore.Sub(now), "a try that came to nothing slows down, too")
 	require.Equal(t, &refused, later.failure, "and reports nothing new")
 
-	require.True(t, a.retry("uid"), "an instance manager that is known again is tried at once")
-	require.True(t, a.of("uid").notBefore.IsZero())
+	require.True(t, hurry(&a, "uid"), "an instance manager that is known again is tried at once")
+	require.True(t, a.Of("uid").NotBefore.IsZero())
 
-	taken := a.change("uid", func(t *attempt) { t.accepted(inventory.Call{UUID: "1"}, nil, now) })
-	require.Equal(t, 10*time.Second, taken.notBefore.Sub(now))
+	taken := a.Change("uid", func(t *attempt) { t.accepted(inventory.Call{UUID: "1"}, nil, now) })
+	require.Equal(t, 10*time.Second, taken.NotBefore.Sub(now))
 	require.Empty(t, taken.failure.Reason, "a call that was taken ends the failure")
-	require.False(t, a.retry("uid"), "after a call that was taken there is nothing to hurry")
+	require.False(t, hurry(&a, "uid"), "after a call that was taken there is nothing to hurry")
 
 	still := &orphan.Failure{Reason: v1beta2.ReasonStillPresent}
-	require.Equal(t, still, a.change("uid", func(t *attempt) { t.accepted(inventory.Call{UUID: "1"}, still, now) }).failure,
+	require.Equal(t, still, a.Change("uid", func(t *attempt) { t.accepted(inventory.Call{UUID: "1"}, still, now) }).failure,
 		"it stands until the instance ends")
-	a.forget("uid")
-	require.Equal(t, attempt{}, a.of("uid"))
+	a.Forget("uid")
+	require.Equal(t, attempt{}, a.Of("uid"))
 }
 
 func seconds(list []time.Duration) []time.Duration {

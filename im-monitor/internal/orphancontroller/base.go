@@ -28,7 +28,6 @@ type base struct {
 	clock     clock.PassiveClock
 	log       logr.Logger
 	namespace string
-	observing bool
 	electedAt func() time.Time
 	// callTimeout bounds a deletion, beside readToCall for the checks; with the leadership's own context it ends before the
 	// lease could.
@@ -36,8 +35,7 @@ type base struct {
 	options     Options
 
 	attempts  attempts
-	locks     *execute.Locks
-	semaphore execute.Semaphore
+	guard     execute.Guard
 	handles   handles
 	mappings  mappingreader.Reader
 	undecided undecided

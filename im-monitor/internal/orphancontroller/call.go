@@ -2,137 +2,103 @@ package orphancontroller
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"time"
 
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
-	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/lookup"
 )
 
-// Results of tries beside the reasons of CleanupFailed.
-const (
-	resultAccepted  = "Accepted"
-	resultNotFound  = "NotFound"
-	resultDisagreed = "Disagreed"
-	resultObserved  = "Observed"
-)
-
-// triesToCall is how often the objects are read again when the checks took longer than readToCall.
-const triesToCall = 3
-
-// checkAndCall reads, in this order: a list begun after the approval was seen, the inventories of places that may run
-// an engine of the volume, the custom resources uncached, and, where the server does not report UUIDs, the SPDK
-// inventory once more. Only then, within readToCall of the custom resources, it calls.
-func (r *executor) checkAndCall(ctx context.Context, key orphan.Key, o *v1beta2.Orphan) (outcome, error) {
-	listCtx, cancel := context.WithTimeout(ctx, listTimeout)
-	defer cancel()
-	snapshot, err := r.store.Fresh(listCtx, key.InstanceManager)
-	if err != nil {
-		return failed(v1beta2.ReasonUnreachable,
-			"%s does not answer; it is retried automatically. If this persists, check its pod and the network to its node. The error: %v.",
-			key.InstanceManager, err), nil
-	}
-	if err := r.refreshPlaces(ctx, key, o); err != nil {
-		return outcome{}, err
-	}
-	for range triesToCall {
-		checked, err := r.check(ctx, key, o, snapshot)
-		if err != nil {
-			return outcome{}, err
-		}
-		if checked.refused != nil {
-			return *checked.refused, nil
-		}
-		if out := r.sameAgain(ctx, key, o, checked); out != nil {
-			return *out, nil
-		}
-		if r.clock.Since(checked.began) <= readToCall {
-			if isBlockData(o) {
-				return r.callData(ctx, key, o, snapshot, checked), nil
-			}
-			return r.call(ctx, key, o, snapshot, checked), nil
-		}
-	}
-	return failed(v1beta2.ReasonUnreachable, "The checks took longer than %s every time; no call was sent.", readToCall), nil
-}
-
-// checked is what the checks allowed; refused reports why they did not. They read no object before they began.
-type checked struct {
-	began    time.Time
-	instance imclient.Instance
-	call     orphan.Call
-	// disk is that of orphaned data.
+// try is one try to delete the instance, or the data, of an approved Orphan.
+type try struct {
+	*executor
+	key    orphan.Key
+	orphan *v1beta2.Orphan
+	// request is what the check allowed; of orphaned data it is the disk. still is the failure of an earlier call that had no effect.
+	request imclient.DeleteRequest
 	disk    imclient.DiskRef
-	refused *outcome
+	still   *orphan.Failure
 }
 
-// check evaluates on objects uncached and decides about the call.
-func (r *executor) check(ctx context.Context, key orphan.Key, cached *v1beta2.Orphan, snapshot *inventory.Snapshot) (checked, error) {
-	began := r.clock.Now()
-	o, err := lookup.Shared(ctx, r.uncached, r.namespace, cached.Name, &v1beta2.Orphan{})
+// gather reads the inventories of places that may run an engine of the volume.
+func (t *try) gather(ctx context.Context) error { return t.refreshPlaces(ctx, t.key, t.orphan) }
+
+// check evaluates on objects uncached, decides about the call, and compares once more what the server itself does not compare.
+func (t *try) check(ctx context.Context, at execute.Reading) (execute.Checked, error) {
+	o, err := lookup.Shared(ctx, t.uncached, t.namespace, t.orphan.Name, &v1beta2.Orphan{})
 	if err != nil {
-		return checked{}, err
+		return execute.Checked{}, err
 	}
-	if o == nil || o.UID != cached.UID {
-		return checked{refused: &outcome{result: resultDisagreed}}, nil
+	if o == nil || o.UID != t.orphan.UID {
+		return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed}}, nil
 	}
-	seen, err := r.observe(ctx, readers{r.uncached, r.uncached}, key, snapshot, []*v1beta2.Orphan{o})
+	seen, err := t.observe(ctx, readers{t.uncached, t.uncached}, t.key, at.List, []*v1beta2.Orphan{o})
 	if err != nil {
-		return checked{}, err
+		return execute.Checked{}, err
 	}
 	verdict := orphan.Evaluate(seen.world)
 	if !executable(verdict) {
-		return checked{refused: r.disagreed(o, seen, verdict)}, nil
+		return execute.Checked{Stop: t.disagreed(o, seen, verdict)}, nil
 	}
-	world, err := r.callWorld(ctx, seen)
+	world, err := t.callWorld(ctx, seen)
 	if err != nil {
-		return checked{}, err
+		return execute.Checked{}, err
 	}
 	call := orphan.DecideCall(world, verdict)
-	if call.Failure.Reason != "" {
-		return checked{refused: &outcome{result: call.Failure.Reason, failure: call.Failure}}, nil
+	switch {
+	case call.Failure.Reason != "":
+		return execute.Checked{Stop: execute.Stop{Result: call.Failure.Reason, Message: call.Failure.Message, Failure: true}}, nil
+	case !call.Allowed:
+		return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed}}, nil
 	}
-	if !call.Allowed {
-		return checked{refused: &outcome{result: resultDisagreed}}, nil
-	}
-	out := checked{began: began, instance: snapshot.Instances[key.Name], call: call}
-	if isBlockData(o) {
-		n, err := lookup.Shared(ctx, r.uncached, r.namespace, o.Spec.NodeID, &v1beta2.Node{})
-		if err != nil {
-			return checked{}, err
-		}
-		out.disk = diskOf(o, n)
-	}
-	return out, nil
+	stop, err := t.allowed(ctx, o, at, call, seen.world)
+	return execute.Checked{Stop: stop, Epoch: at.List.Epoch, Timeout: t.callTimeout}, err
 }
 
-// disagreed is the outcome when the evaluation does not find the instance orphaned again. An engine whose server does not
+// allowed keeps what is sent, and reads again what the server does not compare.
+func (t *try) allowed(ctx context.Context, o *v1beta2.Orphan, at execute.Reading, call orphan.Call, w orphan.World) (execute.Stop, error) {
+	instance := at.List.Instances[t.key.Name]
+	t.request = imclient.DeleteRequest{
+		Name: t.key.Name, Type: instance.Type, DataEngine: o.Spec.DataEngine, DiskUUID: instance.DiskUUID,
+		UUID: o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], CleanupRequired: call.Cleanup,
+	}
+	if !isBlockData(o) {
+		t.still = t.stillPresent(o, orphan.World{Key: t.key, Inventory: w.Inventory})
+		return t.guard.SameUUID(ctx, t.key.InstanceManager, instance, t.request.UUID), nil
+	}
+	n, err := lookup.Shared(ctx, t.uncached, t.namespace, o.Spec.NodeID, &v1beta2.Node{})
+	if err != nil {
+		return execute.Stop{}, err
+	}
+	t.disk, t.still = diskOf(o, n), t.stillOnDisk(o, t.key)
+	t.request = imclient.DeleteRequest{Name: t.key.Name, Type: v1beta2.InstanceTypeReplica, DiskUUID: t.disk.UUID, CleanupRequired: true}
+	return t.sameData(ctx, t.key, t.disk), nil
+}
+
+// disagreed is why the try ends when the evaluation does not find the instance orphaned again. An engine whose server does not
 // report its UUID any more gets an event; an instance that is still ending after a call is a failure of that call.
-func (r *executor) disagreed(o *v1beta2.Orphan, seen scene, v orphan.Verdict) *outcome {
+func (r *executor) disagreed(o *v1beta2.Orphan, seen scene, v orphan.Verdict) execute.Stop {
 	instance := seen.world.Inventory.Instance
 	if v.Evaluation.Reason == v1beta2.ReasonNoUUID && instance.Type == v1beta2.InstanceTypeEngine {
 		events.Emit(r.recorder, o, engineSkippedEvent(seen.world.Key.Name))
 	}
 	if v.Evaluation.Reason == v1beta2.ReasonInventoryUnknown {
 		// A list that was just read and still cannot be believed.
-		out := failed(v1beta2.ReasonUnreachable, "%s", v.Evaluation.Message)
-		return &out
+		return execute.Fail(v1beta2.ReasonUnreachable, "%s", v.Evaluation.Message)
 	}
 	if still := r.stillPresent(o, seen.world); still != nil {
-		return &outcome{result: still.Reason, failure: *still}
+		return execute.Fail(still.Reason, "%s", still.Message)
 	}
-	return &outcome{result: resultDisagreed}
+	return execute.Stop{Result: execute.Disagreed}
 }
 
 // stillPresent is the failure of an earlier call after which this very instance is listed.
 func (r *executor) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failure {
 	i := w.Inventory.Instance
-	if isBlockData(o) || r.attempts.of(o.UID).calls == 0 || i == nil || i.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
+	if isBlockData(o) || r.attempts.Of(o.UID).Calls == 0 || i == nil || i.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
 		return nil
 	}
 	if w.Replica != nil && i.State == v1beta2.InstanceStateStopped {
@@ -141,78 +107,66 @@ func (r *executor) stillPresent(o *v1beta2.Orphan, w orphan.World) *orphan.Failu
 	}
 	return &orphan.Failure{Reason: v1beta2.ReasonStillPresent,
 		Message: fmt.Sprintf("%s took the deletion of %s and still lists it as %s; the call is repeated.", w.Key.InstanceManager,
-			w.Key.Name,
-			i.State)}
+			w.Key.Name, i.State)}
 }
 
-// sameAgain compares once more what the server itself does not compare.
-func (r *executor) sameAgain(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, c checked) *outcome {
-	if isBlockData(o) {
-		return r.sameData(ctx, key, c.disk)
-	}
-	return r.sameHead(ctx, key, o, c)
+// send sends the deletion of the instance.
+func (t *try) send(ctx context.Context, client imclient.Client) error {
+	return client.Delete(ctx, t.request)
 }
 
-// sameHead reads the UUID again where it was read from the head lvol: such a server does not compare it.
-func (r *executor) sameHead(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, c checked) *outcome {
-	if c.instance.UUIDSource != imclient.UUIDFromHeadLvol {
-		return nil
-	}
-	client, _, ok := r.store.Client(key.InstanceManager)
-	if !ok {
-		out := failed(v1beta2.ReasonUnreachable, "%s is not connected.", key.InstanceManager)
-		return &out
-	}
-	listCtx, cancel := context.WithTimeout(ctx, readToCall)
-	defer cancel()
-	list, err := client.List(listCtx, imclient.CauseFresh, nil)
-	if err != nil {
-		out := failed(v1beta2.ReasonUnreachable, "%s does not report the UUID of %s any more: %v.", key.InstanceManager, key.Name, err)
-		return &out
-	}
-	if now := list[key.Name]; now.UUID == "" || now.UUID != o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID] {
-		// The inventory lists the same, and enqueues the evaluation.
-		r.pollAfter(ctx, key)
-		return &outcome{result: resultDisagreed}
-	}
-	return nil
+// sendData destroys the data.
+func (t *try) sendData(ctx context.Context, _ imclient.Client) error {
+	return t.store.DeleteReplicaData(ctx, t.key.InstanceManager, t.disk, t.key.Name)
 }
 
-// call sends the deletion. Its context ends with the leadership and before the lease could. Its deadline counts from the
-// checks, so that a process that was paused after them, and leads no more, sends nothing when it continues (O17).
-func (r *executor) call(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, snapshot *inventory.Snapshot, c checked) outcome {
-	request := imclient.DeleteRequest{
-		Name: key.Name, Type: c.instance.Type, DataEngine: o.Spec.DataEngine, DiskUUID: c.instance.DiskUUID,
-		UUID: o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], CleanupRequired: c.call.Cleanup,
+// record notes what the try brought. After a call that the server took it reads a list, which may show its effect.
+func (t *try) record(ctx context.Context, out execute.Result) {
+	result, failure := t.told(out)
+	deletions.WithLabelValues(result, t.orphan.Spec.DataEngine).Inc()
+	log := t.logFor(t.key).WithValues("name", t.orphan.Name, "node", t.orphan.Spec.NodeID, "uuid",
+		t.orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], "cleanupRequired", t.request.CleanupRequired)
+	if result == execute.Observed {
+		log.Info("would delete the instance or the data")
 	}
-	if r.observing {
-		r.logFor(key).Info("would delete the instance", "name", o.Name, "uuid", request.UUID, "cleanupRequired", request.CleanupRequired)
-		return outcome{result: resultObserved, cleanup: request.CleanupRequired}
+	log.Info("deletion tried", "result", result, "message", failure.Message)
+	t.attempts.Change(t.orphan.UID, func(a *attempt) {
+		now := t.clock.Now()
+		switch {
+		case out.Outcome.Took():
+			a.accepted(*out.Deletion(t.key.InstanceManager, t.request), t.still, now)
+		case failure.Reason != "":
+			a.failed(failure, now)
+		default:
+			// The evaluation, which enqueues the executors, may not see yet what they saw.
+			a.Fail(now)
+		}
+	})
+	if out.Outcome.Took() {
+		t.pollAfter(ctx, t.key)
 	}
-	client, epoch, ok := r.store.Client(key.InstanceManager)
-	if !ok || epoch != snapshot.Epoch {
-		return failed(v1beta2.ReasonUnreachable, "%s was reconnected meanwhile; the instance is checked again.", key.InstanceManager)
+}
+
+// told is the result of a try as the metric has it, and as CleanupFailed does; empty where that has nothing to report.
+func (t *try) told(out execute.Result) (result string, failure orphan.Failure) {
+	what, where := t.key.Name, ""
+	if isBlockData(t.orphan) {
+		what, where = "the data of "+t.key.Name, " on disk "+t.disk.Name
 	}
-	still := r.stillPresent(o, orphan.World{Key: key, Inventory: inventoryOf(snapshot, key.Name)})
-	callCtx, cancel := context.WithTimeout(ctx, readToCall+r.callTimeout-r.clock.Since(c.began))
-	defer cancel()
-	err := client.Delete(callCtx, request)
-	sent := &inventory.Call{InstanceManager: key.InstanceManager, Name: key.Name, UUID: request.UUID, Type: request.Type,
-		DiskUUID: request.DiskUUID,
-		Epoch:    epoch, Ended: r.clock.Now()}
 	switch {
-	case err == nil:
-		return outcome{result: resultAccepted, call: sent, still: still, cleanup: request.CleanupRequired}
-	case errors.Is(err, imclient.ErrNotFound):
-		return outcome{result: resultNotFound, call: sent, still: still, cleanup: request.CleanupRequired}
-	case errors.Is(err, imclient.ErrUnreachable):
-		return failed(v1beta2.ReasonUnreachable,
-			"%s did not answer the deletion of %s; it is checked and retried automatically. The error: %v.", key.InstanceManager,
-			key.Name, err)
+	case out.Stop.Failure:
+		failure = orphan.Failure{Reason: out.Stop.Result, Message: out.Stop.Message}
+	case !out.Sent():
+		return out.Stop.Result, failure
+	case out.Outcome.Took():
+		return string(out.Outcome), failure
+	case out.Outcome == execute.Unanswered:
+		failure = orphan.Failure{Reason: v1beta2.ReasonUnreachable,
+			Message: fmt.Sprintf("%s did not answer the deletion of %s; it is checked and retried automatically. The error: %v.",
+				t.key.InstanceManager, what, out.Err)}
+	default:
+		failure = orphan.Failure{Reason: v1beta2.ReasonRefused,
+			Message: fmt.Sprintf("%s refused to delete %s%s: %v.", t.key.InstanceManager, what, where, out.Err)}
 	}
-	return failed(v1beta2.ReasonRefused, "%s refused to delete %s: %v.", key.InstanceManager, key.Name, err)
-}
-
-func failed(reason, format string, args ...any) outcome {
-	return outcome{result: reason, failure: orphan.Failure{Reason: reason, Message: fmt.Sprintf(format, args...)}}
+	return failure.Reason, failure
 }

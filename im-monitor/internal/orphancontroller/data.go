@@ -2,15 +2,14 @@ package orphancontroller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
-	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/nodedisks"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -116,7 +115,7 @@ func refOf(parameters map[string]string, n *v1beta2.Node) imclient.DiskRef {
 // onDisk reports whether the disk service lists a replica on the disk of an Orphan that is to be made. The server lists the replicas of all
 // its disks; only those of this disk's UUID count.
 func (s *base) onDisk(ctx context.Context, key orphan.Key, parameters map[string]string) bool {
-	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+	ctx, cancel := context.WithTimeout(ctx, execute.ListTimeout)
 	defer cancel()
 	replicas, err := s.store.DiskReplicas(ctx, key.InstanceManager, refOf(parameters, nil))
 	if err != nil {
@@ -128,64 +127,32 @@ func (s *base) onDisk(ctx context.Context, key orphan.Key, parameters map[string
 }
 
 // sameData asks, right before the call, whether the disk is ready with its UUID and lists the replica: the call destroys by name alone.
-func (r *executor) sameData(ctx context.Context, key orphan.Key, disk imclient.DiskRef) *outcome {
-	ctx, cancel := context.WithTimeout(ctx, readToCall)
+func (r *executor) sameData(ctx context.Context, key orphan.Key, disk imclient.DiskRef) execute.Stop {
+	ctx, cancel := context.WithTimeout(ctx, execute.ReadToCall)
 	defer cancel()
 	answer, err := r.store.AskDisk(ctx, key.InstanceManager, disk.DiskQuery)
 	if err != nil {
-		out := failed(v1beta2.ReasonUnreachable, "%s does not answer for disk %s; it is retried automatically. The error: %v.",
+		return execute.Fail(v1beta2.ReasonUnreachable, "%s does not answer for disk %s; it is retried automatically. The error: %v.",
 			key.InstanceManager, disk.Name, err)
-		return &out
 	}
 	if answer.State != imclient.DiskReady || answer.UUID != disk.UUID {
-		out := failed(v1beta2.ReasonRefused, "Disk %s of %s is %s with UUID %q, not ready with UUID %s; no call was sent.",
+		return execute.Fail(v1beta2.ReasonRefused, "Disk %s of %s is %s with UUID %q, not ready with UUID %s; no call was sent.",
 			disk.Name, key.InstanceManager, answer.State, answer.UUID, disk.UUID)
-		return &out
 	}
 	replicas, err := r.store.DiskReplicas(ctx, key.InstanceManager, disk)
 	if err != nil {
-		out := failed(v1beta2.ReasonUnreachable, "%s does not list the replicas of disk %s; it is retried automatically. The error: %v.",
+		return execute.Fail(v1beta2.ReasonUnreachable, "%s does not list the replicas of disk %s; it is retried automatically. The error: %v.",
 			key.InstanceManager, disk.Name, err)
-		return &out
 	}
 	if _, there := replicas[key.Name]; !there {
-		return &outcome{result: resultDisagreed}
+		return execute.Stop{Result: execute.Disagreed}
 	}
-	return nil
-}
-
-// callData destroys the data of an Orphan. Its context ends as that of every deletion.
-func (r *executor) callData(ctx context.Context, key orphan.Key, o *v1beta2.Orphan, snapshot *inventory.Snapshot, c checked) outcome {
-	if r.observing {
-		r.logFor(key).Info("would destroy the replica's data", "name", o.Name, "disk", c.disk.Name, "diskUUID", c.disk.UUID)
-		return outcome{result: resultObserved, cleanup: true}
-	}
-	_, epoch, ok := r.store.Client(key.InstanceManager)
-	if !ok || epoch != snapshot.Epoch {
-		return failed(v1beta2.ReasonUnreachable, "%s was reconnected meanwhile; the data is checked again.", key.InstanceManager)
-	}
-	still := r.stillOnDisk(o, key)
-	callCtx, cancel := context.WithTimeout(ctx, readToCall+r.callTimeout-r.clock.Since(c.began))
-	defer cancel()
-	err := r.store.DeleteReplicaData(callCtx, key.InstanceManager, c.disk, key.Name)
-	switch {
-	case err == nil:
-		sent := &inventory.Call{InstanceManager: key.InstanceManager, Name: key.Name, Type: v1beta2.InstanceTypeReplica,
-			DiskUUID: c.disk.UUID,
-			Epoch:    epoch, Ended: r.clock.Now()}
-		return outcome{result: resultAccepted, call: sent, still: still, cleanup: true}
-	case errors.Is(err, imclient.ErrUnreachable):
-		return failed(v1beta2.ReasonUnreachable,
-			"%s did not answer the deletion of the data of %s; it is checked and retried automatically. The error: %v.",
-			key.InstanceManager, key.Name, err)
-	}
-	return failed(v1beta2.ReasonRefused, "%s refused to delete the data of %s on disk %s: %v.", key.InstanceManager, key.Name, c.disk.Name,
-		err)
+	return execute.Stop{}
 }
 
 // stillOnDisk is the failure of an earlier call after which the replica is listed all the same.
 func (r *executor) stillOnDisk(o *v1beta2.Orphan, key orphan.Key) *orphan.Failure {
-	if r.attempts.of(o.UID).calls == 0 {
+	if r.attempts.Of(o.UID).Calls == 0 {
 		return nil
 	}
 	return &orphan.Failure{Reason: v1beta2.ReasonStillPresent,

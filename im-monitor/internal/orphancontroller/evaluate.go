@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -53,9 +54,7 @@ func (r *evaluator) reverify(ctx context.Context, first scene) (scene, orphan.Ve
 	var again scene
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		listCtx, cancel := context.WithTimeout(groupCtx, listTimeout)
-		defer cancel()
-		fresh, err := r.store.Fresh(listCtx, first.world.Key.InstanceManager)
+		fresh, err := r.guard.Fresh(groupCtx, first.world.Key.InstanceManager)
 		if ctx.Err() == nil && err != nil {
 			// Without a list nothing is confirmed.
 			fresh, err = nil, nil
@@ -108,13 +107,11 @@ func (r *evaluator) requeueAt(ctx context.Context, seen scene, v orphan.Verdict)
 	if wait := v.PollAt.Sub(r.clock.Now()); wait > 0 {
 		return sooner(result, wait), nil
 	}
-	listCtx, cancel := context.WithTimeout(ctx, listTimeout)
-	defer cancel()
-	if _, err := r.store.Fresh(listCtx, key.InstanceManager); err != nil {
+	if _, err := r.guard.Fresh(ctx, key.InstanceManager); err != nil {
 		if errors.Is(err, context.Canceled) {
 			return reconcile.Result{}, err
 		}
-		return sooner(result, failureDelay), nil
+		return sooner(result, execute.AfterFailure.First), nil
 	}
 	return reconcile.Result{RequeueAfter: time.Millisecond}, nil
 }

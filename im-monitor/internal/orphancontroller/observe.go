@@ -175,7 +175,7 @@ func (s *base) orphanOf(o *v1beta2.Orphan, instanceManager string) orphan.Orphan
 		out.DeletedAt = o.DeletionTimestamp.Time
 		out.FencingDelayed = s.fencingDelayEnds().After(s.clock.Now())
 	}
-	attempt := s.attempts.of(o.UID)
+	attempt := s.attempts.Of(o.UID)
 	out.Failure = attempt.failure
 	out.Absent = s.absent(out, attempt)
 	if !out.Absent && out.DataEngine == v1beta2.DataEngineV2 && out.OrphanType != v1beta2.OrphanTypeEngineInstance {

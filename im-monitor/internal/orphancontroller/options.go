@@ -28,16 +28,6 @@ const (
 	executorWorkers   = 16
 	// callsPerManager keeps one hung instance manager from taking all executors.
 	callsPerManager = 2
-
-	// listTimeout bounds one whole list, readToCall the time between the last read of an object and the call.
-	listTimeout = 10 * time.Second
-	readToCall  = 2 * time.Second
-
-	// After a failure the executor retries soon, after an accepted call it leaves the instance time to end.
-	failureDelay, failureDelayMax   = time.Second, time.Minute
-	acceptedDelay, acceptedDelayMax = 10 * time.Second, 5 * time.Minute
-	// busyDelay is the wait for a lock or a free worker.
-	busyDelay = 200 * time.Millisecond
 )
 
 // AddFlags registers the flags of this package.

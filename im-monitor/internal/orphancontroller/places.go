@@ -55,9 +55,7 @@ func (r *executor) refreshPlaces(ctx context.Context, key orphan.Key, o *v1beta2
 		return nil
 	}
 	r.mappings.Refresh(ctx, nodes, key.InstanceManager, func(ctx context.Context, im string) {
-		listCtx, cancel := context.WithTimeout(ctx, listTimeout)
-		defer cancel()
-		if _, err := r.store.Fresh(listCtx, im); err != nil {
+		if _, err := r.guard.Fresh(ctx, im); err != nil {
 			r.logFor(key).V(1).Info("no fresh list of another node", "other", im, "error", err.Error())
 		}
 	})

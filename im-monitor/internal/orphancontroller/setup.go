@@ -36,8 +36,10 @@ func newBase(rt *runkit.Runtime, store inventory.Store, options Options) *base {
 	}
 	return &base{
 		client: rt.Client, uncached: rt.Uncached, store: store, recorder: rt.Recorder, clock: rt.Clock,
-		log: rt.Log.WithName("orphan"), namespace: rt.Namespace, observing: rt.Observe, electedAt: rt.ElectedAt,
-		callTimeout: rt.RenewDeadline / 2, options: options, locks: options.Locks,
+		log: rt.Log.WithName("orphan"), namespace: rt.Namespace, electedAt: rt.ElectedAt,
+		callTimeout: rt.RenewDeadline / 2, options: options,
+		guard: execute.Guard{Clock: rt.Clock, Store: store, Locks: options.Locks, Slots: &execute.Semaphore{},
+			PerManager: callsPerManager, Observe: rt.Observe},
 		handles:  handles{reader: rt.Uncached, clock: rt.Clock},
 		mappings: mappingreader.Reader{Cached: rt.Client, Uncached: rt.Uncached, Store: store, Namespace: rt.Namespace},
 	}

@@ -35,7 +35,7 @@ func (s *base) evaluationSources(c cache.Cache) []source.TypedSource[orphan.Key]
 func (s *base) executorSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 	approved := predicate.NewTypedPredicateFuncs(func(o *v1beta2.Orphan) bool { return orphan.Approved(s.orphanOf(o, "")) })
 	gone := predicate.TypedFuncs[*v1beta2.Orphan]{DeleteFunc: func(e event.TypedDeleteEvent[*v1beta2.Orphan]) bool {
-		s.attempts.forget(e.Object.UID)
+		s.attempts.Forget(e.Object.UID)
 		return false
 	}}
 	return []source.TypedSource[orphan.Key]{
@@ -72,7 +72,7 @@ func (s *base) retryAll(instanceManager, node string) {
 		s.log.Error(err, "finding the deletions to retry", "instanceManager", instanceManager)
 	}
 	for _, o := range append(orphans, data...) {
-		if s.attempts.retry(o.UID) {
+		if hurry(&s.attempts, o.UID) {
 			s.executorQueue.Add(s.orphanKeys(context.Background(), o)...)
 		}
 	}
