@@ -122,7 +122,7 @@ func (t *try) sendData(ctx context.Context, _ imclient.Client) error {
 
 // record notes what the try brought. After a call that the server took it reads a list, which may show its effect.
 func (t *try) record(ctx context.Context, out execute.Result) {
-	result, failure := t.told(out)
+	result, failure := t.reported(out)
 	deletions.WithLabelValues(result, t.orphan.Spec.DataEngine).Inc()
 	log := t.logFor(t.key).WithValues("name", t.orphan.Name, "node", t.orphan.Spec.NodeID, "uuid",
 		t.orphan.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], "cleanupRequired", t.request.CleanupRequired)
@@ -147,8 +147,8 @@ func (t *try) record(ctx context.Context, out execute.Result) {
 	}
 }
 
-// told is the result of a try as the metric has it, and as CleanupFailed does; empty where that has nothing to report.
-func (t *try) told(out execute.Result) (result string, failure orphan.Failure) {
+// reported is the result of a try as the metric has it, and as CleanupFailed does; empty where that has nothing to report.
+func (t *try) reported(out execute.Result) (result string, failure orphan.Failure) {
 	what, where := t.key.Name, ""
 	if isBlockData(t.orphan) {
 		what, where = "the data of "+t.key.Name, " on disk "+t.disk.Name

@@ -32,14 +32,14 @@ func TestWhatAnAnswerMeansForAnOrphan(t *testing.T) {
 		execute.Accepted: "Accepted", execute.NotFound: "NotFound", execute.Unanswered: v1beta2.ReasonUnreachable,
 		execute.Refused: v1beta2.ReasonRefused, execute.Failed: v1beta2.ReasonRefused,
 	} {
-		result, failure := (&try{orphan: &v1beta2.Orphan{}}).told(execute.Result{Outcome: outcome})
+		result, failure := (&try{orphan: &v1beta2.Orphan{}}).reported(execute.Result{Outcome: outcome})
 		require.Equal(t, want, result)
 		require.Equal(t, !outcome.Took(), failure.Reason == want, "what was taken is no failure")
 	}
 	stop := execute.Fail(v1beta2.ReasonMappedByEngine, "text")
-	result, failure := (&try{orphan: &v1beta2.Orphan{}}).told(execute.Result{Stop: stop})
+	result, failure := (&try{orphan: &v1beta2.Orphan{}}).reported(execute.Result{Stop: stop})
 	require.Equal(t, stop.Result, result)
 	require.Equal(t, orphan.Failure{Reason: v1beta2.ReasonMappedByEngine, Message: "text"}, failure)
-	_, failure = (&try{orphan: &v1beta2.Orphan{}}).told(execute.Result{Stop: execute.Stop{Result: execute.Disagreed}})
+	_, failure = (&try{orphan: &v1beta2.Orphan{}}).reported(execute.Result{Stop: execute.Stop{Result: execute.Disagreed}})
 	require.Empty(t, failure)
 }

@@ -76,7 +76,7 @@ func (t *try) send(ctx context.Context, client imclient.Client) error {
 
 // record notes what the try brought. After a call that the server took it reads a list, which may show its effect.
 func (t *try) record(ctx context.Context, out execute.Result) {
-	result, failure := t.told(out)
+	result, failure := t.reported(out)
 	message := out.Stop.Message
 	if failure != nil {
 		message = failure.Message
@@ -96,8 +96,8 @@ func (t *try) record(ctx context.Context, out execute.Result) {
 	t.poll(ctx, t.replica, t.im)
 }
 
-// told is the result of a try as the metric has it, and as DataRemoved does; nil where that has nothing new to report.
-func (t *try) told(out execute.Result) (result string, failure *removal.Failure) {
+// reported is the result of a try as the metric has it, and as DataRemoved does; nil where that has nothing new to report.
+func (t *try) reported(out execute.Result) (result string, failure *removal.Failure) {
 	switch {
 	case out.Stop.Failure:
 		return out.Stop.Result, &removal.Failure{Reason: out.Stop.Result, Message: out.Stop.Message}

@@ -16,14 +16,14 @@ func TestWhatAnAnswerMeansForARemoval(t *testing.T) {
 		execute.Accepted: "Accepted", execute.NotFound: "NotFound", execute.Unanswered: v1beta2.ReasonUnreachable,
 		execute.Refused: v1beta2.ReasonUUIDMismatch, execute.Failed: v1beta2.ReasonUnreachable,
 	} {
-		result, failure := (&try{replica: &v1beta2.Replica{}}).told(execute.Result{Outcome: outcome})
+		result, failure := (&try{replica: &v1beta2.Replica{}}).reported(execute.Result{Outcome: outcome})
 		require.Equal(t, want, result)
 		require.Equal(t, outcome.Took(), failure == nil)
 	}
-	result, failure := (&try{}).told(execute.Result{Stop: execute.Fail(v1beta2.ReasonMappedByEngine, "text")})
+	result, failure := (&try{}).reported(execute.Result{Stop: execute.Fail(v1beta2.ReasonMappedByEngine, "text")})
 	require.Equal(t, v1beta2.ReasonMappedByEngine, result)
 	require.Equal(t, &removal.Failure{Reason: v1beta2.ReasonMappedByEngine, Message: "text"}, failure)
-	result, failure = (&try{}).told(execute.Result{Stop: execute.Stop{Result: resultHeld, Message: "text"}})
+	result, failure = (&try{}).reported(execute.Result{Stop: execute.Stop{Result: resultHeld, Message: "text"}})
 	require.Equal(t, resultHeld, result)
 	require.Nil(t, failure, "attach-controller withdraws such an approval")
 }
