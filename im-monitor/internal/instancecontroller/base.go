@@ -23,6 +23,7 @@ type base struct {
 
 	written   map[string]*staleness.Guard // by kind
 	attempts  attempts
+	guard     execute.Guard
 	semaphore execute.Queue[Key]
 	waitlist  waitlist
 	reported  reported
@@ -32,6 +33,7 @@ type base struct {
 
 func newBase(rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store, options Options) *base {
 	s := &base{rt: rt, log: rt.Log.WithName("instance"), settings: settings, store: store, options: options,
+		guard:   execute.Guard{Clock: rt.Clock, Store: store, Locks: options.Locks, Observe: rt.Observe},
 		written: map[string]*staleness.Guard{}}
 	for _, kind := range kinds {
 		s.written[kind] = &staleness.Guard{}

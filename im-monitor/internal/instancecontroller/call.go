@@ -2,123 +2,118 @@ package instancecontroller
 
 import (
 	"context"
-	"errors"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
+	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instance"
-	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/shared/events"
 )
 
-// The outcomes of calls: a closed list, the label of a metric.
+// The outcomes of calls as the metric has them: a closed list, and the words of package execute but for one.
 const (
-	outcomeAccepted    = "Accepted"
-	outcomeExists      = "AlreadyExists"
-	outcomeNotFound    = "NotFound"
 	outcomeRefused     = "Refused"
 	outcomeUnreachable = "Unreachable"
 )
 
-// call sends it, remembers when it may be repeated, and reads a list that may show what it brought.
-func (r *executor) call(ctx context.Context, key Key, o client.Object, call instance.Call) {
-	connection, epoch, ok := r.store.Client(call.InstanceManager)
-	if !ok {
-		r.attempts.change(key, func(t *attempt) { t.failed(call, r.rt.Clock.Now()) })
-		return
-	}
-	object, _ := read(o)
-	var err error
-	switch call.Op {
+// send sends the call.
+func (t *try) send(ctx context.Context, connection imclient.Client) error {
+	object, _ := read(t.object)
+	switch t.call.Op {
 	case instance.OpCreate:
-		r.attempts.change(key, func(t *attempt) { t.creating, t.deletion = true, nil })
-		r.openTarget(ctx, key, object)
-		err = connection.Create(ctx, createRequest(object, call))
-		r.attempts.change(key, func(t *attempt) { t.creating, t.created = false, r.rt.Clock.Now() })
+		t.attempts.Change(t.key, func(a *attempt) { a.creating, a.deletion = true, nil })
+		t.openTarget(ctx, t.key, object)
+		err := connection.Create(ctx, createRequest(object, t.call))
+		t.attempts.Change(t.key, func(a *attempt) { a.creating, a.created = false, t.rt.Clock.Now() })
+		return err
 	case instance.OpDelete:
-		err = r.delete(ctx, key, connection, epoch, object, call)
-	case instance.OpSwitchOver, instance.OpRevert, instance.OpSuspend, instance.OpResume:
-		r.attempts.change(key, func(t *attempt) { t.turning = true })
-		err = r.turn(ctx, key, connection, object.Name, call)
-		r.attempts.change(key, func(t *attempt) { t.turning, t.turned = false, r.rt.Clock.Now() })
+		return connection.Delete(ctx, deleteRequest(object, t.call))
 	}
-	r.remember(key, o, call, err)
-	if !call.Out {
-		r.pollAfter(ctx, key, call.InstanceManager)
-	}
-}
-
-func (r *executor) delete(ctx context.Context, key Key, connection imclient.Client, epoch inventory.Epoch, object instance.Object,
-	call instance.Call) error {
-	timeout := stopTimeout
-	if call.Out {
-		timeout = outTimeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	err := connection.Delete(ctx, imclient.DeleteRequest{Name: object.Name, Type: object.Kind, DataEngine: object.DataEngine,
-		UUID: call.UUID, ByName: call.ByName, DiskUUID: call.DiskUUID, CleanupRequired: call.Cleanup})
-	if err == nil || errors.Is(err, imclient.ErrNotFound) {
-		sent := &inventory.Call{InstanceManager: call.InstanceManager, Name: object.Name, UUID: call.UUID, Type: object.Kind,
-			DiskUUID: object.Replica.DiskID,
-			Epoch:    epoch, Ended: r.rt.Clock.Now()}
-		r.attempts.change(key, func(t *attempt) { t.deletion = sent })
-	}
+	t.attempts.Change(t.key, func(a *attempt) { a.turning = true })
+	err := t.turn(ctx, t.key, connection, object.Name, t.call)
+	t.attempts.Change(t.key, func(a *attempt) { a.turning, a.turned = false, t.rt.Clock.Now() })
 	return err
 }
 
-// remember notes what a call brought. An existing instance is no error: the list reports whose it is.
-func (r *executor) remember(key Key, o client.Object, call instance.Call, err error) {
-	now := r.rt.Clock.Now()
-	outcome := outcomeOf(err)
-	callsTotal.WithLabelValues(string(call.Op), key.Kind, outcome).Inc()
-	log := r.logFor(key).WithValues("op", call.Op, "instanceManager", call.InstanceManager, "uuid", call.UUID, "outcome", outcome)
-	if err == nil || outcome == outcomeExists || outcome == outcomeNotFound && call.Op == instance.OpDelete {
-		r.attempts.change(key, func(t *attempt) { t.accepted(call, now) })
+// record notes when the call may be repeated, and reads a list that may show what it brought.
+func (t *try) record(ctx context.Context, out execute.Result) {
+	switch {
+	case out.Stop.Result == execute.Observed:
+		t.logFor(t.key).Info("would call", "op", t.call.Op, "instanceManager", t.call.InstanceManager, "uuid", t.call.UUID,
+			"cleanupRequired", t.call.Cleanup)
+		return
+	case out.Stop.Failure:
+		t.attempts.Change(t.key, func(a *attempt) { a.failed(t.call, t.rt.Clock.Now()) })
+		t.logFor(t.key).Info("not called", "op", t.call.Op, "reason", out.Stop.Message)
+	case !out.Sent():
+		return
+	default:
+		t.sent(out)
+		if !t.call.Out {
+			t.pollAfter(ctx, t.key, t.call.InstanceManager)
+		}
+	}
+	t.reportQueue.Add(t.key)
+}
+
+// sent notes what a call brought. An existing instance is no error: the list reports whose it is.
+func (t *try) sent(out execute.Result) {
+	now := t.rt.Clock.Now()
+	outcome := labelOf(out.Outcome)
+	callsTotal.WithLabelValues(string(t.call.Op), t.key.Kind, outcome).Inc()
+	log := t.logFor(t.key).WithValues("op", t.call.Op, "instanceManager", t.call.InstanceManager, "uuid", t.call.UUID, "outcome", outcome)
+	deletes := t.call.Op == instance.OpDelete
+	if out.Outcome == execute.Accepted || out.Outcome == execute.AlreadyExists || out.Outcome == execute.NotFound && deletes {
+		t.attempts.Change(t.key, func(a *attempt) {
+			a.accepted(t.call, now)
+			if deletes && out.Outcome.Took() {
+				object, _ := read(t.object)
+				request := deleteRequest(object, t.call)
+				request.DiskUUID = object.Replica.DiskID
+				a.deletion = out.Deletion(t.call.InstanceManager, request)
+			}
+		})
 		log.Info("called")
 		return
 	}
-	refused := call.Op == instance.OpCreate && outcome == outcomeRefused
-	r.attempts.change(key, func(t *attempt) {
-		t.failed(call, now)
-		// An answer may be lost once. A server that cannot reach an engine answers in the same way.
-		declined := call.Op == instance.OpSwitchOver && (outcome != outcomeUnreachable || t.times > 1)
-		if refused {
-			t.refusals++
-			t.refusal = err.Error()
+	t.attempts.Change(t.key, func(a *attempt) {
+		a.failed(t.call, now)
+		if t.call.Op == instance.OpCreate && out.Outcome.Declined() {
+			a.refusals++
+			a.refusal = out.Err.Error()
 		}
-		if declined {
-			t.decline(now)
+		// An answer may be lost once. A server that cannot reach an engine answers in the same way.
+		if t.call.Op == instance.OpSwitchOver && (out.Outcome != execute.Unanswered || a.Failures+a.Calls > 1) {
+			a.decline(now)
 		}
 	})
-	log.Info("called", "error", err.Error())
-	if outcome == outcomeRefused {
-		events.Emit(r.rt.Recorder, o, refusedEvent(key, call, err))
+	log.Info("called", "error", out.Err.Error())
+	if out.Outcome.Declined() {
+		events.Emit(t.rt.Recorder, t.object, refusedEvent(t.key, t.call, out.Err))
 	}
 }
 
-func outcomeOf(err error) string {
+// labelOf is an outcome as the metric has it.
+func labelOf(outcome execute.Outcome) string {
 	switch {
-	case err == nil:
-		return outcomeAccepted
-	case errors.Is(err, imclient.ErrAlreadyExists):
-		return outcomeExists
-	case errors.Is(err, imclient.ErrNotFound):
-		return outcomeNotFound
-	case errors.Is(err, imclient.ErrUnreachable):
+	case outcome.Declined():
+		return outcomeRefused
+	case outcome == execute.Unanswered:
 		return outcomeUnreachable
 	}
-	return outcomeRefused
+	return string(outcome)
 }
 
 // pollAfter reads a list that may already show what happened.
 func (r *executor) pollAfter(ctx context.Context, key Key, instanceManager string) {
-	ctx, cancel := context.WithTimeout(ctx, listTimeout)
-	defer cancel()
-	if _, err := r.store.Fresh(ctx, instanceManager); err != nil {
+	if _, err := r.guard.Fresh(ctx, instanceManager); err != nil {
 		r.logFor(key).V(1).Info("no list after the call", "error", err.Error())
 	}
+}
+
+// deleteRequest is a deletion on the wire.
+func deleteRequest(o instance.Object, call instance.Call) imclient.DeleteRequest {
+	return imclient.DeleteRequest{Name: o.Name, Type: o.Kind, DataEngine: o.DataEngine, UUID: call.UUID, ByName: call.ByName,
+		DiskUUID: call.DiskUUID, CleanupRequired: call.Cleanup}
 }
 
 // createRequest is a creation on the wire.

@@ -36,17 +36,7 @@ func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 		return reconcile.Result{}, nil // enqueued when a slot is free
 	}
 	defer func() { r.next(r.semaphore.Release(first.InstanceManager)) }()
-	unlock, ok := r.options.Locks.TryLock(execute.Key{InstanceManager: first.InstanceManager, Name: key.Name})
-	if !ok {
-		return reconcile.Result{RequeueAfter: busyDelay}, nil
-	}
-	defer unlock()
-	if free, ok := r.alone(key, w.Object.Volume, first); ok {
-		defer free()
-	} else {
-		return reconcile.Result{RequeueAfter: busyDelay}, nil
-	}
-	wait, err := r.serve(ctx, key, first)
+	wait, err := r.serve(ctx, key, w.Object.Volume, first)
 	if status.IsConflict(err) {
 		wait, err = conflictPause, nil
 	}
@@ -60,57 +50,85 @@ func (r *executor) next(key Key, waits bool) {
 	}
 }
 
-// alone lets the engines of one volume be created one after the other, and its frontends: each reads what the one before it wrote.
-func (r *executor) alone(key Key, volume string, call instance.Call) (unlock func(), ok bool) {
-	if call.Op != instance.OpCreate || key.Kind == v1beta2.InstanceTypeReplica {
-		return func() {}, true
+// locks are what is locked during a call: the instance, and for a creation of an engine or a frontend the others of its volume, each of which
+// reads what the one before it wrote.
+func locks(key Key, volume string, call instance.Call) []execute.Key {
+	out := []execute.Key{{InstanceManager: call.InstanceManager, Name: key.Name}}
+	if call.Op == instance.OpCreate && key.Kind != v1beta2.InstanceTypeReplica {
+		out = append(out, execute.Key{Name: key.Kind + " of " + volume})
 	}
-	return r.options.Locks.TryLock(execute.Key{Name: key.Kind + " of " + volume})
+	return out
 }
 
-// triesToCall is how often the object is read again because what came before the call took longer than readToCall.
-const triesToCall = 3
+// try is one try to make the call that is due for an object.
+type try struct {
+	*executor
+	key Key
+	// first is the call that the cache asks for; the locks are for its instance manager.
+	first instance.Call
+	// object and call are what the check read and allows.
+	object client.Object
+	call   instance.Call
+	polled bool
+	// wait is when to come back; zero means when something changes.
+	wait time.Duration
+}
 
-// serve decides again on the object uncached and, within readToCall of that, calls; then the reporter reads the result. It calls
-// nothing but what it holds the lock for, and reports when to come back; zero means when something changes.
-func (r *executor) serve(ctx context.Context, key Key, first instance.Call) (time.Duration, error) {
-	polled := false
-	for range triesToCall {
-		began := r.rt.Clock.Now()
-		o, v, err := r.decide(ctx, key)
-		if err != nil || o == nil {
-			return 0, err
-		}
-		call := v.Call
-		switch {
-		case call.Op == instance.OpNone && !v.At.IsZero(): // it is due later, which no event reports
-			r.reportQueue.Add(key)
-			return 0, nil
-		case call.Op == instance.OpNone || call.Op != first.Op || call.InstanceManager != first.InstanceManager:
-			return 0, nil // the cache is behind, or the volume's other objects hold it up: their events enqueue the reporter
-		case r.rt.Observe:
-			r.logFor(key).Info("would call", "op", call.Op, "instanceManager", call.InstanceManager, "uuid", call.UUID, "cleanupRequired",
-				call.Cleanup)
-			return 0, nil
-		case call.Poll && !polled:
-			r.poll(ctx, o)
-			polled = true
-			continue
-		case call.Op == instance.OpCreate || call.Op == instance.OpSwitchOver || call.Op == instance.OpRevert:
-			if written, err := r.reportLost(ctx, o, call); err != nil || written {
-				return conflictPause, err // then it is read again
-			}
-			if err := r.writeAhead(ctx, key, o, call); err != nil {
-				return 0, err
-			}
-		}
-		if r.rt.Clock.Since(began) <= readToCall {
-			r.call(ctx, key, o, call)
-			r.reportQueue.Add(key)
-			return 0, nil
-		}
+// serve decides again on the object uncached and calls; then the reporter reads the result. It reports when to come back.
+func (r *executor) serve(ctx context.Context, key Key, volume string, first instance.Call) (time.Duration, error) {
+	t := &try{executor: r, key: key, first: first}
+	out, err := r.guard.Do(ctx, execute.Call{
+		InstanceManager: first.InstanceManager, Locks: locks(key, volume, first), Noun: "instance",
+		Check: t.check, Ahead: t.ahead, Send: t.send, Record: t.record,
+	})
+	return max(t.wait, out.Wait), err
+}
+
+// check decides on the object uncached. It allows nothing but what the locks are for.
+func (t *try) check(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
+	_, epoch, _ := t.store.Client(t.first.InstanceManager) // before the lists that the decision reads
+	disagreed := execute.Checked{Stop: execute.Stop{Result: execute.Disagreed}}
+	o, v, err := t.decide(ctx, t.key)
+	if err != nil || o == nil {
+		return disagreed, err
 	}
-	return failureDelay, nil
+	call := v.Call
+	switch {
+	case call.Op == instance.OpNone && !v.At.IsZero(): // it is due later, which no event reports
+		t.reportQueue.Add(t.key)
+		return disagreed, nil
+	case call.Op == instance.OpNone || call.Op != t.first.Op || call.InstanceManager != t.first.InstanceManager:
+		return disagreed, nil // the cache is behind, or the volume's other objects hold it up: their events enqueue the reporter
+	case call.Poll && !t.polled && !t.rt.Observe:
+		t.poll(ctx, o)
+		t.polled = true
+		return execute.Checked{Again: true}, nil
+	}
+	t.object, t.call = o, call
+	return execute.Checked{Epoch: epoch, Timeout: timeoutOf(call)}, nil
+}
+
+// timeoutOf bounds a deletion. A creation, or a call that moves a frontend, is bounded by the connection alone.
+func timeoutOf(call instance.Call) time.Duration {
+	switch {
+	case call.Op != instance.OpDelete:
+		return 0
+	case call.Out:
+		return outTimeout
+	}
+	return stopTimeout
+}
+
+// ahead records what is about to be asked for.
+func (t *try) ahead(ctx context.Context) (execute.Stop, error) {
+	if t.call.Op != instance.OpCreate && t.call.Op != instance.OpSwitchOver && t.call.Op != instance.OpRevert {
+		return execute.Stop{}, nil
+	}
+	if written, err := t.reportLost(ctx, t.object, t.call); err != nil || written {
+		t.wait = conflictPause // then it is read again
+		return execute.Stop{Result: execute.Disagreed}, err
+	}
+	return execute.Stop{}, t.writeAhead(ctx, t.key, t.object, t.call)
 }
 
 // decide reads the object, and before a creation its volume's others, uncached.

@@ -47,8 +47,8 @@ func (s *base) observe(ctx context.Context, key Key, o client.Object) (instance.
 	if err := s.ledBy(ctx, key, &w); err != nil {
 		return w, err
 	}
-	t := s.attempts.of(key)
-	w.Tried, w.NotBefore, w.Refusals, w.Refusal, w.MoveAfter = t.tried, t.notBefore, t.refusals, t.refusal, t.moveAfter
+	t := s.attempts.Of(key)
+	w.Tried, w.NotBefore, w.Refusals, w.Refusal, w.MoveAfter = t.tried, t.NotBefore, t.refusals, t.refusal, t.moveAfter
 	w.Unsettled = s.unsettled(w, t)
 	return w, s.hold(ctx, key, &w)
 }

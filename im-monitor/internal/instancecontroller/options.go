@@ -38,23 +38,19 @@ const (
 	executorWorkers = 256
 	callsPerManager = 8
 
-	// listTimeout bounds one whole list, readToCall the time between the last read of an object and the call, pollTimeout the poll before a
-	// stop.
-	listTimeout = 10 * time.Second
-	readToCall  = 2 * time.Second
+	// pollTimeout bounds the poll before a stop.
 	pollTimeout = 3 * time.Second
 	// stopTimeout bounds a deletion; a creation is bounded by the connection alone.
 	stopTimeout = time.Minute
 	// outTimeout bounds a deletion on a node that is out: its object may be wanted elsewhere any moment.
 	outTimeout = 2 * time.Second
 
-	// After a failure the executor retries soon, after an accepted call it leaves the call time to take effect.
-	failureDelay, failureDelayMax   = time.Second, time.Minute
-	acceptedDelay, acceptedDelayMax = 5 * time.Second, 5 * time.Minute
-	// busyDelay is the wait for a lock of another executor, conflictPause the one for a cache that is behind.
-	busyDelay     = 200 * time.Millisecond
+	// conflictPause is the wait for a cache that is behind.
 	conflictPause = 100 * time.Millisecond
 )
+
+// afterCall is the wait after an accepted call, so that it takes effect.
+var afterCall = execute.Backoff{First: 5 * time.Second, Most: 5 * time.Minute}
 
 // AddFlags registers the flags of this package.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {

@@ -184,7 +184,7 @@ func (s *base) subject(key Key, instanceManager string, w *instance.World) inven
 // absent asks for the proof that a name is not there. After a deletion of our own less is needed; while a creation is under way, and until
 // a list is younger than it, nothing is proof.
 func (s *base) absent(key Key, subject inventory.Subject, snapshot *inventory.Snapshot) (absent, ended bool) {
-	t := s.attempts.of(key)
+	t := s.attempts.Of(key)
 	if t.creating || snapshot.Began.Before(t.created) {
 		return false, false
 	}

@@ -63,7 +63,7 @@ func (r *reporter) requeue(key Key, w instance.World, v instance.Verdict) reconc
 		r.store.ExpectAbsence(r.subject(key, w.Here.InstanceManager, &w))
 	}
 	if v.Reason == instance.ReasonDone && !w.Unsettled {
-		r.attempts.forget(key)
+		r.attempts.ForgetIf(key, func(t attempt) bool { return !t.underWay() })
 	}
 	if v.Reason != instance.ReasonCalling { // the executor reads the volume, and reports what it waits for
 		r.waitlist.set(w.Object.Volume, key, waitsForVolume(v.Reason) || w.AwaitsCutOff())
@@ -153,7 +153,7 @@ func (s *base) wrote(key Key, o client.Object) {
 }
 
 func (s *base) forget(key Key) {
-	s.attempts.forget(key)
+	s.attempts.ForgetIf(key, func(t attempt) bool { return !t.underWay() })
 	s.written[key.Kind].Forget(key.Name)
 	s.reported.forget(key)
 	s.waitlist.drop(key)
