@@ -75,7 +75,7 @@ func (r *request) check(ctx context.Context, _ execute.Reading) (execute.Checked
 
 // read reads the objects, and returns why the request must not be sent.
 func (r *request) read(ctx context.Context) error {
-	if err := r.poll.Still(ctx); err != nil {
+	if err := r.still(ctx, r.poll.Engine); err != nil {
 		return err
 	}
 	v, err := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, r.poll.Engine.Spec.VolumeName, &v1beta2.Volume{})

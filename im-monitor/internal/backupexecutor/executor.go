@@ -28,10 +28,14 @@ type Executor struct {
 	options Options
 	memory  memory
 	guard   execute.Guard
+	still   Still
 }
 
+// Still reads an engine uncached; an error reports why nothing may be called on it now.
+type Still func(ctx context.Context, e *v1beta2.Engine) error
+
 // New creates an Executor, and the index that it needs.
-func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, error) {
+func New(ctx context.Context, rt *runkit.Runtime, options Options, still Still) (*Executor, error) {
 	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.Backup{}, ByVolume, func(o client.Object) []string {
 		b := o.(*v1beta2.Backup)
 		if volume := b.Labels[v1beta2.LabelBackupVolume]; volume != "" && !v1beta2.IsBackupEnded(b) {
@@ -42,7 +46,8 @@ func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, e
 	if err != nil {
 		return nil, fmt.Errorf("indexing backups: %w", err)
 	}
-	return &Executor{rt: rt, log: rt.Log.WithName("backups"), options: options, guard: execute.Guard{Clock: rt.Clock}}, nil
+	return &Executor{rt: rt, log: rt.Log.WithName("backups"), options: options, guard: execute.Guard{Clock: rt.Clock},
+		still: still}, nil
 }
 
 // Poll is one complete poll of a running engine.
@@ -55,14 +60,12 @@ type Poll struct {
 	// Proxy and Target are the addresses for calls to the engine.
 	Proxy  *imclient.Proxy
 	Target imclient.Target
-	// Usable reports whether it is the volume's only engine and has a replica that is RW; it is called only where there is a Backup.
-	Usable func() bool
+	// Usable reports whether it is the volume's only engine and has a replica that is RW.
+	Usable bool
 	// Busy reports whether another operation is in progress.
 	Busy bool
 	// Period is the time between polls during an operation.
 	Period time.Duration
-	// Still reads the engine uncached; an error reports why nothing may be called on it now.
-	Still func(ctx context.Context) error
 }
 
 // Pass decides on a poll and sends the calls that are due. It returns how long until the next poll is due because of backups; zero is

@@ -17,7 +17,7 @@ import (
 // observe reads the volume's Backups, and polls the engine for those that were requested from it. It returns the Backups by name, too: what
 // is written is bound to these versions.
 func (h *Executor) observe(ctx context.Context, l Poll) (backup.World, map[string]*v1beta2.Backup, error) {
-	w := backup.World{Run: l.Run, Busy: l.Busy, Listed: l.Snapshots, Answers: map[string]backup.Answer{}, Pause: l.Period}
+	w := backup.World{Run: l.Run, Busy: l.Busy, Usable: l.Usable, Listed: l.Snapshots, Answers: map[string]backup.Answer{}, Pause: l.Period}
 	var list v1beta2.BackupList
 	key := client.MatchingFields{ByVolume: v1beta2.LabelValue(l.Engine.Spec.VolumeName)}
 	if err := h.rt.Client.List(ctx, &list, client.InNamespace(h.rt.Namespace), key, client.UnsafeDisableDeepCopy); err != nil {
@@ -31,7 +31,6 @@ func (h *Executor) observe(ctx context.Context, l Poll) (backup.World, map[strin
 	if len(w.Backups) == 0 {
 		return w, nil, nil
 	}
-	w.Usable = l.Usable()
 	if h.rt.ElectedAt != nil {
 		w.ElectedAt = h.rt.ElectedAt()
 		w.FencingDelayEnds = w.ElectedAt.Add(h.options.PostElectionDelay)

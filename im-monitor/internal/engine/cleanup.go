@@ -12,7 +12,7 @@ import (
 // those that have one child at most.
 func (p *pass) leftovers() []string {
 	var out []string
-	for name, info := range p.Seen.Snapshots {
+	for name, info := range p.Snapshots {
 		mergeable := p.Engine.Spec.DataEngine != v1beta2.DataEngineV2 || len(info.Children) <= 1
 		if name != snapshotlimit.Head && !info.UserCreated && !info.Removed && mergeable {
 			out = append(out, name)
@@ -24,7 +24,7 @@ func (p *pass) leftovers() []string {
 
 // removedMergeable reports whether a v1 purge would merge a snapshot that is marked as removed.
 func (p *pass) removedMergeable() bool {
-	for name, info := range p.Seen.Snapshots {
+	for name, info := range p.Snapshots {
 		if name != snapshotlimit.Head && info.Removed && len(info.Children) <= 1 && !info.Children[snapshotlimit.Head] {
 			return true
 		}
@@ -53,10 +53,10 @@ func (p *pass) makeRoom() bool {
 
 // full returns the snapshot limit that the engine has reached; empty where it has reached none, or its snapshots are not known.
 func (p *pass) full() string {
-	if p.Seen.Snapshots == nil {
+	if p.Snapshots == nil {
 		return ""
 	}
-	return snapshotlimit.Reached(p.Engine.Spec.VolumeName, p.Seen.Snapshots, SnapshotLimits(p.Engine))
+	return snapshotlimit.Reached(p.Engine.Spec.VolumeName, p.Snapshots, SnapshotLimits(p.Engine))
 }
 
 func (p *pass) roomCanBeMade() bool {

@@ -13,7 +13,7 @@ import (
 // snapshots adds snapshots to what the engine lists: user's, or s for the system's.
 func snapshots(w engine.World, names ...string) engine.World {
 	for _, name := range names {
-		w.Seen.Snapshots[name] = v1beta2.SnapshotInfo{Name: name, UserCreated: name[0] != 's'}
+		w.Snapshots[name] = v1beta2.SnapshotInfo{Name: name, UserCreated: name[0] != 's'}
 	}
 	return w
 }
@@ -34,7 +34,7 @@ func TestARebuildAtTheSnapshotLimitPurgesFirst(t *testing.T) {
 			w.Waits = map[engine.Key]time.Time{{Op: engine.OpPurge}: now.Add(1)}
 		}, nil, false},
 		{"the setting forbids it", func(w *engine.World) { w.CleanUp = false }, nil, true},
-		{"only user snapshots exist", func(w *engine.World) { *w = snapshots(*w, "user-2"); delete(w.Seen.Snapshots, "sys") }, nil, true},
+		{"only user snapshots exist", func(w *engine.World) { *w = snapshots(*w, "user-2"); delete(w.Snapshots, "sys") }, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := snapshots(lists(world("a", "b"), "a", rw), "user", "sys")
@@ -64,13 +64,13 @@ func TestSystemSnapshotsOfARebuildArePurgedOnceAfterIt(t *testing.T) {
 		{"the same snapshots were purged before", func(w *engine.World) { w.Purged = "sys" }, false},
 		{"other snapshots were purged before", func(w *engine.World) { w.Purged = "sys-0" }, true},
 		{"they are marked already", func(w *engine.World) {
-			w.Seen.Snapshots["sys"] = v1beta2.SnapshotInfo{Name: "sys", Removed: true, Children: map[string]bool{"volume-head": true}}
+			w.Snapshots["sys"] = v1beta2.SnapshotInfo{Name: "sys", Removed: true, Children: map[string]bool{"volume-head": true}}
 		}, false},
-		{"only user snapshots exist", func(w *engine.World) { delete(w.Seen.Snapshots, "sys") }, false},
+		{"only user snapshots exist", func(w *engine.World) { delete(w.Snapshots, "sys") }, false},
 		{"the engine is not the volume's active one", func(w *engine.World) { w.Engine.Spec.Active = false }, false},
 		{"of v2 one with two children stays", func(w *engine.World) {
 			w.Engine.Spec.DataEngine = v1beta2.DataEngineV2
-			w.Seen.Snapshots["sys"] = v1beta2.SnapshotInfo{Name: "sys", Children: map[string]bool{"user": true, "volume-head": true}}
+			w.Snapshots["sys"] = v1beta2.SnapshotInfo{Name: "sys", Children: map[string]bool{"user": true, "volume-head": true}}
 		}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -123,8 +123,8 @@ func (p *pass) ofListed(all map[string]v1beta2.RebuildStatus) map[string]v1beta2
 }
 
 func (p *pass) snapshots() {
-	if p.Seen.Snapshots != nil {
-		p.out.Status.Snapshots = p.Seen.Snapshots
+	if p.Snapshots != nil {
+		p.out.Status.Snapshots = p.Snapshots
 	}
 }
 

@@ -84,11 +84,11 @@ func TestTheOperationsConditionEndsOnlyWithTheFailedCall(t *testing.T) {
 	require.Equal(t, before, *operations(w), "it is not known whether the replica can be added")
 	w.Room = new(volumesize.Room)
 	w.Engine.Status.SnapshotMaxCount = 1
-	w.Seen.Snapshots = map[string]v1beta2.SnapshotInfo{"volume-head": {Name: "volume-head"}, "a": {Name: "a", UserCreated: true},
+	w.Snapshots = map[string]v1beta2.SnapshotInfo{"volume-head": {Name: "volume-head"}, "a": {Name: "a", UserCreated: true},
 		"b": {Name: "b", UserCreated: true}}
 	require.NotEmpty(t, engine.Decide(w).Held)
 	require.Equal(t, before, *operations(w), "a limit keeps it from being tried")
-	w.Seen.Snapshots, w.Engine.Status.SnapshotMaxCount = nil, 250
+	w.Snapshots, w.Engine.Status.SnapshotMaxCount = nil, 250
 
 	done := lists(w, "b", rw)
 	require.Equal(t, v1beta2.ReasonNoOperationFails, operations(done).Reason)

@@ -80,7 +80,7 @@ func TestAnAbortedRebuildCountsAsFailedUntilItSucceeds(t *testing.T) {
 func TestAPollKeepsFieldsThatItDidNotRequest(t *testing.T) {
 	w := lists(world("a"), "a", rw)
 	s := &w.Engine.Status
-	w.Seen.Snapshots = nil
+	w.Snapshots = nil
 	s.Snapshots = map[string]v1beta2.SnapshotInfo{"one": {Name: "one"}}
 	s.RestoreStatus = map[string]v1beta2.RestoreStatus{"tcp://" + at("a"): {State: "complete"}}
 	s.RebuildStatus = map[string]v1beta2.RebuildStatus{"tcp://" + at("a"): {State: "complete"}, "tcp://" + at("b"): {State: "complete"}}

@@ -38,11 +38,18 @@ type Seen struct {
 	Purges    map[string]v1beta2.PurgeStatus
 }
 
+// RW reports whether a replica is in that mode.
+func (s Seen) RW() bool {
+	return slices.ContainsFunc(s.Replicas, func(r Replica) bool { return r.Mode == v1beta2.ReplicaModeRW })
+}
+
 // World is a running engine and the result of a poll of it.
 type World struct {
 	Now    time.Time
 	Engine *v1beta2.Engine
 	Seen   Seen
+	// Snapshots are those that the status reports: the listed ones, and those whose absence is not proven yet. Nil: they were not read.
+	Snapshots map[string]v1beta2.SnapshotInfo
 	// Room is how much larger than the volume its backends are; nil is unknown, and then no size is reported and no call with a size is
 	// made.
 	Room *volumesize.Room

@@ -32,7 +32,8 @@ func world(wanted ...string) engine.World {
 		e.Spec.ReplicaAddressMap[name] = at(name)
 	}
 	return engine.World{Now: now, Engine: e, Period: period, Busy: busy, Room: new(volumesize.Room),
-		Seen: engine.Seen{Began: now.Add(-time.Second), Snapshots: map[string]v1beta2.SnapshotInfo{"volume-head": {Name: "volume-head"}}}}
+		Seen:      engine.Seen{Began: now.Add(-time.Second)},
+		Snapshots: map[string]v1beta2.SnapshotInfo{"volume-head": {Name: "volume-head"}}}
 }
 
 // lists adds a replica to what the engine lists.

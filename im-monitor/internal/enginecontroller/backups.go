@@ -5,15 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/im-monitor/internal/backupexecutor"
-	"drover.dev/drover/im-monitor/internal/engine"
-	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -39,18 +36,9 @@ func (c *Controller) ofBackup(ctx context.Context, obj client.Object) []reconcil
 }
 
 // copies does what a poll means for the volume's backups, and reports when to poll again on their account; zero is whenever.
-func (c *Controller) copies(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen,
-	busy bool) (time.Duration, error) {
-	usable := func() bool {
-		rw := slices.ContainsFunc(seen.Replicas, func(r engine.Replica) bool { return r.Mode == v1beta2.ReplicaModeRW })
-		return e.Spec.Active && rw && c.alone(ctx, e)
-	}
-	defer c.working.begin(e.Name)()
-	return c.backups.Pass(ctx, backupexecutor.Poll{
-		Engine: e, Run: runOf(e), Snapshots: seen.Snapshots, Proxy: proxy, Target: t.Target,
-		Usable: usable, Busy: busy, Period: c.options.Busy,
-		Still: func(ctx context.Context) error { return c.still(ctx, e, engine.Call{}) },
-	})
+func (c *Controller) copies(ctx context.Context, poll backupexecutor.Poll) (time.Duration, error) {
+	defer c.working.begin(poll.Engine.Name)()
+	return c.backups.Pass(ctx, poll)
 }
 
 // runOf is a word for a run of an engine that no other run of it has, as long as its server gives instances UUIDs.

@@ -13,6 +13,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/backupexecutor"
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/snapshotexecutor"
@@ -63,17 +64,14 @@ func (c *Controller) poll(ctx context.Context, e *v1beta2.Engine, known view, t 
 		return ctrl.Result{RequeueAfter: unreachableDelay}, nil
 	}
 	polls.WithLabelValues("seen").Inc()
-	reported := seen
-	var proof time.Duration
-	reported.Snapshots, proof = c.executor.Reported(snapshotexecutor.Poll{Engine: e, Run: runOf(e), Seen: seen, Began: began})
+	reported, proof := c.executor.Reported(snapshotexecutor.Poll{Engine: e, Run: runOf(e), Seen: seen, Began: began})
 	room, err := c.room(ctx, e, seen)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	verdict := engine.Decide(engine.World{
-		Now: c.rt.Clock.Now(), Engine: e, Seen: reported, Room: room, Adding: known.adding, Failures: known.failures, Waits: known.waits,
-		Failed: known.failed,
-		Over:   known.over, Growth: known.growth, CleanUp: c.cleansUp(ctx), Purged: known.purged,
+		Now: c.rt.Clock.Now(), Engine: e, Seen: seen, Snapshots: reported, Room: room, Adding: known.adding, Failures: known.failures,
+		Waits: known.waits, Failed: known.failed, Over: known.over, Growth: known.growth, CleanUp: c.cleansUp(ctx), Purged: known.purged,
 		Unsettled: known.unsettled, Period: c.options.Period, Busy: c.options.Busy,
 	})
 	full := c.memory.polled(e.Name, verdict, seen.Purges)
@@ -90,8 +88,11 @@ func (c *Controller) poll(ctx context.Context, e *v1beta2.Engine, known view, t 
 	}
 	next := c.spread(verdict)
 	busy := len(verdict.Calls) > 0 || seen.Volume != nil && seen.Volume.Expanding
-	requeueAt, err := c.snapshots(ctx, e, t, proxy, seen, began, known.adding != "", busy)
-	again, problem := c.copies(ctx, e, t, proxy, seen, busy)
+	alone := c.alone(ctx, e)
+	requeueAt, err := c.snapshots(ctx, t, proxy, snapshotexecutor.Poll{Engine: e, Run: runOf(e), Seen: seen, Began: began, Alone: alone,
+		Adding: known.adding != "", Busy: busy, Period: c.options.Busy})
+	again, problem := c.copies(ctx, backupexecutor.Poll{Engine: e, Run: runOf(e), Snapshots: seen.Snapshots, Proxy: proxy, Target: t.Target,
+		Usable: e.Spec.Active && alone && seen.RW(), Busy: busy, Period: c.options.Busy})
 	for _, soon := range []time.Duration{proof, requeueAt, again} {
 		if soon > 0 {
 			next = min(next, soon)

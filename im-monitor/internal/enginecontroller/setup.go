@@ -69,16 +69,13 @@ func Setup(ctx context.Context, rt *runkit.Runtime, connect Connect, options Opt
 	if err != nil {
 		return nil, fmt.Errorf("indexing for engines: %w", err)
 	}
-	executor, err := snapshotexecutor.New(ctx, rt, options.Snapshots)
-	if err != nil {
+	c := &Controller{rt: rt, options: options, pool: pool{connect: connect}, enqueued: make(chan event.GenericEvent, 64), random: rand.Float64}
+	if c.executor, err = snapshotexecutor.New(ctx, rt, options.Snapshots, c.unchanged); err != nil {
 		return nil, err
 	}
-	backups, err := backupexecutor.New(ctx, rt, options.Backups)
-	if err != nil {
+	if c.backups, err = backupexecutor.New(ctx, rt, options.Backups, c.unchanged); err != nil {
 		return nil, err
 	}
-	c := &Controller{executor: executor, backups: backups, rt: rt, options: options, pool: pool{connect: connect},
-		enqueued: make(chan event.GenericEvent, 64), random: rand.Float64}
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("engine").
 		For(&v1beta2.Engine{}, builder.WithPredicates(engineChanged())).
 		Watches(&v1beta2.Replica{}, handler.EnqueueRequestsFromMapFunc(c.ofReplica), builder.WithPredicates(replicaChanged())).

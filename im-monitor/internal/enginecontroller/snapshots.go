@@ -29,18 +29,19 @@ func (c *Controller) ofSnapshot(ctx context.Context, obj client.Object) []reconc
 
 // snapshots does what a poll means for the engine's snapshots, and reports when to poll again on their account; zero is
 // whenever.
-func (c *Controller) snapshots(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, seen engine.Seen, began time.Time,
-	adding, busy bool) (time.Duration, error) {
+func (c *Controller) snapshots(ctx context.Context, t target, proxy *imclient.Proxy, poll snapshotexecutor.Poll) (time.Duration, error) {
 	through, way, err := c.through(ctx, t, proxy)
 	if err != nil || way == nil {
 		return unreachableDelay, err
 	}
-	defer c.working.begin(e.Name)()
-	return c.executor.Pass(ctx, snapshotexecutor.Poll{
-		Engine: e, Run: runOf(e), Seen: seen, Began: began, Proxy: way, Target: through.Target, Alone: c.alone(ctx, e), Adding: adding,
-		Busy: busy, Period: c.options.Busy,
-		Still: func(ctx context.Context) error { return c.still(ctx, e, engine.Call{}) },
-	})
+	poll.Proxy, poll.Target = way, through.Target
+	defer c.working.begin(poll.Engine.Name)()
+	return c.executor.Pass(ctx, poll)
+}
+
+// unchanged reads the engine uncached; an error reports why nothing may be called on it now.
+func (c *Controller) unchanged(ctx context.Context, e *v1beta2.Engine) error {
+	return c.still(ctx, e, engine.Call{})
 }
 
 // alone reports whether no other engine of the volume must run.

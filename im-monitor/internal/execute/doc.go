@@ -1,5 +1,5 @@
-// Package execute is the protocol of a call that changes what an instance manager runs: a deletion, a start, a snapshot, a backup. Its users
-// supply what they read, a pure function that allows the call, and the RPC. One call is one Guard.Do:
+// Package execute is the protocol of a call that changes what an instance manager runs: a deletion, a start, a snapshot, a backup. Its
+// users supply what they read, a pure function that allows the call, and the RPC. One call is one Guard.Do:
 //
 //  1. Not before: the end of the back-off and of the post-election fencing delay. A server may execute a call of the leader before long
 //     after its caller died, so a new leader leaves what is being deleted alone for a while.

@@ -21,7 +21,8 @@ func TestTheMetricHasFiveOutcomes(t *testing.T) {
 }
 
 func TestTheEnginesOfAVolumeAreCreatedOneAfterTheOther(t *testing.T) {
-	create, stop := instance.Call{Op: instance.OpCreate, InstanceManager: "im-1"}, instance.Call{Op: instance.OpDelete, InstanceManager: "im-1"}
+	create := instance.Call{Op: instance.OpCreate, InstanceManager: "im-1"}
+	stop := instance.Call{Op: instance.OpDelete, InstanceManager: "im-1"}
 	own := execute.Key{InstanceManager: "im-1", Name: "a"}
 	key := Key{Kind: v1beta2.InstanceTypeEngine, Name: "a"}
 	require.Equal(t, []execute.Key{own, {Name: "engine of vol"}}, locks(key, "vol", create))

@@ -50,8 +50,8 @@ func (r *executor) next(key Key, waits bool) {
 	}
 }
 
-// locks are what is locked during a call: the instance, and for a creation of an engine or a frontend the others of its volume, each of which
-// reads what the one before it wrote.
+// locks are what is locked during a call: the instance, and for a creation of an engine or a frontend the others of its volume, each of
+// which reads what the one before it wrote.
 func locks(key Key, volume string, call instance.Call) []execute.Key {
 	out := []execute.Key{{InstanceManager: call.InstanceManager, Name: key.Name}}
 	if call.Op == instance.OpCreate && key.Kind != v1beta2.InstanceTypeReplica {

@@ -22,7 +22,7 @@ func (h *Executor) call(ctx context.Context, l Poll, op string, names []string, 
 			if err := h.may(ctx, l); err != nil {
 				return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed, Message: err.Error()}}, nil
 			}
-			if still = h.still(ctx, l, names, wanted); len(still) == 0 && len(names) > 0 {
+			if still = h.requested(ctx, l, names, wanted); len(still) == 0 && len(names) > 0 {
 				return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed, Message: "no Snapshot requests it"}}, nil
 			}
 			return execute.Checked{}, nil
@@ -127,7 +127,7 @@ func (h *Executor) notRemoved(ctx context.Context, l Poll, list []*v1beta2.Snaps
 
 // may reads the engine and the volume uncached: no call is sent for a volume that moves or is being deleted.
 func (h *Executor) may(ctx context.Context, l Poll) error {
-	if err := l.Still(ctx); err != nil {
+	if err := h.still(ctx, l.Engine); err != nil {
 		return err
 	}
 	v, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, l.Engine.Spec.VolumeName, &v1beta2.Volume{})
@@ -137,8 +137,8 @@ func (h *Executor) may(ctx context.Context, l Poll) error {
 	return engine.Stays(l.Engine, v)
 }
 
-// still reads Snapshots uncached, and returns those that require the call.
-func (h *Executor) still(ctx context.Context, l Poll, names []string, wanted func(enginesnapshot.Snapshot) bool) []*v1beta2.Snapshot {
+// requested reads Snapshots uncached, and returns those that require the call.
+func (h *Executor) requested(ctx context.Context, l Poll, names []string, wanted func(enginesnapshot.Snapshot) bool) []*v1beta2.Snapshot {
 	var out []*v1beta2.Snapshot
 	uid := engine.VolumeUID(l.Engine.OwnerReferences, l.Engine.Spec.VolumeName)
 	for _, name := range names {

@@ -28,17 +28,22 @@ type Executor struct {
 	options Options
 	memory  memory
 	guard   execute.Guard
+	still   Still
 }
 
+// Still reads an engine uncached; an error reports why nothing may be called on it now.
+type Still func(ctx context.Context, e *v1beta2.Engine) error
+
 // New creates an Executor, and the index that it needs.
-func New(ctx context.Context, rt *runkit.Runtime, options Options) (*Executor, error) {
+func New(ctx context.Context, rt *runkit.Runtime, options Options, still Still) (*Executor, error) {
 	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.Snapshot{}, byVolume, func(o client.Object) []string {
 		return []string{o.(*v1beta2.Snapshot).Spec.Volume}
 	})
 	if err != nil {
 		return nil, fmt.Errorf("indexing snapshots: %w", err)
 	}
-	return &Executor{rt: rt, log: rt.Log.WithName("snapshots"), options: options, guard: execute.Guard{Clock: rt.Clock}}, nil
+	return &Executor{rt: rt, log: rt.Log.WithName("snapshots"), options: options, guard: execute.Guard{Clock: rt.Clock},
+		still: still}, nil
 }
 
 // Poll is one complete poll of a running engine.
@@ -57,8 +62,6 @@ type Poll struct {
 	Alone, Adding, Busy bool
 	// Period is the time between polls during an operation.
 	Period time.Duration
-	// Still reads the engine uncached; an error reports why nothing may be called on it now.
-	Still func(ctx context.Context) error
 }
 
 // Pass decides on a poll and sends the calls that are due. It returns how long until the next poll is due because of snapshots; zero is

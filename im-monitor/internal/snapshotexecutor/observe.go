@@ -20,14 +20,13 @@ func (h *Executor) observe(ctx context.Context, l Poll) (enginesnapshot.World, m
 	w := enginesnapshot.World{
 		Began: l.Began, VolumeUID: engine.VolumeUID(e.OwnerReferences, e.Spec.VolumeName), Volume: e.Spec.VolumeName,
 		V2:     e.Spec.DataEngine == v1beta2.DataEngineV2,
-		Active: e.Spec.Active, Alone: l.Alone, Busy: l.Busy, Rebuilding: l.Adding, Purging: v1beta2.IsPurging(l.Seen.Purges),
+		Active: e.Spec.Active, Alone: l.Alone, RW: l.Seen.RW(), Busy: l.Busy, Rebuilding: l.Adding, Purging: v1beta2.IsPurging(l.Seen.Purges),
 		PurgeError: engine.PurgeError(l.Seen.Purges), Listed: l.Seen.Snapshots,
 		Limits: engine.SnapshotLimits(e), Others: map[string]bool{}, Memory: h.memory.view(l),
 		Rules: enginesnapshot.Rules{Gap: h.options.Gap, Gather: h.options.Gather, Longest: gatherLongest * h.options.Gather,
 			Busy: l.Period},
 	}
 	for _, r := range l.Seen.Replicas {
-		w.RW = w.RW || r.Mode == v1beta2.ReplicaModeRW
 		w.Rebuilding = w.Rebuilding || r.Mode == v1beta2.ReplicaModeWO
 	}
 	if h.rt.ElectedAt != nil {
