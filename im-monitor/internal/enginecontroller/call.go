@@ -15,6 +15,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // call makes one call. What came of it is seen by the next poll. What changes the size or the replicas of a v2 engine goes
@@ -31,39 +32,54 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 	}
 	defer c.working.begin(e.Name)()
 	c.memory.tried(e.Name, call.Key(), c.rt.Clock.Now())
-	if err := c.still(ctx, e, call); err != nil {
-		log.Info("not called", "reason", err.Error())
-		return
+	out, err := c.guard.Do(ctx, execute.Call{
+		Check: func(ctx context.Context, _ execute.Reading) (checked execute.Checked, err error) {
+			if err := c.still(ctx, e, call); err != nil {
+				checked.Stop = execute.Stop{Result: execute.Disagreed, Message: err.Error()}
+			}
+			return checked, nil
+		},
+		Send: func(ctx context.Context, _ imclient.Client) error {
+			c.memory.unsettle(e.Name, c.rt.Clock.Now().Add(unsettled))
+			if call.Op == engine.OpAdd {
+				c.add(ctx, e, t, call)
+				return nil
+			}
+			return c.send(ctx, e, t, proxy, call)
+		},
+	})
+	switch {
+	case err != nil || out.Interrupted:
+	case !out.Sent():
+		log.Info("not called", "reason", out.Stop.Message)
+	case call.Op != engine.OpAdd: // an addition ends later
+		if out.Outcome == execute.Accepted {
+			c.memory.accepted(e.Name, call)
+		}
+		c.ended(e, call, out.Err)
 	}
-	c.memory.unsettle(e.Name, c.rt.Clock.Now().Add(unsettled))
-	if call.Op == engine.OpAdd {
-		c.add(ctx, e, t, call)
-		return
-	}
-	var err error
-	switch call.Op {
-	case engine.OpRemove:
-		err = proxy.RemoveReplica(ctx, t.Target, call.Name, call.Address)
-	case engine.OpExpand:
-		err = proxy.Expand(ctx, t.Target, call.Size)
-	case engine.OpClone:
-		err = c.clone(ctx, t, proxy, call)
-	case engine.OpRestore:
-		err = c.restore(ctx, e, t, proxy)
-	case engine.OpRevert:
-		err = c.revert(ctx, e, t, proxy, call.Snapshot)
-	case engine.OpPurge:
-		err = proxy.PurgeSnapshots(ctx, t.Target)
-	default:
-		err = setLimit(ctx, t, proxy, call)
-	}
-	if err == nil {
-		c.memory.accepted(e.Name, call)
-	}
-	c.ended(e, call, err)
 }
 
-// still reads the engine uncached: what is called must be what its spec asks for now.
+// send sends a call that ends soon.
+func (c *Controller) send(ctx context.Context, e *v1beta2.Engine, t target, proxy *imclient.Proxy, call engine.Call) error {
+	switch call.Op {
+	case engine.OpRemove:
+		return proxy.RemoveReplica(ctx, t.Target, call.Name, call.Address)
+	case engine.OpExpand:
+		return proxy.Expand(ctx, t.Target, call.Size)
+	case engine.OpClone:
+		return c.clone(ctx, t, proxy, call)
+	case engine.OpRestore:
+		return c.restore(ctx, e, t, proxy)
+	case engine.OpRevert:
+		return c.revert(ctx, e, t, proxy, call.Snapshot)
+	case engine.OpPurge:
+		return proxy.PurgeSnapshots(ctx, t.Target)
+	}
+	return setLimit(ctx, t, proxy, call)
+}
+
+// still reads the engine uncached, and where the call depends on it the volume: what is called must be what their specs ask for now.
 func (c *Controller) still(ctx context.Context, e *v1beta2.Engine, call engine.Call) error {
 	now := &v1beta2.Engine{}
 	if err := c.rt.Uncached.Get(ctx, client.ObjectKeyFromObject(e), now); err != nil {
@@ -75,37 +91,17 @@ func (c *Controller) still(ctx context.Context, e *v1beta2.Engine, call engine.C
 	if err := c.held(ctx, now, call.Op); err != nil {
 		return err
 	}
-	_, mapped := now.Spec.ReplicaAddressMap[call.Name]
-	switch {
-	case call.Op == engine.OpAdd && !mapped:
-		return fmt.Errorf("replica %s is not wanted any more", call.Name)
-	case call.Op == engine.OpRemove && mapped && imclient.WithScheme(now.Spec.ReplicaAddressMap[call.Name]) == call.Address:
-		return fmt.Errorf("replica %s is wanted again", call.Name)
-	case call.Op == engine.OpClone || call.Op == engine.OpRestore:
-		return c.empty(ctx, e, call.Op)
-	case call.Op == engine.OpRevert && now.Spec.RequestedRevert != e.Spec.RequestedRevert:
-		return fmt.Errorf("engine %s is not to revert any more", e.Name)
-	case call.Op == engine.OpRevert:
-		return c.maintained(ctx, e)
-	case call.Op == engine.OpPurge:
-		return c.mayPurge(ctx, e)
+	w := engine.CallWorld{Polled: e, Now: now, Call: call}
+	if call.Op.ReadsVolume() {
+		var err error
+		if w.Volume, err = lookup.Shared(ctx, c.rt.Uncached, e.Namespace, e.Spec.VolumeName, &v1beta2.Volume{}); err != nil {
+			return err
+		}
 	}
-	return nil
-}
-
-// empty makes sure that no one uses the volume whose data is about to be replaced, and that it still waits for that: the
-// engine's own status may have been lost.
-func (c *Controller) empty(ctx context.Context, e *v1beta2.Engine, op engine.Op) error {
-	v := &v1beta2.Volume{}
-	if err := c.rt.Uncached.Get(ctx, client.ObjectKey{Namespace: e.Namespace, Name: e.Spec.VolumeName}, v); err != nil {
-		return fmt.Errorf("reading volume %s: %w", e.Spec.VolumeName, err)
+	if err := engine.Allowed(w); err != nil || call.Op != engine.OpPurge {
+		return err
 	}
-	waits := op == engine.OpClone && v.Status.CloneStatus.State == v1beta2.CloneInitiated || op == engine.OpRestore &&
-		v.Status.RestoreRequired
-	if !waits || !v.Spec.DisableFrontend || v.DeletionTimestamp != nil {
-		return fmt.Errorf("volume %s does not wait for data, or is in use", v.Name)
-	}
-	return nil
+	return c.mayPurge(ctx, e)
 }
 
 // add lets the engine take a replica in beside the polls: a v1 server answers when the rebuild is done, and makes the replica RW only for a

@@ -32,16 +32,12 @@ func (c *Controller) cleansUp(ctx context.Context) bool {
 	return err == nil && cleanup.On
 }
 
-// mayPurge makes sure that no volume is purged that moves or goes, and that no more engines of the node merge snapshots than may. Purges
+// mayPurge makes sure that no other engine of the volume is to run, and that no more engines of the node merge snapshots than may. Purges
 // for deleted Snapshots have their own queue, which snapshot-controller gives by the same setting; they count here as soon as a poll
 // sees them.
 func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
-	v := &v1beta2.Volume{}
-	if err := c.rt.Uncached.Get(ctx, client.ObjectKey{Namespace: e.Namespace, Name: e.Spec.VolumeName}, v); err != nil {
-		return fmt.Errorf("reading volume %s: %w", e.Spec.VolumeName, err)
-	}
-	if v.DeletionTimestamp != nil || v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != "" || !c.alone(ctx, e) {
-		return fmt.Errorf("volume %s moves to another node, or is going", v.Name)
+	if !c.alone(ctx, e) {
+		return fmt.Errorf("another engine of volume %s is to run", e.Spec.VolumeName)
 	}
 	cleanup, err := c.options.Cleanup(ctx)
 	if err != nil || cleanup.PurgesPerNode == 0 {
