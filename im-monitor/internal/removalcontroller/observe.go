@@ -3,9 +3,9 @@ package removalcontroller
 import (
 	"context"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/removal"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -83,7 +83,7 @@ func (r *reconciler) duplicate(im string, i inventory.Instance) string {
 
 func replicaOf(o *v1beta2.Replica) removal.Replica {
 	out := removal.Replica{
-		Name: o.Name, Volume: o.Spec.VolumeName, VolumeUID: volumeUID(o.OwnerReferences, o.Spec.VolumeName), DataEngine: o.Spec.DataEngine,
+		Name: o.Name, Volume: o.Spec.VolumeName, VolumeUID: engine.VolumeUID(o.OwnerReferences, o.Spec.VolumeName), DataEngine: o.Spec.DataEngine,
 		Node: o.Spec.NodeID, Disk: o.Spec.DiskID, Current: o.Status.CurrentState, Begun: o.Status.Starting || o.Status.Started,
 		Said: conditions.Get(o.Status.Conditions, v1beta2.ReplicaDataRemoved),
 	}
@@ -94,14 +94,4 @@ func replicaOf(o *v1beta2.Replica) removal.Replica {
 		out.Approval = conditions.Reason(o.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
 	}
 	return out
-}
-
-// volumeUID is that of the owner reference to the volume.
-func volumeUID(owners []metav1.OwnerReference, volume string) string {
-	for _, o := range owners {
-		if o.Kind == "Volume" && o.Name == volume {
-			return string(o.UID)
-		}
-	}
-	return ""
 }
