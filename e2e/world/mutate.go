@@ -13,7 +13,14 @@ import (
 )
 
 // Edit replaces a text of a source file, which must be there exactly once.
-type Edit struct{ File, From, To string }
+type Edit struct {
+	// File is the source file, or the directory of the package with Func, relative to the module root.
+	File string
+	// Func is the function ("Decide") or method ("Facts.healthy") to which the edit is limited; its file is found by its name. Without From,
+	// To is inserted as the first statement of its body.
+	Func     string
+	From, To string
+}
 
 // Mutate creates an overlay of edited copies. A text that is not found exactly once is an error: the edit must be updated
 // together with the code that it changes.
@@ -24,18 +31,40 @@ func Mutate(edits ...Edit) (Overlay, error) {
 	}
 	out := Overlay{}
 	for _, e := range edits {
-		content := out[e.File]
-		if content == nil {
-			if content, err = os.ReadFile(filepath.Join(root, e.File)); err != nil {
-				return nil, fmt.Errorf("editing a copy of the source: %w", err)
+		if e.Func != "" {
+			if err := editFunction(root, e, out); err != nil {
+				return nil, err
 			}
+			continue
 		}
-		if n := bytes.Count(content, []byte(e.From)); n != 1 {
-			return nil, fmt.Errorf("%s has the text %q %d times, not once: update the edit", e.File, e.From, n)
+		content, err := out.source(root, e.File)
+		if err != nil {
+			return nil, err
 		}
-		out[e.File] = bytes.Replace(content, []byte(e.From), []byte(e.To), 1)
+		if out[e.File], err = replaceOnce(content, e.File, e); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
+}
+
+// source returns a file as it was edited so far.
+func (o Overlay) source(root, file string) ([]byte, error) {
+	if content := o[file]; content != nil {
+		return content, nil
+	}
+	content, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		return nil, fmt.Errorf("editing a copy of the source: %w", err)
+	}
+	return content, nil
+}
+
+func replaceOnce(content []byte, where string, e Edit) ([]byte, error) {
+	if n := bytes.Count(content, []byte(e.From)); n != 1 {
+		return nil, fmt.Errorf("%s has the text %q %d times, not once: update the edit", where, e.From, n)
+	}
+	return bytes.Replace(content, []byte(e.From), []byte(e.To), 1), nil
 }
 
 // Test runs the tests of a package with an edited copy, uncached, and reports whether one failed. A compile error is an error. The
