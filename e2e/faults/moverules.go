@@ -13,13 +13,12 @@ const (
 
 // The files that contain the rules.
 const (
-	beginFile, middleFile, volumesFile, backFile  = nodeCore + "/begin.go", nodeCore + "/middle.go", nodeCore + "/volumes.go", nodeCore + "/back.go"
-	stepsFile, upgradingFile, checksFile          = nodeCore + "/decide.go", planCore + "/upgrading.go", planCore + "/preflight.go"
-	planFile, seenNodeFile                        = planCore + "/decide.go", "./upgrade-controller/internal/cluster/node.go"
-	writeFile, leftoverFile                       = upgradeReconciler + "/apply_node.go", leftoverCore + "/decide.go"
-	targetFile, secondFile, outFile, failOverFile = machineCore + "/target.go", machineCore + "/target_second.go", machineCore + "/upgrade.go", machineCore + "/givenup.go"
-	heldFile                                      = replicaCore + "/upgrade.go"
-	replacedFile                                  = managerCore + "/upgrade.go"
+	beginFile, middleFile, volumesFile, backFile = nodeCore + "/begin.go", nodeCore + "/middle.go", nodeCore + "/volumes.go", nodeCore + "/back.go"
+	stepsFile, upgradingFile, checksFile         = nodeCore + "/decide.go", planCore + "/upgrading.go", planCore + "/preflight.go"
+	planFile, seenNodeFile                       = planCore + "/decide.go", "./upgrade-controller/internal/cluster/node.go"
+	writeFile, leftoverFile                      = upgradeReconciler + "/apply_node.go", leftoverCore + "/decide.go"
+	heldFile                                     = replicaCore + "/upgrade.go"
+	replacedFile                                 = managerCore + "/upgrade.go"
 )
 
 // moveRules are the rules by which a node is upgraded under running volumes, each with an edit that disables it.
@@ -161,45 +160,43 @@ func orderRules() []rule {
 func targetRules() []rule {
 	tests := []string{machineCore, attachModel}
 	return []rule{
-		off("path of the frontend", "the active engine is the one that the frontend reports as its path", tests, targetFile,
-			`return s.TargetIP != "" && s.TargetPort != 0 && s.TargetIP == e.Status.StorageIP && s.TargetPort == e.Status.Port`, `_ = s; return f.Spec.EngineName == e.Name`),
-		off("old engine last", "an engine ends only once the frontend leads to the other", tests, secondFile,
+		in("path of the frontend", "the active engine is the one that the frontend reports as its path", tests, machineCore, "leadsTo",
+			"", `return f.Spec.EngineName == e.Name`),
+		in("old engine last", "an engine ends only once the frontend leads to the other", tests, machineCore, "pass.endMove",
 			`if !leadsTo(p.frontend, p.engine) || p.frontend.Status.SwitchoverInProgress() || p.frontend.Spec.EngineName != p.engine.Name {`, `if false {`),
-		off("fresh poll for the second", "the second engine is created after a fresh poll", tests, targetFile,
-			`if !p.unfinished() && p.freshPoll() {`, `if !p.unfinished() {`),
-		off("nothing unfinished", "no second engine while the first has an operation that another engine could not continue", tests, targetFile,
-			`if !p.unfinished() && p.freshPoll() {`, `if p.freshPoll() {`),
-		off("all replicas in the second", "the frontend switches once the second engine has every replica", tests, secondFile,
+		in("fresh poll for the second", "the second engine is created after a fresh poll", tests, machineCore, "pass.beginMove",
+			` && p.freshPoll() {`, ` {`),
+		in("nothing unfinished", "no second engine while the first has an operation that another engine could not continue", tests,
+			machineCore, "Facts.engineBusy", "", "return false"),
+		in("all replicas in the second", "the frontend switches once the second engine has every replica", tests, machineCore, "pass.ready",
 			`if p.second.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeRW {`, `if name == "" {`),
-		off("fresh poll before the switchover", "the first engine is polled right before the switchover", tests, secondFile,
-			`case p.engineUp() && !p.freshPoll(), !p.engineUp()`, `case !p.engineUp()`),
-		off("a failed second never counts", "the frontend does not switch to a failed engine", tests, secondFile,
-			`bad := ofEngine(p.second).state == v1beta2.InstanceStateError || p.engineUp() && p.outrun()`, `bad := false`),
-		off("suspension lost", "a frontend that lost its suspension is led back", tests, secondFile,
+		in("fresh poll before the switchover", "the first engine is polled right before the switchover", tests, machineCore, "pass.ready",
+			`case p.engineRuns() && !p.freshPoll(), !p.engineRuns()`, `case !p.engineRuns()`),
+		in("a failed second never counts", "the frontend does not switch to a failed engine", tests, machineCore, "Facts.secondFailed",
+			`bad := ofEngine(f.second).state == v1beta2.InstanceStateError || f.engineRuns() && f.secondOutdated()`, `bad := false`),
+		in("suspension lost", "a frontend that lost its suspension is led back", tests, machineCore, "pass.ready",
 			`case switchOrdered && lost(p.frontend):`, `case false:`),
-		off("what the old one dropped", "a replica that the ending engine had dropped is treated as stale", tests, secondFile,
-			"	p.believe(e)\n", "	_ = p.believe\n"),
-		off("no reversal", "a switchover that is almost complete is completed", tests, targetFile,
-			`case p.arriving(goal):`, `case false && p.arriving(goal):`),
-		off("not to a node that is down", "a target stays while the requested node is down", tests, targetFile,
-			`case p.down(wanted):`, `case false:`),
-		off("not to a node that is emptied", "a target does not move to a node whose instance manager is replaced", tests, targetFile,
+		in("what the old one dropped", "a replica that the ending engine had dropped is treated as stale", tests, machineCore, "pass.believe",
+			"", "return"),
+		in("no reversal", "a switchover that is almost complete is completed", tests, machineCore, "Facts.switchAlmostComplete",
+			"", "return false"),
+		in("not to a node that is down", "a target stays while the requested node is down", tests, machineCore, "pass.goal",
+			`case p.nodeDown(wanted):`, `case false:`),
+		in("not to a node that is emptied", "a target does not move to a node whose instance manager is replaced", tests, machineCore, "pass.goal",
 			`case wanted != home && p.Nodes[wanted].Upgrading, u != nil && u.leaves():`, `case u != nil && false:`),
-		off("unreachable replicas first", "replicas that the next engine cannot reach are marked failed first", tests, targetFile,
-			"		if !p.failUnreachable() {\n			p.makeTarget(goal)\n		}", "		_ = p.failUnreachable\n		p.makeTarget(goal)"),
-		off("last good one stays", "the last good replica is not removed", tests, outFile,
-			`case !p.otherStays(r, wanted):`, `case false && !p.otherStays(r, wanted):`),
-		off("failed before out", "a replica is marked failed before the engine continues without it", tests, outFile,
+		in("unreachable replicas first", "replicas that the next engine cannot reach are marked failed first", tests, machineCore,
+			"pass.failUnreachable", "", "return false"),
+		in("last good one stays", "the last good replica is not removed", tests, machineCore, "Facts.otherStays", "", "return true"),
+		in("failed before out", "a replica is marked failed before the engine continues without it", tests, machineCore, "pass.takeOut",
 			`case p.freshPoll() && p.fail(r, why):`, `case p.freshPoll():`),
-		off("poll before removal", "a replica is removed after a fresh poll", tests, outFile,
+		in("poll before removal", "a replica is removed after a fresh poll", tests, machineCore, "pass.takeOut",
 			`case p.freshPoll() && p.fail(r, why):`, `case p.fail(r, why):`),
-		off("left out of a new engine", "a restarted engine does not get a replica that is about to be removed", tests, outFile,
-			"	u := p.upgradeOf(r.Spec.NodeID)\n	if u == nil || !u.apart() || !p.isV2() {\n		return false\n	}\n	for", "	u := p.upgradeOf(r.Spec.NodeID)\n	if u != nil || u == nil {\n		return false\n	}\n	for"),
-		off("fenced first", "a target is fenced before the fail over", tests, failOverFile,
-			`if p.Rules.off(RuleCutOffFirst) {`, `if true {`),
-		off("suspended until complete", "I/O is resumed only where all acknowledged writes are", tests, failOverFile,
-			`case (p.second != nil || !p.engineUp()) && p.marked(), p.second != nil && !p.engineUp():`, `case false && p.marked():`),
-		off("polled once more", "a target that was fenced is polled once more", tests, failOverFile,
+		in("left out of a new engine", "a restarted engine does not get a replica that is about to be removed", tests, machineCore,
+			"Facts.excludedByUpgrade", "", "return false"),
+		in("fenced first", "a target is fenced before the fail over", tests, machineCore, "pass.cutOff", "", "return true"),
+		in("suspended until complete", "I/O is resumed only where all acknowledged writes are", tests, machineCore, "pass.resumeIO",
+			`case (p.second != nil || !p.engineRuns()) && p.usesFailedReplica(), p.second != nil && !p.engineRuns():`, `case false && p.usesFailedReplica():`),
+		in("polled once more", "a target that was fenced is polled once more", tests, machineCore, "pass.cutOff",
 			"	case p.engine.Spec.LookRequestedAt != request:", "	case false:"),
 	}
 }

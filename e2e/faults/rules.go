@@ -20,6 +20,12 @@ func off(name, sentence string, tests []string, file, from, to string) rule {
 	return rule{name: name, sentence: sentence, edit: world.Edit{File: strings.TrimPrefix(file, "./"), From: from, To: to}, tests: tests}
 }
 
+// in is a rule whose edit is in a function of a package, which is found by its name. Without from, the edit is its first statement.
+func in(name, sentence string, tests []string, pkg, function, from, to string) rule {
+	edit := world.Edit{File: strings.TrimPrefix(pkg, "./"), Func: function, From: from, To: to}
+	return rule{name: name, sentence: sentence, edit: edit, tests: tests}
+}
+
 // rules disables one rule after the other, and counts those for which a test fails.
 func (h *harness) rules(ctx context.Context, o options) error {
 	list := deal(o.shard, moveRules(), 1)

@@ -13,8 +13,8 @@ import (
 //
 // The proof is a poll of the engine that is newer than the mark, and no other engine serves or is about to.
 func (p *pass) takeBack() {
-	alone := p.alone()
-	if len(alone) == 0 || p.second != nil || p.state != v1beta2.VolumeStateAttached || !p.frontendStays() || !p.polledSince(alone) {
+	alone := p.servedOnlyByFailed()
+	if len(alone) == 0 || p.second != nil || p.state != v1beta2.VolumeStateAttached || !p.frontendSettled() || !p.polledSince(alone) {
 		return
 	}
 	for _, r := range alone {
@@ -24,27 +24,27 @@ func (p *pass) takeBack() {
 	}
 }
 
-// alone returns the marked replicas that the engine reads and writes while it has no other RW replica.
-func (p *pass) alone() []*v1beta2.Replica {
+// servedOnlyByFailed returns the marked replicas that the engine reads and writes while it has no other RW replica.
+func (f Facts) servedOnlyByFailed() []*v1beta2.Replica {
 	var out []*v1beta2.Replica
-	for _, r := range p.Replicas {
+	for _, r := range f.Replicas {
 		switch i := ofReplica(r); {
-		case p.mode(r.Name) != v1beta2.ReplicaModeRW:
+		case f.mode(r.Name) != v1beta2.ReplicaModeRW:
 		case r.Spec.FailedAt == "":
 			return nil
-		case r.DeletionTimestamp == nil && r.Spec.HealthyAt != "" && i.wanted && p.running(i) && !p.down(i.node) && !p.takenOut(r):
+		case r.DeletionTimestamp == nil && r.Spec.HealthyAt != "" && i.wanted && f.running(i) && !f.nodeDown(i.node) && !f.removedByUpgrade(r):
 			out = append(out, r)
 		}
 	}
 	return out
 }
 
-// frontendStays reports whether I/O goes to the volume's engine, and no frontend was ordered to switch. A v1 engine is its own frontend.
-func (p *pass) frontendStays() bool {
-	if len(p.Frontends) == 0 {
-		return !p.isV2()
+// frontendSettled reports whether I/O goes to the volume's engine, and no frontend was ordered to switch. A v1 engine is its own frontend.
+func (f Facts) frontendSettled() bool {
+	if len(f.Frontends) == 0 {
+		return !f.isV2()
 	}
-	return p.served() == p.engine && p.frontend.Spec.EngineName == p.engine.Name && !p.frontend.Status.SwitchoverInProgress()
+	return f.servingEngine() == f.engine && f.frontend.Spec.EngineName == f.engine.Name && !f.frontend.Status.SwitchoverInProgress()
 }
 
 // polledSince requests an engine poll that is newer than every mark. Marks have no fractions of seconds.

@@ -57,8 +57,8 @@ func CloneSnapshot(v *v1beta2.Volume) string {
 
 // clone fills a new volume from a snapshot of another one. For a whole volume it creates a snapshot, and deletes it after the copy.
 func (p *pass) clone() {
-	volume, snapshot := sourceOf(p.v.Spec.DataSource)
-	c := p.v.Status.CloneStatus
+	volume, snapshot := sourceOf(p.Volume.Spec.DataSource)
+	c := p.Volume.Status.CloneStatus
 	switch c.State {
 	case "":
 		if !p.everHealthy() && volume != "" { // only a new volume is filled
@@ -72,7 +72,7 @@ func (p *pass) clone() {
 		p.dropCloneSnapshot()
 		if p.robustness() == v1beta2.VolumeRobustnessHealthy {
 			p.cloneState(v1beta2.CloneCompleted, c.Snapshot)
-			p.say(Event{Reason: EventCloned, Note: "The volume was cloned from " + p.v.Spec.DataSource + "."})
+			p.say(Event{Reason: EventCloned, Note: "The volume was cloned from " + p.Volume.Spec.DataSource + "."})
 		}
 	case v1beta2.CloneCompleted:
 		p.dropCloneSnapshot()
@@ -80,8 +80,8 @@ func (p *pass) clone() {
 }
 
 func (p *pass) cloneState(state, snapshot string) {
-	status := map[string]any{"state": state, "sourceVolume": SourceOf(p.v.Spec.DataSource), "snapshot": snapshot}
-	if p.v.Status.CloneStatus.NextAllowedAttemptAt != "" {
+	status := map[string]any{"state": state, "sourceVolume": SourceOf(p.Volume.Spec.DataSource), "snapshot": snapshot}
+	if p.Volume.Status.CloneStatus.NextAllowedAttemptAt != "" {
 		status["nextAllowedAttemptAt"] = ""
 	}
 	p.set("cloneStatus", nil, status)
@@ -89,22 +89,22 @@ func (p *pass) cloneState(state, snapshot string) {
 
 // copyData requests the copy once both engines run and the source has the snapshot, and reads the result.
 func (p *pass) copyData(volume string) {
-	snapshot := CopiedSnapshot(p.v)
+	snapshot := CopiedSnapshot(p.Volume)
 	from := "snap://" + volume + "/" + snapshot
 	asked := p.engine != nil && p.engine.Spec.RequestedDataSource == from
 	switch {
 	case snapshot == "":
-		p.wait(v1beta2.ReasonCloning, "spec.dataSource "+p.v.Spec.DataSource+" names no snapshot: create the volume again with vol://"+
+		p.wait(v1beta2.ReasonCloning, "spec.dataSource "+p.Volume.Spec.DataSource+" names no snapshot: create the volume again with vol://"+
 			volume+" or snap://"+volume+"/<snapshot>.")
 		return
 	case p.SourceVolume == nil || p.SourceVolume.DeletionTimestamp != nil:
 		p.wait(v1beta2.ReasonCloning, "Volume "+volume+
 			", which is to be copied, does not exist or is being deleted: delete this volume, and create it again from another one.")
 		return
-	case CloneSnapshot(p.v) != "" && p.SourceSnapshot == nil && !asked:
+	case CloneSnapshot(p.Volume) != "" && p.SourceSnapshot == nil && !asked:
 		p.add(Write{Kind: Create, Stage: StageMake, Object: p.newCloneSnapshot(snapshot)})
 	}
-	if !p.engineUp() || p.state != v1beta2.VolumeStateAttached || p.Source == nil || !p.v.Spec.DisableFrontend {
+	if !p.engineRuns() || p.state != v1beta2.VolumeStateAttached || p.Source == nil || !p.Volume.Spec.DisableFrontend {
 		p.wait(v1beta2.ReasonCloning, "The copy waits until "+volume+" is attached, and this volume, too, without a frontend.")
 		return
 	}
@@ -137,7 +137,7 @@ func (p *pass) beginCopy(volume, snapshot, from string) {
 
 // noteSnapshot records which snapshot is copied: before the request to the engine, and after it if that write was lost.
 func (p *pass) noteSnapshot(snapshot string) {
-	if p.v.Status.CloneStatus.Snapshot != snapshot {
+	if p.Volume.Status.CloneStatus.Snapshot != snapshot {
 		p.cloneState(v1beta2.CloneInitiated, snapshot)
 	}
 }
@@ -148,7 +148,7 @@ func (p *pass) copied(volume, snapshot string) {
 	all := p.engine.Status.CloneStatus
 	done := len(all) > 0
 	if !done {
-		p.wait(v1beta2.ReasonCloning, p.notBegun("copy "+p.v.Spec.DataSource))
+		p.wait(v1beta2.ReasonCloning, p.notBegun("copy "+p.Volume.Spec.DataSource))
 	}
 	for _, where := range slices.Sorted(maps.Keys(all)) {
 		one := all[where]
@@ -164,7 +164,7 @@ func (p *pass) copied(volume, snapshot string) {
 }
 
 func (p *pass) cloneFailed(volume, snapshot, where, why string) {
-	attempts := p.v.Status.CloneStatus.AttemptCount + 1
+	attempts := p.Volume.Status.CloneStatus.AttemptCount + 1
 	pause := min(clonePause<<min(max(attempts-1, 0), 6), longestClonePause)
 	at := stamp(p.Now.Add(pause))
 	p.set("cloneStatus", nil, map[string]any{"state": v1beta2.CloneFailed, "sourceVolume": volume, "snapshot": snapshot,
@@ -176,17 +176,17 @@ func (p *pass) cloneFailed(volume, snapshot, where, why string) {
 // cloneAgain repeats a failed copy after a pause. It waits until the volume is detached: an engine that still runs reports the old
 // failure. A failure without a time for the next attempt stays: the volume may have been used since.
 func (p *pass) cloneAgain() {
-	c := p.v.Status.CloneStatus
+	c := p.Volume.Status.CloneStatus
 	due, err := time.Parse(time.RFC3339, c.NextAllowedAttemptAt)
 	if err != nil {
-		p.wait(v1beta2.ReasonCloning, "Copying from "+p.v.Spec.DataSource+
+		p.wait(v1beta2.ReasonCloning, "Copying from "+p.Volume.Spec.DataSource+
 			" failed, see the event CloneFailed: delete the volume and create it again.")
 		return
 	}
 	if p.Now.Before(due) {
 		p.requeueAt(due)
 		p.wait(v1beta2.ReasonCloning, fmt.Sprintf("Copying from %s failed %d times, see the event CloneFailed: it is tried again "+
-			"at %s.", p.v.Spec.DataSource, c.AttemptCount, c.NextAllowedAttemptAt))
+			"at %s.", p.Volume.Spec.DataSource, c.AttemptCount, c.NextAllowedAttemptAt))
 		return
 	}
 	if p.engine != nil && p.engine.Spec.RequestedDataSource != "" {
@@ -194,15 +194,15 @@ func (p *pass) cloneAgain() {
 		return
 	}
 	if p.state != v1beta2.VolumeStateDetached || p.engine != nil && len(p.engine.Status.CloneStatus) > 0 {
-		p.wait(v1beta2.ReasonCloning, "Copying from "+p.v.Spec.DataSource+" failed, and is tried again once the volume is detached.")
+		p.wait(v1beta2.ReasonCloning, "Copying from "+p.Volume.Spec.DataSource+" failed, and is tried again once the volume is detached.")
 		return
 	}
 	p.cloneState(v1beta2.CloneInitiated, c.Snapshot)
 }
 
 // newCloneSnapshot returns the Snapshot of the source as a user would create it, complete from the start.
-func (p *pass) newCloneSnapshot(name string) *v1beta2.Snapshot {
-	source := p.SourceVolume
+func (f Facts) newCloneSnapshot(name string) *v1beta2.Snapshot {
+	source := f.SourceVolume
 	return &v1beta2.Snapshot{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: source.Namespace, Finalizers: []string{v1beta2.Finalizer},
@@ -217,7 +217,7 @@ func (p *pass) newCloneSnapshot(name string) *v1beta2.Snapshot {
 
 // dropCloneSnapshot deletes the snapshot that was created for the copy.
 func (p *pass) dropCloneSnapshot() {
-	if s := p.SourceSnapshot; s != nil && s.DeletionTimestamp == nil && CloneSnapshot(p.v) != "" {
+	if s := p.SourceSnapshot; s != nil && s.DeletionTimestamp == nil && CloneSnapshot(p.Volume) != "" {
 		p.add(Write{Kind: Delete, Stage: StageRemove, Object: s})
 	}
 }

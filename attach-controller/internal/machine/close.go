@@ -9,11 +9,11 @@ import (
 // close stops frontend, engine and replicas in this order, and reports whether everything is proven stopped. An instance on a down node
 // does not delay the next step; close waits for its end last.
 func (p *pass) close() bool {
-	if p.secondFront == nil && !p.stopSide(p.frontend, nil) {
+	if p.secondFrontend == nil && !p.stopSide(p.frontend, nil) {
 		return false // it may lead to either engine
 	}
 	others := p.endOthers()
-	second := p.stopSide(p.secondFront, p.second)
+	second := p.stopSide(p.secondFrontend, p.second)
 	first := p.stopSide(p.frontend, p.engine)
 	if !first || !second || !others {
 		return false
@@ -35,23 +35,23 @@ func (p *pass) stopSide(f *v1beta2.EngineFrontend, e *v1beta2.Engine) bool {
 		if f.Spec.DesireState != v1beta2.InstanceStateStopped {
 			p.patch(StageStop, f, "desireState", v1beta2.InstanceStateStopped)
 		}
-		if i := ofFrontend(f); !p.stopped(i) && !p.passedOver(i) {
-			return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s on %s is %s and must stop.", f.Name, i.node, p.is(i)))
+		if i := ofFrontend(f); !p.stopped(i) && !p.delaysNothing(i) {
+			return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s on %s is %s and must stop.", f.Name, i.node, p.stateOf(i)))
 		}
 	}
 	if e != nil {
 		if e.Spec.DesireState != v1beta2.InstanceStateStopped {
 			p.patch(StageStop, e, "desireState", v1beta2.InstanceStateStopped)
 		}
-		if i := ofEngine(e); !p.stopped(i) && !p.passedOver(i) {
-			return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s on %s is %s and must stop.", e.Name, i.node, p.is(i)))
+		if i := ofEngine(e); !p.stopped(i) && !p.delaysNothing(i) {
+			return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s on %s is %s and must stop.", e.Name, i.node, p.stateOf(i)))
 		}
 	}
 	return true
 }
 
-func (p *pass) passedOver(i instance) bool {
-	return p.down(i.node) && !p.Rules.off(RuleDownHoldsNothing)
+func (f Facts) delaysNothing(i instance) bool {
+	return f.nodeDown(i.node) && !f.Rules.off(RuleDownHoldsNothing)
 }
 
 // failByLastModes records the replica modes that the engines reported last: the next run must not mix replicas that differ. Dropped
@@ -80,7 +80,7 @@ func (p *pass) healByLastModes() {
 			_, mapped := e.Spec.ReplicaAddressMap[r.Name]
 			if mapped && e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW && r.Spec.HealthyAt == "" && r.Spec.FailedAt == "" &&
 				p.everHealthy() {
-				p.rebuiltNow[r.Name] = true
+				p.rebuilt = p.rebuilt.with(r.Name)
 				p.patch(StageMake, r, "healthyAt", stamp(p.Now))
 				p.patch(StageMake, r, "lastHealthyAt", stamp(p.Now))
 			}
@@ -91,25 +91,25 @@ func (p *pass) healByLastModes() {
 // failDown marks the replicas on down nodes before the first reachable one is stopped: from then on an engine on a down node could write
 // to them alone. Without a reachable healthy replica nothing is concluded.
 func (p *pass) failDown() {
-	if p.Rules.off(RuleFailFirst) || !p.oldSideMayWrite() {
+	if p.Rules.off(RuleFailFirst) || !p.engineMayStillWrite() {
 		return
 	}
 	for _, r := range p.Replicas {
-		if p.healthy(r) && p.down(r.Spec.NodeID) && p.healthyUp(r.Name) {
+		if p.healthy(r) && p.nodeDown(r.Spec.NodeID) && p.otherHealthyReachable(r.Name) {
 			p.fail(r, "its node "+r.Spec.NodeID+" is down while the volume is detached")
 		}
 	}
 }
 
-// oldSideMayWrite reports whether an engine ran over the replicas, and may still run.
-func (p *pass) oldSideMayWrite() bool {
-	for _, e := range p.Engines {
-		if !p.stopped(ofEngine(e)) || p.state == v1beta2.VolumeStateDetaching && len(e.Spec.ReplicaAddressMap) > 0 {
+// engineMayStillWrite reports whether an engine ran over the replicas, and may still run.
+func (f Facts) engineMayStillWrite() bool {
+	for _, e := range f.Engines {
+		if !f.stopped(ofEngine(e)) || f.state == v1beta2.VolumeStateDetaching && len(e.Spec.ReplicaAddressMap) > 0 {
 			return true
 		}
 	}
-	for _, f := range p.Frontends {
-		if !p.stopped(ofFrontend(f)) {
+	for _, frontend := range f.Frontends {
+		if !f.stopped(ofFrontend(frontend)) {
 			return true
 		}
 	}
@@ -124,7 +124,7 @@ func (p *pass) stopReplicas() bool {
 		}
 		if i := ofReplica(r); !p.stopped(i) {
 			stopped = p.wait(v1beta2.ReasonWaitingForReplicas,
-				fmt.Sprintf("Replica %s on %s is %s and must stop.", r.Name, i.node, p.is(i)))
+				fmt.Sprintf("Replica %s on %s is %s and must stop.", r.Name, i.node, p.stateOf(i)))
 		}
 	}
 	return stopped
@@ -135,14 +135,14 @@ func (p *pass) allStopped() bool {
 		if i := ofEngine(e); !p.stopped(i) {
 			return p.wait(v1beta2.ReasonWaitingForEngine,
 				fmt.Sprintf("Engine %s on %s is %s: its node is down; it counts as stopped when every reachable replica is.", e.Name,
-					i.node, p.is(i)))
+					i.node, p.stateOf(i)))
 		}
 	}
 	for _, f := range p.Frontends {
 		if i := ofFrontend(f); !p.stopped(i) {
 			return p.wait(v1beta2.ReasonWaitingForFrontend,
 				fmt.Sprintf("Frontend %s on %s is %s: its node is down; it counts as stopped when every reachable replica is.", f.Name,
-					i.node, p.is(i)))
+					i.node, p.stateOf(i)))
 		}
 	}
 	return true
@@ -150,8 +150,8 @@ func (p *pass) allStopped() bool {
 
 // dropSecond deletes what a migration that ended left behind.
 func (p *pass) dropSecond() {
-	if p.secondFront != nil {
-		p.drop(p.secondFront)
+	if p.secondFrontend != nil {
+		p.drop(p.secondFrontend)
 	}
 	if p.second != nil {
 		p.drop(p.second)

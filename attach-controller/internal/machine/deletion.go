@@ -43,9 +43,9 @@ func (p *pass) remove() {
 	case p.Snapshots > 0:
 		p.wait(v1beta2.ReasonWaitingForSnapshots,
 			fmt.Sprintf("Waiting for the end of %d Snapshots, first %s; snapshot-controller must run for them to go. "+
-				"See kubectl -n %s get lhsnap --field-selector spec.volume=%s.", p.Snapshots, p.FirstSnapshot, p.v.Namespace, p.v.Name))
+				"See kubectl -n %s get lhsnap --field-selector spec.volume=%s.", p.Snapshots, p.FirstSnapshot, p.Volume.Namespace, p.Volume.Name))
 	default:
-		p.add(Write{Kind: DropFinalizer, Stage: StageRemove, Object: p.v})
+		p.add(Write{Kind: DropFinalizer, Stage: StageRemove, Object: p.Volume})
 	}
 }
 

@@ -12,10 +12,10 @@ import (
 // one: after an expansion that failed halfway its replicas may have that size, and an engine that starts accepts replicas of its old size
 // or of the wanted one alone.
 func (p *pass) expand() {
-	if !p.engineUp() || p.v.Status.AcceptedSize == 0 { // the free space is not known yet
+	if !p.engineRuns() || p.Volume.Status.AcceptedSize == 0 { // the free space is not known yet
 		return
 	}
-	wanted, e := v1beta2.SizeOf(p.v), p.engine
+	wanted, e := v1beta2.SizeOf(p.Volume), p.engine
 	if f := p.frontend; f != nil && f.Spec.Size < wanted {
 		p.resizeFrontend(wanted)
 	}
@@ -36,7 +36,7 @@ func (p *pass) expand() {
 
 // sizeGiven writes the volume's size to an engine and frontend that were created without it.
 func (p *pass) sizeGiven() {
-	wanted := v1beta2.SizeOf(p.v)
+	wanted := v1beta2.SizeOf(p.Volume)
 	if wanted <= 0 {
 		return
 	}
@@ -59,7 +59,7 @@ func (p *pass) expansionSaid(list []v1beta2.Condition) []v1beta2.Condition {
 	if e == nil {
 		return list
 	}
-	required := e.Status.CurrentSize > 0 && e.Status.CurrentSize < p.v.Spec.Size
+	required := e.Status.CurrentSize > 0 && e.Status.CurrentSize < p.Volume.Spec.Size
 	switch {
 	case required && e.Status.LastExpansionError != "":
 		message := fmt.Sprintf("Engine %s has not grown: %s. It is tried again while the volume is attached.", e.Name,

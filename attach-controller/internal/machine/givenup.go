@@ -58,13 +58,13 @@ func (p *pass) held(reason, message string) bool {
 	return false
 }
 
-// holdOn returns the suspend request for a frontend that is ordered to switch to another target: a new one, so that its answer reports
+// suspendRequest returns the suspend request for a frontend that is ordered to switch to another target: a new one, so that its answer reports
 // where the frontend leads since then. A frontend that restarts suspends nothing.
-func (p *pass) holdOn(i instance) string {
+func (f Facts) suspendRequest(i instance) string {
 	if !i.wanted {
 		return ""
 	}
-	return p.Now.UTC().Format(time.RFC3339Nano)
+	return f.Now.UTC().Format(time.RFC3339Nano)
 }
 
 // answered reports whether the suspend request was answered.
@@ -72,9 +72,9 @@ func answered(f *v1beta2.EngineFrontend) bool {
 	return f.Spec.SuspendRequestedAt != "" && f.Status.SuspendedAt == f.Spec.SuspendRequestedAt
 }
 
-// turning reports whether a suspended frontend did not yet report the result of its last order. Until then it gets no other order: the
+// switchPending reports whether a suspended frontend did not yet report the result of its last order. Until then it gets no other order: the
 // target that it reports may be outdated, and reversing the order could repeat for ever.
-func (p *pass) turning(f *v1beta2.EngineFrontend) bool {
+func switchPending(f *v1beta2.EngineFrontend) bool {
 	return ofFrontend(f).wanted && f.Spec.SuspendRequestedAt != "" && !answered(f)
 }
 
@@ -90,9 +90,9 @@ func polledAfter(e *v1beta2.Engine, requested time.Time) bool {
 }
 
 // hasHealthySuccessor reports whether another engine could continue without the replicas on down nodes.
-func (p *pass) hasHealthySuccessor() bool {
-	for _, r := range p.Replicas {
-		if p.mode(r.Name) == v1beta2.ReplicaModeRW && p.healthy(r) && !p.down(r.Spec.NodeID) && p.running(ofReplica(r)) {
+func (f Facts) hasHealthySuccessor() bool {
+	for _, r := range f.Replicas {
+		if f.mode(r.Name) == v1beta2.ReplicaModeRW && f.healthy(r) && !f.nodeDown(r.Spec.NodeID) && f.running(ofReplica(r)) {
 			return true
 		}
 	}
@@ -110,18 +110,18 @@ func (p *pass) resumeIO() {
 	case e == nil || !answered(f) || !leadsTo(f, e) || f.Spec.EngineName != e.Name || f.Status.SwitchoverInProgress():
 		p.held(v1beta2.ReasonWaitingForFrontend, "All I/O is suspended until its frontend leads to its target.")
 		return
-	case (p.second != nil || !p.engineUp()) && p.marked(), p.second != nil && !p.engineUp():
+	case (p.second != nil || !p.engineRuns()) && p.usesFailedReplica(), p.second != nil && !p.engineRuns():
 		p.held(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("All I/O is suspended until its target on node %s, or another one, is up.",
 			e.Spec.NodeID))
 		return
-	case !p.engineUp() || err != nil: // nothing was concluded from its absence, and no engine takes over
+	case !p.engineRuns() || err != nil: // nothing was concluded from its absence, and no engine takes over
 	case !polledAfter(e, asked):
 		if requested, err := time.Parse(time.RFC3339Nano, e.Spec.LookRequestedAt); err != nil || requested.Before(asked) {
 			p.patch(StageStop, e, "lookRequestedAt", p.Now.UTC().Format(time.RFC3339Nano))
 		}
 		p.held(v1beta2.ReasonWaitingForEngine, "All I/O is suspended until its target was polled.")
 		return
-	case len(p.alone()) > 0: // else they would count as failed, and be the only ones with what is written now
+	case len(p.servedOnlyByFailed()) > 0: // else they would count as failed, and be the only ones with what is written now
 		p.held(v1beta2.ReasonWaitingForEngine,
 			"All I/O is suspended until the replica that its target serves from is no longer marked as failed.")
 		return
@@ -131,10 +131,10 @@ func (p *pass) resumeIO() {
 	w.Events = append(w.Events, Event{Reason: EventIOGoesOn, Note: fmt.Sprintf("I/O resumes, to engine %s on %s.", e.Name, e.Spec.NodeID)})
 }
 
-// marked reports whether a replica counts as failed that the engine, by its last report, reads and writes.
-func (p *pass) marked() bool {
-	for _, r := range p.Replicas {
-		if p.mode(r.Name) == v1beta2.ReplicaModeRW && (r.Spec.FailedAt != "" || p.failed[r.Name]) {
+// usesFailedReplica reports whether a replica counts as failed that the engine, by its last report, reads and writes.
+func (f Facts) usesFailedReplica() bool {
+	for _, r := range f.Replicas {
+		if f.mode(r.Name) == v1beta2.ReplicaModeRW && (r.Spec.FailedAt != "" || f.failed[r.Name]) {
 			return true
 		}
 	}

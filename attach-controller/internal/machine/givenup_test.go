@@ -297,16 +297,15 @@ func TestAFrontendLeavesAnUnreachableTargetOnlyWhileSuspended(t *testing.T) {
 
 // stepSeen decides, and compares the frontend's order with the reachable instances.
 func (s *fixture) stepSeen(t *rapid.T) {
-	p := &pass{World: s.World, v: s.Volume, failed: map[string]bool{}}
-	p.pick()
+	facts := factsOf(&s.World)
 	verdict := Decide(s.World)
 	one := findWrite(verdict, s.Frontends[0])
-	if one != nil && one.Spec["engineName"] != nil && one.Spec["engineName"] != p.engine.Name && !p.engineUp() &&
-		ofEngine(p.engine).state != v1beta2.InstanceStateError {
+	if one != nil && one.Spec["engineName"] != nil && one.Spec["engineName"] != facts.engine.Name && !facts.engineRuns() &&
+		ofEngine(facts.engine).state != v1beta2.InstanceStateError {
 		require.True(t, s.holds(), "%s", s)
 	}
 	if one != nil && one.Spec["suspendRequestedAt"] == "" {
-		require.True(t, leadsTo(s.Frontends[0], p.engine) && s.Frontends[0].Spec.EngineName == p.engine.Name, "%s", s)
+		require.True(t, leadsTo(s.Frontends[0], facts.engine) && s.Frontends[0].Spec.EngineName == facts.engine.Name, "%s", s)
 	}
 	s.step()
 }

@@ -8,18 +8,18 @@ import (
 )
 
 // healthy reports whether a replica has all data as far as is known. Before the first attachment ever, every replica is healthy.
-func (p *pass) healthy(r *v1beta2.Replica) bool {
-	return r.Spec.FailedAt == "" && !p.failed[r.Name] && r.DeletionTimestamp == nil &&
-		(r.Spec.HealthyAt != "" || p.rebuiltNow[r.Name] || !p.everHealthy())
+func (f Facts) healthy(r *v1beta2.Replica) bool {
+	return r.Spec.FailedAt == "" && !f.failed[r.Name] && r.DeletionTimestamp == nil &&
+		(r.Spec.HealthyAt != "" || f.rebuilt[r.Name] || !f.everHealthy())
 }
 
 // everHealthy reports whether the volume was attached once: a replica without HealthyAt is then one that must be rebuilt. The volume
 // records it, too, since its replicas may be gone.
-func (p *pass) everHealthy() bool {
-	if v1beta2.EverAttached(p.v) {
+func (f Facts) everHealthy() bool {
+	if v1beta2.EverAttached(f.Volume) {
 		return true
 	}
-	for _, r := range p.Replicas {
+	for _, r := range f.Replicas {
 		if r.Spec.HealthyAt != "" || r.Spec.LastHealthyAt != "" {
 			return true
 		}
@@ -27,19 +27,19 @@ func (p *pass) everHealthy() bool {
 	return false
 }
 
-// healthyUp reports whether another healthy replica is on a node that is not down.
-func (p *pass) healthyUp(except string) bool {
-	for _, r := range p.Replicas {
-		if r.Name != except && p.healthy(r) && !p.down(r.Spec.NodeID) {
+// otherHealthyReachable reports whether another healthy replica is on a node that is not down.
+func (f Facts) otherHealthyReachable(except string) bool {
+	for _, r := range f.Replicas {
+		if r.Name != except && f.healthy(r) && !f.nodeDown(r.Spec.NodeID) {
 			return true
 		}
 	}
 	return false
 }
 
-func (p *pass) otherHealthy(except string) bool {
-	for _, r := range p.Replicas {
-		if r.Name != except && p.healthy(r) {
+func (f Facts) otherHealthy(except string) bool {
+	for _, r := range f.Replicas {
+		if r.Name != except && f.healthy(r) {
 			return true
 		}
 	}
@@ -54,26 +54,26 @@ func (p *pass) fail(r *v1beta2.Replica, why string) bool {
 	if p.healthy(r) && !p.otherHealthy(r.Name) {
 		return false
 	}
-	p.failed[r.Name] = true
+	p.failed = p.failed.with(r.Name)
 	p.patch(StageFail, r, "failedAt", stamp(p.Now))
 	p.patch(StageFail, r, "lastFailedAt", stamp(p.Now))
 	p.report(r, Event{Reason: EventReplicaFailed, Warning: true, Note: fmt.Sprintf("Replica %s has failed: %s.", r.Name, why)})
 	return true
 }
 
-// engineUp reports whether the volume's engine runs and is observed.
-func (p *pass) engineUp() bool {
-	i := ofEngine(p.engine)
-	return i.exists && i.wanted && p.running(i) && !p.down(i.node)
+// engineRuns reports whether the volume's engine runs and is observed.
+func (f Facts) engineRuns() bool {
+	i := ofEngine(f.engine)
+	return i.exists && i.wanted && f.running(i) && !f.nodeDown(i.node)
 }
 
-func (p *pass) allFailed() bool {
-	for _, r := range p.Replicas {
-		if p.healthy(r) {
+func (f Facts) allFailed() bool {
+	for _, r := range f.Replicas {
+		if f.healthy(r) {
 			return false
 		}
 	}
-	return len(p.Replicas) > 0
+	return len(f.Replicas) > 0
 }
 
 // findFaults finds whether the volume cannot continue: it detaches, and the remaining replicas decide the next step.
@@ -86,12 +86,12 @@ func (p *pass) findFaults() {
 		return
 	}
 	switch e, f := ofEngine(p.engine), ofFrontend(p.frontend); {
-	case p.allFailed() && !p.serves():
+	case p.allFailed() && !p.servesData():
 		p.out.Fresh = true
 		p.fault("All replicas have failed.")
-	case p.engineUp() && p.allDropped():
+	case p.engineRuns() && p.allDropped():
 		p.fault(fmt.Sprintf("Engine %s on %s has dropped all its replicas.", p.engine.Name, e.node))
-	case p.broken() || p.handing() && e.state == v1beta2.InstanceStateError: // another engine takes over under the frontend
+	case p.relocatedTargetFailed() || p.switchesToSecond() && e.state == v1beta2.InstanceStateError: // another engine takes over under the frontend
 	case e.wanted && e.state == v1beta2.InstanceStateError:
 		p.refused()
 		p.fault(fmt.Sprintf("Engine %s on %s has failed.%s", p.engine.Name, e.node, NotStarted(p.engine.Status.Conditions)))
@@ -100,25 +100,25 @@ func (p *pass) findFaults() {
 	}
 }
 
-// serves reports whether the running engine has a copy that did not fail: a replica that is being deleted stays in the engine as long as
+// servesData reports whether the running engine has a copy that did not fail: a replica that is being deleted stays in the engine as long as
 // it is the last.
-func (p *pass) serves() bool {
-	for _, r := range p.Replicas {
-		if p.engineUp() && p.mode(r.Name) == v1beta2.ReplicaModeRW && r.Spec.FailedAt == "" && !p.failed[r.Name] {
+func (f Facts) servesData() bool {
+	for _, r := range f.Replicas {
+		if f.engineRuns() && f.mode(r.Name) == v1beta2.ReplicaModeRW && r.Spec.FailedAt == "" && !f.failed[r.Name] {
 			return true
 		}
 	}
-	return p.usesUnnamed()
+	return f.servesFromUnnamed()
 }
 
-// usesUnnamed reports whether the running engine reads and writes a replica without an object: the objects may be restored from an earlier
+// servesFromUnnamed reports whether the running engine reads and writes a replica without an object: the objects may be restored from an earlier
 // time, when the volume had other replicas. The engine serves its users as long as it is not stopped.
-func (p *pass) usesUnnamed() bool {
-	if !p.engineUp() {
+func (f Facts) servesFromUnnamed() bool {
+	if !f.engineRuns() {
 		return false
 	}
-	for name, mode := range p.engine.Status.ReplicaModeMap {
-		named := slices.ContainsFunc(p.Replicas, func(r *v1beta2.Replica) bool { return r.Name == name })
+	for name, mode := range f.engine.Status.ReplicaModeMap {
+		named := slices.ContainsFunc(f.Replicas, func(r *v1beta2.Replica) bool { return r.Name == name })
 		if !named && mode == v1beta2.ReplicaModeRW {
 			return true
 		}
@@ -127,16 +127,16 @@ func (p *pass) usesUnnamed() bool {
 }
 
 // allDropped reports whether the running engine has no replica left to serve from.
-func (p *pass) allDropped() bool {
-	if p.usesUnnamed() {
+func (f Facts) allDropped() bool {
+	if f.servesFromUnnamed() {
 		return false
 	}
-	for name := range p.engine.Spec.ReplicaAddressMap {
-		if p.mode(name) != v1beta2.ReplicaModeERR {
+	for name := range f.engine.Spec.ReplicaAddressMap {
+		if f.mode(name) != v1beta2.ReplicaModeERR {
 			return false
 		}
 	}
-	return len(p.engine.Spec.ReplicaAddressMap) > 0
+	return len(f.engine.Spec.ReplicaAddressMap) > 0
 }
 
 func (p *pass) fault(why string) {
@@ -146,10 +146,10 @@ func (p *pass) fault(why string) {
 
 // failReplicas marks replicas that are known to lack data: dropped by the running engine, or unable to start.
 func (p *pass) failReplicas() {
-	if p.v.Spec.NodeID == "" {
+	if p.Volume.Spec.NodeID == "" {
 		return
 	}
-	up := p.engineUp()
+	up := p.engineRuns()
 	e := ofEngine(p.engine)
 	if started := e.exists && e.uuid != ""; started && !up && e.state != v1beta2.InstanceStateError && !p.Rules.off(RuleModesOfThisRun) {
 		return // the engine is not observed: its reports are outdated
@@ -182,12 +182,12 @@ func (p *pass) failDropped() {
 }
 
 // mode returns the mode that the running engine reports of a replica in its spec; empty if none.
-func (p *pass) mode(replica string) string {
-	if p.engine == nil {
+func (f Facts) mode(replica string) string {
+	if f.engine == nil {
 		return ""
 	}
-	if _, mapped := p.engine.Spec.ReplicaAddressMap[replica]; !mapped {
+	if _, mapped := f.engine.Spec.ReplicaAddressMap[replica]; !mapped {
 		return ""
 	}
-	return p.engine.Status.ReplicaModeMap[replica]
+	return f.engine.Status.ReplicaModeMap[replica]
 }

@@ -10,7 +10,7 @@ import (
 // join maintains the running engine's replicas: rebuilt ones become healthy, new ones are added once they run, and those that failed or
 // leave are removed.
 func (p *pass) join() {
-	if !p.engineUp() || p.engine.Spec.NodeID != p.engineNode(p.v.Spec.NodeID) {
+	if !p.engineRuns() || p.engine.Spec.NodeID != p.engineNode(p.Volume.Spec.NodeID) {
 		return
 	}
 	wanted := maps.Clone(p.engine.Spec.ReplicaAddressMap)
@@ -25,13 +25,13 @@ func (p *pass) join() {
 			p.leaveOut(r, wanted)
 		case r.DeletionTimestamp != nil:
 			p.letGo(r, wanted)
-		case p.takenOut(r):
+		case p.removedByUpgrade(r):
 			p.takeOut(r, wanted)
-		case lost && p.serving(r):
+		case lost && p.servesUnmapped(r):
 			p.out.Fresh = true
 			wanted[r.Name] = address(r)
 		default:
-			p.rebuilt(r)
+			p.recordMode(r)
 			p.bring(r, wanted)
 		}
 	}
@@ -77,9 +77,9 @@ func (p *pass) letGo(r *v1beta2.Replica, wanted map[string]string) {
 	}
 }
 
-func (p *pass) otherRW(except string, among map[string]string) bool {
-	for _, r := range p.Replicas {
-		if _, mapped := among[r.Name]; mapped && r.Name != except && r.DeletionTimestamp == nil && p.mode(r.Name) == v1beta2.ReplicaModeRW {
+func (f Facts) otherRW(except string, among map[string]string) bool {
+	for _, r := range f.Replicas {
+		if _, mapped := among[r.Name]; mapped && r.Name != except && r.DeletionTimestamp == nil && f.mode(r.Name) == v1beta2.ReplicaModeRW {
 			return true
 		}
 	}
@@ -87,17 +87,17 @@ func (p *pass) otherRW(except string, among map[string]string) bool {
 }
 
 // anyRW reports whether the engine has an RW replica among these, including one that must leave.
-func (p *pass) anyRW(among map[string]string) bool {
+func (f Facts) anyRW(among map[string]string) bool {
 	for name := range among {
-		if p.mode(name) == v1beta2.ReplicaModeRW {
+		if f.mode(name) == v1beta2.ReplicaModeRW {
 			return true
 		}
 	}
 	return false
 }
 
-// rebuilt marks a replica that the engine uses as healthy, and one that is being rebuilt as not healthy.
-func (p *pass) rebuilt(r *v1beta2.Replica) {
+// recordMode marks a replica that the engine uses as healthy, and one that is being rebuilt as not healthy.
+func (p *pass) recordMode(r *v1beta2.Replica) {
 	switch mode := p.mode(r.Name); {
 	case mode == v1beta2.ReplicaModeRW && r.Spec.HealthyAt == "":
 		first := !p.everHealthy()
@@ -116,12 +116,12 @@ func (p *pass) rebuilt(r *v1beta2.Replica) {
 	}
 }
 
-// serving reports whether a healthy replica is RW in the running engine, although it is not in the engine's spec. Its map was emptied: as
+// servesUnmapped reports whether a healthy replica is RW in the running engine, although it is not in the engine's spec. Its map was emptied: as
 // long as the engine has no other RW replica in the map, it keeps all that it has, so that this one still has all data.
-func (p *pass) serving(r *v1beta2.Replica) bool {
+func (f Facts) servesUnmapped(r *v1beta2.Replica) bool {
 	i := ofReplica(r)
-	return r.Spec.HealthyAt != "" && i.wanted && p.running(i) && !p.down(i.node) && r.Status.Port != 0 &&
-		p.engine.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW
+	return r.Spec.HealthyAt != "" && i.wanted && f.running(i) && !f.nodeDown(i.node) && r.Status.Port != 0 &&
+		f.engine.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW
 }
 
 // bring starts a replica that the engine lacks, and adds it to the engine once it runs. Until the rebuild is complete the replica does not
@@ -131,7 +131,7 @@ func (p *pass) bring(r *v1beta2.Replica, wanted map[string]string) {
 		p.assign(r) // it may be assigned to the engine from before a migration
 		return
 	}
-	if r.Spec.NodeID == "" || p.down(r.Spec.NodeID) {
+	if r.Spec.NodeID == "" || p.nodeDown(r.Spec.NodeID) {
 		return
 	}
 	if r.Spec.HealthyAt != "" {

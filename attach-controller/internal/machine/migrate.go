@@ -13,18 +13,18 @@ const pollAge = 10 * time.Second
 
 // migrate starts a second engine beside the first, then switches the volume over to it or removes it again.
 func (p *pass) migrate(wanted string) {
-	target := p.v.Spec.MigrationNodeID
+	target := p.Volume.Spec.MigrationNodeID
 	switch {
-	case target == "" && p.migration == "" && p.movable(wanted):
+	case target == "" && p.migration == "" && p.targetMovable(wanted):
 		p.endOthers()
 		p.moveTarget(wanted)
 	case target == "" && p.migration == "":
-		if p.second != nil || p.secondFront != nil {
+		if p.second != nil || p.secondFrontend != nil {
 			p.endSecond()
 		}
 	case target != "" && p.current == wanted:
 		p.migration = target
-		if p.v.Status.CurrentMigrationNodeID == target {
+		if p.Volume.Status.CurrentMigrationNodeID == target {
 			p.startSecond(target)
 		}
 	case target == "" && p.current == wanted:
@@ -40,45 +40,45 @@ func (p *pass) migrate(wanted string) {
 
 // startSecond creates the second engine over the replicas that are RW in a fresh poll, and for v2 its frontend.
 func (p *pass) startSecond(target string) {
-	if p.down(target) || !p.engineUp() {
+	if p.nodeDown(target) || !p.engineRuns() {
 		p.wait(v1beta2.ReasonMigrating, "The migration to "+target+" waits for both nodes.")
 		return
 	}
 	if p.second == nil {
 		if p.freshPoll() {
-			p.add(Write{Kind: Create, Stage: StageMake, Object: p.secondEngine(target)})
+			p.add(Write{Kind: Create, Stage: StageMake, Object: p.newSecondEngine(target)})
 		}
 		p.wait(v1beta2.ReasonMigrating, "A second engine on "+target+" is about to be created.")
 		return
 	}
-	if p.leftOver(target) || p.outrun() {
+	if p.secondUnwanted(target) || p.secondOutdated() {
 		p.endSecond() // another one is created
 		return
 	}
 	if !p.running(ofEngine(p.second)) || !p.hasFrontend() {
 		return
 	}
-	if p.secondFront == nil {
+	if p.secondFrontend == nil {
 		p.add(Write{Kind: Create, Stage: StageMake, Object: p.newFrontend(p.second, target)})
 		return
 	}
-	p.orderFrontend(p.secondFront, p.second, target)
+	p.orderFrontend(p.secondFrontend, p.second, target)
 }
 
-// leftOver reports whether the second engine belongs to a migration that was rolled back or retargeted.
-func (p *pass) leftOver(target string) bool {
-	e, f := ofEngine(p.second), p.secondFront
-	return p.second.DeletionTimestamp != nil || !e.wanted || e.node != target || f != nil && f.DeletionTimestamp != nil
+// secondUnwanted reports whether the second engine belongs to a migration that was rolled back or retargeted.
+func (f Facts) secondUnwanted(target string) bool {
+	e, frontend := ofEngine(f.second), f.secondFrontend
+	return f.second.DeletionTimestamp != nil || !e.wanted || e.node != target || frontend != nil && frontend.DeletionTimestamp != nil
 }
 
-// outrun reports whether the first engine dropped a replica that the second one was given, and the second one has not dropped it. Such a
+// secondOutdated reports whether the first engine dropped a replica that the second one was given, and the second one has not dropped it. Such a
 // second engine must not be used: it would never start, or would serve stale data.
-func (p *pass) outrun() bool {
-	running := p.running(ofEngine(p.second))
-	for name := range p.second.Spec.ReplicaAddressMap {
-		_, given := p.engine.Spec.ReplicaAddressMap[name]
-		gone := !given || p.mode(name) == v1beta2.ReplicaModeERR
-		if gone && !(running && p.second.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeERR) {
+func (f Facts) secondOutdated() bool {
+	running := f.running(ofEngine(f.second))
+	for name := range f.second.Spec.ReplicaAddressMap {
+		_, given := f.engine.Spec.ReplicaAddressMap[name]
+		gone := !given || f.mode(name) == v1beta2.ReplicaModeERR
+		if gone && !(running && f.second.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeERR) {
 			return true
 		}
 	}
@@ -113,12 +113,12 @@ func (p *pass) handOver(target string) {
 		return
 	}
 	if first.node == target {
-		p.engine, p.second, p.frontend, p.secondFront = p.second, p.engine, p.secondFront, p.frontend
+		p.engine, p.second, p.frontend, p.secondFrontend = p.second, p.engine, p.secondFrontend, p.frontend
 		first, second = second, first
 	}
-	broken := p.outrun() || p.down(first.node) && !p.stopped(first) || second.state == v1beta2.InstanceStateError || p.down(target) &&
+	broken := p.secondOutdated() || p.nodeDown(first.node) && !p.stopped(first) || second.state == v1beta2.InstanceStateError || p.nodeDown(target) &&
 		!p.stopped(first) ||
-		ofFrontend(p.secondFront).wanted && ofFrontend(p.secondFront).state == v1beta2.InstanceStateError
+		ofFrontend(p.secondFrontend).wanted && ofFrontend(p.secondFrontend).state == v1beta2.InstanceStateError
 	if broken {
 		p.state = v1beta2.VolumeStateDetaching
 		return
@@ -126,7 +126,7 @@ func (p *pass) handOver(target string) {
 	if !p.second.Spec.Active {
 		p.patch(StageStop, p.second, "active", true)
 	}
-	if f := p.secondFront; f != nil && !f.Spec.Active {
+	if f := p.secondFrontend; f != nil && !f.Spec.Active {
 		p.patch(StageStop, f, "active", true)
 	}
 	if !p.stopSide(p.frontend, p.engine) || !p.stopped(first) || !p.stopped(ofFrontend(p.frontend)) {
@@ -145,7 +145,7 @@ func (p *pass) handOver(target string) {
 
 // endSecond stops and deletes the second engine: the migration was rolled back.
 func (p *pass) endSecond() bool {
-	if !p.stopSide(p.secondFront, p.second) || !p.stopped(ofEngine(p.second)) || !p.stopped(ofFrontend(p.secondFront)) {
+	if !p.stopSide(p.secondFrontend, p.second) || !p.stopped(ofEngine(p.second)) || !p.stopped(ofFrontend(p.secondFrontend)) {
 		return p.wait(v1beta2.ReasonMigrating, "The second engine stops.")
 	}
 	p.dropSecond()

@@ -15,11 +15,11 @@ func (s *fixture) imMonitor() bool {
 		before := *state
 		down := []v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue}}
 		switch {
-		case node != "" && s.down(node) && desired == v1beta2.InstanceStateRunning:
+		case node != "" && s.nodeDown(node) && desired == v1beta2.InstanceStateRunning:
 			if *state == v1beta2.InstanceStateRunning {
 				*state = v1beta2.InstanceStateUnknown
 			}
-		case node != "" && s.down(node):
+		case node != "" && s.nodeDown(node):
 			if *state != v1beta2.InstanceStateStopped && s.cutOff() {
 				*state, *conditions = v1beta2.InstanceStateStopped, down
 			}
@@ -82,8 +82,8 @@ func (s *fixture) connect(f *v1beta2.EngineFrontend) bool {
 			continue
 		}
 		at := e.Status.StorageIP == f.Spec.TargetIP && e.Status.Port == f.Spec.TargetPort && e.Name == f.Spec.EngineName
-		if at && e.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(e.Spec.NodeID) &&
-			ofFrontend(f).state == v1beta2.InstanceStateRunning && !s.down(f.Spec.NodeID) {
+		if at && e.Status.CurrentState == v1beta2.InstanceStateRunning && !s.nodeDown(e.Spec.NodeID) &&
+			ofFrontend(f).state == v1beta2.InstanceStateRunning && !s.nodeDown(f.Spec.NodeID) {
 			f.Status.TargetIP, f.Status.TargetPort = f.Spec.TargetIP, f.Spec.TargetPort
 		}
 	}
@@ -92,7 +92,7 @@ func (s *fixture) connect(f *v1beta2.EngineFrontend) bool {
 
 func (s *fixture) cutOff() bool {
 	for _, r := range s.Replicas {
-		if !s.down(r.Spec.NodeID) && (r.Status.CurrentState != v1beta2.InstanceStateStopped ||
+		if !s.nodeDown(r.Spec.NodeID) && (r.Status.CurrentState != v1beta2.InstanceStateStopped ||
 			r.Spec.DesireState == v1beta2.InstanceStateRunning) {
 			return false
 		}
@@ -106,7 +106,7 @@ func (s *fixture) poll(e *v1beta2.Engine, fresh bool) bool {
 	for name := range e.Spec.ReplicaAddressMap {
 		modes[name] = v1beta2.ReplicaModeERR
 		for _, r := range s.Replicas {
-			if r.Name == name && r.Status.CurrentState == v1beta2.InstanceStateRunning && !s.down(r.Spec.NodeID) &&
+			if r.Name == name && r.Status.CurrentState == v1beta2.InstanceStateRunning && !s.nodeDown(r.Spec.NodeID) &&
 				(fresh || e.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeERR) {
 				modes[name] = v1beta2.ReplicaModeRW
 			}

@@ -10,7 +10,7 @@ import (
 
 // open starts the replicas, then the engine, then for v2 the frontend, on the node. It reports whether the volume is usable there.
 func (p *pass) open(node string) bool {
-	if p.down(node) {
+	if p.nodeDown(node) {
 		return p.wait(v1beta2.ReasonNodeDown, "Node "+node+" is down.")
 	}
 	if p.engine == nil {
@@ -20,7 +20,7 @@ func (p *pass) open(node string) bool {
 	if e := ofEngine(p.engine); !(e.wanted && e.node == at && p.running(e)) && !p.startEngine(at) {
 		return false
 	}
-	return !p.isV2() || p.v.Spec.DisableFrontend || p.startFrontend(node)
+	return !p.isV2() || p.Volume.Spec.DisableFrontend || p.startFrontend(node)
 }
 
 func (p *pass) startEngine(node string) bool {
@@ -46,19 +46,19 @@ func (p *pass) startEngine(node string) bool {
 	if !e.wanted {
 		p.orderEngine(node, addresses)
 	}
-	return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s is about to run on %s; it is %s.%s", p.engine.Name, node, p.is(e),
+	return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s is about to run on %s; it is %s.%s", p.engine.Name, node, p.stateOf(e),
 		NotStarted(p.engine.Status.Conditions)))
 }
 
 // nothingUnknown reports whether the state of every engine and frontend is known: an engine in an unknown state may still write.
 func (p *pass) nothingUnknown() bool {
 	for _, e := range p.Engines {
-		if i := ofEngine(e); p.is(i) == v1beta2.InstanceStateUnknown {
+		if i := ofEngine(e); p.stateOf(i) == v1beta2.InstanceStateUnknown {
 			return p.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of engine %s on %s is not known.", e.Name, i.node))
 		}
 	}
 	for _, f := range p.Frontends {
-		if i := ofFrontend(f); p.is(i) == v1beta2.InstanceStateUnknown {
+		if i := ofFrontend(f); p.stateOf(i) == v1beta2.InstanceStateUnknown {
 			return p.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of frontend %s on %s is not known.", f.Name, i.node))
 		}
 	}
@@ -70,43 +70,43 @@ func (p *pass) nothingUnknown() bool {
 func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 	var usable []*v1beta2.Replica
 	for _, r := range p.Replicas {
-		if p.healthy(r) && r.Spec.NodeID != "" && !p.down(r.Spec.NodeID) && !p.leftOut(r) {
+		if p.healthy(r) && r.Spec.NodeID != "" && !p.nodeDown(r.Spec.NodeID) && !p.excludedByUpgrade(r) {
 			usable = append(usable, r)
 		}
 	}
 	if len(usable) == 0 {
-		return nil, p.wait(v1beta2.ReasonNoUsableReplica, p.noReplica())
+		return nil, p.wait(v1beta2.ReasonNoUsableReplica, p.noReplicaReason())
 	}
 	ready = true
 	addresses = map[string]string{}
 	for _, r := range usable {
 		i := ofReplica(r)
-		another := p.another(r, usable)
-		if another && p.overdue(r) && !p.ordered(r.Name) && p.fail(r, tooLate()) {
+		another := p.anotherRuns(r, usable)
+		if another && p.overdue(r) && !p.engineMayUse(r.Name) && p.fail(r, tooLate()) {
 			continue
 		}
 		if p.slow(r, !another) {
 			ready = false
 			continue
 		}
-		if p.is(i) == v1beta2.InstanceStateUnknown {
+		if p.stateOf(i) == v1beta2.InstanceStateUnknown {
 			return nil, p.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of replica %s on %s is not known.", r.Name, i.node))
 		}
 		if !i.wanted {
 			p.start(r)
 		}
 		if !i.wanted || !p.running(i) || r.Status.Port == 0 {
-			ready = p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Replica %s on %s is %s and must run.%s", r.Name, i.node, p.is(i),
+			ready = p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Replica %s on %s is %s and must run.%s", r.Name, i.node, p.stateOf(i),
 				NotStarted(r.Status.Conditions)))
 			continue
 		}
 		addresses[r.Name] = address(r)
 	}
 	for _, r := range p.Replicas {
-		if p.healthy(r) && r.Spec.NodeID != "" && p.down(r.Spec.NodeID) && !p.ordered(r.Name) {
+		if p.healthy(r) && r.Spec.NodeID != "" && p.nodeDown(r.Spec.NodeID) && !p.engineMayUse(r.Name) {
 			p.fail(r, "its node "+r.Spec.NodeID+" is down while the volume is attached without it")
 		}
-		if p.healthy(r) && p.leftOut(r) && !p.ordered(r.Name) {
+		if p.healthy(r) && p.excludedByUpgrade(r) && !p.engineMayUse(r.Name) {
 			p.fail(r, "the data engine of its node "+r.Spec.NodeID+" is being upgraded while the volume is attached without it")
 		}
 	}
@@ -116,8 +116,8 @@ func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
 // start starts a replica, and records for which engine.
 func (p *pass) start(r *v1beta2.Replica) {
 	p.patch(StageStop, r, "desireState", v1beta2.InstanceStateRunning)
-	if r.Spec.UnmapMarkDiskChainRemovedEnabled != p.unmaps() {
-		p.patch(StageStop, r, "unmapMarkDiskChainRemovedEnabled", p.unmaps())
+	if r.Spec.UnmapMarkDiskChainRemovedEnabled != p.removesSnapshotsOnTrim() {
+		p.patch(StageStop, r, "unmapMarkDiskChainRemovedEnabled", p.removesSnapshotsOnTrim())
 	}
 	p.assign(r)
 }
@@ -128,27 +128,27 @@ func (p *pass) assign(r *v1beta2.Replica) {
 	}
 }
 
-// ordered reports whether the engine was requested over this replica, and may have opened it: then the mode that it reports decides.
-func (p *pass) ordered(replica string) bool {
-	_, mapped := p.engine.Spec.ReplicaAddressMap[replica]
-	return mapped && ofEngine(p.engine).wanted
+// engineMayUse reports whether the engine was requested over this replica, and may have opened it: then the mode that it reports decides.
+func (f Facts) engineMayUse(replica string) bool {
+	_, mapped := f.engine.Spec.ReplicaAddressMap[replica]
+	return mapped && ofEngine(f.engine).wanted
 }
 
 func address(r *v1beta2.Replica) string {
 	return net.JoinHostPort(r.Status.StorageIP, strconv.Itoa(r.Status.Port))
 }
 
-func (p *pass) noReplica() string {
+func (f Facts) noReplicaReason() string {
 	switch {
-	case len(p.Replicas) == 0 && p.everHealthy():
+	case len(f.Replicas) == 0 && f.everHealthy():
 		return "The volume was attached before, and none of its replicas is left: restore it from a backup, or delete it."
-	case len(p.Replicas) == 0:
+	case len(f.Replicas) == 0:
 		return "The volume has no replica yet: see the condition Scheduled."
-	case p.allFailed():
+	case f.allFailed():
 		return "All replicas have failed."
 	}
-	for _, r := range p.Replicas {
-		if p.healthy(r) {
+	for _, r := range f.Replicas {
+		if f.healthy(r) {
 			return fmt.Sprintf("Healthy replica %s is on node %q, which is down: bring that node back.", r.Name, r.Spec.NodeID)
 		}
 	}
@@ -185,37 +185,37 @@ func (p *pass) begin(addresses map[string]string) {
 }
 
 // engineSpec returns the spec of an engine that starts on the node, without its replicas.
-func (p *pass) engineSpec(node string) map[string]any {
-	s := p.v.Spec
+func (f Facts) engineSpec(node string) map[string]any {
+	s := f.Volume.Spec
 	return map[string]any{
 		"nodeID": node, "desireState": v1beta2.InstanceStateRunning, "disableFrontend": s.DisableFrontend,
-		"frontend": s.Frontend, "image": p.image(), "snapshotMaxCount": s.SnapshotMaxCount, "snapshotMaxSize": size(s.SnapshotMaxSize),
-		"revisionCounterDisabled": s.RevisionCounterDisabled, "unmapMarkSnapChainRemovedEnabled": p.unmaps(),
+		"frontend": s.Frontend, "image": f.image(), "snapshotMaxCount": s.SnapshotMaxCount, "snapshotMaxSize": size(s.SnapshotMaxSize),
+		"revisionCounterDisabled": s.RevisionCounterDisabled, "unmapMarkSnapChainRemovedEnabled": f.removesSnapshotsOnTrim(),
 	}
 }
 
-// unmaps reports whether trimming the filesystem removes the snapshots that contain the trimmed data.
-func (p *pass) unmaps() bool {
-	switch p.v.Spec.UnmapMarkSnapChainRemoved {
+// removesSnapshotsOnTrim reports whether trimming the filesystem removes the snapshots that contain the trimmed data.
+func (f Facts) removesSnapshotsOnTrim() bool {
+	switch f.Volume.Spec.UnmapMarkSnapChainRemoved {
 	case "enabled":
 		return true
 	case "disabled":
 		return false
 	}
-	return p.Settings.RemoveSnapshotsOnTrim
+	return f.Settings.RemoveSnapshotsOnTrim
 }
 
-func (p *pass) image() string {
-	if p.v.Spec.Image != "" {
-		return p.v.Spec.Image
+func (f Facts) image() string {
+	if f.Volume.Spec.Image != "" {
+		return f.Volume.Spec.Image
 	}
-	return p.Settings.DefaultEngineImage
+	return f.Settings.DefaultEngineImage
 }
 
 // salvaging reports whether the replicas all failed once: the engine is then started with salvageRequested, so that it does not insist on
 // their revision counters.
-func (p *pass) salvaging() bool {
-	for _, r := range p.Replicas {
+func (f Facts) salvaging() bool {
+	for _, r := range f.Replicas {
 		if r.Spec.SalvageRequested {
 			return true
 		}
@@ -228,7 +228,7 @@ func (p *pass) startFrontend(node string) bool {
 	if p.frontend == nil {
 		return p.wait(v1beta2.ReasonWaitingForFrontend, "The volume's frontend is about to be created.")
 	}
-	if p.handing() {
+	if p.switchesToSecond() {
 		return p.orderFrontend(p.frontend, p.second, node)
 	}
 	return p.orderFrontend(p.frontend, p.engine, node)
@@ -236,25 +236,25 @@ func (p *pass) startFrontend(node string) bool {
 
 func (p *pass) orderFrontend(f *v1beta2.EngineFrontend, e *v1beta2.Engine, node string) bool {
 	i := ofFrontend(f)
-	if p.turning(f) {
+	if switchPending(f) {
 		return p.held(v1beta2.ReasonWaitingForFrontend, "All I/O is suspended until its frontend leads to its target.")
 	}
 	if !i.wanted || i.node != node || f.Spec.TargetIP != e.Status.StorageIP || f.Spec.TargetPort != e.Status.Port ||
 		f.Spec.EngineName != e.Name {
 		for key, value := range map[string]any{
 			"nodeID": node, "desireState": v1beta2.InstanceStateRunning, "engineName": e.Name, "targetIP": e.Status.StorageIP,
-			"targetPort": e.Status.Port, "disableFrontend": p.v.Spec.DisableFrontend, "frontend": p.v.Spec.Frontend, "image": p.image(),
+			"targetPort": e.Status.Port, "disableFrontend": p.Volume.Spec.DisableFrontend, "frontend": p.Volume.Spec.Frontend, "image": p.image(),
 		} {
 			p.patch(StageStop, f, key, value)
 		}
 		if f.Spec.SuspendRequestedAt != "" {
-			p.patch(StageStop, f, "suspendRequestedAt", p.holdOn(i))
+			p.patch(StageStop, f, "suspendRequestedAt", p.suspendRequest(i))
 		}
 		p.label(StageStop, f, v1beta2.LabelNode, node)
 	}
 	if i.node == node && i.wanted && p.running(i) {
 		return true
 	}
-	return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s is about to run on %s; it is %s.%s", f.Name, node, p.is(i),
+	return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s is about to run on %s; it is %s.%s", f.Name, node, p.stateOf(i),
 		NotStarted(f.Status.Conditions)))
 }

@@ -20,7 +20,7 @@ func (w *World) Starts(r *v1beta2.Replica) bool {
 	i := ofReplica(r)
 	runs := w.running(i) && r.Status.Port != 0
 	return i.wanted && !runs && i.state != v1beta2.InstanceStateError && r.DeletionTimestamp == nil && r.Spec.FailedAt == "" &&
-		!w.down(i.node)
+		!w.nodeDown(i.node)
 }
 
 // overdue reports whether the time to wait for a replica is over.
@@ -54,14 +54,14 @@ func (p *pass) slow(r *v1beta2.Replica, last bool) bool {
 		then = "no other healthy replica runs: check the instance manager of that node."
 	}
 	p.wait(v1beta2.ReasonReplicaNotStarting, fmt.Sprintf("Replica %s on %s is %s and does not start; %s", r.Name, r.Spec.NodeID,
-		p.is(ofReplica(r)), then))
+		p.stateOf(ofReplica(r)), then))
 	return true
 }
 
-// another reports whether another one of these replicas runs.
-func (p *pass) another(except *v1beta2.Replica, of []*v1beta2.Replica) bool {
+// anotherRuns reports whether another one of these replicas runs.
+func (f Facts) anotherRuns(except *v1beta2.Replica, of []*v1beta2.Replica) bool {
 	for _, r := range of {
-		if i := ofReplica(r); r != except && i.wanted && p.running(i) && r.Status.Port != 0 && p.healthy(r) {
+		if i := ofReplica(r); r != except && i.wanted && f.running(i) && r.Status.Port != 0 && f.healthy(r) {
 			return true
 		}
 	}

@@ -74,7 +74,7 @@ func (s *fixture) write(w Write) {
 			"active":            func(v any) { o.Spec.Active = v.(bool) },
 			"replicaAddressMap": func(v any) { o.Spec.ReplicaAddressMap = merge(o.Spec.ReplicaAddressMap, v) },
 			"lookRequestedAt": func(v any) {
-				if o.Spec.LookRequestedAt = v.(string); !s.down(o.Spec.NodeID) {
+				if o.Spec.LookRequestedAt = v.(string); !s.nodeDown(o.Spec.NodeID) {
 					o.Status.LookedAt = o.Spec.LookRequestedAt
 				}
 			},

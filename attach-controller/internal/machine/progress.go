@@ -2,10 +2,10 @@ package machine
 
 // progress runs what fills a new volume with data.
 func (p *pass) progress() {
-	if p.v.Spec.FromBackup != "" {
+	if p.Volume.Spec.FromBackup != "" {
 		p.restore()
 	}
-	if p.v.Spec.DataSource != "" {
+	if p.Volume.Spec.DataSource != "" {
 		p.clone()
 	}
 }

@@ -185,7 +185,7 @@ func noEngineBesideALiveOne(t *rapid.T, w World, verdict Verdict) {
 		}
 		for _, other := range w.Engines {
 			if i := ofEngine(other); other != e {
-				require.Contains(t, []string{v1beta2.InstanceStateStopped, v1beta2.InstanceStateTerminated}, w.is(i), "%s starts beside %s",
+				require.Contains(t, []string{v1beta2.InstanceStateStopped, v1beta2.InstanceStateTerminated}, w.stateOf(i), "%s starts beside %s",
 					e.Name, other.Name)
 			}
 		}
@@ -194,11 +194,11 @@ func noEngineBesideALiveOne(t *rapid.T, w World, verdict Verdict) {
 
 // theLastCopyStays is UPG-1: a pass that marks replicas leaves one that is healthy.
 func theLastCopyStays(t *rapid.T, w World, verdict Verdict) {
-	p := &pass{World: w, v: w.Volume, failed: map[string]bool{}}
+	facts := factsOf(&w)
 	healthy, marked := 0, 0
 	for _, r := range w.Replicas {
 		one := findWrite(verdict, r)
-		if !p.healthy(r) {
+		if !facts.healthy(r) {
 			if one != nil && one.Spec["healthyAt"] != nil && one.Spec["healthyAt"] != "" && r.Spec.FailedAt == "" {
 				healthy++ // its rebuild had just ended
 			}
@@ -236,11 +236,10 @@ func TestTheTargetOfAnAttachedVolumeStays(t *testing.T) {
 		v.Spec.DataEngine, v.Spec.DisableFrontend, v.Spec.MigrationNodeID, v.DeletionTimestamp = v1beta2.DataEngineV2, false, "", nil
 		v.Spec.NodeID, v.Status.CurrentNodeID, v.Status.State, v.Status.CurrentMigrationNodeID = "x", "x", v1beta2.VolumeStateAttached, ""
 		verdict := Decide(w)
-		p := &pass{World: w, v: v, failed: map[string]bool{}, state: v.Status.State, current: "x"}
-		p.pick()
-		served := p.served()
+		facts := factsOf(&w)
+		served := facts.servingEngine()
 		_, leaves := verdict.Status["state"]
-		if leaves || verdict.Status["robustness"] == v1beta2.VolumeRobustnessFaulted || !p.movable("x") || served == nil ||
+		if leaves || verdict.Status["robustness"] == v1beta2.VolumeRobustnessFaulted || !facts.targetMovable("x") || served == nil ||
 			!ofEngine(served).wanted || served.DeletionTimestamp != nil {
 			return
 		}

@@ -28,7 +28,7 @@ func (p *pass) refused() {
 		return
 	}
 	for _, r := range p.Replicas {
-		if p.ordered(r.Name) && p.healthy(r) && !r.Spec.SalvageRequested {
+		if p.engineMayUse(r.Name) && p.healthy(r) && !r.Spec.SalvageRequested {
 			p.patch(StageFail, r, "salvageRequested", true)
 		}
 	}

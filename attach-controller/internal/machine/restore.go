@@ -27,11 +27,11 @@ func BackupOf(text string) (backup, volume string) {
 // restore fills a new volume from its backup. A standby volume is filled again with each later backup of the same backup volume, until a
 // user activates it (spec.Standby false).
 func (p *pass) restore() {
-	first, remote := BackupOf(p.v.Spec.FromBackup)
-	s := p.v.Status
+	first, remote := BackupOf(p.Volume.Spec.FromBackup)
+	s := p.Volume.Status
 	if first == "" {
 		p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("spec.fromBackup %q names no backup: it must end in ?backup=<name>&volume=<volume>; "+
-			"create the volume again.", p.v.Spec.FromBackup))
+			"create the volume again.", p.Volume.Spec.FromBackup))
 		return
 	}
 	if !s.RestoreInitiated {
@@ -40,7 +40,7 @@ func (p *pass) restore() {
 		}
 		p.set("restoreInitiated", false, true)
 		p.set("restoreRequired", s.RestoreRequired, true)
-		p.set("isStandby", s.IsStandby, p.v.Spec.Standby)
+		p.set("isStandby", s.IsStandby, p.Volume.Spec.Standby)
 		return
 	}
 	if !s.RestoreRequired || p.faulted {
@@ -50,7 +50,7 @@ func (p *pass) restore() {
 	if p.engine == nil {
 		return
 	}
-	if !p.v.Spec.DisableFrontend {
+	if !p.Volume.Spec.DisableFrontend {
 		p.wait(v1beta2.ReasonRestoring,
 			"The restore waits until the volume is attached without a frontend: it must not be in use meanwhile.")
 		return
@@ -81,15 +81,15 @@ func (p *pass) fits() bool {
 	if err != nil {
 		return true
 	}
-	if p.v.Spec.Encrypted && b.Status.Labels[labelVolumeEncrypted] == labelEnabled {
+	if p.Volume.Spec.Encrypted && b.Status.Labels[labelVolumeEncrypted] == labelEnabled {
 		stored -= v1beta2.LUKSHeaderBytes
 	}
-	switch wanted := p.v.Spec.Size; {
+	switch wanted := p.Volume.Spec.Size; {
 	case stored < wanted:
 		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: a volume is filled "+
 			"from backups of its own size only. Create another standby volume.", b.Name, stored, wanted))
 	case stored > wanted:
-		p.patch(StageStop, p.v, "size", size(stored))
+		p.patch(StageStop, p.Volume, "size", size(stored))
 		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: it grows first.",
 			b.Name, stored, wanted))
 	case p.engine.Status.CurrentSize > 0 && p.engine.Status.CurrentSize < wanted:
@@ -105,7 +105,7 @@ const labelVolumeEncrypted, labelEnabled = "volume-encrypted", "enabled"
 // latest returns the backup that the volume is to have: the newest of its backup volume for a standby volume, else the one in
 // spec.fromBackup.
 func (p *pass) latest(first string) string {
-	s := p.v.Status
+	s := p.Volume.Status
 	if !s.IsStandby || p.BackupVolume == nil || p.BackupVolume.Status.LastBackupName == "" {
 		return first
 	}
@@ -127,14 +127,14 @@ func (p *pass) restored(backup string) {
 	if p.leftUnfilled(backup) {
 		return
 	}
-	switch s := p.v.Status; {
-	case p.engine.Status.LastRestoredBackup != backup, s.IsStandby && p.v.Spec.Standby:
+	switch s := p.Volume.Status; {
+	case p.engine.Status.LastRestoredBackup != backup, s.IsStandby && p.Volume.Spec.Standby:
 		return
 	case s.IsStandby && (!p.usable() || v1beta2.IsPurging(p.engine.Status.PurgeStatus)):
 		p.wait(v1beta2.ReasonRestoring, "The standby volume is activated once its engine has a usable replica and purges no snapshots.")
 		return
 	}
-	p.set("isStandby", p.v.Status.IsStandby, false)
+	p.set("isStandby", p.Volume.Status.IsStandby, false)
 	p.set("restoreRequired", true, false)
 	p.say(Event{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
 }
@@ -148,9 +148,9 @@ func OperationFailed(list []v1beta2.Condition) string {
 }
 
 // notBegun describes a request that the engine has not begun, and the failure that it reports.
-func (p *pass) notBegun(what string) string {
-	text := "Engine " + p.engine.Name + " was asked to " + what + " and has not begun."
-	if failed := OperationFailed(p.engine.Status.Conditions); failed != "" {
+func (f Facts) notBegun(what string) string {
+	text := "Engine " + f.engine.Name + " was asked to " + what + " and has not begun."
+	if failed := OperationFailed(f.engine.Status.Conditions); failed != "" {
 		text += " " + failed
 	}
 	return text
@@ -168,7 +168,7 @@ func (p *pass) leftUnfilled(backup string) bool {
 		others = others || failed[r.Name] == "" && r.Spec.FailedAt == "" && p.mode(r.Name) == v1beta2.ReplicaModeRW
 	}
 	if !others {
-		p.faulted, p.because = true, p.notRestored(backup)
+		p.faulted, p.because = true, p.restoreFailure(backup)
 		p.say(Event{Reason: EventFaulted, Warning: true, Note: p.because + " The volume is detached, and filled again after " +
 			restoreAgain.String() + "."})
 		return true
@@ -186,10 +186,10 @@ func (p *pass) leftUnfilled(backup string) bool {
 // restoreAgain is how long a volume stays detached after a restore that failed on all its replicas.
 const restoreAgain = 5 * time.Minute
 
-// notRestored explains that no replica of the volume has the wanted backup; empty if that is not so.
-func (p *pass) notRestored(backup string) string {
-	e := p.engine
-	if e == nil || !p.v.Status.RestoreRequired || backup == "" {
+// restoreFailure explains that no replica of the volume has the wanted backup; empty if that is not so.
+func (f Facts) restoreFailure(backup string) string {
+	e := f.engine
+	if e == nil || !f.Volume.Status.RestoreRequired || backup == "" {
 		return ""
 	}
 	failed := restoreErrors(e, backup)
@@ -219,7 +219,7 @@ func restoreErrors(e *v1beta2.Engine, backup string) map[string]string {
 }
 
 // usable reports whether the running engine has a replica in mode RW.
-func (p *pass) usable() bool {
-	robustness := p.robustness()
+func (f Facts) usable() bool {
+	robustness := f.robustness()
 	return robustness == v1beta2.VolumeRobustnessHealthy || robustness == v1beta2.VolumeRobustnessDegraded
 }

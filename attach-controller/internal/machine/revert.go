@@ -8,12 +8,12 @@ import (
 )
 
 // revertRequest is the user's request, as <snapshot>@<time>; empty: nothing.
-func (p *pass) revertRequest() string {
-	at := p.v.Spec.RevertRequestedAt
-	if _, err := time.Parse(time.RFC3339Nano, at); err != nil || p.v.Spec.RevertToSnapshot == "" {
+func (f Facts) revertRequest() string {
+	at := f.Volume.Spec.RevertRequestedAt
+	if _, err := time.Parse(time.RFC3339Nano, at); err != nil || f.Volume.Spec.RevertToSnapshot == "" {
 		return ""
 	}
-	return p.v.Spec.RevertToSnapshot + "@" + at
+	return f.Volume.Spec.RevertToSnapshot + "@" + at
 }
 
 // revert passes the user's request to the engine, and reads the result. It happens only without writers, and a finished request is not
@@ -25,49 +25,49 @@ func (p *pass) revert() {
 		return
 	}
 	asked := request != "" && e.Spec.RequestedRevert == request
-	if request == "" || p.v.Status.LastRevert == request {
+	if request == "" || p.Volume.Status.LastRevert == request {
 		p.withdrawRevert()
 		return
 	}
 	reason, message := p.revertBlocker()
 	switch {
 	case asked && e.Status.LastRevert == request && e.Status.LastRevertError == "":
-		p.endRevert(request, v1beta2.ReasonReverted, "The volume has the content of snapshot "+p.v.Spec.RevertToSnapshot+" again.")
+		p.endRevert(request, v1beta2.ReasonReverted, "The volume has the content of snapshot "+p.Volume.Spec.RevertToSnapshot+" again.")
 	case asked && e.Status.LastRevert == request:
-		p.endRevert(request, v1beta2.ReasonFailed, "The engine did not revert to snapshot "+p.v.Spec.RevertToSnapshot+": "+
+		p.endRevert(request, v1beta2.ReasonFailed, "The engine did not revert to snapshot "+p.Volume.Spec.RevertToSnapshot+": "+
 			e.Status.LastRevertError)
 	case asked && reason == v1beta2.ReasonWaitingForMaintenance:
 		p.endRevert(request, v1beta2.ReasonFailed,
 			"The volume was released before the engine answered: it may have reverted, or not. Ask again with another revertRequestedAt, "+
 				"or leave it.")
 	case asked:
-		p.sayRevert(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+p.v.Spec.RevertToSnapshot+".")
+		p.sayRevert(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+p.Volume.Spec.RevertToSnapshot+".")
 	case reason != "":
 		p.withdrawRevert()
 		p.sayRevert(reason, message)
 	default:
 		p.patch(StageStop, e, "requestedRevert", request)
-		p.sayRevert(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+p.v.Spec.RevertToSnapshot+".")
+		p.sayRevert(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+p.Volume.Spec.RevertToSnapshot+".")
 	}
 }
 
 // revertBlocker returns what blocks the revert now.
-func (p *pass) revertBlocker() (reason, message string) {
-	s := p.v.Status
+func (f Facts) revertBlocker() (reason, message string) {
+	s := f.Volume.Status
 	switch {
-	case p.isV2():
-		return v1beta2.ReasonUnsupported, "A v2 volume is not reverted: create a new one with spec.dataSource snap://" + p.v.Name + "/" +
-			p.v.Spec.RevertToSnapshot + "."
-	case p.v.Spec.MigrationNodeID != "" || s.CurrentMigrationNodeID != "":
+	case f.isV2():
+		return v1beta2.ReasonUnsupported, "A v2 volume is not reverted: create a new one with spec.dataSource snap://" + f.Volume.Name + "/" +
+			f.Volume.Spec.RevertToSnapshot + "."
+	case f.Volume.Spec.MigrationNodeID != "" || s.CurrentMigrationNodeID != "":
 		return v1beta2.ReasonMigrating, "The volume moves to another node; it is reverted when that is done."
-	case p.state != v1beta2.VolumeStateAttached || !p.engineUp() || !p.v.Spec.DisableFrontend || !s.FrontendDisabled ||
-		p.v.Spec.NodeID != p.current:
+	case f.state != v1beta2.VolumeStateAttached || !f.engineRuns() || !f.Volume.Spec.DisableFrontend || !s.FrontendDisabled ||
+		f.Volume.Spec.NodeID != f.current:
 		return v1beta2.ReasonWaitingForMaintenance,
 			"It is reverted only without writers: have it attached by a ticket with disableFrontend \"true\" and no other."
 	case s.RestoreRequired || s.CloneStatus.State == v1beta2.CloneInitiated:
 		return v1beta2.ReasonWaitingForMaintenance, "The volume is still being filled with its data."
 	}
-	for _, mode := range p.engine.Status.ReplicaModeMap {
+	for _, mode := range f.engine.Status.ReplicaModeMap {
 		if mode == v1beta2.ReplicaModeWO {
 			return v1beta2.ReasonRebuilding, "A replica of the volume is being rebuilt; it is reverted when that is done."
 		}
@@ -83,7 +83,7 @@ func (p *pass) withdrawRevert() {
 }
 
 func (p *pass) endRevert(request, reason, message string) {
-	p.set("lastRevert", p.v.Status.LastRevert, request)
+	p.set("lastRevert", p.Volume.Status.LastRevert, request)
 	p.sayRevert(reason, message)
 	h := Event{Reason: EventReverted, Note: message}
 	if reason != v1beta2.ReasonReverted {

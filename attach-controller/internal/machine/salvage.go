@@ -18,12 +18,12 @@ const latest = time.Second
 
 // salvage ends the fault of a detached volume, if something usable is left.
 func (p *pass) salvage() {
-	if !p.faulted || p.state != v1beta2.VolumeStateDetached || p.current != "" || p.v.Spec.NodeID != "" {
+	if !p.faulted || p.state != v1beta2.VolumeStateDetached || p.current != "" || p.Volume.Spec.NodeID != "" {
 		return
 	}
 	defer func() { p.because = p.why.message }()
 	switch {
-	case p.healthyUp(""):
+	case p.otherHealthyReachable(""):
 		p.retry()
 	case p.waitsForHealthy():
 	case !p.Settings.AutoSalvage:
@@ -38,11 +38,11 @@ func (p *pass) salvage() {
 func (p *pass) retry() {
 	pause, why := retryAfter, ""
 	if p.engine != nil {
-		if why = p.notRestored(p.engine.Spec.RequestedBackupRestore); why != "" {
+		if why = p.restoreFailure(p.engine.Spec.RequestedBackupRestore); why != "" {
 			pause, why = restoreAgain, why+" "
 		}
 	}
-	faulted := conditions.Get(p.v.Status.Conditions, v1beta2.VolumeFaulted)
+	faulted := conditions.Get(p.Volume.Status.Conditions, v1beta2.VolumeFaulted)
 	if faulted != nil && faulted.Status == v1beta2.ConditionTrue {
 		since, err := time.Parse(time.RFC3339, faulted.LastTransitionTime)
 		if due := since.Add(pause); err == nil && p.Now.Before(due) {
@@ -97,7 +97,7 @@ func (p *pass) salvageLatest() {
 		if !ok || newest.Sub(failed) > latest {
 			continue
 		}
-		if p.down(r.Spec.NodeID) || !p.stopped(ofReplica(r)) {
+		if p.nodeDown(r.Spec.NodeID) || !p.stopped(ofReplica(r)) {
 			continue
 		}
 		p.patch(StageFail, r, "failedAt", "")
@@ -111,12 +111,12 @@ func (p *pass) salvageLatest() {
 	}
 	p.faulted = false
 	p.remount()
-	p.set("lastAutoSalvagedAt", p.v.Status.LastAutoSalvagedAt, stamp(p.Now))
+	p.set("lastAutoSalvagedAt", p.Volume.Status.LastAutoSalvagedAt, stamp(p.Now))
 	p.report(last, Event{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume continues from " +
 		strings.Join(taken, ", ") + "."})
 }
 
 // remount requests new mounts in the pods of the volume, which package podrecovery handles: the old mounts lost their device.
 func (p *pass) remount() {
-	p.set("remountRequestedAt", p.v.Status.RemountRequestedAt, stamp(p.Now))
+	p.set("remountRequestedAt", p.Volume.Status.RemountRequestedAt, stamp(p.Now))
 }

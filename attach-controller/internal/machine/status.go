@@ -54,7 +54,7 @@ func (p *pass) set(key string, from, to any) {
 
 // status computes Volume.status.
 func (p *pass) status() {
-	s := p.v.Status
+	s := p.Volume.Status
 	p.set("state", s.State, p.state)
 	p.set("currentNodeID", s.CurrentNodeID, p.current)
 	p.set("currentMigrationNodeID", s.CurrentMigrationNodeID, p.migration)
@@ -63,19 +63,19 @@ func (p *pass) status() {
 		target = p.engine.Spec.NodeID
 	}
 	p.set("currentTargetNodeID", s.CurrentTargetNodeID, target)
-	p.set("capacity", s.Capacity, resource.NewQuantity(p.v.Spec.Size, resource.BinarySI).String())
+	p.set("capacity", s.Capacity, resource.NewQuantity(p.Volume.Spec.Size, resource.BinarySI).String())
 	robustness := p.robustness()
 	p.set("robustness", s.Robustness, robustness)
 	if robustness == v1beta2.VolumeRobustnessDegraded && s.Robustness != robustness {
 		p.set("lastDegradedAt", s.LastDegradedAt, stamp(p.Now))
 	}
 	if arrived := p.state == v1beta2.VolumeStateAttached && s.State != p.state; arrived {
-		p.set("frontendDisabled", s.FrontendDisabled, p.v.Spec.DisableFrontend)
+		p.set("frontendDisabled", s.FrontendDisabled, p.Volume.Spec.DisableFrontend)
 		// never empty: it shows that there is data
 		p.set("currentImage", s.CurrentImage, cmp.Or(p.image(), p.engine.Status.CurrentImage, p.engine.Status.InstanceManagerName))
 	}
-	if p.engine != nil && p.v.DeletionTimestamp == nil {
-		wanted, has := v1beta2.SizeOf(p.v), p.engine.Status.CurrentSize
+	if p.engine != nil && p.Volume.DeletionTimestamp == nil {
+		wanted, has := v1beta2.SizeOf(p.Volume), p.engine.Status.CurrentSize
 		p.set("expansionRequired", s.ExpansionRequired, p.engine.Spec.VolumeSize < wanted || has > 0 && has < wanted)
 	}
 	p.out.Conditions = p.conditions(robustness)
@@ -83,17 +83,17 @@ func (p *pass) status() {
 }
 
 // robustness rates the safety of the data by what the running engine reports.
-func (p *pass) robustness() string {
-	if p.faulted {
+func (f Facts) robustness() string {
+	if f.faulted {
 		return v1beta2.VolumeRobustnessFaulted
 	}
-	if p.state != v1beta2.VolumeStateAttached || !p.engineUp() {
+	if f.state != v1beta2.VolumeStateAttached || !f.engineRuns() {
 		return v1beta2.VolumeRobustnessUnknown
 	}
 	usable, reported := 0, 0
-	for _, r := range p.Replicas {
-		switch mode := p.mode(r.Name); {
-		case mode == v1beta2.ReplicaModeRW && !p.failed[r.Name] && r.Spec.FailedAt == "":
+	for _, r := range f.Replicas {
+		switch mode := f.mode(r.Name); {
+		case mode == v1beta2.ReplicaModeRW && !f.failed[r.Name] && r.Spec.FailedAt == "":
 			usable++
 			reported++
 		case mode != "":
@@ -103,7 +103,7 @@ func (p *pass) robustness() string {
 	switch {
 	case reported == 0:
 		return v1beta2.VolumeRobustnessUnknown
-	case usable >= p.v.Spec.NumberOfReplicas:
+	case usable >= f.Volume.Spec.NumberOfReplicas:
 		return v1beta2.VolumeRobustnessHealthy
 	}
 	return v1beta2.VolumeRobustnessDegraded
@@ -117,7 +117,7 @@ func Owned(list []v1beta2.Condition) []v1beta2.Condition { return conditions.Own
 
 // conditions report where the volume is, and why it is not where it is wanted.
 func (p *pass) conditions(robustness string) []v1beta2.Condition {
-	list := p.expansionSaid(p.revertSaid(Owned(p.v.Status.Conditions)))
+	list := p.expansionSaid(p.revertSaid(Owned(p.Volume.Status.Conditions)))
 	list = conditions.Set(list, p.attachedCondition(), p.Now)
 	faulted := v1beta2.Condition{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonUsable}
 	if robustness == v1beta2.VolumeRobustnessFaulted {
@@ -154,19 +154,19 @@ func (p *pass) attachedCondition() v1beta2.Condition {
 }
 
 // deletedInUse returns the object of an attached volume that was deleted while in use; "" if there is none.
-func (p *pass) deletedInUse() string {
+func (f Facts) deletedInUse() string {
 	switch {
-	case p.engine != nil && p.engine.DeletionTimestamp != nil:
-		return "Engine " + p.engine.Name
-	case p.frontend != nil && p.frontend.DeletionTimestamp != nil:
-		return "Frontend " + p.frontend.Name
+	case f.engine != nil && f.engine.DeletionTimestamp != nil:
+		return "Engine " + f.engine.Name
+	case f.frontend != nil && f.frontend.DeletionTimestamp != nil:
+		return "Frontend " + f.frontend.Name
 	}
 	return ""
 }
 
 // transitions adds the events of what changed.
 func (p *pass) transitions(robustness string) {
-	s := p.v.Status
+	s := p.Volume.Status
 	switch {
 	case p.state == v1beta2.VolumeStateAttached && s.State != p.state:
 		p.say(Event{Reason: EventAttached, Note: "The volume is attached to " + p.current + "."})

@@ -4,7 +4,7 @@ import "drover.dev/drover/shared/api/v1beta2"
 
 // move does one step of the table in the package comment.
 func (p *pass) move() {
-	wanted := p.v.Spec.NodeID
+	wanted := p.Volume.Spec.NodeID
 	switch {
 	case p.state == "":
 		p.state = v1beta2.VolumeStateCreating
@@ -17,13 +17,13 @@ func (p *pass) move() {
 		}
 	case wanted == "" && p.current == "" && p.state == v1beta2.VolumeStateDetached:
 		p.close()
-	case p.leaves(wanted):
+	case p.mustDetach(wanted):
 		p.leave()
 	case p.current == "" && p.state == v1beta2.VolumeStateDetached:
 		p.state = v1beta2.VolumeStateAttaching
 		p.wait(v1beta2.ReasonWaitingForReplicas, "The volume is about to be attached to "+wanted+".")
 	case p.current == "" && p.state == v1beta2.VolumeStateAttaching:
-		if p.strayed(wanted) {
+		if p.runsElsewhere(wanted) {
 			p.leave()
 			return
 		}
@@ -35,31 +35,31 @@ func (p *pass) move() {
 	}
 }
 
-// leaves reports whether a closing row of the table applies: no ticket wants the volume, or it is not on the wanted node.
-func (p *pass) leaves(wanted string) bool {
-	attached := p.state == v1beta2.VolumeStateAttached
+// mustDetach reports whether a closing row of the table applies: no ticket wants the volume, or it is not on the wanted node.
+func (f Facts) mustDetach(wanted string) bool {
+	attached := f.state == v1beta2.VolumeStateAttached
 	switch {
 	case wanted == "":
 		return true
-	case p.current == "":
-		return attached || p.state == v1beta2.VolumeStateDetaching
-	case p.current == wanted:
+	case f.current == "":
+		return attached || f.state == v1beta2.VolumeStateDetaching
+	case f.current == wanted:
 		return !attached
 	}
-	return !(attached && p.migration != "")
+	return !(attached && f.migration != "")
 }
 
-// strayed reports whether an engine or frontend runs, or may run, that is not the wanted one: it stops first, and so do the replicas that
+// runsElsewhere reports whether an engine or frontend runs, or may run, that is not the wanted one: it stops first, and so do the replicas that
 // it may write to.
-func (p *pass) strayed(wanted string) bool {
-	stray := func(i instance) bool { return !p.stopped(i) && (i.node != wanted || !i.wanted) }
-	for _, e := range p.Engines {
+func (f Facts) runsElsewhere(wanted string) bool {
+	stray := func(i instance) bool { return !f.stopped(i) && (i.node != wanted || !i.wanted) }
+	for _, e := range f.Engines {
 		if stray(ofEngine(e)) {
 			return true
 		}
 	}
-	for _, f := range p.Frontends {
-		if stray(ofFrontend(f)) {
+	for _, frontend := range f.Frontends {
+		if stray(ofFrontend(frontend)) {
 			return true
 		}
 	}
@@ -93,8 +93,8 @@ func (p *pass) stay(wanted string) {
 		return
 	}
 	p.migrate(wanted)
-	moving := p.makes || p.movable(wanted) && ofEngine(p.second).wanted // the second engine lacks what the first one gets meanwhile
-	if p.migration == "" && p.v.Spec.MigrationNodeID == "" && p.current == wanted && !moving {
+	moving := p.makes || p.targetMovable(wanted) && ofEngine(p.second).wanted // the second engine lacks what the first one gets meanwhile
+	if p.migration == "" && p.Volume.Spec.MigrationNodeID == "" && p.current == wanted && !moving {
 		p.join()
 		p.expand()
 		p.limits()

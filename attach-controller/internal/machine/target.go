@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -21,14 +22,14 @@ const retryTarget = 10 * time.Second
 //
 // EngineFrontend.status decides which engine is the volume's, so that an I/O target exists at every moment. [UPG-3]
 
-// served returns the engine that the volume's only frontend leads to; nil if that is unknown.
-func (p *pass) served() *v1beta2.Engine {
-	if len(p.Frontends) != 1 {
+// servingEngine returns the engine that the volume's only frontend leads to; nil if that is unknown.
+func (f Facts) servingEngine() *v1beta2.Engine {
+	if len(f.Frontends) != 1 {
 		return nil
 	}
 	var found *v1beta2.Engine
-	for _, e := range p.Engines {
-		if leadsTo(p.Frontends[0], e) && (found == nil || e.Name == p.Frontends[0].Spec.EngineName) {
+	for _, e := range f.Engines {
+		if leadsTo(f.Frontends[0], e) && (found == nil || e.Name == f.Frontends[0].Spec.EngineName) {
 			found = e
 		}
 	}
@@ -41,44 +42,44 @@ func leadsTo(f *v1beta2.EngineFrontend, e *v1beta2.Engine) bool {
 	return s.TargetIP != "" && s.TargetPort != 0 && s.TargetIP == e.Status.StorageIP && s.TargetPort == e.Status.Port
 }
 
-// movable reports whether the volume is attached with one frontend on its node, so that its engine may be relocated.
-func (p *pass) movable(home string) bool {
-	f := ofFrontend(p.frontend)
-	return p.hasFrontend() && p.engine != nil && p.state == v1beta2.VolumeStateAttached && home != "" && p.current == home &&
-		p.secondFront == nil && f.wanted && f.node == home
+// targetMovable reports whether the volume is attached with one frontend on its node, so that its engine may be relocated.
+func (f Facts) targetMovable(home string) bool {
+	i := ofFrontend(f.frontend)
+	return f.hasFrontend() && f.engine != nil && f.state == v1beta2.VolumeStateAttached && home != "" && f.current == home &&
+		f.secondFrontend == nil && i.wanted && i.node == home
 }
 
 // relocated reports whether the target is not on the node where the volume is attached.
-func (p *pass) relocated() bool {
-	e := ofEngine(p.engine)
-	return p.movable(p.current) && e.wanted && e.node != "" && e.node != p.current
+func (f Facts) relocated() bool {
+	e := ofEngine(f.engine)
+	return f.targetMovable(f.current) && e.wanted && e.node != "" && e.node != f.current
 }
 
 // engineNode returns the node for the engine of a volume that is wanted on a node.
-func (p *pass) engineNode(node string) string {
-	if p.current == node && p.relocated() {
-		return p.engine.Spec.NodeID
+func (f Facts) engineNode(node string) string {
+	if f.current == node && f.relocated() {
+		return f.engine.Spec.NodeID
 	}
 	return node
 }
 
-// handing reports whether the frontend was ordered to switch to the second engine, which runs.
-func (p *pass) handing() bool {
-	return p.second != nil && p.frontend != nil && p.secondFront == nil && p.state == v1beta2.VolumeStateAttached &&
-		p.frontend.Spec.EngineName == p.second.Name && p.running(ofEngine(p.second))
+// switchesToSecond reports whether the frontend was ordered to switch to the second engine, which runs.
+func (f Facts) switchesToSecond() bool {
+	return f.second != nil && f.frontend != nil && f.secondFrontend == nil && f.state == v1beta2.VolumeStateAttached &&
+		f.frontend.Spec.EngineName == f.second.Name && f.running(ofEngine(f.second))
 }
 
 // moveTarget takes the next step of the table above.
 func (p *pass) moveTarget(home string) {
 	goal := p.goal(home)
 	switch {
-	case p.second == nil && !p.broken() && p.engine.Spec.NodeID == goal:
+	case p.second == nil && !p.relocatedTargetFailed() && p.engine.Spec.NodeID == goal:
 		p.upgraded(home)
 	case p.second == nil:
 		p.beginMove(goal)
 	case p.targetReady(goal):
 		p.carryOn(home, goal)
-	case p.arriving(goal): // it moves on from there: reversing on the way could repeat for ever
+	case p.switchAlmostComplete(goal): // it moves on from there: reversing on the way could repeat for ever
 		p.orderFrontend(p.frontend, p.second, home)
 	default:
 		p.endMove(home)
@@ -90,13 +91,13 @@ func (p *pass) moveTarget(home string) {
 
 // goal returns the node for the target: its current node as long as it cannot move to the wanted one.
 func (p *pass) goal(home string) string {
-	at, wanted := p.engine.Spec.NodeID, p.v.Spec.TargetNodeID
+	at, wanted := p.engine.Spec.NodeID, p.Volume.Spec.TargetNodeID
 	if wanted == "" {
 		wanted = home
 	}
 	switch u := p.upgradeOf(wanted); {
 	case wanted == at:
-	case p.down(wanted):
+	case p.nodeDown(wanted):
 		p.wait(v1beta2.ReasonNodeDown, fmt.Sprintf("Its target stays on %s: node %s is down.", at, wanted))
 		return at
 	case wanted != home && p.Nodes[wanted].Upgrading, u != nil && u.leaves():
@@ -107,10 +108,10 @@ func (p *pass) goal(home string) string {
 	return wanted
 }
 
-// broken reports whether the relocated target has failed while copies are left that it served from: another engine takes over under the
+// relocatedTargetFailed reports whether the relocated target has failed while copies are left that it served from: another engine takes over under the
 // frontend, since the volume could not be attached again where it is.
-func (p *pass) broken() bool {
-	return p.relocated() && ofEngine(p.engine).state == v1beta2.InstanceStateError && p.dropFailed(p.rwReplicas()) > 0
+func (f Facts) relocatedTargetFailed() bool {
+	return f.relocated() && ofEngine(f.engine).state == v1beta2.InstanceStateError && len(f.withoutFailed(f.rwReplicas())) > 0
 }
 
 // beginMove creates the second engine.
@@ -118,11 +119,11 @@ func (p *pass) beginMove(goal string) {
 	at := p.engine.Spec.NodeID
 	switch {
 	case !leadsTo(p.frontend, p.engine) || !p.running(ofFrontend(p.frontend)):
-	case p.engineUp():
-		if !p.unfinished() && p.freshPoll() {
+	case p.engineRuns():
+		if !p.engineBusy() && p.freshPoll() {
 			p.makeTarget(goal)
 		}
-	case p.broken(), p.down(at) && at != goal && p.hasHealthySuccessor() && p.cutOff():
+	case p.relocatedTargetFailed(), p.nodeDown(at) && at != goal && p.hasHealthySuccessor() && p.cutOff():
 		if !p.failUnreachable() {
 			p.makeTarget(goal)
 		}
@@ -132,47 +133,50 @@ func (p *pass) beginMove(goal string) {
 
 func (p *pass) makeTarget(node string) {
 	p.out.Fresh = true
-	if e := p.secondEngine(node); p.dropFailed(e.Spec.ReplicaAddressMap) > 0 {
+	e := p.newSecondEngine(node)
+	e.Spec.ReplicaAddressMap = p.withoutFailed(e.Spec.ReplicaAddressMap)
+	if len(e.Spec.ReplicaAddressMap) > 0 {
 		p.makes = true
 		p.add(Write{Kind: Create, Stage: StageMake, Object: e})
 	}
 }
 
-// dropFailed removes failed replicas from a map and counts them.
-func (p *pass) dropFailed(addresses map[string]string) int {
-	for _, r := range p.Replicas {
-		if r.Spec.FailedAt != "" || p.failed[r.Name] {
-			delete(addresses, r.Name)
+// withoutFailed returns the addresses of those replicas that have not failed.
+func (f Facts) withoutFailed(addresses map[string]string) map[string]string {
+	out := maps.Clone(addresses)
+	for _, r := range f.Replicas {
+		if r.Spec.FailedAt != "" || f.failed[r.Name] {
+			delete(out, r.Name)
 		}
 	}
-	return len(addresses)
+	return out
 }
 
-// unfinished reports whether the engine does something that no other engine could continue, or has not reported the mode of each replica.
-func (p *pass) unfinished() bool {
-	e := p.engine
+// engineBusy reports whether the engine does something that no other engine could continue, or has not reported the mode of each replica.
+func (f Facts) engineBusy() bool {
+	e := f.engine
 	for name := range e.Spec.ReplicaAddressMap {
-		if mode := p.mode(name); mode != v1beta2.ReplicaModeRW && mode != v1beta2.ReplicaModeERR {
+		if mode := f.mode(name); mode != v1beta2.ReplicaModeRW && mode != v1beta2.ReplicaModeERR {
 			return true
 		}
 	}
-	for _, r := range p.Replicas {
-		if p.mode(r.Name) == v1beta2.ReplicaModeRW && p.down(r.Spec.NodeID) {
+	for _, r := range f.Replicas {
+		if f.mode(r.Name) == v1beta2.ReplicaModeRW && f.nodeDown(r.Spec.NodeID) {
 			return true // the engine is about to notice
 		}
 		if e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW && r.Spec.FailedAt != "" {
 			return true // it drops that replica first: a frontend that switched back would read stale data from it
 		}
 	}
-	return e.Status.IsExpanding || e.Spec.VolumeSize < v1beta2.SizeOf(p.v) || p.v.Status.RestoreRequired ||
-		p.v.Status.CloneStatus.State == v1beta2.CloneInitiated
+	return e.Status.IsExpanding || e.Spec.VolumeSize < v1beta2.SizeOf(f.Volume) || f.Volume.Status.RestoreRequired ||
+		f.Volume.Status.CloneStatus.State == v1beta2.CloneInitiated
 }
 
 // failUnreachable marks the replicas that the next engine will not have; it reports whether there were any.
 func (p *pass) failUnreachable() bool {
 	any := false
 	for _, r := range p.Replicas {
-		if p.mode(r.Name) == v1beta2.ReplicaModeRW && p.healthy(r) && (p.down(r.Spec.NodeID) || !p.running(ofReplica(r))) {
+		if p.mode(r.Name) == v1beta2.ReplicaModeRW && p.healthy(r) && (p.nodeDown(r.Spec.NodeID) || !p.running(ofReplica(r))) {
 			any = p.fail(r, "it cannot be reached while the target moves") || any
 		}
 	}

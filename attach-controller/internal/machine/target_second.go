@@ -11,10 +11,10 @@ import (
 // of the first one. One that is not ready has retryTarget to become so.
 func (p *pass) targetReady(goal string) bool {
 	e := ofEngine(p.second)
-	if p.second.DeletionTimestamp != nil || !e.wanted || e.node != goal || p.engine.Spec.NodeID == goal && !p.broken() {
+	if p.second.DeletionTimestamp != nil || !e.wanted || e.node != goal || p.engine.Spec.NodeID == goal && !p.relocatedTargetFailed() {
 		return false
 	}
-	if !p.unsound() {
+	if !p.secondFailed() {
 		return true
 	}
 	due := p.second.CreationTimestamp.Add(retryTarget)
@@ -25,19 +25,19 @@ func (p *pass) targetReady(goal string) bool {
 	return true
 }
 
-// unsound reports whether the second engine failed, or dropped a replica, or has one that the first one dropped.
-func (p *pass) unsound() bool {
-	bad := ofEngine(p.second).state == v1beta2.InstanceStateError || p.engineUp() && p.outrun()
-	for name := range p.second.Spec.ReplicaAddressMap {
-		bad = bad || p.second.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeERR
+// secondFailed reports whether the second engine failed, or dropped a replica, or has one that the first one dropped.
+func (f Facts) secondFailed() bool {
+	bad := ofEngine(f.second).state == v1beta2.InstanceStateError || f.engineRuns() && f.secondOutdated()
+	for name := range f.second.Spec.ReplicaAddressMap {
+		bad = bad || f.second.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeERR
 	}
 	return bad
 }
 
-// arriving reports whether the frontend is switching to the second engine, which is sound, while neither engine is on the wanted node.
-func (p *pass) arriving(goal string) bool {
-	return p.handing() && p.second.DeletionTimestamp == nil && ofEngine(p.second).wanted && !p.down(p.second.Spec.NodeID) && !p.unsound() &&
-		p.engine.Spec.NodeID != goal && p.second.Spec.NodeID != goal
+// switchAlmostComplete reports whether the frontend is switching to the second engine, which is sound, while neither engine is on the wanted node.
+func (f Facts) switchAlmostComplete(goal string) bool {
+	return f.switchesToSecond() && f.second.DeletionTimestamp == nil && ofEngine(f.second).wanted && !f.nodeDown(f.second.Spec.NodeID) && !f.secondFailed() &&
+		f.engine.Spec.NodeID != goal && f.second.Spec.NodeID != goal
 }
 
 // carryOn switches the frontend to the second engine once that runs and has all its replicas.
@@ -50,7 +50,7 @@ func (p *pass) carryOn(home, goal string) {
 
 // ready reports whether the second engine may take over, or the frontend was already ordered to switch.
 func (p *pass) ready(home string) bool {
-	if !p.running(ofEngine(p.second)) || p.second.Status.Port == 0 || p.engineUp() && p.outrun() {
+	if !p.running(ofEngine(p.second)) || p.second.Status.Port == 0 || p.engineRuns() && p.secondOutdated() {
 		return false
 	}
 	for name := range p.second.Spec.ReplicaAddressMap {
@@ -64,7 +64,7 @@ func (p *pass) ready(home string) bool {
 		return false
 	case switchOrdered:
 		return true
-	case p.engineUp() && !p.freshPoll(), !p.engineUp() && !p.broken() && !p.cutOff():
+	case p.engineRuns() && !p.freshPoll(), !p.engineRuns() && !p.relocatedTargetFailed() && !p.cutOff():
 		return false
 	}
 	p.out.Fresh, p.out.FreshFrontends = true, true
@@ -117,7 +117,7 @@ func (p *pass) believe(e *v1beta2.Engine) {
 // endOthers stops and deletes the engines beside the two that count.
 func (p *pass) endOthers() (stopped bool) {
 	stopped = true
-	for _, e := range p.others() {
+	for _, e := range p.otherEngines() {
 		switch {
 		case !p.stopSide(nil, e):
 			stopped = false
@@ -128,6 +128,6 @@ func (p *pass) endOthers() (stopped bool) {
 	return stopped
 }
 
-func (p *pass) others() []*v1beta2.Engine {
-	return slices.DeleteFunc(slices.Clone(p.Engines), func(e *v1beta2.Engine) bool { return e == p.engine || e == p.second })
+func (f Facts) otherEngines() []*v1beta2.Engine {
+	return slices.DeleteFunc(slices.Clone(f.Engines), func(e *v1beta2.Engine) bool { return e == f.engine || e == f.second })
 }

@@ -29,30 +29,30 @@ func (u *Upgrade) leaves() bool {
 	return u.State == v1beta2.UpgradeStateDetachingReplicas || u.State == v1beta2.UpgradeStateUpgradingInstanceManager
 }
 
-func (p *pass) upgradeOf(node string) *Upgrade {
-	for i := range p.Upgrades {
-		if p.Upgrades[i].Node == node {
-			return &p.Upgrades[i]
+func (f Facts) upgradeOf(node string) *Upgrade {
+	for i := range f.Upgrades {
+		if f.Upgrades[i].Node == node {
+			return &f.Upgrades[i]
 		}
 	}
 	return nil
 }
 
-// takenOut reports whether an upgrade wants a replica out of the running engine.
-func (p *pass) takenOut(r *v1beta2.Replica) bool {
-	u := p.upgradeOf(r.Spec.NodeID)
-	return u != nil && u.apart() && u.Listed && u.Replica == r.Name && p.isV2()
+// removedByUpgrade reports whether an upgrade wants a replica out of the running engine.
+func (f Facts) removedByUpgrade(r *v1beta2.Replica) bool {
+	u := f.upgradeOf(r.Spec.NodeID)
+	return u != nil && u.apart() && u.Listed && u.Replica == r.Name && f.isV2()
 }
 
-// leftOut reports whether an engine that starts excludes a replica, since another healthy one is available: the instance manager of its
+// excludedByUpgrade reports whether an engine that starts excludes a replica, since another healthy one is available: the instance manager of its
 // node is being replaced.
-func (p *pass) leftOut(r *v1beta2.Replica) bool {
-	u := p.upgradeOf(r.Spec.NodeID)
-	if u == nil || !u.apart() || !p.isV2() {
+func (f Facts) excludedByUpgrade(r *v1beta2.Replica) bool {
+	u := f.upgradeOf(r.Spec.NodeID)
+	if u == nil || !u.apart() || !f.isV2() {
 		return false
 	}
-	for _, other := range p.Replicas {
-		if v := p.upgradeOf(other.Spec.NodeID); other != r && p.healthy(other) && !p.down(other.Spec.NodeID) && (v == nil || !v.apart()) {
+	for _, other := range f.Replicas {
+		if v := f.upgradeOf(other.Spec.NodeID); other != r && f.healthy(other) && !f.nodeDown(other.Spec.NodeID) && (v == nil || !v.apart()) {
 			return true
 		}
 	}
@@ -78,10 +78,10 @@ func (p *pass) takeOut(r *v1beta2.Replica, wanted map[string]string) {
 }
 
 // otherStays reports whether another replica is RW, stays in the engine, and is on a node that is neither down nor about to lose it.
-func (p *pass) otherStays(except *v1beta2.Replica, among map[string]string) bool {
-	for _, r := range p.Replicas {
+func (f Facts) otherStays(except *v1beta2.Replica, among map[string]string) bool {
+	for _, r := range f.Replicas {
 		_, mapped := among[r.Name]
-		if mapped && r != except && p.healthy(r) && !p.down(r.Spec.NodeID) && !p.takenOut(r) && p.mode(r.Name) == v1beta2.ReplicaModeRW {
+		if mapped && r != except && f.healthy(r) && !f.nodeDown(r.Spec.NodeID) && !f.removedByUpgrade(r) && f.mode(r.Name) == v1beta2.ReplicaModeRW {
 			return true
 		}
 	}
@@ -94,9 +94,9 @@ func (p *pass) upgraded(home string) {
 	back := u != nil && u.Listed && u.Original == home && u.Image != "" && p.engine.Spec.NodeID == home &&
 		(u.State == v1beta2.UpgradeStateSwitchingBack || u.State == v1beta2.UpgradeStateRebuildingReplica)
 	switch {
-	case back && p.v.Spec.Image != u.Image:
-		p.patch(StageStop, p.v, "image", u.Image)
+	case back && p.Volume.Spec.Image != u.Image:
+		p.patch(StageStop, p.Volume, "image", u.Image)
 	case back:
-		p.set("currentImage", p.v.Status.CurrentImage, u.Image)
+		p.set("currentImage", p.Volume.Status.CurrentImage, u.Image)
 	}
 }

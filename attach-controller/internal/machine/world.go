@@ -63,7 +63,7 @@ type World struct {
 	Rules        Rules
 }
 
-func (w *World) down(node string) bool {
+func (w *World) nodeDown(node string) bool {
 	n, ok := w.Nodes[node]
 	return !ok || !n.Known || n.Down
 }
@@ -108,18 +108,18 @@ func ofReplica(r *v1beta2.Replica) instance {
 		conditions.IsTrue(r.Status.Conditions, v1beta2.InstanceNodeDown), r.Status.UUID}
 }
 
-// is returns the state that may be relied upon. A state that was concluded while the node was down is unknown until it is observed. An
+// stateOf returns the state that may be relied upon. A state that was concluded while the node was down is unknown until it is observed. An
 // object without a state was never started: the state is written before the first call.
-func (w *World) is(i instance) string {
+func (w *World) stateOf(i instance) string {
 	switch {
 	case !i.exists || i.state == "":
 		return v1beta2.InstanceStateStopped
-	case i.nodeDown && !w.down(i.node):
+	case i.nodeDown && !w.nodeDown(i.node):
 		return v1beta2.InstanceStateUnknown
 	}
 	return i.state
 }
 
-func (w *World) stopped(i instance) bool { return w.is(i) == v1beta2.InstanceStateStopped }
+func (w *World) stopped(i instance) bool { return w.stateOf(i) == v1beta2.InstanceStateStopped }
 
-func (w *World) running(i instance) bool { return w.is(i) == v1beta2.InstanceStateRunning }
+func (w *World) running(i instance) bool { return w.stateOf(i) == v1beta2.InstanceStateRunning }
