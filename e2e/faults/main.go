@@ -14,7 +14,7 @@
 //	faults --sweep 8            a controller crashes at each eighth step of one run; the runs together cover every step
 //	faults --pauses 100         instead, pause leaders with a signal for 20 to 60 s; a former leader must not write
 //	faults --jumps 20           instead, set the wall clock of leaders, by seconds to hours, and set it back
-//	faults --rules=all          instead, disable one rule of live upgrades after the other; a test must fail
+//	faults --rules=all          instead, disable one rule of live upgrades and of attaching after the other; a test must fail
 //	faults --mutants=only       only the mutants
 package main
 
@@ -59,7 +59,7 @@ func main() {
 	flag.IntVar(&o.sweep, "sweep", 0, "also crash each controller at every n-th of its steps in one run; 0 runs no sweep")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other failures")
 	flag.Func("rules",
-		"instead, disable one rule of live upgrades after the other; a test must fail: all packages, or first for the rule's own package",
+		"instead, disable one rule of live upgrades and of attaching after the other; a test must fail: all packages, or first for the rule's own package",
 		enumflag.Words(&o.rules, "all", "first"))
 	flag.IntVar(&o.pauses, "pauses", 0, "instead, run this number of scenarios, each with a leader paused by a signal for 20 to 60 "+
 		"s, with two processes of each controller")

@@ -2,10 +2,11 @@ package main
 
 import "slices"
 
-// The packages with tests of the rules of live upgrades.
+// The packages with tests of the rules.
 const (
 	nodeCore, planCore, upgradeModel, upgradeReconciler = "./upgrade-controller/internal/nodeupgrade", "./upgrade-controller/internal/plan", "./upgrade-controller/internal/model -worlds=600", "./upgrade-controller/internal/upgradecontroller"
 	machineCore, attachModel                            = "./attach-controller/internal/machine", "./attach-controller/internal/model -worlds=3000"
+	attachWorld                                         = "./attach-controller/internal/model -run=TestEveryWorld -worlds=1"
 	replicaCore, placementCore, ticketCore              = "./attach-controller/internal/replica", "./attach-controller/internal/placement", "./attach-controller/internal/attach"
 	leftoverCore                                        = "./upgrade-controller/internal/leftover"
 	managerCore, instanceCore                           = "./im-monitor/internal/instancemanager", "./im-monitor/internal/instance"
@@ -21,9 +22,9 @@ const (
 	replacedFile                                 = managerCore + "/upgrade.go"
 )
 
-// moveRules are the rules by which a node is upgraded under running volumes, each with an edit that disables it.
+// moveRules are the rules by which a node is upgraded under running volumes, and a volume is attached, each with an edit that disables it.
 func moveRules() []rule {
-	return slices.Concat(nodeRules(), orderRules(), targetRules(), heldBackRules(), podRules())
+	return slices.Concat(nodeRules(), orderRules(), targetRules(), volumeRules(), heldBackRules(), podRules())
 }
 
 // nodeTests are those of the rules of upgrade-controller for one node.
@@ -162,42 +163,64 @@ func targetRules() []rule {
 	return []rule{
 		in("path of the frontend", "the active engine is the one that the frontend reports as its path", tests, machineCore, "leadsTo",
 			"", `return f.Spec.EngineName == e.Name`),
-		in("old engine last", "an engine ends only once the frontend leads to the other", tests, machineCore, "pass.endMove",
-			`if !leadsTo(p.frontend, p.engine) || p.frontend.Status.SwitchoverInProgress() || p.frontend.Spec.EngineName != p.engine.Name {`, `if false {`),
-		in("fresh poll for the second", "the second engine is created after a fresh poll", tests, machineCore, "pass.beginMove",
-			` && p.freshPoll() {`, ` {`),
+		in("old engine last", "an engine ends only once the frontend leads to the other", tests, machineCore, "targetMove.stopSecond",
+			`if !leadsTo(m.frontend, m.engine) || m.frontend.Status.SwitchoverInProgress() || m.frontend.Spec.EngineName != m.engine.Name {`, `if false {`),
+		in("fresh poll for the second", "the second engine is created after a fresh poll", tests, machineCore, "targetMove.begin",
+			` && m.requestPoll() {`, ` {`),
 		in("nothing unfinished", "no second engine while the first has an operation that another engine could not continue", tests,
 			machineCore, "Facts.engineBusy", "", "return false"),
-		in("all replicas in the second", "the frontend switches once the second engine has every replica", tests, machineCore, "pass.ready",
-			`if p.second.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeRW {`, `if name == "" {`),
-		in("fresh poll before the switchover", "the first engine is polled right before the switchover", tests, machineCore, "pass.ready",
-			`case p.engineRuns() && !p.freshPoll(), !p.engineRuns()`, `case !p.engineRuns()`),
+		in("all replicas in the second", "the frontend switches once the second engine has every replica", tests, machineCore, "targetMove.secondReady",
+			`if m.second.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeRW {`, `if name == "" {`),
+		in("fresh poll before the switchover", "the first engine is polled right before the switchover", tests, machineCore, "targetMove.secondReady",
+			`case m.engineRuns() && !m.requestPoll(), !m.engineRuns()`, `case !m.engineRuns()`),
 		in("a failed second never counts", "the frontend does not switch to a failed engine", tests, machineCore, "Facts.secondFailed",
 			`bad := ofEngine(f.second).state == v1beta2.InstanceStateError || f.engineRuns() && f.secondOutdated()`, `bad := false`),
-		in("suspension lost", "a frontend that lost its suspension is led back", tests, machineCore, "pass.ready",
-			`case switchOrdered && lost(p.frontend):`, `case false:`),
-		in("what the old one dropped", "a replica that the ending engine had dropped is treated as stale", tests, machineCore, "pass.believe",
+		in("suspension lost", "a frontend that lost its suspension is led back", tests, machineCore, "targetMove.secondReady",
+			`case switchOrdered && suspensionLost(m.frontend):`, `case false:`),
+		in("what the old one dropped", "a replica that the ending engine had dropped is treated as stale", tests, machineCore, "targetMove.failDroppedBy",
 			"", "return"),
 		in("no reversal", "a switchover that is almost complete is completed", tests, machineCore, "Facts.switchAlmostComplete",
 			"", "return false"),
-		in("not to a node that is down", "a target stays while the requested node is down", tests, machineCore, "pass.goal",
-			`case p.nodeDown(wanted):`, `case false:`),
-		in("not to a node that is emptied", "a target does not move to a node whose instance manager is replaced", tests, machineCore, "pass.goal",
-			`case wanted != home && p.Nodes[wanted].Upgrading, u != nil && u.leaves():`, `case u != nil && false:`),
+		in("not to a node that is down", "a target stays while the requested node is down", tests, machineCore, "targetMove.destination",
+			`case m.nodeDown(wanted):`, `case false:`),
+		in("not to a node that is emptied", "a target does not move to a node whose instance manager is replaced", tests, machineCore, "targetMove.destination",
+			`case wanted != original && m.Nodes[wanted].Upgrading, u != nil && u.leaves():`, `case u != nil && false:`),
 		in("unreachable replicas first", "replicas that the next engine cannot reach are marked failed first", tests, machineCore,
-			"pass.failUnreachable", "", "return false"),
+			"targetMove.failUnreachable", "", "return false"),
 		in("last good one stays", "the last good replica is not removed", tests, machineCore, "Facts.otherStays", "", "return true"),
-		in("failed before out", "a replica is marked failed before the engine continues without it", tests, machineCore, "pass.takeOut",
-			`case p.freshPoll() && p.fail(r, why):`, `case p.freshPoll():`),
-		in("poll before removal", "a replica is removed after a fresh poll", tests, machineCore, "pass.takeOut",
-			`case p.freshPoll() && p.fail(r, why):`, `case p.fail(r, why):`),
+		in("failed before out", "a replica is marked failed before the engine continues without it", tests, machineCore, "membership.removeForUpgrade",
+			`case m.requestPoll() && m.fail(r, why):`, `case m.requestPoll():`),
+		in("poll before removal", "a replica is removed after a fresh poll", tests, machineCore, "membership.removeForUpgrade",
+			`case m.requestPoll() && m.fail(r, why):`, `case m.fail(r, why):`),
 		in("left out of a new engine", "a restarted engine does not get a replica that is about to be removed", tests, machineCore,
 			"Facts.excludedByUpgrade", "", "return false"),
-		in("fenced first", "a target is fenced before the fail over", tests, machineCore, "pass.cutOff", "", "return true"),
-		in("suspended until complete", "I/O is resumed only where all acknowledged writes are", tests, machineCore, "pass.resumeIO",
-			`case (p.second != nil || !p.engineRuns()) && p.usesFailedReplica(), p.second != nil && !p.engineRuns():`, `case false && p.usesFailedReplica():`),
-		in("polled once more", "a target that was fenced is polled once more", tests, machineCore, "pass.cutOff",
-			"	case p.engine.Spec.LookRequestedAt != request:", "	case false:"),
+		in("fenced first", "a target is fenced before the fail over", tests, machineCore, "fencing.fence", "", "return true"),
+		in("suspended until complete", "I/O is resumed only where all acknowledged writes are", tests, machineCore,
+			"Facts.successorPending", "", "return false"),
+		in("polled once more", "a target that was fenced is polled once more", tests, machineCore, "fencing.fence",
+			"	case x.engine.Spec.LookRequestedAt != request:", "	case false:"),
+	}
+}
+
+// volumeRules are those by which attach-controller attaches and detaches a volume. A seed of the model is a world that is bad without the
+// rule; if a change of the model changed that world, the packages after it find another one.
+func volumeRules() []rule {
+	world := func(seed string) []string { return []string{machineCore, attachWorld + " -first=" + seed, attachModel} }
+	return []rule{
+		in("creating closes", "a volume in state creating closes first, on whichever node it is wanted", world("43"), machineCore,
+			"lifecycle.create", "", "return"),
+		in("unstartable replicas", "a replica that fails while the volume is attaching has failed", world("221"), machineCore,
+			"replicaHealth.failUnstartable", "", "return"),
+		in("down nodes delay nothing", "an instance on a down node does not delay the next step of closing", world("40"), machineCore,
+			"Facts.delaysNothing", "", "return false"),
+		in("unreachable replicas before reachable ones stop", "replicas on down nodes are marked as failed before the first reachable one "+
+			"is stopped", []string{machineCore, attachModel}, machineCore, "closing.failUnreachableReplicas", "", "return"),
+		in("reports of this run", "replica modes that an earlier run of the engine reported do not count", []string{machineCore, attachModel},
+			machineCore, "Facts.engineReportsOutdated", "", "return false"),
+		in("salvage waits", "the volume waits for a healthy replica on a down node instead of using failed ones", world("488"), machineCore,
+			"salvage.waitsForHealthy", "", "return false"),
+		in("last modes", "the replica modes that the engine reported last are recorded before the volume is detached", world("1280"),
+			machineCore, "draft.failByLastModes", "", "return"),
 	}
 }
 

@@ -56,71 +56,73 @@ func CloneSnapshot(v *v1beta2.Volume) string {
 }
 
 // clone fills a new volume from a snapshot of another one. For a whole volume it creates a snapshot, and deletes it after the copy.
-func (p *pass) clone() {
-	volume, snapshot := sourceOf(p.Volume.Spec.DataSource)
-	c := p.Volume.Status.CloneStatus
+type clone struct{ *draft }
+
+func (x clone) decide() {
+	volume, snapshot := sourceOf(x.Volume.Spec.DataSource)
+	c := x.Volume.Status.CloneStatus
 	switch c.State {
 	case "":
-		if !p.everHealthy() && volume != "" { // only a new volume is filled
-			p.cloneState(v1beta2.CloneInitiated, snapshot)
+		if !x.everHealthy() && volume != "" { // only a new volume is filled
+			x.setState(v1beta2.CloneInitiated, snapshot)
 		}
 	case v1beta2.CloneInitiated:
-		p.copyData(volume)
+		x.copyData(volume)
 	case v1beta2.CloneFailed:
-		p.cloneAgain()
+		x.retry()
 	case v1beta2.CloneCopyCompleted:
-		p.dropCloneSnapshot()
-		if p.robustness() == v1beta2.VolumeRobustnessHealthy {
-			p.cloneState(v1beta2.CloneCompleted, c.Snapshot)
-			p.say(Event{Reason: EventCloned, Note: "The volume was cloned from " + p.Volume.Spec.DataSource + "."})
+		x.deleteCloneSnapshot()
+		if x.robustness() == v1beta2.VolumeRobustnessHealthy {
+			x.setState(v1beta2.CloneCompleted, c.Snapshot)
+			x.emit(Event{Reason: EventCloned, Note: "The volume was cloned from " + x.Volume.Spec.DataSource + "."})
 		}
 	case v1beta2.CloneCompleted:
-		p.dropCloneSnapshot()
+		x.deleteCloneSnapshot()
 	}
 }
 
-func (p *pass) cloneState(state, snapshot string) {
-	status := map[string]any{"state": state, "sourceVolume": SourceOf(p.Volume.Spec.DataSource), "snapshot": snapshot}
-	if p.Volume.Status.CloneStatus.NextAllowedAttemptAt != "" {
+func (x clone) setState(state, snapshot string) {
+	status := map[string]any{"state": state, "sourceVolume": SourceOf(x.Volume.Spec.DataSource), "snapshot": snapshot}
+	if x.Volume.Status.CloneStatus.NextAllowedAttemptAt != "" {
 		status["nextAllowedAttemptAt"] = ""
 	}
-	p.set("cloneStatus", nil, status)
+	x.setStatus("cloneStatus", nil, status)
 }
 
 // copyData requests the copy once both engines run and the source has the snapshot, and reads the result.
-func (p *pass) copyData(volume string) {
-	snapshot := CopiedSnapshot(p.Volume)
+func (x clone) copyData(volume string) {
+	snapshot := CopiedSnapshot(x.Volume)
 	from := "snap://" + volume + "/" + snapshot
-	asked := p.engine != nil && p.engine.Spec.RequestedDataSource == from
+	asked := x.engine != nil && x.engine.Spec.RequestedDataSource == from
 	switch {
 	case snapshot == "":
-		p.wait(v1beta2.ReasonCloning, "spec.dataSource "+p.Volume.Spec.DataSource+" names no snapshot: create the volume again with vol://"+
+		x.wait(v1beta2.ReasonCloning, "spec.dataSource "+x.Volume.Spec.DataSource+" names no snapshot: create the volume again with vol://"+
 			volume+" or snap://"+volume+"/<snapshot>.")
 		return
-	case p.SourceVolume == nil || p.SourceVolume.DeletionTimestamp != nil:
-		p.wait(v1beta2.ReasonCloning, "Volume "+volume+
+	case x.SourceVolume == nil || x.SourceVolume.DeletionTimestamp != nil:
+		x.wait(v1beta2.ReasonCloning, "Volume "+volume+
 			", which is to be copied, does not exist or is being deleted: delete this volume, and create it again from another one.")
 		return
-	case CloneSnapshot(p.Volume) != "" && p.SourceSnapshot == nil && !asked:
-		p.add(Write{Kind: Create, Stage: StageMake, Object: p.newCloneSnapshot(snapshot)})
+	case CloneSnapshot(x.Volume) != "" && x.SourceSnapshot == nil && !asked:
+		x.add(Write{Kind: Create, Stage: StageMake, Object: x.newCloneSnapshot(snapshot)})
 	}
-	if !p.engineRuns() || p.state != v1beta2.VolumeStateAttached || p.Source == nil || !p.Volume.Spec.DisableFrontend {
-		p.wait(v1beta2.ReasonCloning, "The copy waits until "+volume+" is attached, and this volume, too, without a frontend.")
+	if !x.engineRuns() || x.state != v1beta2.VolumeStateAttached || x.Source == nil || !x.Volume.Spec.DisableFrontend {
+		x.wait(v1beta2.ReasonCloning, "The copy waits until "+volume+" is attached, and this volume, too, without a frontend.")
 		return
 	}
 	if !asked {
-		p.beginCopy(volume, snapshot, from)
+		x.beginCopy(volume, snapshot, from)
 		return
 	}
-	p.copied(volume, snapshot)
+	x.readResult(volume, snapshot)
 }
 
 // beginCopy requests the copy of a snapshot that is ready, or that the source's engine lists.
-func (p *pass) beginCopy(volume, snapshot, from string) {
-	info, taken := p.Source.Status.Snapshots[snapshot]
+func (x clone) beginCopy(volume, snapshot, from string) {
+	info, taken := x.Source.Status.Snapshots[snapshot]
 	taken = taken && !info.Removed
 	why := "."
-	if s := p.SourceSnapshot; s != nil {
+	if s := x.SourceSnapshot; s != nil {
 		taken = (taken || s.Status.ReadyToUse && s.Spec.Volume == volume) && s.DeletionTimestamp == nil
 		if c := conditions.Get(s.Status.Conditions, v1beta2.SnapshotReady); c != nil && c.Status == v1beta2.ConditionFalse &&
 			c.Message != "" {
@@ -128,76 +130,76 @@ func (p *pass) beginCopy(volume, snapshot, from string) {
 		}
 	}
 	if !taken {
-		p.wait(v1beta2.ReasonCloning, "Volume "+volume+" has no snapshot "+snapshot+" to copy yet"+why)
+		x.wait(v1beta2.ReasonCloning, "Volume "+volume+" has no snapshot "+snapshot+" to copy yet"+why)
 		return
 	}
-	p.noteSnapshot(snapshot)
-	p.patch(StageStop, p.engine, "requestedDataSource", from)
+	x.recordSnapshot(snapshot)
+	x.patch(StageStop, x.engine, "requestedDataSource", from)
 }
 
-// noteSnapshot records which snapshot is copied: before the request to the engine, and after it if that write was lost.
-func (p *pass) noteSnapshot(snapshot string) {
-	if p.Volume.Status.CloneStatus.Snapshot != snapshot {
-		p.cloneState(v1beta2.CloneInitiated, snapshot)
+// recordSnapshot records which snapshot is copied: before the request to the engine, and after it if that write was lost.
+func (x clone) recordSnapshot(snapshot string) {
+	if x.Volume.Status.CloneStatus.Snapshot != snapshot {
+		x.setState(v1beta2.CloneInitiated, snapshot)
 	}
 }
 
-// copied reads the result that the engine reports, replica by replica in the order of their addresses.
-func (p *pass) copied(volume, snapshot string) {
-	p.noteSnapshot(snapshot)
-	all := p.engine.Status.CloneStatus
+// readResult reads the result that the engine reports, replica by replica in the order of their addresses.
+func (x clone) readResult(volume, snapshot string) {
+	x.recordSnapshot(snapshot)
+	all := x.engine.Status.CloneStatus
 	done := len(all) > 0
 	if !done {
-		p.wait(v1beta2.ReasonCloning, p.notBegun("copy "+p.Volume.Spec.DataSource))
+		x.wait(v1beta2.ReasonCloning, x.notBegun("copy "+x.Volume.Spec.DataSource))
 	}
 	for _, where := range slices.Sorted(maps.Keys(all)) {
 		one := all[where]
 		if one.State == "error" || one.Error != "" {
-			p.cloneFailed(volume, snapshot, where, one.Error)
+			x.copyFailed(volume, snapshot, where, one.Error)
 			return
 		}
 		done = done && one.State == "complete"
 	}
 	if done {
-		p.cloneState(v1beta2.CloneCopyCompleted, snapshot)
+		x.setState(v1beta2.CloneCopyCompleted, snapshot)
 	}
 }
 
-func (p *pass) cloneFailed(volume, snapshot, where, why string) {
-	attempts := p.Volume.Status.CloneStatus.AttemptCount + 1
+func (x clone) copyFailed(volume, snapshot, where, why string) {
+	attempts := x.Volume.Status.CloneStatus.AttemptCount + 1
 	pause := min(clonePause<<min(max(attempts-1, 0), 6), longestClonePause)
-	at := stamp(p.Now.Add(pause))
-	p.set("cloneStatus", nil, map[string]any{"state": v1beta2.CloneFailed, "sourceVolume": volume, "snapshot": snapshot,
+	at := stamp(x.Now.Add(pause))
+	x.setStatus("cloneStatus", nil, map[string]any{"state": v1beta2.CloneFailed, "sourceVolume": volume, "snapshot": snapshot,
 		"attemptCount": attempts, "nextAllowedAttemptAt": at})
-	p.say(Event{Reason: EventCloneFailed, Warning: true,
+	x.emit(Event{Reason: EventCloneFailed, Warning: true,
 		Note: fmt.Sprintf("Copying from %s to %s failed: %s. It is tried again at %s.", volume, where, strings.TrimSuffix(why, "."), at)})
 }
 
-// cloneAgain repeats a failed copy after a pause. It waits until the volume is detached: an engine that still runs reports the old
+// retry repeats a failed copy after a pause. It waits until the volume is detached: an engine that still runs reports the old
 // failure. A failure without a time for the next attempt stays: the volume may have been used since.
-func (p *pass) cloneAgain() {
-	c := p.Volume.Status.CloneStatus
+func (x clone) retry() {
+	c := x.Volume.Status.CloneStatus
 	due, err := time.Parse(time.RFC3339, c.NextAllowedAttemptAt)
 	if err != nil {
-		p.wait(v1beta2.ReasonCloning, "Copying from "+p.Volume.Spec.DataSource+
+		x.wait(v1beta2.ReasonCloning, "Copying from "+x.Volume.Spec.DataSource+
 			" failed, see the event CloneFailed: delete the volume and create it again.")
 		return
 	}
-	if p.Now.Before(due) {
-		p.requeueAt(due)
-		p.wait(v1beta2.ReasonCloning, fmt.Sprintf("Copying from %s failed %d times, see the event CloneFailed: it is tried again "+
-			"at %s.", p.Volume.Spec.DataSource, c.AttemptCount, c.NextAllowedAttemptAt))
+	if x.Now.Before(due) {
+		x.requeueAt(due)
+		x.wait(v1beta2.ReasonCloning, fmt.Sprintf("Copying from %s failed %d times, see the event CloneFailed: it is tried again "+
+			"at %s.", x.Volume.Spec.DataSource, c.AttemptCount, c.NextAllowedAttemptAt))
 		return
 	}
-	if p.engine != nil && p.engine.Spec.RequestedDataSource != "" {
-		p.patch(StageStop, p.engine, "requestedDataSource", "")
+	if x.engine != nil && x.engine.Spec.RequestedDataSource != "" {
+		x.patch(StageStop, x.engine, "requestedDataSource", "")
 		return
 	}
-	if p.state != v1beta2.VolumeStateDetached || p.engine != nil && len(p.engine.Status.CloneStatus) > 0 {
-		p.wait(v1beta2.ReasonCloning, "Copying from "+p.Volume.Spec.DataSource+" failed, and is tried again once the volume is detached.")
+	if x.state != v1beta2.VolumeStateDetached || x.engine != nil && len(x.engine.Status.CloneStatus) > 0 {
+		x.wait(v1beta2.ReasonCloning, "Copying from "+x.Volume.Spec.DataSource+" failed, and is tried again once the volume is detached.")
 		return
 	}
-	p.cloneState(v1beta2.CloneInitiated, c.Snapshot)
+	x.setState(v1beta2.CloneInitiated, c.Snapshot)
 }
 
 // newCloneSnapshot returns the Snapshot of the source as a user would create it, complete from the start.
@@ -215,9 +217,9 @@ func (f Facts) newCloneSnapshot(name string) *v1beta2.Snapshot {
 	}
 }
 
-// dropCloneSnapshot deletes the snapshot that was created for the copy.
-func (p *pass) dropCloneSnapshot() {
-	if s := p.SourceSnapshot; s != nil && s.DeletionTimestamp == nil && CloneSnapshot(p.Volume) != "" {
-		p.add(Write{Kind: Delete, Stage: StageRemove, Object: s})
+// deleteCloneSnapshot deletes the snapshot that was created for the copy.
+func (d *draft) deleteCloneSnapshot() {
+	if s := d.SourceSnapshot; s != nil && s.DeletionTimestamp == nil && CloneSnapshot(d.Volume) != "" {
+		d.add(Write{Kind: Delete, Stage: StageRemove, Object: s})
 	}
 }

@@ -1,61 +1,72 @@
 package machine
 
-import (
-	"slices"
-
-	"drover.dev/drover/shared/api/v1beta2"
-)
-
-// pass is one evaluation under way: the facts, and what follows from them.
-type pass struct {
-	Facts
-	collect
-	out Verdict
-
-	// because is why the volume is faulted, if this pass found out, or what must end for that to change.
-	because string
-	// givenUp reports whether the volume fails over from its engine, or is about to.
-	givenUp bool
-	// makes reports whether this pass creates an engine to take over.
-	makes bool
-	// why is the reason for which the wanted state is not reached.
-	why waiting
-	// reverted is the condition on the revert that a user requested; nil: nothing new.
-	reverted *v1beta2.Condition
-}
-
-// waiting is what a volume waits for, as a reason and a sentence.
-type waiting struct{ reason, message string }
-
-func (p *pass) wait(reason, message string) bool {
-	if p.why.reason == "" {
-		p.why = waiting{reason, message}
-	}
-	return false
-}
-
 // Decide is total and deterministic; deciding again on a world in which its writes were done changes nothing until another writer changes
 // the world.
 func Decide(w World) Verdict {
-	p := &pass{Facts: factsOf(&w)}
-	p.endAllPrevious()
-	switch {
-	case p.Volume.DeletionTimestamp != nil:
-		p.remove()
-	default:
-		p.defaults()
-		p.findFaults()
-		p.failReplicas()
-		p.move()
-		p.resumeIO()
-		p.salvage()
-		p.progress()
-		p.revert()
-		p.newImage()
+	f, total := factsOf(&w), result{}
+	for _, c := range concerns {
+		if !c.when(f) {
+			continue
+		}
+		d := &draft{Facts: f}
+		c.decide(d)
+		f.decided = d.decided
+		total.merge(d.result)
 	}
-	p.status()
-	p.out.Writes = p.list()
-	marks := func(w Write) bool { return w.Stage == StageFail }
-	p.out.Fresh = p.out.Fresh || slices.ContainsFunc(p.out.Writes, marks)
-	return p.out
+	return total.verdict()
+}
+
+// concern is one subject that is decided by itself: it gets the facts, which contain what the concerns before it decided, and fills a draft
+// with its result.
+type concern struct {
+	when   func(Facts) bool
+	decide func(*draft)
+}
+
+// concerns are in the order in which they are decided. A later one builds on the decisions of the earlier ones (decided), and its wait is
+// reported only if no earlier one waits.
+var concerns = []concern{
+	// Objects of a previous volume of the same name end on their own: nothing else depends on them.
+	{Facts.always, of[previousVolume]},
+	// A volume that is being deleted is detached, its objects are deleted, and nothing else happens to it.
+	{Facts.deleted, of[deletion]},
+	// A new volume gets its defaults, engine and frontend before anything can be decided about them.
+	{Facts.kept, of[defaults]},
+	// Faults come before anything starts or stops: a faulted volume is detached, and starts nothing.
+	{Facts.kept, of[faults]},
+	// Replicas that lack data are marked before an engine could start over them, or a target move to them. [UPG-1]
+	{Facts.kept, of[replicaHealth]},
+	// One step of the table in the package comment: open or close.
+	{Facts.kept, of[lifecycle]},
+	// The engine of an attached volume moves under its frontend. A volume either migrates or its target moves; this is decided first, so
+	// that a target does not move in the evaluation in which a migration ends.
+	{Facts.targetMayMove, of[targetMove]},
+	// The volume migrates to another node. It is open on its node by now, and the second engine starts over the replicas that are left.
+	{Facts.mayMigrate, of[migration]},
+	// The running engine gets and loses replicas, unless a second engine starts over the same ones: it would lack what is added meanwhile.
+	{Facts.unchanging, of[membership]},
+	// The engine grows with the replicas that it has, and gets the volume's limits: for the same reason not beside a second engine.
+	{Facts.unchanging, of[expansion]},
+	{Facts.unchanging, of[limits]},
+	// I/O that was suspended for a fail-over resumes, unless the target move has just decided that the fail-over goes on. [UPG-1]
+	{Facts.kept, of[resumption]},
+	// A faulted volume is used again once the table has detached it.
+	{Facts.kept, of[salvage]},
+	// A new volume is filled with its data, once it is open; a restore that failed makes the volume faulted again.
+	{Facts.restores, of[restore]},
+	{Facts.clones, of[clone]},
+	// A user's revert needs an attached volume that nothing else fills.
+	{Facts.kept, of[revert]},
+	// It explains, and changes nothing: it only speaks if nothing else waits.
+	{Facts.kept, of[imageNotice]},
+	// Volume.status describes what all of the above decided.
+	{Facts.always, of[status]},
+}
+
+// of returns how a concern of type C is decided.
+func of[C interface {
+	~struct{ *draft }
+	decide()
+}](d *draft) {
+	C(struct{ *draft }{d}).decide()
 }

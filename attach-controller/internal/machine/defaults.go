@@ -12,25 +12,27 @@ import (
 )
 
 // defaults fills in what a webhook fills in elsewhere, and creates the volume's engine, and for v2 its frontend.
-func (p *pass) defaults() {
-	p.fill()
-	if p.Volume.Spec.DataEngine == "" || !slices.Contains(p.Volume.Finalizers, v1beta2.Finalizer) {
+type defaults struct{ *draft }
+
+func (d defaults) decide() {
+	d.setSpec()
+	if d.Volume.Spec.DataEngine == "" || !slices.Contains(d.Volume.Finalizers, v1beta2.Finalizer) {
 		return // the rest waits until the data engine is recorded, and the volume has its finalizer
 	}
-	if p.engine == nil {
-		p.add(Write{Kind: Create, Stage: StageMake, Object: p.newEngine(p.nextName("-e-"), true)})
-	} else if p.engine.DeletionTimestamp != nil && p.stopped(ofEngine(p.engine)) {
-		p.drop(p.engine)
+	if d.engine == nil {
+		d.add(Write{Kind: Create, Stage: StageMake, Object: d.newEngine(d.nextName("-e-"), true)})
+	} else if d.engine.DeletionTimestamp != nil && d.stopped(ofEngine(d.engine)) {
+		d.remove(d.engine)
 	}
-	if p.engine != nil && p.engine.DeletionTimestamp == nil && p.frontend == nil && p.isV2() {
-		p.add(Write{Kind: Create, Stage: StageMake, Object: p.newFrontend(p.engine, "")})
-	} else if p.frontend != nil && p.frontend.DeletionTimestamp != nil && p.stopped(ofFrontend(p.frontend)) {
-		p.drop(p.frontend)
+	if d.engine != nil && d.engine.DeletionTimestamp == nil && d.frontend == nil && d.isV2() {
+		d.add(Write{Kind: Create, Stage: StageMake, Object: d.newFrontend(d.engine, "")})
+	} else if d.frontend != nil && d.frontend.DeletionTimestamp != nil && d.stopped(ofFrontend(d.frontend)) {
+		d.remove(d.frontend)
 	}
 }
 
-func (p *pass) fill() {
-	s := p.Volume.Spec
+func (d defaults) setSpec() {
+	s := d.Volume.Spec
 	empty := map[string]any{}
 	put := func(missing bool, key string, value any) {
 		if missing {
@@ -39,26 +41,26 @@ func (p *pass) fill() {
 	}
 	put(s.DataEngine == "", "dataEngine", v1beta2.DataEngineV1)
 	put(s.AccessMode == "", "accessMode", v1beta2.AccessModeReadWriteOnce)
-	replicas := p.Settings.DefaultReplicas
+	replicas := d.Settings.DefaultReplicas
 	if s.DataLocality == v1beta2.DataLocalityStrictLocal {
 		replicas = 1 // where it is attached
 	}
 	put(s.NumberOfReplicas == 0, "numberOfReplicas", replicas)
 	put(s.DataLocality == "", "dataLocality", "disabled")
 	put(s.Frontend == "" && !s.DisableFrontend && !s.Standby, "frontend", "blockdev")
-	put(s.Image == "" && p.Settings.DefaultEngineImage != "", "image", p.Settings.DefaultEngineImage)
+	put(s.Image == "" && d.Settings.DefaultEngineImage != "", "image", d.Settings.DefaultEngineImage)
 	// Engine and replicas must agree on it for ever: it is decided once, before any of them exists.
-	fresh := p.engine == nil && len(p.Replicas) == 0 && !p.isV2()
-	put(fresh && !s.RevisionCounterDisabled && (p.Settings.DisableRevisionCounter || s.DataLocality == v1beta2.DataLocalityStrictLocal),
+	fresh := d.engine == nil && len(d.Replicas) == 0 && !d.isV2()
+	put(fresh && !s.RevisionCounterDisabled && (d.Settings.DisableRevisionCounter || s.DataLocality == v1beta2.DataLocalityStrictLocal),
 		"revisionCounterDisabled", true)
 	for key, value := range empty {
-		p.patch(StageMake, p.Volume, key, value)
+		d.patch(StageMake, d.Volume, key, value)
 	}
-	if label := v1beta2.VolumeLabelValue(p.Volume.Name); p.Volume.Labels[v1beta2.LabelVolume] != label {
-		p.label(StageMake, p.Volume, v1beta2.LabelVolume, label)
+	if label := v1beta2.VolumeLabelValue(d.Volume.Name); d.Volume.Labels[v1beta2.LabelVolume] != label {
+		d.label(StageMake, d.Volume, v1beta2.LabelVolume, label)
 	}
-	if !slices.Contains(p.Volume.Finalizers, v1beta2.Finalizer) {
-		p.writeTo(StageMake, p.Volume).Finalizer = true
+	if !slices.Contains(d.Volume.Finalizers, v1beta2.Finalizer) {
+		d.writeTo(StageMake, d.Volume).Finalizer = true
 	}
 }
 

@@ -2,23 +2,41 @@
 // EngineFrontend and Replica objects. Its output is the specs of these objects and Volume.status. It does not handle tickets, replica
 // placement or the data plane.
 //
-//	creating ──► detached ──► attaching ──► attached
-//	                ▲                          │
-//	                └──────── detaching ◄──────┘
+//	             close                 wanted                 open
+//	creating ───────────► detached ───────────► attaching ───────────► attached ◄─┐ migrated to X,
+//	                         ▲                      │                     │  └──────┘ target moved
+//	                         │ close                │ not wanted, or      │ not wanted, on another node,
+//	                         └────── detaching ◄────┴─ something runs ────┘ or faulted
+//	                                                   elsewhere
+//	any state, deleted ──► deleting ──(close, delete the objects)──► gone
 //
-// close stops frontend, engine and replicas; open starts them in reverse. currentNodeID is set when the volume is fully
-// attached, and cleared when it is fully detached. The table (X is wanted, Y another node):
+// To close is to stop frontend, engine and replicas; to open is to start them in reverse. currentNodeID is set when the volume is fully
+// attached, and cleared when it is fully detached. A volume is in one phase (lifecycle.go; X is wanted, Y another node):
 //
-//	spec.nodeID  currentNodeID  state                          do → next
-//	any          any            (new)                          → creating
-//	any          any            creating                       close; closed? → detached
-//	""           any            attaching, attached            → detaching
-//	""           any            detaching                      close; closed? → currentNodeID = "", detached
-//	""           ""             detached                       close (stable)
-//	X            ""             attached, detaching            close; closed? → detached
-//	X            ""             detached                       → attaching
-//	X            ""             attaching                      open; opened? → currentNodeID = X, attached
-//	X            X              attaching, detached, detaching → detaching; close; closed? → detached
-//	X            X              attached                       open (starts added replicas)
-//	X            Y              any                            migrating to X: hand over; else → detaching
+//	phase      spec.nodeID  currentNodeID  state                          do → next
+//	new        any          any            (new)                          → creating
+//	creating   any          any            creating                       close; closed? → detached
+//	detaching  ""           any            attaching, attached            → detaching
+//	detaching  ""           any            detaching                      close; closed? → currentNodeID = "", detached
+//	detached   ""           ""             detached                       close (stable)
+//	detaching  X            ""             attached, detaching            → detaching; close; closed? → detached
+//	wanted     X            ""             detached                       → attaching
+//	attaching  X            ""             attaching                      open; opened? → currentNodeID = X, attached
+//	detaching  X            ""             attaching, runs elsewhere      → detaching; close; closed? → detached
+//	detaching  X            X              attaching, detached, detaching → detaching; close; closed? → detached
+//	attached   X            X              attached                       open (starts added replicas)
+//	attached   X            Y              attached, migrating to X       hand over
+//	detaching  X            Y              any other                      → detaching
+//
+// One evaluation:
+//
+//	World ──► Facts ──► concern ──► decided ──► concern ──► … ──► Verdict
+//	                       └─► writes, events ─────┘
+//
+// Facts are derived once, and their methods have no effect. Each concern (decide.go lists them in order, with the reasons) gets the facts
+// with what the concerns before it decided, and fills a draft. A concern has a file and a type of its own; what several of them do to
+// objects is in instances.go and replicas.go.
+//
+// Codes in brackets are invariants (ARCHITECTURE.md): [ATT-1] at most one node holds a volume, unless it migrates between two; [UPG-1] no
+// volume loses its last healthy replica by a decision; [UPG-3] an attached volume has an I/O target at every moment.
 package machine

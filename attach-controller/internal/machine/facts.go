@@ -2,10 +2,11 @@ package machine
 
 import "drover.dev/drover/shared/api/v1beta2"
 
-// Facts are what an evaluation knows: the World, what follows from it, and what was decided so far. No method of Facts has an effect.
+// Facts are what a concern knows: the World, what follows from it, and what the concerns before it decided. They are passed by value, and
+// none of their methods has an effect.
 type Facts struct {
 	*World
-	roles
+	phase phase
 	decided
 }
 
@@ -17,13 +18,24 @@ type roles struct {
 	frontend, secondFrontend *v1beta2.EngineFrontend
 }
 
-// decided is what an evaluation decided so far, on which its later steps rely.
+// decided is what the concerns of an evaluation decided so far, on which the later ones build.
 type decided struct {
+	roles
 	// state, current and migration are the values for Volume.status.
 	state, current, migration string
 	faulted                   bool
+	// faultReason is why the volume is faulted, if that was found now, or what must end for that to change.
+	faultReason string
 	// failed and rebuilt are the replicas that were found to have failed, and to be rebuilt.
 	failed, rebuilt names
+	// failsOver reports whether the volume fails over from its engine, or is about to.
+	failsOver bool
+	// createsEngine reports whether an engine is created that takes over.
+	createsEngine bool
+	// waits is the reason for which the wanted state is not reached.
+	waits waiting
+	// reverted is the condition on the revert that a user requested; nil: nothing new.
+	reverted *v1beta2.Condition
 }
 
 // names is a set of names of objects.
@@ -47,6 +59,7 @@ func factsOf(w *World) Facts {
 	f.second = f.secondEngine()
 	f.frontend = f.volumeFrontend()
 	f.secondFrontend = f.otherFrontend()
+	f.phase = f.phaseNow()
 	return f
 }
 

@@ -2,12 +2,14 @@ package machine
 
 import "drover.dev/drover/shared/api/v1beta2"
 
-// newImage reports that a running v1 engine keeps its image: another one in spec.image is used from the next attachment on.
-func (p *pass) newImage() {
-	if p.isV2() || p.state != v1beta2.VolumeStateAttached || p.engine == nil || p.engine.Spec.Image == "" ||
-		p.engine.Spec.Image == p.image() {
+// imageNotice reports that a running v1 engine keeps its image: another one in spec.image is used from the next attachment on.
+type imageNotice struct{ *draft }
+
+func (n imageNotice) decide() {
+	if n.isV2() || n.state != v1beta2.VolumeStateAttached || n.engine == nil || n.engine.Spec.Image == "" ||
+		n.engine.Spec.Image == n.image() {
 		return
 	}
-	p.wait(v1beta2.ReasonAttached, "Its engine runs image "+p.engine.Spec.Image+": spec.image "+p.image()+
+	n.wait(v1beta2.ReasonAttached, "Its engine runs image "+n.engine.Spec.Image+": spec.image "+n.image()+
 		" is used from the next attachment on.")
 }

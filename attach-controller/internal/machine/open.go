@@ -8,123 +8,124 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
+// opening starts the instances of a volume.
+type opening struct{ *draft }
+
 // open starts the replicas, then the engine, then for v2 the frontend, on the node. It reports whether the volume is usable there.
-func (p *pass) open(node string) bool {
-	if p.nodeDown(node) {
-		return p.wait(v1beta2.ReasonNodeDown, "Node "+node+" is down.")
+func (o opening) open(node string) bool {
+	if o.nodeDown(node) {
+		return o.wait(v1beta2.ReasonNodeDown, "Node "+node+" is down.")
 	}
-	if p.engine == nil {
-		return p.wait(v1beta2.ReasonWaitingForEngine, "The volume's engine is about to be created.")
+	if o.engine == nil {
+		return o.wait(v1beta2.ReasonWaitingForEngine, "The volume's engine is about to be created.")
 	}
-	at := p.engineNode(node)
-	if e := ofEngine(p.engine); !(e.wanted && e.node == at && p.running(e)) && !p.startEngine(at) {
+	at := o.engineNode(node)
+	if e := ofEngine(o.engine); !(e.wanted && e.node == at && o.running(e)) && !o.startEngine(at) {
 		return false
 	}
-	return !p.isV2() || p.Volume.Spec.DisableFrontend || p.startFrontend(node)
+	return !o.isV2() || o.Volume.Spec.DisableFrontend || o.startFrontend(node)
 }
 
-func (p *pass) startEngine(node string) bool {
-	e := ofEngine(p.engine)
+func (o opening) startEngine(node string) bool {
+	e := ofEngine(o.engine)
 	if e.wanted && e.node != node {
-		return p.stopSide(p.frontend, p.engine) && p.wait(v1beta2.ReasonWaitingForEngine, "The engine leaves "+e.node+".")
+		return o.stopInstances(o.frontend, o.engine) && o.wait(v1beta2.ReasonWaitingForEngine, "The engine leaves "+e.node+".")
 	}
-	if p.Nodes[node].Upgrading && !e.wanted {
-		return p.wait(v1beta2.ReasonNodeUpgrading,
+	if o.Nodes[node].Upgrading && !e.wanted {
+		return o.wait(v1beta2.ReasonNodeUpgrading,
 			"The data engine of node "+node+" is being upgraded; no engine starts there until that ends.")
 	}
-	if !p.nothingUnknown() {
-		return false
-	}
-	if !e.wanted && !p.Rules.off(RuleModesAtClose) {
-		p.failByLastModes() // the modes may have arrived after the volume was detached
-	}
-	p.sizeGiven()
-	addresses, ready := p.startReplicas()
-	if !ready || p.faulted {
+	if !o.statesKnown() {
 		return false
 	}
 	if !e.wanted {
-		p.orderEngine(node, addresses)
+		o.failByLastModes() // the modes may have arrived after the volume was detached
 	}
-	return p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s is about to run on %s; it is %s.%s", p.engine.Name, node, p.stateOf(e),
-		NotStarted(p.engine.Status.Conditions)))
+	o.setSize()
+	addresses, ready := o.startReplicas()
+	if !ready || o.faulted {
+		return false
+	}
+	if !e.wanted {
+		o.requestEngine(node, addresses)
+	}
+	return o.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s is about to run on %s; it is %s.%s", o.engine.Name, node,
+		o.stateOf(e), NotStarted(o.engine.Status.Conditions)))
 }
 
-// nothingUnknown reports whether the state of every engine and frontend is known: an engine in an unknown state may still write.
-func (p *pass) nothingUnknown() bool {
-	for _, e := range p.Engines {
-		if i := ofEngine(e); p.stateOf(i) == v1beta2.InstanceStateUnknown {
-			return p.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of engine %s on %s is not known.", e.Name, i.node))
+// statesKnown reports whether the state of every engine and frontend is known: an engine in an unknown state may still write.
+func (o opening) statesKnown() bool {
+	for _, e := range o.Engines {
+		if i := ofEngine(e); o.stateOf(i) == v1beta2.InstanceStateUnknown {
+			return o.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of engine %s on %s is not known.", e.Name, i.node))
 		}
 	}
-	for _, f := range p.Frontends {
-		if i := ofFrontend(f); p.stateOf(i) == v1beta2.InstanceStateUnknown {
-			return p.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of frontend %s on %s is not known.", f.Name, i.node))
+	for _, f := range o.Frontends {
+		if i := ofFrontend(f); o.stateOf(i) == v1beta2.InstanceStateUnknown {
+			return o.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of frontend %s on %s is not known.", f.Name, i.node))
 		}
 	}
 	return true
 }
 
-// startReplicas starts every healthy replica that can run, marks those on down nodes as failed, and returns the addresses when all of them
-// run.
-func (p *pass) startReplicas() (addresses map[string]string, ready bool) {
-	var usable []*v1beta2.Replica
-	for _, r := range p.Replicas {
-		if p.healthy(r) && r.Spec.NodeID != "" && !p.nodeDown(r.Spec.NodeID) && !p.excludedByUpgrade(r) {
-			usable = append(usable, r)
-		}
-	}
+// startReplicas starts every replica that can be used, and returns the addresses when all of them run. The others that have the data are
+// marked as failed.
+func (o opening) startReplicas() (addresses map[string]string, ready bool) {
+	usable := o.usableReplicas()
 	if len(usable) == 0 {
-		return nil, p.wait(v1beta2.ReasonNoUsableReplica, p.noReplicaReason())
+		return nil, o.wait(v1beta2.ReasonNoUsableReplica, o.noReplicaReason())
 	}
-	ready = true
-	addresses = map[string]string{}
+	addresses, ready = map[string]string{}, true
 	for _, r := range usable {
-		i := ofReplica(r)
-		another := p.anotherRuns(r, usable)
-		if another && p.overdue(r) && !p.engineMayUse(r.Name) && p.fail(r, tooLate()) {
-			continue
-		}
-		if p.slow(r, !another) {
+		another := o.anotherRuns(r, usable)
+		switch i := ofReplica(r); {
+		case another && o.overdue(r) && !o.engineMayUse(r.Name) && o.fail(r, tooLate()): // the engine starts without it
+		case o.reportSlow(r, !another):
 			ready = false
-			continue
-		}
-		if p.stateOf(i) == v1beta2.InstanceStateUnknown {
-			return nil, p.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of replica %s on %s is not known.", r.Name, i.node))
-		}
-		if !i.wanted {
-			p.start(r)
-		}
-		if !i.wanted || !p.running(i) || r.Status.Port == 0 {
-			ready = p.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Replica %s on %s is %s and must run.%s", r.Name, i.node, p.stateOf(i),
-				NotStarted(r.Status.Conditions)))
-			continue
-		}
-		addresses[r.Name] = address(r)
-	}
-	for _, r := range p.Replicas {
-		if p.healthy(r) && r.Spec.NodeID != "" && p.nodeDown(r.Spec.NodeID) && !p.engineMayUse(r.Name) {
-			p.fail(r, "its node "+r.Spec.NodeID+" is down while the volume is attached without it")
-		}
-		if p.healthy(r) && p.excludedByUpgrade(r) && !p.engineMayUse(r.Name) {
-			p.fail(r, "the data engine of its node "+r.Spec.NodeID+" is being upgraded while the volume is attached without it")
+		case o.stateOf(i) == v1beta2.InstanceStateUnknown:
+			return nil, o.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of replica %s on %s is not known.", r.Name, i.node))
+		case o.runReplica(r):
+			addresses[r.Name] = address(r)
+		default:
+			ready = false
 		}
 	}
+	o.failUnused()
 	return addresses, ready
 }
 
-// start starts a replica, and records for which engine.
-func (p *pass) start(r *v1beta2.Replica) {
-	p.patch(StageStop, r, "desireState", v1beta2.InstanceStateRunning)
-	if r.Spec.UnmapMarkDiskChainRemovedEnabled != p.removesSnapshotsOnTrim() {
-		p.patch(StageStop, r, "unmapMarkDiskChainRemovedEnabled", p.removesSnapshotsOnTrim())
+// usableReplicas returns the healthy replicas that can run.
+func (f Facts) usableReplicas() (usable []*v1beta2.Replica) {
+	for _, r := range f.Replicas {
+		if f.healthy(r) && r.Spec.NodeID != "" && !f.nodeDown(r.Spec.NodeID) && !f.excludedByUpgrade(r) {
+			usable = append(usable, r)
+		}
 	}
-	p.assign(r)
+	return usable
 }
 
-func (p *pass) assign(r *v1beta2.Replica) {
-	if r.Spec.EngineName != p.engine.Name {
-		p.patch(StageStop, r, "engineName", p.engine.Name)
+// runReplica starts a replica, and reports whether it runs.
+func (o opening) runReplica(r *v1beta2.Replica) bool {
+	i := ofReplica(r)
+	if !i.wanted {
+		o.startReplica(r)
+	}
+	if i.wanted && o.running(i) && r.Status.Port != 0 {
+		return true
+	}
+	return o.wait(v1beta2.ReasonWaitingForReplicas, fmt.Sprintf("Replica %s on %s is %s and must run.%s", r.Name, i.node, o.stateOf(i),
+		NotStarted(r.Status.Conditions)))
+}
+
+// failUnused marks the healthy replicas without which the engine starts.
+func (o opening) failUnused() {
+	for _, r := range o.Replicas {
+		if o.healthy(r) && r.Spec.NodeID != "" && o.nodeDown(r.Spec.NodeID) && !o.engineMayUse(r.Name) {
+			o.fail(r, "its node "+r.Spec.NodeID+" is down while the volume is attached without it")
+		}
+		if o.healthy(r) && o.excludedByUpgrade(r) && !o.engineMayUse(r.Name) {
+			o.fail(r, "the data engine of its node "+r.Spec.NodeID+" is being upgraded while the volume is attached without it")
+		}
 	}
 }
 
@@ -155,31 +156,31 @@ func (f Facts) noReplicaReason() string {
 	return "No replica can be used."
 }
 
-// orderEngine requests the engine on the node over these replicas.
-func (p *pass) orderEngine(node string, addresses map[string]string) {
-	e := p.engine
-	p.out.Fresh = true // a replica that has the data and is left out must be marked
-	p.begin(addresses)
-	for key, value := range p.engineSpec(node) {
-		p.patch(StageStop, e, key, value)
+// requestEngine requests the engine on the node over these replicas.
+func (o opening) requestEngine(node string, addresses map[string]string) {
+	e := o.engine
+	o.out.Fresh = true // a replica that has the data and is left out must be marked
+	o.markFirstHealthy(addresses)
+	for key, value := range o.engineSpec(node) {
+		o.patch(StageStop, e, key, value)
 	}
 	if !same(e.Spec.ReplicaAddressMap, addresses) {
-		p.patch(StageStop, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, addresses))
+		o.patch(StageStop, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, addresses))
 	}
-	p.patch(StageStop, e, "salvageRequested", p.salvaging())
-	p.label(StageStop, e, v1beta2.LabelNode, node)
+	o.patch(StageStop, e, "salvageRequested", o.salvaging())
+	o.label(StageStop, e, v1beta2.LabelNode, node)
 }
 
-// begin marks the replicas of the first attachment as healthy before their engine starts: from its first write on, a replica that is
-// placed later must be rebuilt, however early the engine is lost.
-func (p *pass) begin(addresses map[string]string) {
-	if p.everHealthy() {
+// markFirstHealthy marks the replicas of the first attachment as healthy before their engine starts: from its first write on, a replica
+// that is placed later must be rebuilt, however early the engine is lost.
+func (o opening) markFirstHealthy(addresses map[string]string) {
+	if o.everHealthy() {
 		return
 	}
-	for _, r := range p.Replicas {
+	for _, r := range o.Replicas {
 		if _, joins := addresses[r.Name]; joins {
-			p.patch(StageFail, r, "healthyAt", stamp(p.Now))
-			p.patch(StageFail, r, "lastHealthyAt", stamp(p.Now))
+			o.patch(StageFail, r, "healthyAt", stamp(o.Now))
+			o.patch(StageFail, r, "lastHealthyAt", stamp(o.Now))
 		}
 	}
 }
@@ -224,37 +225,12 @@ func (f Facts) salvaging() bool {
 }
 
 // startFrontend connects the initiator on the node to the running engine.
-func (p *pass) startFrontend(node string) bool {
-	if p.frontend == nil {
-		return p.wait(v1beta2.ReasonWaitingForFrontend, "The volume's frontend is about to be created.")
+func (o opening) startFrontend(node string) bool {
+	if o.frontend == nil {
+		return o.wait(v1beta2.ReasonWaitingForFrontend, "The volume's frontend is about to be created.")
 	}
-	if p.switchesToSecond() {
-		return p.orderFrontend(p.frontend, p.second, node)
+	if o.switchesToSecond() {
+		return o.connectFrontend(o.frontend, o.second, node)
 	}
-	return p.orderFrontend(p.frontend, p.engine, node)
-}
-
-func (p *pass) orderFrontend(f *v1beta2.EngineFrontend, e *v1beta2.Engine, node string) bool {
-	i := ofFrontend(f)
-	if switchPending(f) {
-		return p.held(v1beta2.ReasonWaitingForFrontend, "All I/O is suspended until its frontend leads to its target.")
-	}
-	if !i.wanted || i.node != node || f.Spec.TargetIP != e.Status.StorageIP || f.Spec.TargetPort != e.Status.Port ||
-		f.Spec.EngineName != e.Name {
-		for key, value := range map[string]any{
-			"nodeID": node, "desireState": v1beta2.InstanceStateRunning, "engineName": e.Name, "targetIP": e.Status.StorageIP,
-			"targetPort": e.Status.Port, "disableFrontend": p.Volume.Spec.DisableFrontend, "frontend": p.Volume.Spec.Frontend, "image": p.image(),
-		} {
-			p.patch(StageStop, f, key, value)
-		}
-		if f.Spec.SuspendRequestedAt != "" {
-			p.patch(StageStop, f, "suspendRequestedAt", p.suspendRequest(i))
-		}
-		p.label(StageStop, f, v1beta2.LabelNode, node)
-	}
-	if i.node == node && i.wanted && p.running(i) {
-		return true
-	}
-	return p.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s is about to run on %s; it is %s.%s", f.Name, node, p.stateOf(i),
-		NotStarted(f.Status.Conditions)))
+	return o.connectFrontend(o.frontend, o.engine, node)
 }

@@ -6,13 +6,15 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// endAllPrevious stops the objects of a previous volume of the same name that are being deleted, and releases its frontends and engines:
+// previousVolume stops the objects of a previous volume of the same name that are being deleted, and releases its frontends and engines:
 // frontends, then engines, then the instances of replicas. Objects that are not being deleted are left alone.
-func (p *pass) endAllPrevious() {
+type previousVolume struct{ *draft }
+
+func (p previousVolume) decide() {
 	ended := true
 	for _, s := range p.Previous {
 		if f, ok := s.(*v1beta2.EngineFrontend); ok && f.DeletionTimestamp != nil {
-			ended = p.endPrevious(f, ofFrontend(f)) && ended
+			ended = p.end(f, ofFrontend(f)) && ended
 		}
 	}
 	if !ended {
@@ -20,7 +22,7 @@ func (p *pass) endAllPrevious() {
 	}
 	for _, s := range p.Previous {
 		if e, ok := s.(*v1beta2.Engine); ok && e.DeletionTimestamp != nil {
-			ended = p.endPrevious(e, ofEngine(e)) && ended
+			ended = p.end(e, ofEngine(e)) && ended
 		}
 	}
 	if !ended {
@@ -28,13 +30,13 @@ func (p *pass) endAllPrevious() {
 	}
 	for _, s := range p.Previous {
 		if r, ok := s.(*v1beta2.Replica); ok && r.DeletionTimestamp != nil {
-			p.halt(r)
+			p.stopReplica(r)
 		}
 	}
 }
 
-// endPrevious stops one object and then releases it; it reports whether the object has stopped.
-func (p *pass) endPrevious(object metav1.Object, i instance) bool {
+// end stops one object and then releases it; it reports whether the object has stopped.
+func (p previousVolume) end(object metav1.Object, i instance) bool {
 	if i.wanted {
 		p.patch(StageStop, object, "desireState", v1beta2.InstanceStateStopped)
 		return false
@@ -42,6 +44,6 @@ func (p *pass) endPrevious(object metav1.Object, i instance) bool {
 	if !p.stopped(i) {
 		return false
 	}
-	p.drop(object)
+	p.remove(object)
 	return true
 }

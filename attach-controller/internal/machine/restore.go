@@ -26,54 +26,56 @@ func BackupOf(text string) (backup, volume string) {
 
 // restore fills a new volume from its backup. A standby volume is filled again with each later backup of the same backup volume, until a
 // user activates it (spec.Standby false).
-func (p *pass) restore() {
-	first, remote := BackupOf(p.Volume.Spec.FromBackup)
-	s := p.Volume.Status
+type restore struct{ *draft }
+
+func (x restore) decide() {
+	first, remote := BackupOf(x.Volume.Spec.FromBackup)
+	s := x.Volume.Status
 	if first == "" {
-		p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("spec.fromBackup %q names no backup: it must end in ?backup=<name>&volume=<volume>; "+
-			"create the volume again.", p.Volume.Spec.FromBackup))
+		x.wait(v1beta2.ReasonRestoring, fmt.Sprintf("spec.fromBackup %q names no backup: it must end in ?backup=<name>&volume=<volume>; "+
+			"create the volume again.", x.Volume.Spec.FromBackup))
 		return
 	}
 	if !s.RestoreInitiated {
-		if p.everHealthy() {
+		if x.everHealthy() {
 			return // it has data: only a new volume is filled
 		}
-		p.set("restoreInitiated", false, true)
-		p.set("restoreRequired", s.RestoreRequired, true)
-		p.set("isStandby", s.IsStandby, p.Volume.Spec.Standby)
+		x.setStatus("restoreInitiated", false, true)
+		x.setStatus("restoreRequired", s.RestoreRequired, true)
+		x.setStatus("isStandby", s.IsStandby, x.Volume.Spec.Standby)
 		return
 	}
-	if !s.RestoreRequired || p.faulted {
+	if !s.RestoreRequired || x.faulted {
 		return
 	}
-	backup := p.latest(first)
-	if p.engine == nil {
+	backup := x.latestBackup(first)
+	if x.engine == nil {
 		return
 	}
-	if !p.Volume.Spec.DisableFrontend {
-		p.wait(v1beta2.ReasonRestoring,
+	if !x.Volume.Spec.DisableFrontend {
+		x.wait(v1beta2.ReasonRestoring,
 			"The restore waits until the volume is attached without a frontend: it must not be in use meanwhile.")
 		return
 	}
-	if s.IsStandby && p.engine.Spec.RequestedBackupRestore != backup && !p.fits() {
+	if s.IsStandby && x.engine.Spec.RequestedBackupRestore != backup && !x.hasSize() {
 		return
 	}
 	from := remote
-	if p.BackupVolume != nil {
-		from = p.BackupVolume.Name
+	if x.BackupVolume != nil {
+		from = x.BackupVolume.Name
 	}
-	if p.engine.Spec.RequestedBackupRestore != backup || p.engine.Spec.BackupVolume != from {
-		p.patch(StageStop, p.engine, "requestedBackupRestore", backup)
-		p.patch(StageStop, p.engine, "backupVolume", from)
+	if x.engine.Spec.RequestedBackupRestore != backup || x.engine.Spec.BackupVolume != from {
+		x.patch(StageStop, x.engine, "requestedBackupRestore", backup)
+		x.patch(StageStop, x.engine, "backupVolume", from)
 		return
 	}
-	p.restored(backup)
+	x.readResult(backup)
 }
 
-// fits expands a standby volume before it is filled with a larger backup, and reports whether the volume has the backup's size. The stored
-// size of an encrypted volume with room for its header is larger than the volume by that room.
-func (p *pass) fits() bool {
-	b := p.BackupVolume
+// hasSize expands a standby volume before it is filled with a larger backup, and reports whether the volume has the backup's size. The
+// stored size of an encrypted volume with room for its header is larger than the volume by that room.
+func (x restore) hasSize() bool {
+	b := x.BackupVolume
 	if b == nil || b.Status.Size == "" {
 		return true
 	}
@@ -81,20 +83,20 @@ func (p *pass) fits() bool {
 	if err != nil {
 		return true
 	}
-	if p.Volume.Spec.Encrypted && b.Status.Labels[labelVolumeEncrypted] == labelEnabled {
+	if x.Volume.Spec.Encrypted && b.Status.Labels[labelVolumeEncrypted] == labelEnabled {
 		stored -= v1beta2.LUKSHeaderBytes
 	}
-	switch wanted := p.Volume.Spec.Size; {
+	switch wanted := x.Volume.Spec.Size; {
 	case stored < wanted:
-		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: a volume is filled "+
+		return x.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: a volume is filled "+
 			"from backups of its own size only. Create another standby volume.", b.Name, stored, wanted))
 	case stored > wanted:
-		p.patch(StageStop, p.Volume, "size", size(stored))
-		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: it grows first.",
+		x.patch(StageStop, x.Volume, "size", size(stored))
+		return x.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: it grows first.",
 			b.Name, stored, wanted))
-	case p.engine.Status.CurrentSize > 0 && p.engine.Status.CurrentSize < wanted:
-		return p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Engine %s has %d bytes and grows to %d before the next backup.", p.engine.Name,
-			p.engine.Status.CurrentSize, wanted))
+	case x.engine.Status.CurrentSize > 0 && x.engine.Status.CurrentSize < wanted:
+		return x.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Engine %s has %d bytes and grows to %d before the next backup.", x.engine.Name,
+			x.engine.Status.CurrentSize, wanted))
 	}
 	return true
 }
@@ -102,41 +104,41 @@ func (p *pass) fits() bool {
 // The label of a BackupVolume that marks an encrypted volume whose backups contain the LUKS header.
 const labelVolumeEncrypted, labelEnabled = "volume-encrypted", "enabled"
 
-// latest returns the backup that the volume is to have: the newest of its backup volume for a standby volume, else the one in
+// latestBackup returns the backup that the volume is to have: the newest of its backup volume for a standby volume, else the one in
 // spec.fromBackup.
-func (p *pass) latest(first string) string {
-	s := p.Volume.Status
-	if !s.IsStandby || p.BackupVolume == nil || p.BackupVolume.Status.LastBackupName == "" {
+func (x restore) latestBackup(first string) string {
+	s := x.Volume.Status
+	if !s.IsStandby || x.BackupVolume == nil || x.BackupVolume.Status.LastBackupName == "" {
 		return first
 	}
-	p.set("lastBackup", s.LastBackup, p.BackupVolume.Status.LastBackupName)
-	p.set("lastBackupAt", s.LastBackupAt, p.BackupVolume.Status.LastBackupAt)
-	return p.BackupVolume.Status.LastBackupName
+	x.setStatus("lastBackup", s.LastBackup, x.BackupVolume.Status.LastBackupName)
+	x.setStatus("lastBackupAt", s.LastBackupAt, x.BackupVolume.Status.LastBackupAt)
+	return x.BackupVolume.Status.LastBackupName
 }
 
-// restored ends the restore once the engine has the backup; the restore of a standby volume continues until a user activates it.
-func (p *pass) restored(backup string) {
-	for _, one := range p.engine.Status.RestoreStatus {
+// readResult ends the restore once the engine has the backup; the restore of a standby volume continues until a user activates it.
+func (x restore) readResult(backup string) {
+	for _, one := range x.engine.Status.RestoreStatus {
 		if one.IsRestoring {
 			return
 		}
 	}
-	if len(p.engine.Status.RestoreStatus) == 0 && p.engine.Status.LastRestoredBackup != backup {
-		p.wait(v1beta2.ReasonRestoring, p.notBegun("restore backup "+backup))
+	if len(x.engine.Status.RestoreStatus) == 0 && x.engine.Status.LastRestoredBackup != backup {
+		x.wait(v1beta2.ReasonRestoring, x.notBegun("restore backup "+backup))
 	}
-	if p.leftUnfilled(backup) {
+	if x.failUnfilled(backup) {
 		return
 	}
-	switch s := p.Volume.Status; {
-	case p.engine.Status.LastRestoredBackup != backup, s.IsStandby && p.Volume.Spec.Standby:
+	switch s := x.Volume.Status; {
+	case x.engine.Status.LastRestoredBackup != backup, s.IsStandby && x.Volume.Spec.Standby:
 		return
-	case s.IsStandby && (!p.usable() || v1beta2.IsPurging(p.engine.Status.PurgeStatus)):
-		p.wait(v1beta2.ReasonRestoring, "The standby volume is activated once its engine has a usable replica and purges no snapshots.")
+	case s.IsStandby && (!x.usable() || v1beta2.IsPurging(x.engine.Status.PurgeStatus)):
+		x.wait(v1beta2.ReasonRestoring, "The standby volume is activated once its engine has a usable replica and purges no snapshots.")
 		return
 	}
-	p.set("isStandby", p.Volume.Status.IsStandby, false)
-	p.set("restoreRequired", true, false)
-	p.say(Event{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
+	x.setStatus("isStandby", x.Volume.Status.IsStandby, false)
+	x.setStatus("restoreRequired", true, false)
+	x.emit(Event{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
 }
 
 // OperationFailed returns the failures that an engine reports in its condition Operations; empty if there is none.
@@ -156,27 +158,27 @@ func (f Facts) notBegun(what string) string {
 	return text
 }
 
-// leftUnfilled marks the replicas that failed to restore a backup that others have: they are rebuilt once the volume has its data. If no
+// failUnfilled marks the replicas that failed to restore a backup that others have: they are rebuilt once the volume has its data. If no
 // replica has the backup, the volume is faulted, and filled again after a pause. Only reports of this engine run count.
-func (p *pass) leftUnfilled(backup string) bool {
-	failed := restoreErrors(p.engine, backup)
-	if len(failed) == 0 || p.robustness() == v1beta2.VolumeRobustnessUnknown {
+func (x restore) failUnfilled(backup string) bool {
+	failed := restoreErrors(x.engine, backup)
+	if len(failed) == 0 || x.robustness() == v1beta2.VolumeRobustnessUnknown {
 		return false
 	}
 	others := false
-	for _, r := range p.Replicas {
-		others = others || failed[r.Name] == "" && r.Spec.FailedAt == "" && p.mode(r.Name) == v1beta2.ReplicaModeRW
+	for _, r := range x.Replicas {
+		others = others || failed[r.Name] == "" && r.Spec.FailedAt == "" && x.mode(r.Name) == v1beta2.ReplicaModeRW
 	}
 	if !others {
-		p.faulted, p.because = true, p.restoreFailure(backup)
-		p.say(Event{Reason: EventFaulted, Warning: true, Note: p.because + " The volume is detached, and filled again after " +
+		x.faulted, x.faultReason = true, x.restoreFailure(backup)
+		x.emit(Event{Reason: EventFaulted, Warning: true, Note: x.faultReason + " The volume is detached, and filled again after " +
 			restoreAgain.String() + "."})
 		return true
 	}
-	for _, r := range p.Replicas {
+	for _, r := range x.Replicas {
 		if why := failed[r.Name]; why != "" {
-			p.fail(r, fmt.Sprintf("restoring backup %s to it failed: %s", backup, why))
-			p.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Restoring backup %s to replica %s failed: %s. It is rebuilt when the volume "+
+			x.fail(r, fmt.Sprintf("restoring backup %s to it failed: %s", backup, why))
+			x.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Restoring backup %s to replica %s failed: %s. It is rebuilt when the volume "+
 				"has its data.", backup, r.Name, why))
 		}
 	}

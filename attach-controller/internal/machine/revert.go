@@ -19,35 +19,37 @@ func (f Facts) revertRequest() string {
 // revert passes the user's request to the engine, and reads the result. It happens only without writers, and a finished request is not
 // repeated: if the volume is released before the engine answers, the engine gets no second request, for by then there may have been
 // writes.
-func (p *pass) revert() {
-	request, e := p.revertRequest(), p.engine
+type revert struct{ *draft }
+
+func (v revert) decide() {
+	request, e := v.revertRequest(), v.engine
 	if e == nil {
 		return
 	}
 	asked := request != "" && e.Spec.RequestedRevert == request
-	if request == "" || p.Volume.Status.LastRevert == request {
-		p.withdrawRevert()
+	if request == "" || v.Volume.Status.LastRevert == request {
+		v.withdraw()
 		return
 	}
-	reason, message := p.revertBlocker()
+	reason, message := v.revertBlocker()
 	switch {
 	case asked && e.Status.LastRevert == request && e.Status.LastRevertError == "":
-		p.endRevert(request, v1beta2.ReasonReverted, "The volume has the content of snapshot "+p.Volume.Spec.RevertToSnapshot+" again.")
+		v.end(request, v1beta2.ReasonReverted, "The volume has the content of snapshot "+v.Volume.Spec.RevertToSnapshot+" again.")
 	case asked && e.Status.LastRevert == request:
-		p.endRevert(request, v1beta2.ReasonFailed, "The engine did not revert to snapshot "+p.Volume.Spec.RevertToSnapshot+": "+
+		v.end(request, v1beta2.ReasonFailed, "The engine did not revert to snapshot "+v.Volume.Spec.RevertToSnapshot+": "+
 			e.Status.LastRevertError)
 	case asked && reason == v1beta2.ReasonWaitingForMaintenance:
-		p.endRevert(request, v1beta2.ReasonFailed,
+		v.end(request, v1beta2.ReasonFailed,
 			"The volume was released before the engine answered: it may have reverted, or not. Ask again with another revertRequestedAt, "+
 				"or leave it.")
 	case asked:
-		p.sayRevert(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+p.Volume.Spec.RevertToSnapshot+".")
+		v.setCondition(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+v.Volume.Spec.RevertToSnapshot+".")
 	case reason != "":
-		p.withdrawRevert()
-		p.sayRevert(reason, message)
+		v.withdraw()
+		v.setCondition(reason, message)
 	default:
-		p.patch(StageStop, e, "requestedRevert", request)
-		p.sayRevert(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+p.Volume.Spec.RevertToSnapshot+".")
+		v.patch(StageStop, e, "requestedRevert", request)
+		v.setCondition(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+v.Volume.Spec.RevertToSnapshot+".")
 	}
 }
 
@@ -75,36 +77,36 @@ func (f Facts) revertBlocker() (reason, message string) {
 	return "", ""
 }
 
-// withdrawRevert withdraws the request from the engine.
-func (p *pass) withdrawRevert() {
-	if p.engine.Spec.RequestedRevert != "" {
-		p.patch(StageStop, p.engine, "requestedRevert", "")
+// withdraw withdraws the request from the engine.
+func (v revert) withdraw() {
+	if v.engine.Spec.RequestedRevert != "" {
+		v.patch(StageStop, v.engine, "requestedRevert", "")
 	}
 }
 
-func (p *pass) endRevert(request, reason, message string) {
-	p.set("lastRevert", p.Volume.Status.LastRevert, request)
-	p.sayRevert(reason, message)
+func (v revert) end(request, reason, message string) {
+	v.setStatus("lastRevert", v.Volume.Status.LastRevert, request)
+	v.setCondition(reason, message)
 	h := Event{Reason: EventReverted, Note: message}
 	if reason != v1beta2.ReasonReverted {
 		h = Event{Reason: EventRevertFailed, Warning: true, Note: message}
 	}
-	p.say(h)
+	v.emit(h)
 }
 
-func (p *pass) sayRevert(reason, message string) {
-	p.reverted = &v1beta2.Condition{Type: v1beta2.VolumeReverted, Status: v1beta2.ConditionFalse, Reason: reason, Message: message}
+func (v revert) setCondition(reason, message string) {
+	v.reverted = &v1beta2.Condition{Type: v1beta2.VolumeReverted, Status: v1beta2.ConditionFalse, Reason: reason, Message: message}
 	if reason == v1beta2.ReasonReverted {
-		p.reverted.Status = v1beta2.ConditionTrue
+		v.reverted.Status = v1beta2.ConditionTrue
 	}
 }
 
-// revertSaid puts the revert condition into a list; the result of a request stays until another request.
-func (p *pass) revertSaid(list []v1beta2.Condition) []v1beta2.Condition {
+// revertCondition puts the revert condition into a list; the result of a request stays until another request.
+func (t status) revertCondition(list []v1beta2.Condition) []v1beta2.Condition {
 	switch {
-	case p.reverted != nil:
-		return conditions.Set(list, *p.reverted, p.Now)
-	case p.revertRequest() == "":
+	case t.reverted != nil:
+		return conditions.Set(list, *t.reverted, t.Now)
+	case t.revertRequest() == "":
 		return conditions.Remove(list, v1beta2.VolumeReverted)
 	}
 	return list

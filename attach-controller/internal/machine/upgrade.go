@@ -44,8 +44,8 @@ func (f Facts) removedByUpgrade(r *v1beta2.Replica) bool {
 	return u != nil && u.apart() && u.Listed && u.Replica == r.Name && f.isV2()
 }
 
-// excludedByUpgrade reports whether an engine that starts excludes a replica, since another healthy one is available: the instance manager of its
-// node is being replaced.
+// excludedByUpgrade reports whether an engine that starts excludes a replica, since another healthy one is available: the instance manager
+// of its node is being replaced.
 func (f Facts) excludedByUpgrade(r *v1beta2.Replica) bool {
 	u := f.upgradeOf(r.Spec.NodeID)
 	if u == nil || !u.apart() || !f.isV2() {
@@ -59,20 +59,20 @@ func (f Facts) excludedByUpgrade(r *v1beta2.Replica) bool {
 	return false
 }
 
-// takeOut removes a replica from the running engine, unless it is the last RW one. It is marked as failed before the engine continues
-// without it: it lacks what is written from then on. [UPG-1]
-func (p *pass) takeOut(r *v1beta2.Replica, wanted map[string]string) {
+// removeForUpgrade removes a replica from the running engine, unless it is the last RW one. It is marked as failed before the engine
+// continues without it: it lacks what is written from then on. [UPG-1]
+func (m membership) removeForUpgrade(r *v1beta2.Replica, wanted map[string]string) {
 	_, mapped := wanted[r.Name]
-	u := p.upgradeOf(r.Spec.NodeID)
+	u := m.upgradeOf(r.Spec.NodeID)
 	why := fmt.Sprintf("the data engine of node %s is being upgraded; it is rebuilt afterwards", u.Node)
 	switch {
 	case !mapped:
-		p.fail(r, why)
-		p.halt(r)
-	case !p.otherStays(r, wanted):
-		p.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Replica %s on %s stays, although that node is being upgraded: it is the last "+
+		m.fail(r, why)
+		m.stopReplica(r)
+	case !m.otherStays(r, wanted):
+		m.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Replica %s on %s stays, although that node is being upgraded: it is the last "+
 			"RW one.", r.Name, u.Node))
-	case p.freshPoll() && p.fail(r, why):
+	case m.requestPoll() && m.fail(r, why):
 		delete(wanted, r.Name)
 	}
 }
@@ -81,22 +81,23 @@ func (p *pass) takeOut(r *v1beta2.Replica, wanted map[string]string) {
 func (f Facts) otherStays(except *v1beta2.Replica, among map[string]string) bool {
 	for _, r := range f.Replicas {
 		_, mapped := among[r.Name]
-		if mapped && r != except && f.healthy(r) && !f.nodeDown(r.Spec.NodeID) && !f.removedByUpgrade(r) && f.mode(r.Name) == v1beta2.ReplicaModeRW {
+		if mapped && r != except && f.healthy(r) && !f.nodeDown(r.Spec.NodeID) && !f.removedByUpgrade(r) &&
+			f.mode(r.Name) == v1beta2.ReplicaModeRW {
 			return true
 		}
 	}
 	return false
 }
 
-// upgraded records the image under which the target runs again on its original node.
-func (p *pass) upgraded(home string) {
-	u := p.upgradeOf(home)
-	back := u != nil && u.Listed && u.Original == home && u.Image != "" && p.engine.Spec.NodeID == home &&
+// recordImage records the image under which the target runs again on its original node.
+func (m targetMove) recordImage(home string) {
+	u := m.upgradeOf(home)
+	back := u != nil && u.Listed && u.Original == home && u.Image != "" && m.engine.Spec.NodeID == home &&
 		(u.State == v1beta2.UpgradeStateSwitchingBack || u.State == v1beta2.UpgradeStateRebuildingReplica)
 	switch {
-	case back && p.Volume.Spec.Image != u.Image:
-		p.patch(StageStop, p.Volume, "image", u.Image)
+	case back && m.Volume.Spec.Image != u.Image:
+		m.patch(StageStop, m.Volume, "image", u.Image)
 	case back:
-		p.set("currentImage", p.Volume.Status.CurrentImage, u.Image)
+		m.setStatus("currentImage", m.Volume.Status.CurrentImage, u.Image)
 	}
 }

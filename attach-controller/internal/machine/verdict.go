@@ -90,25 +90,25 @@ func (v Verdict) LetsGo(volume *v1beta2.Volume) bool {
 	})
 }
 
-// collect gathers the writes of a pass: one patch for each object, at the earliest stage that any of its keys needs, since a second patch
-// would fail on the resourceVersion.
-type collect struct {
+// changes gathers the writes of an evaluation: one patch for each object, at the earliest stage that any of its keys needs, since a second
+// patch would fail on the resourceVersion.
+type changes struct {
 	writes []*Write
 }
 
-// add adds a write that is no patch; an object that is already deleted in this pass is not deleted twice.
-func (c *collect) add(w Write) {
+// add adds a write that is no patch; an object that is already deleted is not deleted twice.
+func (c *changes) add(w Write) {
 	if c.find(w.Object, w.Kind) == nil {
 		c.writes = append(c.writes, &w)
 	}
 }
 
 // patch adds one key of an object's spec.
-func (c *collect) patch(stage Stage, object metav1.Object, key string, value any) {
+func (c *changes) patch(stage Stage, object metav1.Object, key string, value any) {
 	c.writeTo(stage, object).Spec[key] = value
 }
 
-func (c *collect) label(stage Stage, object metav1.Object, key, value string) {
+func (c *changes) label(stage Stage, object metav1.Object, key, value string) {
 	w := c.writeTo(stage, object)
 	if w.Labels == nil {
 		w.Labels = map[string]string{}
@@ -116,7 +116,7 @@ func (c *collect) label(stage Stage, object metav1.Object, key, value string) {
 	w.Labels[key] = value
 }
 
-func (c *collect) writeTo(stage Stage, object metav1.Object) *Write {
+func (c *changes) writeTo(stage Stage, object metav1.Object) *Write {
 	if w := c.find(object, Patch); w != nil {
 		w.Stage = min(w.Stage, stage)
 		return w
@@ -126,7 +126,7 @@ func (c *collect) writeTo(stage Stage, object metav1.Object) *Write {
 	return w
 }
 
-func (c *collect) find(object metav1.Object, kind Kind) *Write {
+func (c *changes) find(object metav1.Object, kind Kind) *Write {
 	for _, w := range c.writes {
 		if w.Kind == kind && w.Object.GetUID() == object.GetUID() && w.Object.GetName() == object.GetName() &&
 			reflect.TypeOf(w.Object) == reflect.TypeOf(object) {
@@ -136,8 +136,29 @@ func (c *collect) find(object metav1.Object, kind Kind) *Write {
 	return nil
 }
 
-// list returns the writes in order of their stages. A patched object is not deleted in the same pass, because its resourceVersion changes.
-func (c *collect) list() []Write {
+// mergeWrites adds the writes of the next concern.
+func (c *changes) mergeWrites(next []*Write) {
+	for _, w := range next {
+		switch w.Kind {
+		case Patch:
+			into := c.writeTo(w.Stage, w.Object)
+			maps.Copy(into.Spec, w.Spec)
+			for key, value := range w.Labels {
+				c.label(w.Stage, w.Object, key, value)
+			}
+			into.Finalizer = into.Finalizer || w.Finalizer
+			into.Events = append(into.Events, w.Events...)
+		case Abandon:
+			c.writes = append(c.writes, w)
+		default:
+			c.add(*w)
+		}
+	}
+}
+
+// list returns the writes in order of their stages. A patched object is not deleted in the same evaluation, because its resourceVersion
+// changes.
+func (c *changes) list() []Write {
 	var out []Write
 	for stage := range Stage(stages) {
 		for _, w := range c.writes {

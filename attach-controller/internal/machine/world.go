@@ -60,7 +60,6 @@ type World struct {
 	// BackupVolume describes the backups of the volume in spec.fromBackup; nil if there is no such object.
 	BackupVolume *v1beta2.BackupVolume
 	Settings     Settings
-	Rules        Rules
 }
 
 func (w *World) nodeDown(node string) bool {
@@ -107,6 +106,9 @@ func ofReplica(r *v1beta2.Replica) instance {
 	return instance{true, r.Spec.NodeID, r.Spec.DesireState == v1beta2.InstanceStateRunning, r.Status.CurrentState,
 		conditions.IsTrue(r.Status.Conditions, v1beta2.InstanceNodeDown), r.Status.UUID}
 }
+
+// failed reports whether an instance failed that must run.
+func (i instance) failed() bool { return i.wanted && i.state == v1beta2.InstanceStateError }
 
 // stateOf returns the state that may be relied upon. A state that was concluded while the node was down is unknown until it is observed. An
 // object without a state was never started: the state is written before the first call.

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/attach-controller/internal/attach"
 )
 
 var (
@@ -26,8 +28,8 @@ func TestEveryWorldKeepsItsInvariantsAndSettles(t *testing.T) {
 		t.Run(fmt.Sprintf("from %d", from), func(t *testing.T) {
 			t.Parallel()
 			for seed := from; seed < min(from+share, *first+*worlds); seed++ {
-				if Play(seed, AllRules, false).Broken != "" {
-					t.Error(reported(seed, AllRules))
+				if Play(seed, attach.AllRules, false).Broken != "" {
+					t.Error(reported(seed, attach.AllRules))
 				}
 			}
 		})
@@ -35,7 +37,7 @@ func TestEveryWorldKeepsItsInvariantsAndSettles(t *testing.T) {
 }
 
 // reported is the log of a bad world.
-func reported(seed uint64, rules Rules) string {
+func reported(seed uint64, rules attach.Rules) string {
 	outcome := Play(seed, rules, true)
 	return fmt.Sprintf("%s\nworld %d: %s\nRepeat it by: go test ./attach-controller/internal/model -run TestEveryWorld -first "+
 		"%d -worlds 1",
@@ -45,7 +47,7 @@ func reported(seed uint64, rules Rules) string {
 // A bad world that cannot be repeated proves nothing.
 func TestASeedAlwaysRunsTheSameWorld(t *testing.T) {
 	for seed := range uint64(50) {
-		once, again := Play(seed, AllRules, true), Play(seed, AllRules, true)
+		once, again := Play(seed, attach.AllRules, true), Play(seed, attach.AllRules, true)
 		require.True(t, slices.Equal(once.Log, again.Log), "world %d", seed)
 	}
 }

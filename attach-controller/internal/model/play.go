@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"drover.dev/drover/attach-controller/internal/attach"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -27,7 +28,7 @@ type Outcome struct {
 }
 
 // Play runs the world of a seed, and returns its outcome. The same seed and rules always give the same.
-func Play(seed uint64, rules Rules, log bool) Outcome {
+func Play(seed uint64, rules attach.Rules, log bool) Outcome {
 	w := newWorld(seed, rules)
 	w.keeps = log
 	w.trouble()

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/attach-controller/internal/attach"
-	"drover.dev/drover/attach-controller/internal/machine"
 )
 
 var away = flag.Uint64("away", 600, "how many worlds are run with a relocated target on a node that is partitioned and returns")
@@ -18,7 +17,7 @@ func TestNothingIsLostInAFailOver(t *testing.T) {
 	t.Parallel()
 	left := 0
 	for seed := range *away {
-		outcome := PlayRelocated(seed, AllRules, true)
+		outcome := PlayRelocated(seed, attach.AllRules, true)
 		require.Empty(t, outcome.Broken, "world %d\n%s", seed, strings.Join(outcome.Log, "\n"))
 		if strings.Contains(strings.Join(outcome.Log, "\n"), "suspends all I/O") {
 			left++
@@ -26,16 +25,4 @@ func TestNothingIsLostInAFailOver(t *testing.T) {
 	}
 	t.Logf("in %d of %d worlds there was a fail-over", left, *away)
 	require.Greater(t, left, int(*away)/4)
-}
-
-func TestWithoutFencingSomeWorldLosesAcknowledgedWrites(t *testing.T) {
-	off := Rules{Attach: attach.AllRules, Machine: machine.RuleCutOffFirst}
-	for seed := range *away {
-		if outcome := PlayRelocated(seed, off, false); outcome.Broken != "" {
-			require.Equal(t, "DATA: what a target acknowledged after the fail-over began is lost", outcome.Broken)
-			t.Logf("world %d", seed)
-			return
-		}
-	}
-	require.Fail(t, "every world is good without fencing: it is superfluous, or the model does not cover it")
 }

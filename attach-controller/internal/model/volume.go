@@ -35,7 +35,6 @@ func (w *world) runVolume() {
 
 func (w *world) machineWorld() machine.World {
 	out := machine.World{Now: w.now, Volume: read(w, &w.volume), Attachment: read(w, &w.attachment), Nodes: map[string]machine.Node{},
-		Rules:    w.rules.Machine,
 		Settings: machine.Settings{AutoSalvage: true, DefaultEngineImage: "image", DefaultReplicas: 3}}
 	out.Engines, out.Frontends, out.Replicas = all(w, w.engines), all(w, w.frontends), all(w, w.replicas)
 	byName(out.Engines, func(e *v1beta2.Engine) string { return e.Name })

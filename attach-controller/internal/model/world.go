@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"drover.dev/drover/attach-controller/internal/attach"
-	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -22,17 +21,6 @@ const (
 	// unit is the size of a volume, and by which it is enlarged.
 	unit = 1 << 30
 )
-
-// Rules are those that the controllers apply in a world.
-type Rules struct {
-	// Attach are the rules in force.
-	Attach attach.Rules
-	// Machine are the rules that are switched off.
-	Machine machine.Rules
-}
-
-// AllRules is what the controllers apply.
-var AllRules = Rules{Attach: attach.AllRules}
 
 // kind is the kind of events in a world.
 type kind int
@@ -48,8 +36,9 @@ const (
 
 // world is a small cluster with one volume.
 type world struct {
-	rng   *rand.Rand
-	rules Rules
+	rng *rand.Rand
+	// rules are the rules of the tickets that are in force.
+	rules attach.Rules
 	step  int
 	now   time.Time
 	// staleness is how often a read shows the previous version, crashes how often a pass ends after a write.
@@ -91,7 +80,7 @@ type node struct {
 }
 
 // newWorld creates a volume in state creating, with its replicas placed.
-func newWorld(seed uint64, rules Rules) *world {
+func newWorld(seed uint64, rules attach.Rules) *world {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), rules: rules, now: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
 	w.kind = []kind{busy, busy, plain, plain, idle}[w.rng.IntN(5)]
 	w.plane.versions, w.plane.givenUp, w.plane.markedAt = map[string]int{}, map[string]bool{}, map[string]int{}

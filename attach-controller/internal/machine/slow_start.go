@@ -24,37 +24,37 @@ func (w *World) Starts(r *v1beta2.Replica) bool {
 }
 
 // overdue reports whether the time to wait for a replica is over.
-func (p *pass) overdue(r *v1beta2.Replica) bool {
-	since, known := p.StartsSince[r.Name]
-	if !known || !p.Starts(r) {
+func (d *draft) overdue(r *v1beta2.Replica) bool {
+	since, known := d.StartsSince[r.Name]
+	if !known || !d.Starts(r) {
 		return false
 	}
 	due := since.Add(startPatience)
-	if p.Now.Before(due) {
-		p.requeueAt(due)
+	if d.Now.Before(due) {
+		d.requeueAt(due)
 	}
-	return !p.Now.Before(due)
+	return !d.Now.Before(due)
 }
 
 // tooLate returns why such a replica is marked.
 func tooLate() string { return "it did not start within " + startPatience.String() }
 
-// slow reports a replica that does not start as what blocks the volume; false if it is too early.
-func (p *pass) slow(r *v1beta2.Replica, last bool) bool {
-	since, known := p.StartsSince[r.Name]
-	if !known || !p.Starts(r) {
+// reportSlow reports a replica that does not start as what blocks the volume; false if it is too early.
+func (d *draft) reportSlow(r *v1beta2.Replica, last bool) bool {
+	since, known := d.StartsSince[r.Name]
+	if !known || !d.Starts(r) {
 		return false
 	}
-	if at := since.Add(startSlow); p.Now.Before(at) {
-		p.requeueAt(at)
+	if at := since.Add(startSlow); d.Now.Before(at) {
+		d.requeueAt(at)
 		return false
 	}
 	then := "the volume continues without it at " + stamp(since.Add(startPatience)) + "."
 	if last {
 		then = "no other healthy replica runs: check the instance manager of that node."
 	}
-	p.wait(v1beta2.ReasonReplicaNotStarting, fmt.Sprintf("Replica %s on %s is %s and does not start; %s", r.Name, r.Spec.NodeID,
-		p.stateOf(ofReplica(r)), then))
+	d.wait(v1beta2.ReasonReplicaNotStarting, fmt.Sprintf("Replica %s on %s is %s and does not start; %s", r.Name, r.Spec.NodeID,
+		d.stateOf(ofReplica(r)), then))
 	return true
 }
 
@@ -66,11 +66,4 @@ func (f Facts) anotherRuns(except *v1beta2.Replica, of []*v1beta2.Replica) bool 
 		}
 	}
 	return false
-}
-
-// requeueAt requests another evaluation when time alone changes the verdict.
-func (p *pass) requeueAt(at time.Time) {
-	if p.out.RequeueAt.IsZero() || at.Before(p.out.RequeueAt) {
-		p.out.RequeueAt = at
-	}
 }

@@ -43,10 +43,10 @@ func leadsTo(f *v1beta2.EngineFrontend, e *v1beta2.Engine) bool {
 }
 
 // targetMovable reports whether the volume is attached with one frontend on its node, so that its engine may be relocated.
-func (f Facts) targetMovable(home string) bool {
+func (f Facts) targetMovable(original string) bool {
 	i := ofFrontend(f.frontend)
-	return f.hasFrontend() && f.engine != nil && f.state == v1beta2.VolumeStateAttached && home != "" && f.current == home &&
-		f.secondFrontend == nil && i.wanted && i.node == home
+	return f.hasFrontend() && f.engine != nil && f.state == v1beta2.VolumeStateAttached && original != "" && f.current == original &&
+		f.secondFrontend == nil && i.wanted && i.node == original
 }
 
 // relocated reports whether the target is not on the node where the volume is attached.
@@ -69,75 +69,79 @@ func (f Facts) switchesToSecond() bool {
 		f.frontend.Spec.EngineName == f.second.Name && f.running(ofEngine(f.second))
 }
 
-// moveTarget takes the next step of the table above.
-func (p *pass) moveTarget(home string) {
-	goal := p.goal(home)
+// targetMove takes the next step of the table above.
+type targetMove struct{ *draft }
+
+func (m targetMove) decide() {
+	original := m.Volume.Spec.NodeID
+	m.stopOtherEngines()
+	destination := m.destination(original)
 	switch {
-	case p.second == nil && !p.relocatedTargetFailed() && p.engine.Spec.NodeID == goal:
-		p.upgraded(home)
-	case p.second == nil:
-		p.beginMove(goal)
-	case p.targetReady(goal):
-		p.carryOn(home, goal)
-	case p.switchAlmostComplete(goal): // it moves on from there: reversing on the way could repeat for ever
-		p.orderFrontend(p.frontend, p.second, home)
+	case m.second == nil && !m.relocatedTargetFailed() && m.engine.Spec.NodeID == destination:
+		m.recordImage(original)
+	case m.second == nil:
+		m.begin(destination)
+	case m.secondCounts(destination):
+		m.switchWhenReady(original, destination)
+	case m.switchAlmostComplete(destination): // it moves on from there: reversing on the way could repeat for ever
+		m.connectFrontend(m.frontend, m.second, original)
 	default:
-		p.endMove(home)
+		m.stopSecond(original)
 	}
-	if !p.engine.Spec.Active && leadsTo(p.frontend, p.engine) {
-		p.patch(StageStop, p.engine, "active", true)
+	if !m.engine.Spec.Active && leadsTo(m.frontend, m.engine) {
+		m.patch(StageStop, m.engine, "active", true)
 	}
 }
 
-// goal returns the node for the target: its current node as long as it cannot move to the wanted one.
-func (p *pass) goal(home string) string {
-	at, wanted := p.engine.Spec.NodeID, p.Volume.Spec.TargetNodeID
+// destination returns the node for the target: its current node as long as it cannot move to the wanted one.
+func (m targetMove) destination(original string) string {
+	at, wanted := m.engine.Spec.NodeID, m.Volume.Spec.TargetNodeID
 	if wanted == "" {
-		wanted = home
+		wanted = original
 	}
-	switch u := p.upgradeOf(wanted); {
+	switch u := m.upgradeOf(wanted); {
 	case wanted == at:
-	case p.nodeDown(wanted):
-		p.wait(v1beta2.ReasonNodeDown, fmt.Sprintf("Its target stays on %s: node %s is down.", at, wanted))
+	case m.nodeDown(wanted):
+		m.wait(v1beta2.ReasonNodeDown, fmt.Sprintf("Its target stays on %s: node %s is down.", at, wanted))
 		return at
-	case wanted != home && p.Nodes[wanted].Upgrading, u != nil && u.leaves():
-		p.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Its target stays on %s: the data engine of node %s is being upgraded.", at,
+	case wanted != original && m.Nodes[wanted].Upgrading, u != nil && u.leaves():
+		m.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Its target stays on %s: the data engine of node %s is being upgraded.", at,
 			wanted))
 		return at
 	}
 	return wanted
 }
 
-// relocatedTargetFailed reports whether the relocated target has failed while copies are left that it served from: another engine takes over under the
-// frontend, since the volume could not be attached again where it is.
+// relocatedTargetFailed reports whether the relocated target has failed while copies are left that it served from: another engine takes
+// over under the frontend, since the volume could not be attached again where it is.
 func (f Facts) relocatedTargetFailed() bool {
 	return f.relocated() && ofEngine(f.engine).state == v1beta2.InstanceStateError && len(f.withoutFailed(f.rwReplicas())) > 0
 }
 
-// beginMove creates the second engine.
-func (p *pass) beginMove(goal string) {
-	at := p.engine.Spec.NodeID
+// begin creates the second engine.
+func (m targetMove) begin(destination string) {
+	at := m.engine.Spec.NodeID
 	switch {
-	case !leadsTo(p.frontend, p.engine) || !p.running(ofFrontend(p.frontend)):
-	case p.engineRuns():
-		if !p.engineBusy() && p.freshPoll() {
-			p.makeTarget(goal)
+	case !leadsTo(m.frontend, m.engine) || !m.running(ofFrontend(m.frontend)):
+	case m.engineRuns():
+		if !m.engineBusy() && m.requestPoll() {
+			m.createSecond(destination)
 		}
-	case p.relocatedTargetFailed(), p.nodeDown(at) && at != goal && p.hasHealthySuccessor() && p.cutOff():
-		if !p.failUnreachable() {
-			p.makeTarget(goal)
+	case m.relocatedTargetFailed(), m.nodeDown(at) && at != destination && m.hasHealthySuccessor() && (fencing{m.draft}).fence():
+		if !m.failUnreachable() {
+			m.createSecond(destination)
 		}
 	}
-	p.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target moves from node %s to node %s.", at, goal))
+	m.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target moves from node %s to node %s.", at, destination))
 }
 
-func (p *pass) makeTarget(node string) {
-	p.out.Fresh = true
-	e := p.newSecondEngine(node)
-	e.Spec.ReplicaAddressMap = p.withoutFailed(e.Spec.ReplicaAddressMap)
+func (m targetMove) createSecond(node string) {
+	m.out.Fresh = true
+	e := m.newSecondEngine(node)
+	e.Spec.ReplicaAddressMap = m.withoutFailed(e.Spec.ReplicaAddressMap)
 	if len(e.Spec.ReplicaAddressMap) > 0 {
-		p.makes = true
-		p.add(Write{Kind: Create, Stage: StageMake, Object: e})
+		m.createsEngine = true
+		m.add(Write{Kind: Create, Stage: StageMake, Object: e})
 	}
 }
 
@@ -173,11 +177,11 @@ func (f Facts) engineBusy() bool {
 }
 
 // failUnreachable marks the replicas that the next engine will not have; it reports whether there were any.
-func (p *pass) failUnreachable() bool {
+func (m targetMove) failUnreachable() bool {
 	any := false
-	for _, r := range p.Replicas {
-		if p.mode(r.Name) == v1beta2.ReplicaModeRW && p.healthy(r) && (p.nodeDown(r.Spec.NodeID) || !p.running(ofReplica(r))) {
-			any = p.fail(r, "it cannot be reached while the target moves") || any
+	for _, r := range m.Replicas {
+		if m.mode(r.Name) == v1beta2.ReplicaModeRW && m.healthy(r) && (m.nodeDown(r.Spec.NodeID) || !m.running(ofReplica(r))) {
+			any = m.fail(r, "it cannot be reached while the target moves") || any
 		}
 	}
 	return any

@@ -1,0 +1,141 @@
+package machine
+
+import (
+	"fmt"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// migration starts a second engine beside the first, then switches the volume over to it or removes it again.
+type migration struct{ *draft }
+
+func (m migration) decide() {
+	wanted, target := m.Volume.Spec.NodeID, m.Volume.Spec.MigrationNodeID
+	switch {
+	case target == "" && m.migration == "":
+		if m.second != nil || m.secondFrontend != nil {
+			m.stopSecond()
+		}
+	case target != "" && m.current == wanted:
+		m.migration = target
+		if m.Volume.Status.CurrentMigrationNodeID == target {
+			m.startSecond(target)
+		}
+	case target == "" && m.current == wanted:
+		if m.stopSecond() {
+			m.migration = ""
+		}
+	case target == "" && wanted == m.migration:
+		m.handOver(wanted)
+	default:
+		m.state = v1beta2.VolumeStateDetaching
+	}
+}
+
+// startSecond creates the second engine over the replicas that are RW in a fresh poll, and for v2 its frontend.
+func (m migration) startSecond(target string) {
+	if m.nodeDown(target) || !m.engineRuns() {
+		m.wait(v1beta2.ReasonMigrating, "The migration to "+target+" waits for both nodes.")
+		return
+	}
+	if m.second == nil {
+		if m.requestPoll() {
+			m.add(Write{Kind: Create, Stage: StageMake, Object: m.newSecondEngine(target)})
+		}
+		m.wait(v1beta2.ReasonMigrating, "A second engine on "+target+" is about to be created.")
+		return
+	}
+	if m.secondUnwanted(target) || m.secondOutdated() {
+		m.stopSecond() // another one is created
+		return
+	}
+	if !m.running(ofEngine(m.second)) || !m.hasFrontend() {
+		return
+	}
+	if m.secondFrontend == nil {
+		m.add(Write{Kind: Create, Stage: StageMake, Object: m.newFrontend(m.second, target)})
+		return
+	}
+	m.connectFrontend(m.secondFrontend, m.second, target)
+}
+
+// secondUnwanted reports whether the second engine belongs to a migration that was rolled back or retargeted.
+func (f Facts) secondUnwanted(target string) bool {
+	e, frontend := ofEngine(f.second), f.secondFrontend
+	return f.second.DeletionTimestamp != nil || !e.wanted || e.node != target || frontend != nil && frontend.DeletionTimestamp != nil
+}
+
+// secondOutdated reports whether the first engine dropped a replica that the second one was given, and the second one has not dropped it.
+// Such a second engine must not be used: it would never start, or would serve stale data.
+func (f Facts) secondOutdated() bool {
+	running := f.running(ofEngine(f.second))
+	for name := range f.second.Spec.ReplicaAddressMap {
+		_, given := f.engine.Spec.ReplicaAddressMap[name]
+		gone := !given || f.mode(name) == v1beta2.ReplicaModeERR
+		if gone && !(running && f.second.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeERR) {
+			return true
+		}
+	}
+	return false
+}
+
+// handOver stops the first engine and makes the second one the volume's. If that is impossible, it detaches everything, and the volume is
+// attached again at the target.
+func (m migration) handOver(target string) {
+	if m.second == nil { // the first is gone already
+		if first := ofEngine(m.engine); first.node == target && m.running(first) {
+			m.current, m.migration = target, ""
+		} else {
+			m.state = v1beta2.VolumeStateDetaching
+		}
+		return
+	}
+	if m.engine != nil && m.engine.Spec.NodeID == target {
+		m.engine, m.second, m.frontend, m.secondFrontend = m.second, m.engine, m.secondFrontend, m.frontend
+	}
+	if m.cannotHandOver(target) {
+		m.state = v1beta2.VolumeStateDetaching
+		return
+	}
+	m.activateSecond()
+	first := ofEngine(m.engine)
+	if !m.stopInstances(m.frontend, m.engine) || !m.stopped(first) || !m.stopped(ofFrontend(m.frontend)) {
+		m.wait(v1beta2.ReasonMigrating, fmt.Sprintf("The engine on %s stops; the engine on %s takes over.", first.node, target))
+		return
+	}
+	if m.second.Spec.Active {
+		m.remove(m.engine)
+		if m.frontend != nil {
+			m.remove(m.frontend)
+		}
+		m.current, m.migration = target, ""
+		m.emit(Event{Reason: EventMigrated, Note: "The volume has moved to " + target + "."})
+	}
+}
+
+// cannotHandOver reports whether the second engine cannot take over: it failed or lacks data, or the first one is not known to have
+// stopped.
+func (f Facts) cannotHandOver(target string) bool {
+	first := ofEngine(f.engine)
+	unproven := !f.stopped(first) && (f.nodeDown(first.node) || f.nodeDown(target))
+	return unproven || f.secondOutdated() || ofEngine(f.second).state == v1beta2.InstanceStateError || ofFrontend(f.secondFrontend).failed()
+}
+
+// activateSecond records that the second engine and its frontend are the volume's.
+func (m migration) activateSecond() {
+	if !m.second.Spec.Active {
+		m.patch(StageStop, m.second, "active", true)
+	}
+	if f := m.secondFrontend; f != nil && !f.Spec.Active {
+		m.patch(StageStop, f, "active", true)
+	}
+}
+
+// stopSecond stops and deletes the second engine: the migration was rolled back.
+func (m migration) stopSecond() bool {
+	if !m.stopInstances(m.secondFrontend, m.second) || !m.stopped(ofEngine(m.second)) || !m.stopped(ofFrontend(m.secondFrontend)) {
+		return m.wait(v1beta2.ReasonMigrating, "The second engine stops.")
+	}
+	m.deleteSecond()
+	return true
+}
