@@ -115,3 +115,14 @@ func TestModesOfAnUnreachableEngineDoNotCount(t *testing.T) {
 	s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown
 	untouched(t, Decide(s.World), s.Replicas[1])
 }
+
+// The engine may have dropped one replica before the instance of the other one failed, and only its next report tells which has the newest
+// data: marked now, the failed one would leave the dropped one as the last that counts as healthy.
+func TestNoReplicaFailsToStartWhileItsEngineIsNotObserved(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y", "z")
+	s.Engines[0].Status.UUID, s.Engines[0].Status.CurrentState = "run", v1beta2.InstanceStateUnknown
+	s.Replicas[1].Status.CurrentState = v1beta2.InstanceStateError
+	untouched(t, Decide(s.World), s.Replicas[1])
+	s.Engines[0].Status.UUID = ""
+	require.NotEmpty(t, findWrite(Decide(s.World), s.Replicas[1]).Spec["failedAt"], "no engine has used it")
+}
