@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults skew bench check lint drift generate build build-files build-format controlplane manifests
+.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules skew bench check lint drift generate build build-files build-format controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,7 +54,7 @@ bazel-digests: bazel-install ## digests of each binary: change one controller, a
 bazel-install:
 	@[ "$(BAZEL)" != tools/bazel/bazel ] || tools/bazel/install.sh
 
-model: ## the attach rules against 100,000 random worlds, and the ablation of each rule
+model: ## the attach rules against 100,000 random worlds
 	$(GO) test -timeout 60m ./attach-controller/internal/model -worlds 100000
 
 conformance: ## black-box checks of the simulator, or of real instance managers: TARGET=host (v1) V2=host CONFORMANCE_FLAGS=…
@@ -69,6 +69,9 @@ endif
 
 faults: controlplane ## kill a controller before and after each write and call; all points
 	$(GO) run ./e2e/faults
+
+rules: controlplane ## leave one rule out after the other: a test must fail
+	$(GO) run ./e2e/faults --rules=all
 
 skew: controlplane ## controllers and definitions of an earlier commit together with the current ones
 	$(GO) run ./e2e/skew

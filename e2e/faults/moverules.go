@@ -6,7 +6,6 @@ import "slices"
 const (
 	nodeCore, planCore, upgradeModel, upgradeReconciler = "./upgrade-controller/internal/nodeupgrade", "./upgrade-controller/internal/plan", "./upgrade-controller/internal/model -worlds=600", "./upgrade-controller/internal/upgradecontroller"
 	machineCore, attachModel                            = "./attach-controller/internal/machine", "./attach-controller/internal/model -worlds=3000"
-	attachWorld                                         = "./attach-controller/internal/model -run=TestEveryWorld -worlds=1"
 	replicaCore, placementCore, ticketCore              = "./attach-controller/internal/replica", "./attach-controller/internal/placement", "./attach-controller/internal/attach"
 	leftoverCore                                        = "./upgrade-controller/internal/leftover"
 	managerCore, instanceCore                           = "./im-monitor/internal/instancemanager", "./im-monitor/internal/instance"
@@ -22,9 +21,9 @@ const (
 	replacedFile                                 = managerCore + "/upgrade.go"
 )
 
-// moveRules are the rules by which a node is upgraded under running volumes, and a volume is attached, each with an edit that disables it.
+// moveRules are the rules by which a node is upgraded under running volumes, each with an edit that disables it.
 func moveRules() []rule {
-	return slices.Concat(nodeRules(), orderRules(), targetRules(), volumeRules(), heldBackRules(), podRules())
+	return slices.Concat(nodeRules(), orderRules(), targetRules(), heldBackRules(), podRules())
 }
 
 // nodeTests are those of the rules of upgrade-controller for one node.
@@ -199,28 +198,6 @@ func targetRules() []rule {
 			"Facts.successorPending", "", "return false"),
 		in("polled once more", "a target that was fenced is polled once more", tests, machineCore, "fencing.fence",
 			"	case x.engine.Spec.LookRequestedAt != request:", "	case false:"),
-	}
-}
-
-// volumeRules are those by which attach-controller attaches and detaches a volume. A seed of the model is a world that is bad without the
-// rule; if a change of the model changed that world, the packages after it find another one.
-func volumeRules() []rule {
-	world := func(seed string) []string { return []string{machineCore, attachWorld + " -first=" + seed, attachModel} }
-	return []rule{
-		in("creating closes", "a volume in state creating closes first, on whichever node it is wanted", world("43"), machineCore,
-			"lifecycle.create", "", "return"),
-		in("unstartable replicas", "a replica that fails while the volume is attaching has failed", world("221"), machineCore,
-			"replicaHealth.failUnstartable", "", "return"),
-		in("down nodes delay nothing", "an instance on a down node does not delay the next step of closing", world("40"), machineCore,
-			"Facts.delaysNothing", "", "return false"),
-		in("unreachable replicas before reachable ones stop", "replicas on down nodes are marked as failed before the first reachable one "+
-			"is stopped", []string{machineCore, attachModel}, machineCore, "closing.failUnreachableReplicas", "", "return"),
-		in("reports of this run", "replica modes that an earlier run of the engine reported do not count", []string{machineCore, attachModel},
-			machineCore, "Facts.engineReportsOutdated", "", "return false"),
-		in("salvage waits", "the volume waits for a healthy replica on a down node instead of using failed ones", world("488"), machineCore,
-			"salvage.waitsForHealthy", "", "return false"),
-		in("last modes", "the replica modes that the engine reported last are recorded before the volume is detached", world("1280"),
-			machineCore, "draft.failByLastModes", "", "return"),
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,9 +16,9 @@ func TestEveryMutantStillMatchesTheSources(t *testing.T) {
 	}
 }
 
-func TestEveryRuleOfLiveUpgradesStillMatchesTheSources(t *testing.T) {
-	for _, r := range moveRules() {
-		_, err := world.Mutate(r.edit)
+func TestEveryRuleStillMatchesTheSources(t *testing.T) {
+	for _, r := range slices.Concat(moveRules(), attachRules()) {
+		_, err := world.Mutate(r.edits...)
 		require.NoError(t, err, r.name)
 	}
 }

@@ -3,35 +3,42 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"drover.dev/drover/e2e/world"
 )
 
-// rule is one rule of the product, with the edit that disables it and the packages in which a test must then fail. A rule without a failing
+// rule is one rule of the product, with the edits that disable it and the packages in which a test must then fail. A rule without a failing
 // test is superfluous, or no test would detect that it breaks.
 type rule struct {
 	name, sentence string
-	edit           world.Edit
+	edits          []world.Edit
 	tests          []string
 }
 
 func off(name, sentence string, tests []string, file, from, to string) rule {
-	return rule{name: name, sentence: sentence, edit: world.Edit{File: strings.TrimPrefix(file, "./"), From: from, To: to}, tests: tests}
+	return rule{name: name, sentence: sentence, tests: tests,
+		edits: []world.Edit{{File: strings.TrimPrefix(file, "./"), From: from, To: to}}}
 }
 
 // in is a rule whose edit is in a function of a package, which is found by its name. Without from, the edit is its first statement.
 func in(name, sentence string, tests []string, pkg, function, from, to string) rule {
-	edit := world.Edit{File: strings.TrimPrefix(pkg, "./"), Func: function, From: from, To: to}
-	return rule{name: name, sentence: sentence, edit: edit, tests: tests}
+	return rule{name: name, sentence: sentence, tests: tests}.and(pkg, function, from, to)
+}
+
+// and adds an edit to a rule that is applied in several places.
+func (r rule) and(pkg, function, from, to string) rule {
+	r.edits = append(r.edits, world.Edit{File: strings.TrimPrefix(pkg, "./"), Func: function, From: from, To: to})
+	return r
 }
 
 // rules disables one rule after the other, and counts those for which a test fails.
 func (h *harness) rules(ctx context.Context, o options) error {
-	list := deal(o.shard, moveRules(), 1)
+	list := deal(o.shard, slices.Concat(moveRules(), attachRules()), 1)
 	missed := 0
 	for _, r := range list {
-		overlay, err := world.Mutate(r.edit)
+		overlay, err := world.Mutate(r.edits...)
 		if err != nil {
 			return fmt.Errorf("disabling the rule %q: %w", r.name, err)
 		}

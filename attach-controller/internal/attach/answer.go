@@ -40,7 +40,7 @@ func (t table) satisfied(wanted Spec, x v1beta2.AttachmentTicket) bool {
 	if x.NodeID == "" || v.State != v1beta2.VolumeStateAttached || !t.counted(x) || t.waitsForData(x) {
 		return false
 	}
-	unchanged := wanted.NodeID == v.NodeID && Matches(x, wanted.DisableFrontend) || !t.rules.has(SatisfiedUnchanged)
+	unchanged := wanted.NodeID == v.NodeID && Matches(x, wanted.DisableFrontend)
 	if x.NodeID == v.NodeID && v.CurrentNodeID == v.NodeID { // S1
 		return unchanged && Matches(x, v.DisableFrontend) && Matches(x, v.FrontendDisabled)
 	}
@@ -48,7 +48,7 @@ func (t table) satisfied(wanted Spec, x v1beta2.AttachmentTicket) bool {
 		return false
 	}
 	// S2. The target keeps its answer while the migration is confirmed: the volume never stops running there.
-	stays := wanted.MigrationNodeID == x.NodeID || wanted.NodeID == x.NodeID || !t.rules.has(SatisfiedUnchanged)
+	stays := wanted.MigrationNodeID == x.NodeID || wanted.NodeID == x.NodeID
 	return stays && (x.NodeID == v.MigrationNodeID || x.NodeID == v.NodeID && v.confirming())
 }
 
@@ -72,7 +72,7 @@ func (t table) success(x v1beta2.AttachmentTicket) string {
 // why is S3: the reason why a ticket is not satisfied, and what must happen first.
 func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message string) {
 	v := t.Volume
-	refused, said := t.refusal(t.rules, x)
+	refused, said := t.refusal(x)
 	holds := wanted.NodeID != "" && x.NodeID == wanted.NodeID && Matches(x, wanted.DisableFrontend) && !t.waitsForData(x)
 	switch {
 	case refused == v1beta2.ReasonWaitingForShare:

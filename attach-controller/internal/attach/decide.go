@@ -43,14 +43,11 @@ type Verdict struct {
 }
 
 // Decide is total, deterministic, and changes nothing when it sees its own changes stored.
-func Decide(w World) Verdict { return DecideWith(AllRules, w) }
-
-// DecideWith is Decide with some rules only. Only the ablation test calls it.
-func DecideWith(rules Rules, w World) Verdict {
+func Decide(w World) Verdict {
 	if w.Volume == nil {
 		return w.orphaned()
 	}
-	t := table{World: w, rules: rules, tickets: w.sorted()}
+	t := table{World: w, tickets: w.sorted()}
 	v := Verdict{}
 	v.Spec, v.Row = t.spec()
 	if w.Attachment == nil {
@@ -88,7 +85,7 @@ func (w World) orphaned() Verdict {
 		return v
 	}
 	const message = "There is no volume of this name: create it, or delete this VolumeAttachment."
-	t := table{World: w, rules: AllRules, tickets: w.sorted()}
+	t := table{World: w, tickets: w.sorted()}
 	v.Status = v1beta2.VolumeAttachmentStatus{
 		AttachmentTicketStatuses: map[string]v1beta2.AttachmentTicketStatus{},
 		Conditions: conditions.Set(w.Attachment.Stored.Conditions, v1beta2.Condition{
@@ -144,28 +141,21 @@ func (t table) givesUp(wanted Spec, node string) bool {
 // are left to the next verdict, which the change triggers. A raised or lowered answer is bound to the evaluated resourceVersion, so that a
 // late write changes nothing.
 func (t table) steps(v Verdict, changed map[string]*v1beta2.AttachmentTicketStatus, lowers bool) []Step {
-	strict := t.rules.has(EvaluatedVersion)
 	answer := Step{Kind: StepAnswer, Answers: changed}
 	if v.Spec == t.Volume.Spec {
 		if t.Attachment == nil || len(changed) == 0 && t.said(v.Status) {
 			return nil
 		}
 		raises := t.raises(changed)
-		answer.AtVersion, answer.Fresh = (raises || lowers) && strict, raises && strict
+		answer.AtVersion, answer.Fresh = raises || lowers, raises
 		return []Step{answer}
 	}
-	spec := Step{Kind: StepSpec, AtVersion: strict}
-	if t.rules.has(SatisfiedUnchanged) {
-		answer.Answers = t.withoutRaised(changed)
-	}
-	switch {
-	case !lowers:
+	spec := Step{Kind: StepSpec, AtVersion: true}
+	if !lowers {
 		return []Step{spec}
-	case t.rules.has(LowerFirst):
-		answer.AtVersion = strict
-		return []Step{answer, spec}
 	}
-	return []Step{spec, answer}
+	answer.Answers, answer.AtVersion = t.withoutRaised(changed), true
+	return []Step{answer, spec}
 }
 
 // raises reports whether an answer is raised.

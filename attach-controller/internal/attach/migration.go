@@ -15,7 +15,7 @@ func (t table) migration() (Spec, Row) {
 		return Spec{}, ""
 	case v.MigrationNodeID != "":
 		return t.moves()
-	case v.confirming(), v.Migrating() && !t.rules.has(RollBackByTable):
+	case v.confirming():
 		return v.Spec, RowKeep
 	}
 	return Spec{}, ""
@@ -25,11 +25,10 @@ func (t table) migration() (Spec, Row) {
 func (t table) moves() (Spec, Row) {
 	v := t.Volume
 	source, target := t.podOn(v.NodeID), t.podOn(v.MigrationNodeID)
-	failures := t.rules.has(MigrationFailures)
 	switch {
-	case !target, failures && source && t.down(v.MigrationNodeID): // M3
+	case !target, source && t.down(v.MigrationNodeID): // M3
 		return t.to(v.NodeID, ""), RowRollBack
-	case failures && t.down(v.NodeID), !source && t.down(v.MigrationNodeID): // M4
+	case t.down(v.NodeID), !source && t.down(v.MigrationNodeID): // M4
 		return t.released(), RowAbandon
 	case source:
 		return v.Spec, RowKeep
@@ -38,7 +37,7 @@ func (t table) moves() (Spec, Row) {
 			return v.Spec, RowKeep
 		}
 		return t.to(v.MigrationNodeID, ""), RowConfirm // M5
-	case failures && t.engineOn(v.MigrationNodeID).State == v1beta2.InstanceStateError: // M4
+	case t.engineOn(v.MigrationNodeID).State == v1beta2.InstanceStateError: // M4
 		return t.released(), RowAbandon
 	}
 	return v.Spec, RowKeep

@@ -42,10 +42,9 @@ const (
 	RowConfirm Row = "M5"
 )
 
-// table is a World with its tickets in order, and the rules in force.
+// table is a World with its tickets in order.
 type table struct {
 	World
-	rules   Rules
 	tickets []v1beta2.AttachmentTicket
 }
 
@@ -101,7 +100,7 @@ func (t table) unwanted() (Spec, Row) {
 	if v.NodeID == "" {
 		return Spec{}, ""
 	}
-	lost := t.rules.has(ReleaseUnattached) && v.CurrentNodeID == "" && t.down(v.NodeID)
+	lost := v.CurrentNodeID == "" && t.down(v.NodeID)
 	if lost || len(t.holders(v.Spec)) == 0 {
 		return t.released(), RowUnwanted
 	}
@@ -114,7 +113,7 @@ func (t table) yields() (Spec, Row) {
 	if v.NodeID == "" || !slices.ContainsFunc(t.tickets, t.interrupts) {
 		return Spec{}, ""
 	}
-	if t.rules.has(ReleaseDown) && (t.down(v.NodeID) || t.stranded()) {
+	if t.down(v.NodeID) || t.stranded() {
 		return t.released(), RowDown
 	}
 	useful := func(h v1beta2.AttachmentTicket) bool { return !Background(h.Type) }
@@ -136,9 +135,9 @@ func (t table) stranded() bool {
 // interrupts reports whether a ticket asks for what its volume's holders cannot give, and may take it from background work.
 func (t table) interrupts(x v1beta2.AttachmentTicket) bool {
 	v := t.Volume
-	elsewhere := x.NodeID != v.NodeID || t.rules.has(InterruptForFrontend) && !Matches(x, v.DisableFrontend)
-	may := Workload(x.Type) || t.rules.has(InterruptForData) && data(x.Type)
-	return elsewhere && may && t.counted(x) && (t.selectable(x) || !t.rules.has(InterruptForSelectable))
+	elsewhere := x.NodeID != v.NodeID || !Matches(x, v.DisableFrontend)
+	may := Workload(x.Type) || data(x.Type)
+	return elsewhere && may && t.counted(x) && t.selectable(x)
 }
 
 // keep is D6.
@@ -191,7 +190,7 @@ func (t table) first() *v1beta2.AttachmentTicket {
 }
 
 func (t table) selectable(x v1beta2.AttachmentTicket) bool {
-	reason, _ := t.refusal(t.rules, x)
+	reason, _ := t.refusal(x)
 	return reason == ""
 }
 

@@ -81,14 +81,13 @@ func (w World) waitsForData(t v1beta2.AttachmentTicket) bool {
 
 // Selectable reports whether the ticket could be served, were the volume detached (row V).
 func Selectable(w World, t v1beta2.AttachmentTicket) bool {
-	reason, _ := w.refusal(AllRules, t)
+	reason, _ := w.refusal(t)
 	return reason == ""
 }
 
 // refusal is row V: why a ticket cannot be served wherever the volume is, with the next step; "" if it can.
-func (w World) refusal(rules Rules, t v1beta2.AttachmentTicket) (reason, message string) {
+func (w World) refusal(t v1beta2.AttachmentTicket) (reason, message string) {
 	node, exists := w.Nodes[t.NodeID]
-	refusesAll := !rules.has(CordonRefusesPeople)
 	switch {
 	case !w.counted(t):
 		return v1beta2.ReasonWaitingForShare, "Pods reach this volume by its share, which does not run yet."
@@ -103,7 +102,7 @@ func (w World) refusal(rules Rules, t v1beta2.AttachmentTicket) (reason, message
 	case node.Upgrading:
 		return v1beta2.ReasonNodeUpgrading, fmt.Sprintf("The data engine of node %s is being upgraded: the ticket is served when that "+
 			"is done.", t.NodeID)
-	case node.Cordoned && (refusesAll || t.Type == v1beta2.AttacherLonghornAPI):
+	case node.Cordoned && t.Type == v1beta2.AttacherLonghornAPI:
 		return v1beta2.ReasonNodeCordoned, fmt.Sprintf("Node %s is cordoned: uncordon it, or name another one.", t.NodeID)
 	case w.Volume.StrictLocal && len(w.ReplicaNodes) > 0 && !slices.Contains(w.ReplicaNodes, t.NodeID):
 		return v1beta2.ReasonDataLocality, fmt.Sprintf("The volume is strict-local and its replica is on node %s: name that node.",

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"drover.dev/drover/attach-controller/internal/attach"
 )
 
 var (
@@ -28,8 +26,8 @@ func TestEveryWorldKeepsItsInvariantsAndSettles(t *testing.T) {
 		t.Run(fmt.Sprintf("from %d", from), func(t *testing.T) {
 			t.Parallel()
 			for seed := from; seed < min(from+share, *first+*worlds); seed++ {
-				if Play(seed, attach.AllRules, false).Broken != "" {
-					t.Error(reported(seed, attach.AllRules))
+				if Play(seed, false).Broken != "" {
+					t.Error(reported(seed))
 				}
 			}
 		})
@@ -37,8 +35,8 @@ func TestEveryWorldKeepsItsInvariantsAndSettles(t *testing.T) {
 }
 
 // reported is the log of a bad world.
-func reported(seed uint64, rules attach.Rules) string {
-	outcome := Play(seed, rules, true)
+func reported(seed uint64) string {
+	outcome := Play(seed, true)
 	return fmt.Sprintf("%s\nworld %d: %s\nRepeat it by: go test ./attach-controller/internal/model -run TestEveryWorld -first "+
 		"%d -worlds 1",
 		strings.Join(outcome.Log, "\n"), seed, outcome.Broken, seed)
@@ -47,7 +45,7 @@ func reported(seed uint64, rules attach.Rules) string {
 // A bad world that cannot be repeated proves nothing.
 func TestASeedAlwaysRunsTheSameWorld(t *testing.T) {
 	for seed := range uint64(50) {
-		once, again := Play(seed, attach.AllRules, true), Play(seed, attach.AllRules, true)
+		once, again := Play(seed, true), Play(seed, true)
 		require.True(t, slices.Equal(once.Log, again.Log), "world %d", seed)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"drover.dev/drover/attach-controller/internal/attach"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -27,9 +26,9 @@ type Outcome struct {
 	Log []string
 }
 
-// Play runs the world of a seed, and returns its outcome. The same seed and rules always give the same.
-func Play(seed uint64, rules attach.Rules, log bool) Outcome {
-	w := newWorld(seed, rules)
+// Play runs the world of a seed, and returns its outcome. The same seed always gives the same.
+func Play(seed uint64, log bool) Outcome {
+	w := newWorld(seed)
 	w.keeps = log
 	w.trouble()
 	w.calm()

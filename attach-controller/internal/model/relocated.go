@@ -1,14 +1,11 @@
 package model
 
-import (
-	"drover.dev/drover/attach-controller/internal/attach"
-	"drover.dev/drover/shared/api/v1beta2"
-)
+import "drover.dev/drover/shared/api/v1beta2"
 
 // PlayRelocated runs a world in which the target of an attached volume is relocated, on a node that is partitioned and returns, over and
 // over: mostly at the moment when the frontend leaves it. Other worlds rarely reach that moment.
-func PlayRelocated(seed uint64, rules attach.Rules, log bool) Outcome {
-	w := newWorld(seed, rules)
+func PlayRelocated(seed uint64, log bool) Outcome {
+	w := newWorld(seed)
 	w.keeps, w.moves, w.jitter, w.kind = log, true, true, plain
 	w.attachForGood()
 	w.pace()

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"drover.dev/drover/attach-controller/internal/attach"
 )
 
 var away = flag.Uint64("away", 600, "how many worlds are run with a relocated target on a node that is partitioned and returns")
@@ -17,7 +15,7 @@ func TestNothingIsLostInAFailOver(t *testing.T) {
 	t.Parallel()
 	left := 0
 	for seed := range *away {
-		outcome := PlayRelocated(seed, attach.AllRules, true)
+		outcome := PlayRelocated(seed, true)
 		require.Empty(t, outcome.Broken, "world %d\n%s", seed, strings.Join(outcome.Log, "\n"))
 		if strings.Contains(strings.Join(outcome.Log, "\n"), "suspends all I/O") {
 			left++

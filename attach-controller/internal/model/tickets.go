@@ -12,7 +12,7 @@ import (
 func (w *world) decideHolder() {
 	volume, attachment := read(w, &w.volume), read(w, &w.attachment)
 	evaluated := attach.VolumeOf(volume)
-	verdict := attach.DecideWith(w.rules, w.holderWorld(evaluated, attachment))
+	verdict := attach.Decide(w.holderWorld(evaluated, attachment))
 	for _, step := range verdict.Steps {
 		if step.Fresh && attach.VolumeOf(w.volume.now) != evaluated {
 			w.trace("tickets: overtaken")

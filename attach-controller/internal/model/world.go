@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"drover.dev/drover/attach-controller/internal/attach"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -36,11 +35,9 @@ const (
 
 // world is a small cluster with one volume.
 type world struct {
-	rng *rand.Rand
-	// rules are the rules of the tickets that are in force.
-	rules attach.Rules
-	step  int
-	now   time.Time
+	rng  *rand.Rand
+	step int
+	now  time.Time
 	// staleness is how often a read shows the previous version, crashes how often a pass ends after a write.
 	staleness, crashes float64
 	// dirty reports whether there was a write since it was cleared.
@@ -80,8 +77,8 @@ type node struct {
 }
 
 // newWorld creates a volume in state creating, with its replicas placed.
-func newWorld(seed uint64, rules attach.Rules) *world {
-	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), rules: rules, now: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
+func newWorld(seed uint64) *world {
+	w := &world{rng: rand.New(rand.NewPCG(seed, 7)), now: time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)}
 	w.kind = []kind{busy, busy, plain, plain, idle}[w.rng.IntN(5)]
 	w.plane.versions, w.plane.givenUp, w.plane.markedAt = map[string]int{}, map[string]bool{}, map[string]int{}
 	for i := range 3 + w.rng.IntN(2) {
