@@ -1,6 +1,10 @@
 package machine
 
-import "drover.dev/drover/shared/api/v1beta2"
+import (
+	"slices"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
 
 // Facts are what a concern knows: the World, what follows from it, and what the concerns before it decided. They are passed by value, and
 // none of their methods has an effect.
@@ -113,4 +117,8 @@ func (f Facts) otherFrontend() (other *v1beta2.EngineFrontend) {
 		}
 	}
 	return other
+}
+
+func (f Facts) anyReplica(is func(*v1beta2.Replica) bool) bool {
+	return slices.ContainsFunc(f.Replicas, is)
 }

@@ -116,7 +116,7 @@ func TestModesOfAnUnreachableEngineDoNotCount(t *testing.T) {
 	untouched(t, Decide(s.World), s.Replicas[1])
 }
 
-// The engine may have dropped one replica before the instance of the other one failed, and only its next report tells which has the newest
+// The engine may have dropped one replica before the instance of the other one failed, and only its next report shows which has the newest
 // data: marked now, the failed one would leave the dropped one as the last that counts as healthy.
 func TestNoReplicaFailsToStartWhileItsEngineIsNotObserved(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x", "y", "z")

@@ -85,12 +85,9 @@ func polledAfter(e *v1beta2.Engine, requested time.Time) bool {
 
 // hasHealthySuccessor reports whether another engine could continue without the replicas on down nodes.
 func (f Facts) hasHealthySuccessor() bool {
-	for _, r := range f.Replicas {
-		if f.mode(r.Name) == v1beta2.ReplicaModeRW && f.healthy(r) && !f.nodeDown(r.Spec.NodeID) && f.running(ofReplica(r)) {
-			return true
-		}
-	}
-	return false
+	return f.anyReplica(func(r *v1beta2.Replica) bool {
+		return f.mode(r.Name) == v1beta2.ReplicaModeRW && f.healthy(r) && !f.nodeDown(r.Spec.NodeID) && f.running(ofReplica(r))
+	})
 }
 
 // resumption resumes suspended I/O once its target has everything that was acknowledged.
@@ -144,10 +141,7 @@ func (f Facts) successorPending() bool {
 
 // usesFailedReplica reports whether a replica counts as failed that the engine, by its last report, reads and writes.
 func (f Facts) usesFailedReplica() bool {
-	for _, r := range f.Replicas {
-		if f.mode(r.Name) == v1beta2.ReplicaModeRW && (r.Spec.FailedAt != "" || f.failed[r.Name]) {
-			return true
-		}
-	}
-	return false
+	return f.anyReplica(func(r *v1beta2.Replica) bool {
+		return f.mode(r.Name) == v1beta2.ReplicaModeRW && (r.Spec.FailedAt != "" || f.failed[r.Name])
+	})
 }

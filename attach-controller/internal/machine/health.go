@@ -1,10 +1,6 @@
 package machine
 
-import (
-	"slices"
-
-	"drover.dev/drover/shared/api/v1beta2"
-)
+import "drover.dev/drover/shared/api/v1beta2"
 
 // healthy reports whether a replica has all data as far as is known. Before the first attachment ever, every replica is healthy.
 func (f Facts) healthy(r *v1beta2.Replica) bool {
@@ -15,34 +11,17 @@ func (f Facts) healthy(r *v1beta2.Replica) bool {
 // everHealthy reports whether the volume was attached once: a replica without HealthyAt is then one that must be rebuilt. The volume
 // records it, too, since its replicas may be gone.
 func (f Facts) everHealthy() bool {
-	if v1beta2.EverAttached(f.Volume) {
-		return true
-	}
-	for _, r := range f.Replicas {
-		if r.Spec.HealthyAt != "" || r.Spec.LastHealthyAt != "" {
-			return true
-		}
-	}
-	return false
+	return v1beta2.EverAttached(f.Volume) ||
+		f.anyReplica(func(r *v1beta2.Replica) bool { return r.Spec.HealthyAt != "" || r.Spec.LastHealthyAt != "" })
 }
 
 // otherHealthyReachable reports whether another healthy replica is on a node that is not down.
 func (f Facts) otherHealthyReachable(except string) bool {
-	for _, r := range f.Replicas {
-		if r.Name != except && f.healthy(r) && !f.nodeDown(r.Spec.NodeID) {
-			return true
-		}
-	}
-	return false
+	return f.anyReplica(func(r *v1beta2.Replica) bool { return r.Name != except && f.healthy(r) && !f.nodeDown(r.Spec.NodeID) })
 }
 
 func (f Facts) otherHealthy(except string) bool {
-	for _, r := range f.Replicas {
-		if r.Name != except && f.healthy(r) {
-			return true
-		}
-	}
-	return false
+	return f.anyReplica(func(r *v1beta2.Replica) bool { return r.Name != except && f.healthy(r) })
 }
 
 // engineRuns reports whether the volume's engine runs and is observed.
@@ -52,23 +31,16 @@ func (f Facts) engineRuns() bool {
 }
 
 func (f Facts) allFailed() bool {
-	for _, r := range f.Replicas {
-		if f.healthy(r) {
-			return false
-		}
-	}
-	return len(f.Replicas) > 0
+	return len(f.Replicas) > 0 && !f.anyReplica(f.healthy)
 }
 
 // servesData reports whether the running engine has a copy that did not fail: a replica that is being deleted stays in the engine as long
 // as it is the last.
 func (f Facts) servesData() bool {
-	for _, r := range f.Replicas {
-		if f.engineRuns() && f.mode(r.Name) == v1beta2.ReplicaModeRW && r.Spec.FailedAt == "" && !f.failed[r.Name] {
-			return true
-		}
+	good := func(r *v1beta2.Replica) bool {
+		return f.mode(r.Name) == v1beta2.ReplicaModeRW && r.Spec.FailedAt == "" && !f.failed[r.Name]
 	}
-	return f.servesFromUnnamed()
+	return f.engineRuns() && f.anyReplica(good) || f.servesFromUnnamed()
 }
 
 // servesFromUnnamed reports whether the running engine reads and writes a replica without an object: the objects may be restored from an
@@ -78,8 +50,7 @@ func (f Facts) servesFromUnnamed() bool {
 		return false
 	}
 	for name, mode := range f.engine.Status.ReplicaModeMap {
-		named := slices.ContainsFunc(f.Replicas, func(r *v1beta2.Replica) bool { return r.Name == name })
-		if !named && mode == v1beta2.ReplicaModeRW {
+		if named := f.anyReplica(func(r *v1beta2.Replica) bool { return r.Name == name }); !named && mode == v1beta2.ReplicaModeRW {
 			return true
 		}
 	}

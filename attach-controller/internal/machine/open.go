@@ -216,12 +216,7 @@ func (f Facts) image() string {
 // salvaging reports whether the replicas all failed once: the engine is then started with salvageRequested, so that it does not insist on
 // their revision counters.
 func (f Facts) salvaging() bool {
-	for _, r := range f.Replicas {
-		if r.Spec.SalvageRequested {
-			return true
-		}
-	}
-	return false
+	return f.anyReplica(func(r *v1beta2.Replica) bool { return r.Spec.SalvageRequested })
 }
 
 // startFrontend connects the initiator on the node to the running engine.
