@@ -24,7 +24,7 @@ type concern struct {
 }
 
 // concerns are in the order in which they are decided. A later one builds on the decisions of the earlier ones (decided), and its wait is
-// reported only if no earlier one waits.
+// reported only if no earlier one waits; that I/O is suspended precedes every other wait.
 var concerns = []concern{
 	// Objects of a previous volume of the same name end on their own: nothing else depends on them.
 	{Facts.always, of[previousVolume]},
