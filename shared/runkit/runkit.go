@@ -29,6 +29,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/leaselock"
 )
 
@@ -87,6 +88,12 @@ type Runtime struct {
 	ElectedAt func() time.Time
 
 	afterStop []func()
+	indexes   kube.Indexes
+}
+
+// AddIndexes adds indexes to the cache of the binary. Indexes that several reconcilers share are added once.
+func (rt *Runtime) AddIndexes(ctx context.Context, indexes ...kube.Index) error {
+	return rt.indexes.Add(ctx, rt.Manager.GetFieldIndexer(), indexes...)
 }
 
 // AfterStop runs a function once this process was asked to stop, its work has ended and its lease is released: work that may continue

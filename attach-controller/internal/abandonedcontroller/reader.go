@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -11,37 +13,19 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
-const (
-	// byInstance finds the instance managers that list an engine or replica of a name.
-	byInstance = "abandonedcontroller.instance"
-	// byNode finds the instance managers of a node.
-	byNode = "abandonedcontroller.node"
-)
+// byInstance finds the instance managers that list an engine or replica of a name.
+const byInstance = "abandonedcontroller.instance"
 
-func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	for name, keys := range map[string]client.IndexerFunc{
-		byInstance: func(obj client.Object) []string {
-			s := obj.(*v1beta2.InstanceManager).Status
-			out := make([]string, 0, len(s.InstanceEngines)+len(s.InstanceReplicas))
-			for name := range s.InstanceEngines {
-				out = append(out, name)
-			}
-			for name := range s.InstanceReplicas {
-				out = append(out, name)
-			}
-			return out
-		},
-		byNode: func(obj client.Object) []string { return []string{obj.(*v1beta2.InstanceManager).Spec.NodeID} },
-	} {
-		if err := indexer.IndexField(ctx, &v1beta2.InstanceManager{}, name, keys); err != nil {
-			return fmt.Errorf("indexing instance managers by %s: %w", name, err)
-		}
-	}
-	return nil
+var indexes = []kube.Index{
+	kube.ByNode(&v1beta2.InstanceManager{}),
+	kube.IndexByEach(&v1beta2.InstanceManager{}, byInstance, func(m *v1beta2.InstanceManager) []string {
+		return slices.AppendSeq(slices.Collect(maps.Keys(m.Status.InstanceEngines)), maps.Keys(m.Status.InstanceReplicas))
+	}),
 }
 
 // Reader finds what instance managers list. Its cache must have been set up by Setup.

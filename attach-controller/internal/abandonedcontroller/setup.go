@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -25,12 +25,12 @@ import (
 
 // Setup registers the controller that ends records, and what Reader needs.
 func Setup(ctx context.Context, rt *runkit.Runtime) error {
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := rt.AddIndexes(ctx, indexes...); err != nil {
 		return err
 	}
 	r := &reconciler{reader: Reader{Client: rt.Client, Namespace: rt.Namespace}, client: rt.Client}
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("abandoned").
-		For(&v1beta2.Node{}, builder.WithPredicates(predicate.NewPredicateFuncs(hasRecords))).
+		For(&v1beta2.Node{}, builder.WithPredicates(kube.If(hasRecords))).
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(r.nodeOf)).
 		Complete(r)
 	if err != nil {
@@ -39,10 +39,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime) error {
 	return nil
 }
 
-func hasRecords(obj client.Object) bool {
-	n, ok := obj.(*v1beta2.Node)
-	return ok && len(n.Status.AbandonedInstances) > 0
-}
+func hasRecords(n *v1beta2.Node) bool { return len(n.Status.AbandonedInstances) > 0 }
 
 type reconciler struct {
 	reader Reader
@@ -72,7 +69,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if n == nil || err != nil {
 		return ctrl.Result{}, err
 	}
-	managers, err := r.reader.managers(ctx, byNode, n.Name)
+	managers, err := r.reader.managers(ctx, kube.FieldNode, n.Name)
 	if err != nil {
 		return ctrl.Result{}, err
 	}

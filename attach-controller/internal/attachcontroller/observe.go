@@ -9,6 +9,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/attach"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -69,7 +70,7 @@ func (o observer) nodes(ctx context.Context, w *attach.World) error {
 		}
 	}
 	w.Nodes = map[string]attach.Node{}
-	for _, name := range keys(names...) {
+	for _, name := range distinct(names...) {
 		node, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.Node{})
 		if err != nil {
 			return err
@@ -109,7 +110,7 @@ func (o observer) replicas(ctx context.Context, w *attach.World) error {
 }
 
 func (o observer) list(ctx context.Context, list client.ObjectList, volume string) error {
-	if err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{byVolume: volume}); err != nil {
+	if err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{kube.FieldVolume: volume}); err != nil {
 		return fmt.Errorf("listing what belongs to volume %s: %w", volume, err)
 	}
 	return nil

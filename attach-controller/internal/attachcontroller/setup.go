@@ -8,7 +8,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
+	"drover.dev/drover/attach-controller/internal/attach"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -17,7 +19,7 @@ const workers = 8
 
 // Setup registers the controller that decides which ticket holds a volume. No setting changes that.
 func Setup(ctx context.Context, rt *runkit.Runtime) error {
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := rt.AddIndexes(ctx, indexes...); err != nil {
 		return err
 	}
 	r := &reconciler{
@@ -26,9 +28,9 @@ func Setup(ctx context.Context, rt *runkit.Runtime) error {
 		client:   rt.Client, recorder: rt.Recorder,
 	}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("attachment").
-		For(&v1beta2.Volume{}, builder.WithPredicates(changed(volumeFacts))).
+		For(&v1beta2.Volume{}, builder.WithPredicates(kube.OnChange(attach.VolumeOf))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
-	w := watches{reader: rt.Client, namespace: rt.Namespace}
+	w := watches{kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of attachments: %w", err)
 	}

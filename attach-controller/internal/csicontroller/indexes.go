@@ -3,10 +3,10 @@ package csicontroller
 import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/csi"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 )
 
 // The indexes; other parts of the binary have their own on the same kinds.
@@ -22,41 +22,28 @@ const (
 	byTicket = "csicontroller.ticket"
 )
 
-var indexes = []struct {
-	of   client.Object
-	name string
-	keys client.IndexerFunc
-}{
-	{&storagev1.VolumeAttachment{}, byPersistentVolume, func(obj client.Object) []string {
-		return keys(csi.FromAttachment(obj.(*storagev1.VolumeAttachment)).PersistentVolume)
-	}},
-	{&storagev1.VolumeAttachment{}, byNode, ofOurs(func(a csi.Attachment) []string {
-		if a.NodeID == a.HostName {
-			return keys(a.HostName)
+var indexes = []kube.Index{
+	kube.IndexBy(&storagev1.VolumeAttachment{}, byPersistentVolume, func(va *storagev1.VolumeAttachment) string {
+		return csi.FromAttachment(va).PersistentVolume
+	}),
+	ofOurs(byNode, func(a csi.Attachment) []string { return []string{a.HostName, a.NodeID} }),
+	ofOurs(byVolume, func(a csi.Attachment) []string { return []string{a.Metadata[csi.MetadataVolume]} }),
+	kube.IndexBy(&corev1.PersistentVolume{}, byHandle, func(obj *corev1.PersistentVolume) string {
+		if pv := csi.FromPersistentVolume(obj); pv.Driver == csi.Driver {
+			return pv.Handle
 		}
-		return keys(a.HostName, a.NodeID)
-	})},
-	{&storagev1.VolumeAttachment{}, byVolume, ofOurs(func(a csi.Attachment) []string { return keys(a.Metadata[csi.MetadataVolume]) })},
-	{&corev1.PersistentVolume{}, byHandle, func(obj client.Object) []string {
-		pv := csi.FromPersistentVolume(obj.(*corev1.PersistentVolume))
-		if pv.Driver != csi.Driver {
-			return nil
-		}
-		return keys(pv.Handle)
-	}},
-	{&v1beta2.VolumeAttachment{}, byTicket, func(obj client.Object) []string {
-		return ticketsOfKubernetes(obj.(*v1beta2.VolumeAttachment))
-	}},
+		return ""
+	}),
+	kube.IndexByEach(&v1beta2.VolumeAttachment{}, byTicket, ticketsOfKubernetes),
 }
 
-func ofOurs(of func(csi.Attachment) []string) client.IndexerFunc {
-	return func(obj client.Object) []string {
-		va := obj.(*storagev1.VolumeAttachment)
+func ofOurs(field string, keys func(csi.Attachment) []string) kube.Index {
+	return kube.IndexByEach(&storagev1.VolumeAttachment{}, field, func(va *storagev1.VolumeAttachment) []string {
 		if va.Spec.Attacher != csi.Driver {
 			return nil
 		}
-		return of(csi.FromAttachment(va))
-	}
+		return keys(csi.FromAttachment(va))
+	})
 }
 
 func ticketsOfKubernetes(va *v1beta2.VolumeAttachment) []string {
@@ -67,14 +54,4 @@ func ticketsOfKubernetes(va *v1beta2.VolumeAttachment) []string {
 		}
 	}
 	return ids
-}
-
-func keys(names ...string) []string {
-	var out []string
-	for _, name := range names {
-		if name != "" {
-			out = append(out, name)
-		}
-	}
-	return out
 }

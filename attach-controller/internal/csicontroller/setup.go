@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"drover.dev/drover/attach-controller/internal/csi"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/election"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -51,7 +51,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry pr
 	if !options.Attach {
 		return nil
 	}
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := rt.AddIndexes(ctx, indexes...); err != nil {
 		return err
 	}
 	m := newMetrics(registry)
@@ -71,16 +71,17 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry pr
 }
 
 func setUpAttachments(rt *runkit.Runtime, r *reconciler, q *election.Queues) error {
-	w := watches{reader: rt.Client}
+	w := watches{kube.Mapper{Reader: rt.Client}}
 	return ctrl.NewControllerManagedBy(rt.Manager).Named("csi-attachment").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		For(&storagev1.VolumeAttachment{}, builder.WithPredicates(ours(), changed())).
-		Watches(&corev1.PersistentVolume{}, w.to(w.ofPersistentVolume), builder.WithPredicates(changed())).
-		Watches(&storagev1.CSINode{}, w.to(w.ofNode), builder.WithPredicates(changed())).
-		Watches(&corev1.Node{}, w.to(w.ofNode), builder.WithPredicates(changed())).
-		Watches(&v1beta2.Node{}, w.to(w.ofNode), builder.WithPredicates(nodeChanged())).
-		Watches(&v1beta2.Volume{}, w.to(w.ofVolume), builder.WithPredicates(volumeChanged())).
-		Watches(&v1beta2.VolumeAttachment{}, w.to(w.ofTickets), builder.WithPredicates(ticketsChanged())).
+		For(&storagev1.VolumeAttachment{}, builder.WithPredicates(ours(), kube.OnAnyChange[storagev1.VolumeAttachment]())).
+		Watches(&corev1.PersistentVolume{}, w.To(w.ofPersistentVolume),
+			builder.WithPredicates(kube.OnAnyChange[corev1.PersistentVolume]())).
+		Watches(&storagev1.CSINode{}, w.To(w.ofNode), builder.WithPredicates(kube.OnAnyChange[storagev1.CSINode]())).
+		Watches(&corev1.Node{}, w.To(w.ofNode), builder.WithPredicates(kube.OnAnyChange[corev1.Node]())).
+		Watches(&v1beta2.Node{}, w.To(w.ofNode), builder.WithPredicates(kube.OnChange(csi.FromNode))).
+		Watches(&v1beta2.Volume{}, w.To(w.ofVolume), builder.WithPredicates(kube.OnChange(csi.FromVolume))).
+		Watches(&v1beta2.VolumeAttachment{}, w.To(w.ofTickets), builder.WithPredicates(kube.OnDeepChange(csi.FromTickets))).
 		WatchesRawSource(q.Source(attachments, isOurs)).
 		Complete(r)
 }
@@ -88,7 +89,7 @@ func setUpAttachments(rt *runkit.Runtime, r *reconciler, q *election.Queues) err
 func setUpPersistentVolumes(rt *runkit.Runtime, r *reconciler, q *election.Queues) error {
 	return ctrl.NewControllerManagedBy(rt.Manager).Named("csi-persistent-volume").
 		For(&corev1.PersistentVolume{}, builder.WithPredicates(held())).
-		Watches(&storagev1.VolumeAttachment{}, handler.EnqueueRequestsFromMapFunc(persistentVolumeOf), builder.WithPredicates(gone())).
+		Watches(&storagev1.VolumeAttachment{}, kube.Mapper{}.To(persistentVolumeOf), builder.WithPredicates(kube.OnEnd())).
 		WatchesRawSource(q.Source(persistentVolumes, isGoing)).
 		Complete(&releaser{r})
 }
@@ -102,13 +103,3 @@ func isOurs(obj client.Object) bool {
 }
 
 func isGoing(obj client.Object) bool { return obj.GetDeletionTimestamp() != nil }
-
-// addIndexes adds the indexes that find the VolumeAttachments of an event.
-func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	for _, i := range indexes {
-		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
-			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)
-		}
-	}
-	return nil
-}

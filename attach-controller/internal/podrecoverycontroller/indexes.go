@@ -1,8 +1,6 @@
 package podrecoverycontroller
 
 import (
-	"context"
-	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +9,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/csi"
 	"drover.dev/drover/attach-controller/internal/podrecovery"
+	"drover.dev/drover/shared/kube"
 )
 
 // The indexes; other parts of the binary have their own on the same kinds.
@@ -25,45 +24,23 @@ const (
 	byPersistentVolume = "podrecovery.persistent-volume"
 )
 
-var indexes = []struct {
-	of   client.Object
-	name string
-	keys client.IndexerFunc
-}{
-	{&corev1.Pod{}, byClaim, func(o client.Object) []string { return claimsOf(o.(*corev1.Pod)) }},
-	{&corev1.Pod{}, byNode, func(o client.Object) []string {
-		pod := o.(*corev1.Pod)
+var indexes = []kube.Index{
+	kube.IndexByEach(&corev1.Pod{}, byClaim, claimsOf),
+	kube.IndexBy(&corev1.Pod{}, byNode, func(pod *corev1.Pod) string {
 		if len(podrecovery.Claims(pod)) == 0 {
-			return nil
+			return ""
 		}
-		return some(pod.Spec.NodeName)
-	}},
-	{&corev1.PersistentVolume{}, byClaim, func(o client.Object) []string { return some(claimOf(o.(*corev1.PersistentVolume))) }},
-	{&corev1.PersistentVolume{}, byHandle, func(o client.Object) []string { return some(volumeOf(o.(*corev1.PersistentVolume))) }},
-	{&storagev1.VolumeAttachment{}, byPersistentVolume,
-		func(o client.Object) []string { return some(sourceOf(o.(*storagev1.VolumeAttachment))) }},
-	{&storagev1.VolumeAttachment{}, byNode, func(o client.Object) []string {
-		if sourceOf(o.(*storagev1.VolumeAttachment)) == "" {
-			return nil
+		return pod.Spec.NodeName
+	}),
+	kube.IndexBy(&corev1.PersistentVolume{}, byClaim, claimOf),
+	kube.IndexBy(&corev1.PersistentVolume{}, byHandle, volumeOf),
+	kube.IndexBy(&storagev1.VolumeAttachment{}, byPersistentVolume, sourceOf),
+	kube.IndexBy(&storagev1.VolumeAttachment{}, byNode, func(va *storagev1.VolumeAttachment) string {
+		if sourceOf(va) == "" {
+			return ""
 		}
-		return some(o.(*storagev1.VolumeAttachment).Spec.NodeName)
-	}},
-}
-
-func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	for _, i := range indexes {
-		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
-			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)
-		}
-	}
-	return nil
-}
-
-func some(key string) []string {
-	if key == "" {
-		return nil
-	}
-	return []string{key}
+		return va.Spec.NodeName
+	}),
 }
 
 // claimsOf are the keys of the claims that a pod uses.

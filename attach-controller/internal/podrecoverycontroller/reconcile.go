@@ -18,6 +18,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/podrecovery"
 	"drover.dev/drover/attach-controller/internal/setting"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
@@ -34,7 +35,7 @@ type reconciler struct {
 
 // Setup registers the controller of pods that lost their volume.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := rt.AddIndexes(ctx, indexes...); err != nil {
 		return err
 	}
 	cached := observer{cache: rt.Client, reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock,
@@ -43,7 +44,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	live.reader, live.live = rt.Uncached, true
 	r := &reconciler{rt: rt, cached: cached, live: live, memory: cached.memory}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("pod-recovery").WithOptions(controller.Options{MaxConcurrentReconciles: workers})
-	if err := (watches{reader: rt.Client, namespace: rt.Namespace}).add(b).Complete(r); err != nil {
+	if err := (watches{mapper: kube.Mapper{Reader: rt.Client}, namespace: rt.Namespace}).add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of pods that lost their volume: %w", err)
 	}
 	return nil

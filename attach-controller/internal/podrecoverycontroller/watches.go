@@ -6,25 +6,25 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/attach-controller/internal/podrecovery"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/settingcontroller"
 )
 
 // watches maps the events of other objects to their pods.
 type watches struct {
-	reader    client.Reader
+	mapper kube.Mapper // of all namespaces
+	// namespace is that of Longhorn's objects.
 	namespace string
 }
 
@@ -32,13 +32,15 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 	to := func(find func(context.Context, client.Object) []reconcile.Request) handler.EventHandler {
 		return handler.EnqueueRequestsFromMapFunc(find)
 	}
-	return b.For(&corev1.Pod{}, builder.WithPredicates(usesClaims(), changed())).
-		Watches(&corev1.Pod{}, to(w.thoseThatWaitFor), builder.WithPredicates(usesClaims(), gone())).
-		Watches(&corev1.Pod{}, to(w.usersOfShare), builder.WithPredicates(w.shares(), changed())).
-		Watches(&corev1.PersistentVolume{}, to(w.ofPersistentVolume), builder.WithPredicates(changed())).
+	return b.For(&corev1.Pod{}, builder.WithPredicates(usesClaims(), kube.OnAnyChange[corev1.Pod]())).
+		Watches(&corev1.Pod{}, to(w.thoseThatWaitFor), builder.WithPredicates(usesClaims(), kube.OnEnd())).
+		Watches(&corev1.Pod{}, to(w.usersOfShare), builder.WithPredicates(w.shares(), kube.OnAnyChange[corev1.Pod]())).
+		Watches(&corev1.PersistentVolume{}, to(w.ofPersistentVolume),
+			builder.WithPredicates(kube.OnAnyChange[corev1.PersistentVolume]())).
 		Watches(&v1beta2.Volume{}, to(w.ofVolume), builder.WithPredicates(detached())).
-		Watches(&storagev1.VolumeAttachment{}, to(w.ofAttachment), builder.WithPredicates(cameOrWent())).
-		Watches(&v1beta2.Node{}, to(w.ofNode), builder.WithPredicates(downChanged())).
+		Watches(&storagev1.VolumeAttachment{}, to(w.ofAttachment), builder.WithPredicates(kube.OnLife())).
+		Watches(&v1beta2.Node{}, to(w.ofNode), builder.WithPredicates(
+			kube.OnChange(v1beta2.IsNodeDown), kube.CreatedIf(v1beta2.IsNodeDown))).
 		Watches(&corev1.Node{}, to(w.ofNode), builder.WithPredicates(hostChanged())).
 		Watches(&v1beta2.Setting{}, to(w.all), builder.WithPredicates(settingcontroller.Concerns(obeyed)))
 }
@@ -55,21 +57,6 @@ func (w watches) shares() predicate.Predicate {
 	return predicate.NewPredicateFuncs(func(o client.Object) bool { return o.GetNamespace() == w.namespace && shareOf(o) != "" })
 }
 
-// changed filters updates for changes of what the cache keeps.
-func changed() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, after := e.ObjectOld.DeepCopyObject().(client.Object), e.ObjectNew.DeepCopyObject().(client.Object)
-		before.SetResourceVersion("")
-		after.SetResourceVersion("")
-		return !equality.Semantic.DeepEqual(before, after)
-	}}
-}
-
-func gone() predicate.Predicate {
-	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false },
-		UpdateFunc: func(event.UpdateEvent) bool { return false }}
-}
-
 // detached passes Volumes that were detached under their users, and changes of whether their share serves.
 func detached() predicate.Predicate {
 	return predicate.Funcs{
@@ -81,32 +68,16 @@ func detached() predicate.Predicate {
 	}
 }
 
-// cameOrWent filters what a VolumeAttachment reports between its creation and its end.
-func cameOrWent() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return (e.ObjectOld.GetDeletionTimestamp() == nil) != (e.ObjectNew.GetDeletionTimestamp() == nil)
-	}}
-}
-
-func downChanged() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool { return v1beta2.IsNodeDown(e.Object.(*v1beta2.Node)) },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			return v1beta2.IsNodeDown(e.ObjectOld.(*v1beta2.Node)) != v1beta2.IsNodeDown(e.ObjectNew.(*v1beta2.Node))
-		},
-	}
-}
-
 // hostChanged passes changes and the end of Kubernetes' nodes, but not their state at the start of the process: down nodes pass as
 // Longhorn's.
 func hostChanged() predicate.Predicate {
-	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: changed().Update}
+	return predicate.And(kube.OnAnyChange[corev1.Node](), kube.CreatedIf(func(*corev1.Node) bool { return false }))
 }
 
 // pods lists pods from the cache, and maps those that pass.
 func (w watches) pods(ctx context.Context, pass func(podrecovery.Pod) bool, which ...client.ListOption) []reconcile.Request {
 	var list corev1.PodList
-	w.list(ctx, &list, which...)
+	w.mapper.List(ctx, &list, which...)
 	var out []reconcile.Request
 	for i := range list.Items {
 		if pass(podrecovery.FromPod(&list.Items[i])) {
@@ -114,13 +85,6 @@ func (w watches) pods(ctx context.Context, pass func(podrecovery.Pod) bool, whic
 		}
 	}
 	return out
-}
-
-func (w watches) list(ctx context.Context, list client.ObjectList, which ...client.ListOption) {
-	if err := w.reader.List(ctx, list, append(which, client.UnsafeDisableDeepCopy)...); err != nil {
-		// A list from a running cache fails only while the process stops.
-		log.FromContext(ctx).Error(err, "listing from the cache")
-	}
 }
 
 func everyPod(podrecovery.Pod) bool { return true }
@@ -153,7 +117,7 @@ func (w watches) ofVolume(ctx context.Context, o client.Object) []reconcile.Requ
 
 func (w watches) usersOf(ctx context.Context, volume string) []reconcile.Request {
 	var list corev1.PersistentVolumeList
-	w.list(ctx, &list, client.MatchingFields{byHandle: volume})
+	w.mapper.List(ctx, &list, client.MatchingFields{byHandle: volume})
 	var out []reconcile.Request
 	for i := range list.Items {
 		out = append(out, w.ofPersistentVolume(ctx, &list.Items[i])...)
@@ -183,7 +147,7 @@ func (w watches) ofSource(ctx context.Context, va *storagev1.VolumeAttachment, p
 		return nil
 	}
 	var pv corev1.PersistentVolume
-	if err := w.reader.Get(ctx, client.ObjectKey{Name: name}, &pv, client.UnsafeDisableDeepCopy); err != nil {
+	if err := w.mapper.Reader.Get(ctx, client.ObjectKey{Name: name}, &pv, client.UnsafeDisableDeepCopy); err != nil {
 		return nil // a deleted one is bound to no claim
 	}
 	return w.ofClaim(ctx, &pv, pass)
@@ -193,7 +157,7 @@ func (w watches) ofSource(ctx context.Context, va *storagev1.VolumeAttachment, p
 func (w watches) ofNode(ctx context.Context, o client.Object) []reconcile.Request {
 	out := w.pods(ctx, podrecovery.Pod.Leaving, client.MatchingFields{byNode: o.GetName()})
 	var list storagev1.VolumeAttachmentList
-	w.list(ctx, &list, client.MatchingFields{byNode: o.GetName()})
+	w.mapper.List(ctx, &list, client.MatchingFields{byNode: o.GetName()})
 	for i := range list.Items {
 		out = append(out, w.ofSource(ctx, &list.Items[i], waits)...)
 	}

@@ -1,8 +1,6 @@
 package replicacontroller
 
 import (
-	"k8s.io/apimachinery/pkg/api/equality"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -10,34 +8,23 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-func changed(of func(client.Object) any) predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero() ||
-			!equality.Semantic.DeepEqual(of(e.ObjectOld), of(e.ObjectNew))
-	}}
-}
-
-func volumeFacts(obj client.Object) any {
-	v := obj.(*v1beta2.Volume)
+func volumeFacts(v *v1beta2.Volume) []any {
 	return []any{v.Spec, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID,
 		v.Status.CurrentTargetNodeID, v.Status.Robustness,
 		v.Status.RestoreRequired, v.Status.CloneStatus.State, v.Status.AcceptedSize}
 }
 
-func engineFacts(obj client.Object) any {
-	e := obj.(*v1beta2.Engine)
+func engineFacts(e *v1beta2.Engine) []any {
 	return []any{e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Spec.LookRequestedAt,
 		e.Status.CurrentState, e.Status.ReplicaModeMap, e.Status.LookedAt, e.Status.IsExpanding,
 		conditions.IsTrue(e.Status.Conditions, v1beta2.InstanceNodeDown)}
 }
 
-func replicaFacts(obj client.Object) any {
-	r := obj.(*v1beta2.Replica)
+func replicaFacts(r *v1beta2.Replica) []any {
 	return []any{r.Spec, r.Status.CurrentState, r.Status.Conditions}
 }
 
-func nodeFacts(obj client.Object) any {
-	n := obj.(*v1beta2.Node)
+func nodeFacts(n *v1beta2.Node) []any {
 	disks := map[string]any{}
 	for key, d := range n.Status.DiskStatus {
 		disks[key] = []any{d.DiskUUID, conditions.IsTrue(d.Conditions, v1beta2.DiskReady),
@@ -66,4 +53,4 @@ var hasMoreRoom = predicate.Funcs{
 	},
 }
 
-func managerFacts(obj client.Object) any { return obj.(*v1beta2.InstanceManager).Status.CurrentState }
+func managerFacts(m *v1beta2.InstanceManager) string { return m.Status.CurrentState }

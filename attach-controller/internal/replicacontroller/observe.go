@@ -17,6 +17,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/settingcontroller"
 )
 
@@ -73,7 +74,7 @@ func (o observer) upgrading(ctx context.Context, name string, w *replica.World) 
 
 func (o observer) belongings(ctx context.Context, name string, w *replica.World) error {
 	var replicas v1beta2.ReplicaList
-	if err := o.list(ctx, &replicas, client.MatchingFields{byVolume: name}); err != nil {
+	if err := o.list(ctx, &replicas, client.MatchingFields{kube.FieldVolume: name}); err != nil {
 		return err
 	}
 	for i := range replicas.Items {
@@ -85,7 +86,7 @@ func (o observer) belongings(ctx context.Context, name string, w *replica.World)
 	}
 	slices.SortFunc(w.Replicas, func(a, b *v1beta2.Replica) int { return strings.Compare(a.Name, b.Name) })
 	var engines v1beta2.EngineList
-	if err := o.list(ctx, &engines, client.MatchingFields{byVolume: name}); err != nil {
+	if err := o.list(ctx, &engines, client.MatchingFields{kube.FieldVolume: name}); err != nil {
 		return err
 	}
 	for i := range engines.Items {
@@ -162,7 +163,7 @@ func (o observer) candidates(ctx context.Context, w *replica.World) error {
 
 func (o observer) hasManager(ctx context.Context, node, dataEngine string) (bool, error) {
 	var managers v1beta2.InstanceManagerList
-	if err := o.list(ctx, &managers, client.MatchingFields{byNode: node}); err != nil {
+	if err := o.list(ctx, &managers, client.MatchingFields{kube.FieldNode: node}); err != nil {
 		return false, err
 	}
 	return slices.ContainsFunc(managers.Items, func(m v1beta2.InstanceManager) bool {

@@ -18,6 +18,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 )
@@ -30,14 +31,14 @@ const workers = 8
 
 // Setup registers the controller of replicas.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := rt.AddIndexes(ctx, indexes...); err != nil {
 		return err
 	}
 	upgrades := upgrade.Reader{Client: rt.Client, Namespace: rt.Namespace, Index: "replicacontroller.underWay"}
 	if err := upgrades.AddIndex(ctx, rt.Manager.GetFieldIndexer()); err != nil {
 		return err
 	}
-	w := watches{reader: rt.Client, namespace: rt.Namespace, waiting: newWaitlist()}
+	w := watches{Mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}, waiting: newWaitlist()}
 	r := &reconciler{
 		observer: observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, upgrades: upgrades, clock: rt.Clock,
 			reservations: newReservations(),
@@ -48,7 +49,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	}
 	w.reservations = r.observer.reservations
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("replica").
-		For(&v1beta2.Volume{}, builder.WithPredicates(changed(volumeFacts))).
+		For(&v1beta2.Volume{}, builder.WithPredicates(kube.OnDeepChange(volumeFacts))).
 		WatchesRawSource(source.Channel(r.enqueued, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
 	if err := w.add(b).Complete(r); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/ticket"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -25,7 +26,7 @@ func labelled(volume string) client.ListOption {
 }
 
 // indexed selects by the index of the cache.
-func indexed(volume string) client.ListOption { return client.MatchingFields{byVolume: volume} }
+func indexed(volume string) client.ListOption { return client.MatchingFields{kube.FieldVolume: volume} }
 
 // readEngine reads the volume's active engine, or, if none is active, the last by name.
 func (g gatherer) readEngine(ctx context.Context, w *ticket.World) error {

@@ -62,7 +62,7 @@ func (o observer) readSettings(ctx context.Context, w *ticket.World) error {
 
 func (o observer) readExports(ctx context.Context, w *ticket.World) error {
 	var list v1beta2.BackingImageDataSourceList
-	if err := o.list(ctx, &list, byVolume, w.Volume.Name); err != nil {
+	if err := o.list(ctx, &list, byExported, w.Volume.Name); err != nil {
 		return err
 	}
 	w.Exports = list.Items

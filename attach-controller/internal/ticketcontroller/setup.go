@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 )
@@ -19,7 +20,7 @@ const workers = 4
 
 // Setup registers the controller of the tickets that attach-controller itself creates and collects.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := rt.AddIndexes(ctx, indexes...); err != nil {
 		return err
 	}
 	r := &reconciler{
@@ -30,9 +31,9 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		client: rt.Client, recorder: rt.Recorder, clock: rt.Clock,
 	}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("ticket").
-		For(&v1beta2.Volume{}, builder.WithPredicates(changed(volumeFacts))).
+		For(&v1beta2.Volume{}, builder.WithPredicates(kube.OnChange(volumeFacts))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
-	w := watches{reader: rt.Client, namespace: rt.Namespace}
+	w := watches{kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of tickets: %w", err)
 	}

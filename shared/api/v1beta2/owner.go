@@ -15,7 +15,8 @@ func VolumeUIDOf(object metav1.Object) types.UID {
 	return ""
 }
 
-// VolumeNameOf is the volume that an Engine, EngineFrontend or Replica names; empty of any other object.
+// VolumeNameOf is the volume that the spec of an Engine, EngineFrontend, Replica or Snapshot names; empty of any other object. Whether the
+// object belongs to the present volume of that name, BelongsTo reports.
 func VolumeNameOf(object metav1.Object) string {
 	switch o := object.(type) {
 	case *Engine:
@@ -24,6 +25,23 @@ func VolumeNameOf(object metav1.Object) string {
 		return o.Spec.VolumeName
 	case *Replica:
 		return o.Spec.VolumeName
+	case *Snapshot:
+		return o.Spec.Volume
+	}
+	return ""
+}
+
+// NodeNameOf is the node that the spec of an Engine, EngineFrontend, Replica or InstanceManager names; empty of any other object.
+func NodeNameOf(object metav1.Object) string {
+	switch o := object.(type) {
+	case *Engine:
+		return o.Spec.NodeID
+	case *EngineFrontend:
+		return o.Spec.NodeID
+	case *Replica:
+		return o.Spec.NodeID
+	case *InstanceManager:
+		return o.Spec.NodeID
 	}
 	return ""
 }

@@ -20,3 +20,19 @@ func TestWhatBelongsToAVolumeHasItsUIDOrNoOwner(t *testing.T) {
 	require.True(t, v1beta2.BelongsTo(of("Volume", "now"), v))
 	require.False(t, v1beta2.BelongsTo(of("Volume", "before"), v))
 }
+
+func TestTheVolumeAndTheNodeThatAnObjectNames(t *testing.T) {
+	e, f, r := &v1beta2.Engine{}, &v1beta2.EngineFrontend{}, &v1beta2.Replica{}
+	e.Spec.VolumeName, f.Spec.VolumeName, r.Spec.VolumeName = "v", "v", "v"
+	e.Spec.NodeID, f.Spec.NodeID, r.Spec.NodeID = "n", "n", "n"
+	m := &v1beta2.InstanceManager{Spec: v1beta2.InstanceManagerSpec{NodeID: "n"}}
+	for _, object := range []metav1.Object{e, f, r, &v1beta2.Snapshot{Spec: v1beta2.SnapshotSpec{Volume: "v"}}} {
+		require.Equal(t, "v", v1beta2.VolumeNameOf(object))
+	}
+	for _, object := range []metav1.Object{e, f, r, m} {
+		require.Equal(t, "n", v1beta2.NodeNameOf(object))
+	}
+	named := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "v"}, Spec: v1beta2.VolumeSpec{NodeID: "n"}}
+	require.Empty(t, v1beta2.VolumeNameOf(named), "a Volume names none")
+	require.Empty(t, v1beta2.NodeNameOf(named), "a Volume may name several")
+}

@@ -1,0 +1,96 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// The fields of the indexes that several reconcilers of a binary share.
+const (
+	// FieldVolume finds the objects of a volume: ByVolume.
+	FieldVolume = "volume"
+	// FieldNode finds the objects of a node: ByNode.
+	FieldNode = "node"
+)
+
+// Index finds the objects of one kind in a cache by keys.
+type Index struct {
+	of     client.Object
+	field  string
+	keys   client.IndexerFunc
+	shared bool
+}
+
+// IndexBy finds objects by one key; an object whose key is empty is not in the index.
+func IndexBy[T client.Object](of T, field string, key func(T) string) Index {
+	return IndexByEach(of, field, func(obj T) []string { return []string{key(obj)} })
+}
+
+// IndexIf finds the objects of which is reports true by one key, Yes.
+func IndexIf[T client.Object](of T, field string, is func(T) bool) Index {
+	return IndexBy(of, field, func(obj T) string {
+		if is(obj) {
+			return Yes
+		}
+		return ""
+	})
+}
+
+// Yes is the key of an index that has one.
+const Yes = "yes"
+
+// IndexByEach finds objects by each of their keys; empty keys are left out, equal ones count once.
+func IndexByEach[T client.Object](of T, field string, keys func(T) []string) Index {
+	return Index{of: of, field: field, keys: func(obj client.Object) []string { return distinct(keys(obj.(T))) }}
+}
+
+// ByVolume finds Engines, EngineFrontends, Replicas or Snapshots by the volume that they name. Several reconcilers may add it.
+func ByVolume(of client.Object) Index {
+	index := IndexBy(of, FieldVolume, VolumeName)
+	index.shared = true
+	return index
+}
+
+// ByNode finds Engines, EngineFrontends, Replicas or InstanceManagers by the node of their spec. Several reconcilers may add it.
+func ByNode(of client.Object) Index {
+	index := IndexBy(of, FieldNode, func(obj client.Object) string { return v1beta2.NodeNameOf(obj) })
+	index.shared = true
+	return index
+}
+
+// Indexes adds indexes to a cache. Of those that several reconcilers share, the first to come is the one that is added.
+// It is not safe for concurrent use.
+type Indexes struct{ added map[string]bool }
+
+// Add adds indexes. That another index of the same kind and field exists is an error.
+func (x *Indexes) Add(ctx context.Context, indexer client.FieldIndexer, list ...Index) error {
+	for _, i := range list {
+		name := fmt.Sprintf("%T/%s", i.of, i.field)
+		if i.shared && x.added[name] {
+			continue
+		}
+		if err := indexer.IndexField(ctx, i.of, i.field, i.keys); err != nil {
+			return fmt.Errorf("indexing %T by %s: %w", i.of, i.field, err)
+		}
+		if x.added == nil {
+			x.added = map[string]bool{}
+		}
+		x.added[name] = true
+	}
+	return nil
+}
+
+func distinct(keys []string) []string {
+	var out []string
+	for _, key := range keys {
+		if key != "" && !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
