@@ -22,7 +22,6 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/recurringcontroller"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
-	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 	"drover.dev/drover/snapshot-controller/internal/webhookserver"
 )
 
@@ -68,9 +67,6 @@ func cached() map[client.Object]cache.ByObject {
 
 // setup wires the controllers; each concern is one.
 func setup(ctx context.Context, rt *runkit.Runtime, o options) error {
-	if err := volumecontext.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
-		return err
-	}
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
 	if err := settingcontroller.Setup(rt, settings, sharedsetting.SnapshotController,
 		"drover_snapshot_controller_setting_invalid"); err != nil {

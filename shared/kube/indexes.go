@@ -49,18 +49,20 @@ func IndexByEach[T client.Object](of T, field string, keys func(T) []string) Ind
 	return Index{of: of, field: field, keys: func(obj client.Object) []string { return distinct(keys(obj.(T))) }}
 }
 
-// ByVolume finds Engines, EngineFrontends, Replicas or Snapshots by the volume that they name. Several reconcilers may add it.
-func ByVolume(of client.Object) Index {
-	index := IndexBy(of, FieldVolume, VolumeName)
+// Shared marks an index that several reconcilers of a binary add, all with the same keys.
+func Shared(index Index) Index {
 	index.shared = true
 	return index
 }
 
+// ByVolume finds Engines, EngineFrontends, Replicas or Snapshots by the volume that they name. Several reconcilers may add it.
+func ByVolume(of client.Object) Index {
+	return Shared(IndexBy(of, FieldVolume, VolumeName))
+}
+
 // ByNode finds Engines, EngineFrontends, Replicas or InstanceManagers by the node of their spec. Several reconcilers may add it.
 func ByNode(of client.Object) Index {
-	index := IndexBy(of, FieldNode, func(obj client.Object) string { return v1beta2.NodeNameOf(obj) })
-	index.shared = true
-	return index
+	return Shared(IndexBy(of, FieldNode, func(obj client.Object) string { return v1beta2.NodeNameOf(obj) }))
 }
 
 // Indexes adds indexes to a cache. Of those that several reconcilers share, the first to come is the one that is added.
@@ -76,6 +78,9 @@ func (x *Indexes) Add(ctx context.Context, indexer client.FieldIndexer, list ...
 		}
 		if err := indexer.IndexField(ctx, i.of, i.field, i.keys); err != nil {
 			return fmt.Errorf("indexing %T by %s: %w", i.of, i.field, err)
+		}
+		if !i.shared {
+			continue
 		}
 		if x.added == nil {
 			x.added = map[string]bool{}

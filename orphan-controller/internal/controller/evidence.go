@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/orphan-controller/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/copies"
+	"drover.dev/drover/shared/kube"
 )
 
 // ofVolume finds the objects that name a volume: the cache knows indexes, the API server fields.
@@ -17,7 +18,7 @@ func ofVolume(reader source, volume string) client.ListOption {
 	if reader.live {
 		return client.MatchingFields{"spec.volumeName": volume}
 	}
-	return client.MatchingFields{byVolume: volume}
+	return client.MatchingFields{kube.FieldVolume: volume}
 }
 
 func (o observer) readEngines(ctx context.Context, reader source, volume string) ([]v1beta2.Engine, error) {

@@ -1,91 +1,57 @@
 package controller
 
 import (
-	"context"
-	"fmt"
 	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/orphan-controller/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/kube"
 )
 
 // The indexes. Each maps an event to the orphans that it is about, or a question of the core to its answer,
 // without reading anything else.
 const (
-	// Orphans by what they name.
-	byNode            = "node"
+	// Orphans by what they name, beside their node and volume.
 	byInstanceManager = "instance-manager"
 	byInstance        = "instance"
-	byVolume          = "volume"
 	// byBurst is node and creation time in steps of the flood's window.
 	byBurst = "burst"
 	// byInFlight is the node of orphans whose deletion by policy is approved, not finished, and has not failed.
 	byInFlight = "in-flight"
 	// byWaiting is the node of orphans that wait for what other orphans of the node do.
 	byWaiting = "waiting"
-	// byCopies is the one key of orphans whose policy depends on the health of other replicas.
+	// byCopies has the orphans whose policy depends on the health of other replicas.
 	byCopies = "copies"
-	// Persistent volumes by volume; engines and replicas by byVolume, instance managers by byNode.
+	// byHandle finds PersistentVolumes by volume.
 	byHandle = "handle"
 )
-
-const copiesMatter = "yes"
 
 // driverName is the CSI driver whose volume handles are names of volumes.
 const driverName = "driver.longhorn.io"
 
-func addIndexes(ctx context.Context, indexer client.FieldIndexer, window time.Duration) error {
-	orphans := map[string]func(*v1beta2.Orphan) string{
-		byNode:            func(o *v1beta2.Orphan) string { return o.Spec.NodeID },
-		byInstanceManager: func(o *v1beta2.Orphan) string { return o.Spec.Parameters[v1beta2.OrphanParameterInstanceManager] },
-		byInstance:        orphan.NameOf,
-		byVolume:          orphan.VolumeOfOrphan,
-		byBurst: func(o *v1beta2.Orphan) string {
-			return burstKey(o.Spec.NodeID, o.CreationTimestamp.Time, window, 0)
-		},
-		byInFlight: nodeIf(inFlight),
-		byWaiting:  nodeIf(waiting),
-		byCopies:   copiesKey,
+// indexes also find engines and replicas by volume, instance managers by node. window is the flood's.
+func indexes(window time.Duration) []kube.Index {
+	orphans := func(field string, key func(*v1beta2.Orphan) string) kube.Index {
+		return kube.IndexBy(&v1beta2.Orphan{}, field, key)
 	}
-	for name, key := range orphans {
-		extract := func(obj client.Object) []string { return keys(key(obj.(*v1beta2.Orphan))) }
-		if err := addIndex(ctx, indexer, &v1beta2.Orphan{}, name, extract); err != nil {
-			return err
-		}
+	return []kube.Index{
+		orphans(kube.FieldNode, func(o *v1beta2.Orphan) string { return o.Spec.NodeID }),
+		orphans(kube.FieldVolume, orphan.VolumeOfOrphan),
+		orphans(byInstanceManager, func(o *v1beta2.Orphan) string { return o.Spec.Parameters[v1beta2.OrphanParameterInstanceManager] }),
+		orphans(byInstance, orphan.NameOf),
+		orphans(byBurst, func(o *v1beta2.Orphan) string { return burstKey(o.Spec.NodeID, o.CreationTimestamp.Time, window, 0) }),
+		orphans(byInFlight, nodeIf(inFlight)),
+		orphans(byWaiting, nodeIf(waiting)),
+		kube.IndexIf(&v1beta2.Orphan{}, byCopies, dependsOnCopies),
+		kube.ByVolume(&v1beta2.Engine{}),
+		kube.ByVolume(&v1beta2.Replica{}),
+		kube.ByNode(&v1beta2.InstanceManager{}),
+		kube.IndexBy(&corev1.PersistentVolume{}, byHandle, handleOf),
 	}
-	for _, obj := range []client.Object{&v1beta2.Engine{}, &v1beta2.Replica{}} {
-		if err := addIndex(ctx, indexer, obj, byVolume,
-			func(obj client.Object) []string { return keys(v1beta2.VolumeNameOf(obj)) }); err != nil {
-			return err
-		}
-	}
-	if err := addIndex(ctx, indexer, &v1beta2.InstanceManager{}, byNode, func(obj client.Object) []string {
-		return keys(obj.(*v1beta2.InstanceManager).Spec.NodeID)
-	}); err != nil {
-		return err
-	}
-	return addIndex(ctx, indexer, &corev1.PersistentVolume{}, byHandle, func(obj client.Object) []string {
-		return keys(handleOf(obj.(*corev1.PersistentVolume)))
-	})
-}
-
-func addIndex(ctx context.Context, indexer client.FieldIndexer, obj client.Object, name string, extract client.IndexerFunc) error {
-	if err := indexer.IndexField(ctx, obj, name, extract); err != nil {
-		return fmt.Errorf("indexing %T by %s: %w", obj, name, err)
-	}
-	return nil
-}
-
-func keys(key string) []string {
-	if key == "" {
-		return nil
-	}
-	return []string{key}
 }
 
 func nodeIf(is func(*v1beta2.Orphan) bool) func(*v1beta2.Orphan) string {
@@ -118,16 +84,13 @@ func waiting(o *v1beta2.Orphan) bool {
 	return false
 }
 
-// copiesKey picks the orphans that are held as a last copy, and those that policy is deleting and must hold once they
+// dependsOnCopies picks the orphans that are held as a last copy, and those that policy is deleting and must hold once they
 // become one.
-func copiesKey(o *v1beta2.Orphan) string {
+func dependsOnCopies(o *v1beta2.Orphan) bool {
 	list := o.Status.Conditions
-	if o.Spec.OrphanType != v1beta2.OrphanTypeEngineInstance && orphan.VolumeOfOrphan(o) != "" &&
+	return o.Spec.OrphanType != v1beta2.OrphanTypeEngineInstance && orphan.VolumeOfOrphan(o) != "" &&
 		(conditions.Reason(list, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonLastCopy ||
-			conditions.IsTrue(list, v1beta2.OrphanDeletionReason)) {
-		return copiesMatter
-	}
-	return ""
+			conditions.IsTrue(list, v1beta2.OrphanDeletionReason))
 }
 
 func handleOf(pv *corev1.PersistentVolume) string {

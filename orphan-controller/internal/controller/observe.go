@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/orphan-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -111,7 +112,7 @@ func (o observer) readVolume(ctx context.Context, reader source, w *orphan.World
 func (o observer) readCopies(ctx context.Context, reader source, volume string, w *orphan.World) error {
 	// The API server knows labels, the cache knows indexes. A replica without the label is not found and does not
 	// count as a copy.
-	var which client.ListOption = client.MatchingFields{byVolume: volume}
+	var which client.ListOption = client.MatchingFields{kube.FieldVolume: volume}
 	if reader.live {
 		which = client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)}
 	}
@@ -149,7 +150,7 @@ func (o observer) readPeers(ctx context.Context, _ source, w *orphan.World) erro
 		}
 	}
 	var managers v1beta2.InstanceManagerList
-	if err := o.listCached(ctx, &managers, byNode, node); err != nil {
+	if err := o.listCached(ctx, &managers, kube.FieldNode, node); err != nil {
 		return err
 	}
 	for i := range managers.Items {

@@ -11,6 +11,7 @@ import (
 	"drover.dev/drover/orphan-controller/internal/orphan"
 	"drover.dev/drover/orphan-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -20,7 +21,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, limits orphan.Limits, regist
 	if err := limits.Validate(); err != nil {
 		return err
 	}
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer(), limits.FloodWindow); err != nil {
+	if err := rt.AddIndexes(ctx, indexes(limits.FloodWindow)...); err != nil {
 		return err
 	}
 	m := newMetrics(registry)
@@ -31,7 +32,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, limits orphan.Limits, regist
 		},
 		client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock,
 	}
-	w := watches{reader: rt.Client, namespace: rt.Namespace, concurrent: limits.InFlightPerNode}
+	w := watches{Mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}, concurrent: limits.InFlightPerNode}
 	// One worker: deletions in flight are counted, and two workers could both take the last free one.
 	b := ctrl.NewControllerManagedBy(rt.Manager).For(&v1beta2.Orphan{}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1})

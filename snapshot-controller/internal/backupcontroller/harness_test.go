@@ -23,7 +23,6 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/backup"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
-	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 func TestMain(m *testing.M) {
@@ -89,9 +88,6 @@ func (w *world) start(at cut.Point, onCut func()) *shell.Process {
 		Identity: testkit.BinaryIdentity(w.t, w.namespace, owner), Namespace: w.namespace, Owner: owner, Cache: snapshotcontroller.Cached(),
 		At: at, OnCut: onCut,
 	}, func(ctx context.Context, rt *runkit.Runtime) error {
-		if err := volumecontext.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
-			return err
-		}
 		return Setup(ctx, rt)
 	})
 	w.mutex.Lock()

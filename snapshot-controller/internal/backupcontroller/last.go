@@ -3,15 +3,12 @@ package backupcontroller
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
@@ -79,13 +76,10 @@ type ofEnds struct{ state, at string }
 
 func endFacts(b *v1beta2.Backup) ofEnds { return ofEnds{b.Status.State, b.Status.BackupCreatedAt} }
 
-// toVolume enqueues the volume that a finished Backup is of.
-func toVolume(namespace string) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(_ context.Context, obj client.Object) []reconcile.Request {
-		b := obj.(*v1beta2.Backup)
-		if !v1beta2.IsBackupEnded(b) || b.Status.VolumeName == "" {
-			return nil
-		}
-		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: b.Status.VolumeName}}}
-	})
+// finishedOf is the volume that a finished Backup is of.
+func finishedOf(_ context.Context, obj client.Object) []string {
+	if b := obj.(*v1beta2.Backup); v1beta2.IsBackupEnded(b) {
+		return []string{b.Status.VolumeName}
+	}
+	return nil
 }

@@ -3,12 +3,15 @@ package backupcontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 // workers is how many backups are decided on at once; each has its own object and its own ticket.
@@ -16,14 +19,14 @@ const workers = 4
 
 // Setup registers the controller of backups, and the one that states which is a volume's last.
 func Setup(ctx context.Context, rt *runkit.Runtime) error {
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := rt.AddIndexes(ctx, slices.Concat(volumecontext.Indexes, indexes)...); err != nil {
 		return err
 	}
 	r := &reconciler{
 		observer: observer{reader: rt.Client, namespace: rt.Namespace, clock: rt.Clock},
 		client:   rt.Client, recorder: rt.Recorder,
 	}
-	w := watches{reader: rt.Client, namespace: rt.Namespace}
+	w := watches{Mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("backup").
 		For(&v1beta2.Backup{}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
@@ -32,7 +35,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime) error {
 	}
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("lastbackup").
 		For(&v1beta2.Volume{}, ofLast()).
-		Watches(&v1beta2.Backup{}, toVolume(rt.Namespace), changed(endFacts)).
+		Watches(&v1beta2.Backup{}, w.To(finishedOf), changed(endFacts)).
 		Complete(&last{reader: rt.Client, client: rt.Client, namespace: rt.Namespace})
 	if err != nil {
 		return fmt.Errorf("setting up the controller of volumes' last backups: %w", err)

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/shared/election"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
@@ -49,10 +50,10 @@ func (b *beginning) Start(ctx context.Context) error {
 	if err := wait.PollUntilContextCancel(ctx, servedPoll, true, b.served); err != nil {
 		return nil // the process stops
 	}
-	if err := addIndexes(ctx, b.rt.Manager.GetFieldIndexer()); err != nil {
+	if err := new(kube.Indexes).Add(ctx, b.rt.Manager.GetFieldIndexer(), indexes...); err != nil {
 		return err
 	}
-	w := watches{reader: b.rt.Client}
+	w := watches{kube.Mapper{Reader: b.rt.Client}}
 	if err := w.add(b.controller, b.rt.Manager.GetCache(), b.queues); err != nil {
 		return fmt.Errorf("watching VolumeSnapshotContents: %w", err)
 	}

@@ -26,7 +26,6 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 	"drover.dev/drover/shared/testkit/shell"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
-	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
@@ -104,9 +103,6 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	p := shell.Start(w.t, shell.Options{
 		Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut,
 	}, func(ctx context.Context, rt *runkit.Runtime) error {
-		if err := volumecontext.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
-			return err
-		}
 		return Setup(ctx, rt, Options{Take: true, Lease: quick}, prometheus.NewRegistry())
 	})
 	w.running = p

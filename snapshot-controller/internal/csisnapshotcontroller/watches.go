@@ -9,29 +9,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/election"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
 // watches maps the events of other objects to the contents that they are about.
-type watches struct{ reader client.Reader }
+type watches struct{ kube.Mapper }
 
 func (w watches) add(c controller.Controller, objects cache.Cache, queues *election.Queues) error {
+	// What exists at the beginning passes: a content may have been evaluated before that watch began.
 	for _, s := range []source.Source{
 		queues.Source(contents, isOurs),
 		source.Kind(objects, &volumesnapshot.Content{}, &handler.TypedEnqueueRequestForObject[*volumesnapshot.Content]{},
 			predicate.NewTypedPredicateFuncs(ours)),
-		source.Kind(objects, &volumesnapshot.Class{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofClass), news[*volumesnapshot.Class]()),
-		source.Kind(objects, &v1beta2.Snapshot{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofSnapshot), news[*v1beta2.Snapshot]()),
-		source.Kind(objects, &v1beta2.Backup{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofBackup), news[*v1beta2.Backup]()),
+		source.Kind(objects, &volumesnapshot.Class{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofClass), predicate.TypedResourceVersionChangedPredicate[*volumesnapshot.Class]{}),
+		source.Kind(objects, &v1beta2.Snapshot{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofSnapshot), predicate.TypedResourceVersionChangedPredicate[*v1beta2.Snapshot]{}),
+		source.Kind(objects, &v1beta2.Backup{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofBackup), predicate.TypedResourceVersionChangedPredicate[*v1beta2.Backup]{}),
 		source.Kind(objects, &v1beta2.Volume{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofVolume), volumeNews()),
 	} {
 		if err := c.Watch(s); err != nil {
@@ -47,25 +48,11 @@ func isOurs(obj client.Object) bool { return ours(obj.(*volumesnapshot.Content))
 
 func ours(c *volumesnapshot.Content) bool { return csisnapshot.FromContent(c).Ours() }
 
-// news drops updates that are none. What exists at the beginning is news, too: a content may have been evaluated before that
-// watch began.
-func news[T client.Object]() predicate.TypedFuncs[T] {
-	return predicate.TypedFuncs[T]{
-		UpdateFunc: func(e event.TypedUpdateEvent[T]) bool {
-			return e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion()
-		},
-	}
-}
-
-// volumeNews lets the coming and going of volumes pass, and of clones that share a snapshot's data.
+// volumeNews passes the coming and going of volumes, and of clones that share a snapshot's data.
 func volumeNews() predicate.TypedPredicate[*v1beta2.Volume] {
-	p := news[*v1beta2.Volume]()
-	p.UpdateFunc = func(e event.TypedUpdateEvent[*v1beta2.Volume]) bool {
-		was, is := e.ObjectOld, e.ObjectNew
-		return was.UID != is.UID || (was.DeletionTimestamp == nil) != (is.DeletionTimestamp == nil) ||
-			snapshot.Shared(was) != snapshot.Shared(is)
-	}
-	return p
+	return predicate.TypedFuncs[*v1beta2.Volume]{UpdateFunc: func(e event.TypedUpdateEvent[*v1beta2.Volume]) bool {
+		return kube.Changed(snapshot.Shared, e.ObjectOld, e.ObjectNew)
+	}}
 }
 
 func (w watches) ofClass(ctx context.Context, c *volumesnapshot.Class) []reconcile.Request {
@@ -89,14 +76,5 @@ func (w watches) ofVolume(ctx context.Context, v *v1beta2.Volume) []reconcile.Re
 }
 
 func (w watches) contents(ctx context.Context, index, key string) []reconcile.Request {
-	var list volumesnapshot.ContentList
-	if err := w.reader.List(ctx, &list, client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy); err != nil {
-		// A list from a running cache fails only while the process stops.
-		log.FromContext(ctx).Error(err, "listing VolumeSnapshotContents from the cache")
-	}
-	var found []reconcile.Request
-	for i := range list.Items {
-		found = append(found, reconcile.Request{NamespacedName: client.ObjectKey{Name: list.Items[i].Name}})
-	}
-	return found
+	return w.Requests(w.Names(ctx, &volumesnapshot.ContentList{}, client.MatchingFields{index: key})...)
 }

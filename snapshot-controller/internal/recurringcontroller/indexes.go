@@ -2,13 +2,12 @@ package recurringcontroller
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/snapshot-controller/internal/recurring"
 )
 
@@ -25,45 +24,26 @@ const (
 	byClaim  = "recurringcontroller.claim"
 )
 
-func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	one := func(key func(client.Object) string) client.IndexerFunc {
-		return func(obj client.Object) []string {
-			if k := key(obj); k != "" {
-				return []string{k}
-			}
-			return nil
-		}
+var indexes = []kube.Index{
+	kube.IndexByEach(&v1beta2.Volume{}, byKey, func(v *v1beta2.Volume) []string { return recurring.KeysOfVolume(v.Labels) }),
+	kube.IndexBy(&v1beta2.Snapshot{}, byMade, madeKey[*v1beta2.Snapshot]),
+	kube.IndexBy(&v1beta2.Snapshot{}, byOpen, openJob[*v1beta2.Snapshot]),
+	kube.IndexBy(&v1beta2.Backup{}, byMade, madeKey[*v1beta2.Backup]),
+	kube.IndexBy(&v1beta2.Backup{}, byOpen, openJob[*v1beta2.Backup]),
+	kube.IndexBy(&corev1.PersistentVolume{}, byHandle, func(pv *corev1.PersistentVolume) string { return bindingOf(pv).volume }),
+	kube.IndexBy(&corev1.PersistentVolume{}, byClaim, func(pv *corev1.PersistentVolume) string { return string(bindingOf(pv).uid) }),
+}
+
+func madeKey[T client.Object](obj T) string {
+	job, volume := madeFor(obj)
+	return keyOf(job, volume)
+}
+
+func openJob[T client.Object](obj T) string {
+	if job, _ := madeFor(obj); isOpen(obj) {
+		return job
 	}
-	made := func(obj client.Object) string {
-		job, volume := madeFor(obj)
-		return keyOf(job, volume)
-	}
-	open := func(obj client.Object) string {
-		if job, _ := madeFor(obj); isOpen(obj) {
-			return job
-		}
-		return ""
-	}
-	for _, i := range []struct {
-		of   client.Object
-		name string
-		keys client.IndexerFunc
-	}{
-		{&v1beta2.Volume{}, byKey, func(obj client.Object) []string { return recurring.KeysOfVolume(obj.GetLabels()) }},
-		{&v1beta2.Snapshot{}, byMade, one(made)},
-		{&v1beta2.Snapshot{}, byOpen, one(open)},
-		{&v1beta2.Backup{}, byMade, one(made)},
-		{&v1beta2.Backup{}, byOpen, one(open)},
-		{&corev1.PersistentVolume{}, byHandle,
-			one(func(obj client.Object) string { return bindingOf(obj.(*corev1.PersistentVolume)).volume })},
-		{&corev1.PersistentVolume{}, byClaim,
-			one(func(obj client.Object) string { return string(bindingOf(obj.(*corev1.PersistentVolume)).uid) })},
-	} {
-		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
-			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)
-		}
-	}
-	return nil
+	return ""
 }
 
 // madeFor are the job that made the Snapshot or Backup, and the volume, as labels name it; empty: no job did.

@@ -3,25 +3,28 @@ package recurringcontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/setting"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 // Setup registers the controllers of recurring jobs, one that leads their runs and one that deletes what is not kept. The
 // indexes of package around must be there. The cache must keep volumes' labels, and of a Snapshot's labels in its
 // spec the one that names its job; what it keeps of claims and PersistentVolumes is Cached's.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := rt.AddIndexes(ctx, slices.Concat(volumecontext.Indexes, indexes)...); err != nil {
 		return err
 	}
 	o := observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock}
-	w := watches{reader: rt.Client, namespace: rt.Namespace}
+	w := watches{Mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("recurringjob").
 		For(&v1beta2.RecurringJob{}).
 		Watches(&v1beta2.Volume{}, w.ofVolumes(w.lead)).

@@ -26,7 +26,6 @@ import (
 	"drover.dev/drover/shared/testkit/shell"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
-	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 func TestMain(m *testing.M) {
@@ -79,9 +78,6 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	p := shell.Start(w.t, shell.Options{
 		Identity: w.identity, Namespace: w.namespace, Owner: Owner, Cache: Cached(), At: at, OnCut: onCut, Clock: w.clock,
 	}, func(ctx context.Context, rt *runkit.Runtime) error {
-		if err := volumecontext.AddIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
-			return err
-		}
 		return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
 	})
 	w.mutex.Lock()

@@ -1,13 +1,9 @@
 package snapshotcontroller
 
 import (
-	"context"
-	"fmt"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/kube"
 )
 
 // The indexes. Each maps an event to the snapshots that it is about, without reading anything else.
@@ -18,49 +14,20 @@ const (
 	byReason = "snapshotcontroller.reason"
 	// byApproved is the one key of snapshots whose removal is approved.
 	byApproved = "snapshotcontroller.approved"
-	// byNode finds engines and replicas on a node.
-	byNode = "snapshotcontroller.node"
 )
 
-// yes is the key of indexes that have one.
-const yes = "yes"
-
-func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	of := func(key func(*v1beta2.Snapshot) string) client.IndexerFunc {
-		return func(obj client.Object) []string { return keys(key(obj.(*v1beta2.Snapshot))) }
-	}
-	for _, i := range []struct {
-		of   client.Object
-		name string
-		keys client.IndexerFunc
-	}{
-		{&v1beta2.Snapshot{}, byBusy, of(func(s *v1beta2.Snapshot) string { return volumeIf(s, busy(s)) })},
-		{&v1beta2.Snapshot{}, byReason, of(waitsFor)},
-		{&v1beta2.Snapshot{}, byApproved, of(func(s *v1beta2.Snapshot) string {
-			if s.DeletionTimestamp != nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved) {
-				return yes
-			}
-			return ""
-		})},
-		{&v1beta2.Engine{}, byNode, func(obj client.Object) []string { return keys(obj.(*v1beta2.Engine).Spec.NodeID) }},
-		{&v1beta2.Replica{}, byNode, func(obj client.Object) []string { return keys(obj.(*v1beta2.Replica).Spec.NodeID) }},
-	} {
-		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
-			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)
-		}
-	}
-	return nil
+var indexes = []kube.Index{
+	kube.IndexBy(&v1beta2.Snapshot{}, byBusy, busyVolume),
+	kube.IndexBy(&v1beta2.Snapshot{}, byReason, waitsFor),
+	kube.IndexIf(&v1beta2.Snapshot{}, byApproved, func(s *v1beta2.Snapshot) bool {
+		return s.DeletionTimestamp != nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved)
+	}),
+	kube.ByNode(&v1beta2.Engine{}),
+	kube.ByNode(&v1beta2.Replica{}),
 }
 
-func keys(key string) []string {
-	if key == "" {
-		return nil
-	}
-	return []string{key}
-}
-
-func volumeIf(s *v1beta2.Snapshot, is bool) string {
-	if is {
+func busyVolume(s *v1beta2.Snapshot) string {
+	if busy(s) {
 		return s.Spec.Volume
 	}
 	return ""

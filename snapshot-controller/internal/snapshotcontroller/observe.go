@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/compactcache"
@@ -96,7 +97,7 @@ func (o observer) readTaken(ctx context.Context, w *snapshot.World) error {
 		return nil
 	}
 	var list v1beta2.SnapshotList
-	err := o.list(ctx, &list, volumecontext.ByVolume, w.Volume.Name)
+	err := o.list(ctx, &list, kube.FieldVolume, w.Volume.Name)
 	for i := range list.Items {
 		if one := list.Items[i].Status; one.CreationTime != "" && !one.MarkRemoved {
 			w.Taken++

@@ -15,9 +15,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
-	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 // reconciler decides on one snapshot and does the verdict's one write; the event of that write brings the next.
@@ -137,13 +137,13 @@ func (r *reconciler) seed(ctx context.Context) error {
 		return nil
 	}
 	var list v1beta2.SnapshotList
-	if err := r.observer.list(ctx, &list, byApproved, yes); err != nil {
+	if err := r.observer.list(ctx, &list, byApproved, kube.Yes); err != nil {
 		return err
 	}
 	for i := range list.Items {
 		s := &list.Items[i]
 		var engines v1beta2.EngineList
-		if err := r.observer.list(ctx, &engines, volumecontext.ByVolume, s.Spec.Volume); err != nil {
+		if err := r.observer.list(ctx, &engines, kube.FieldVolume, s.Spec.Volume); err != nil {
 			return fmt.Errorf("finding the node of volume %s: %w", s.Spec.Volume, err)
 		}
 		for j := range engines.Items {

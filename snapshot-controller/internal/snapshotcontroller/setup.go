@@ -3,6 +3,7 @@ package snapshotcontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -10,12 +11,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/setting"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 // workers is how many snapshots are decided on at once; each has its own object and its own ticket. What takes time is the one
@@ -27,7 +31,7 @@ const enqueueBuffer = 1024
 
 // Setup registers the controller of snapshots.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := rt.AddIndexes(ctx, slices.Concat(volumecontext.Indexes, indexes)...); err != nil {
 		return err
 	}
 	enqueues := make(chan event.TypedGenericEvent[string], enqueueBuffer)
@@ -40,11 +44,11 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 			}
 		},
 	}
-	w := watches{reader: rt.Client, namespace: rt.Namespace, purges: r.purges}
+	w := watches{Mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}, purges: r.purges}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("snapshot").
-		For(&v1beta2.Snapshot{}, builder.WithPredicates(ofSnapshots())).
+		For(&v1beta2.Snapshot{}, builder.WithPredicates(predicate.ResourceVersionChangedPredicate{})).
 		WatchesRawSource(source.TypedChannel(enqueues, handler.TypedFuncs[string, ctrl.Request]{
-			GenericFunc: func(_ context.Context, e event.TypedGenericEvent[string], q queue) { q.Add(w.request(e.Object)) },
+			GenericFunc: func(_ context.Context, e event.TypedGenericEvent[string], q kube.Queue) { w.Enqueue(q, e.Object) },
 		})).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
 	if err := w.add(b).Complete(r); err != nil {

@@ -7,31 +7,24 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/compactcache"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
-	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 // watches maps the events of other objects to the snapshots that they are about.
 type watches struct {
-	reader    client.Reader
-	namespace string
-	purges    *purgeQueue
+	kube.Mapper
+	purges *purgeQueue
 }
-
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 func (w watches) add(b *builder.Builder) *builder.Builder {
 	return b.
@@ -41,34 +34,27 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Replica{}, handler.Funcs{CreateFunc: w.replicaCame, UpdateFunc: w.replicaChanged, DeleteFunc: w.replicaGone}).
 		Watches(&v1beta2.Node{}, handler.Funcs{CreateFunc: w.nodeCame, UpdateFunc: w.nodeChanged, DeleteFunc: w.nodeGone}).
 		Watches(&v1beta2.Backup{}, handler.Funcs{UpdateFunc: w.backupChanged, DeleteFunc: w.backupGone}).
-		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(w.setting),
+		Watches(&v1beta2.Setting{}, w.To(w.setting),
 			builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
 }
 
-// ofSnapshots drops updates without news: this controller's own, and labels that people set.
-func ofSnapshots() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion()
-	}}
-}
-
-func (w watches) engineCame(ctx context.Context, e event.CreateEvent, q queue) {
+func (w watches) engineCame(ctx context.Context, e event.CreateEvent, q kube.Queue) {
 	if !e.IsInInitialList {
 		w.volume(ctx, q, byBusy, e.Object.(*v1beta2.Engine).Spec.VolumeName)
 	}
 }
 
-func (w watches) engineGone(ctx context.Context, e event.DeleteEvent, q queue) {
+func (w watches) engineGone(ctx context.Context, e event.DeleteEvent, q kube.Queue) {
 	w.volume(ctx, q, byBusy, e.Object.(*v1beta2.Engine).Spec.VolumeName)
 }
 
 // engineChanged: of the list those entries that changed; what else happens to the engine matters to snapshots that are
 // under way; a list that can be believed again is news to all.
-func (w watches) engineChanged(ctx context.Context, e event.UpdateEvent, q queue) {
+func (w watches) engineChanged(ctx context.Context, e event.UpdateEvent, q kube.Queue) {
 	before, after := e.ObjectOld.(*v1beta2.Engine), e.ObjectNew.(*v1beta2.Engine)
 	was, is := engineFacts(before), engineFacts(after)
 	if !was.known && is.known || was.active != is.active || was.uid != is.uid {
-		w.volume(ctx, q, volumecontext.ByVolume, after.Spec.VolumeName)
+		w.volume(ctx, q, kube.FieldVolume, after.Spec.VolumeName)
 		return
 	}
 	names := changedInfos(compactcache.List(before), compactcache.List(after))
@@ -77,9 +63,7 @@ func (w watches) engineChanged(ctx context.Context, e event.UpdateEvent, q queue
 	}
 	// Each once: one that is asked for twice is decided on again before what was written of it is seen.
 	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		q.Add(w.request(name))
-	}
+	w.Enqueue(q, slices.Compact(names)...)
 }
 
 type ofEngines struct {
@@ -122,20 +106,20 @@ func sameInfo(a, b v1beta2.SnapshotInfo) bool {
 		a.UserCreated == b.UserCreated && maps.Equal(a.Children, b.Children) && maps.Equal(a.Labels, b.Labels)
 }
 
-func (w watches) volumeCame(ctx context.Context, e event.CreateEvent, q queue) {
+func (w watches) volumeCame(ctx context.Context, e event.CreateEvent, q kube.Queue) {
 	v := e.Object.(*v1beta2.Volume)
 	if !e.IsInInitialList {
-		w.volume(ctx, q, volumecontext.ByVolume, v.Name)
+		w.volume(ctx, q, kube.FieldVolume, v.Name)
 	}
 	w.source(q, v)
 }
 
-func (w watches) volumeGone(ctx context.Context, e event.DeleteEvent, q queue) {
-	w.volume(ctx, q, volumecontext.ByVolume, e.Object.GetName())
+func (w watches) volumeGone(ctx context.Context, e event.DeleteEvent, q kube.Queue) {
+	w.volume(ctx, q, kube.FieldVolume, e.Object.GetName())
 	w.source(q, e.Object.(*v1beta2.Volume))
 }
 
-func (w watches) volumeChanged(ctx context.Context, e event.UpdateEvent, q queue) {
+func (w watches) volumeChanged(ctx context.Context, e event.UpdateEvent, q kube.Queue) {
 	before, after := e.ObjectOld.(*v1beta2.Volume), e.ObjectNew.(*v1beta2.Volume)
 	if snapshot.Shared(before) != snapshot.Shared(after) {
 		w.source(q, before)
@@ -144,7 +128,7 @@ func (w watches) volumeChanged(ctx context.Context, e event.UpdateEvent, q queue
 	was, is := volumeFacts(before), volumeFacts(after)
 	switch {
 	case was.uid != is.uid || was.going != is.going:
-		w.volume(ctx, q, volumecontext.ByVolume, e.ObjectNew.GetName())
+		w.volume(ctx, q, kube.FieldVolume, e.ObjectNew.GetName())
 	case was != is:
 		w.volume(ctx, q, byBusy, e.ObjectNew.GetName())
 	}
@@ -166,15 +150,14 @@ func volumeFacts(v *v1beta2.Volume) ofVolumes {
 }
 
 // source enqueues the snapshot whose data a volume needs.
-func (w watches) source(q queue, v *v1beta2.Volume) {
+func (w watches) source(q kube.Queue, v *v1beta2.Volume) {
 	if _, shared, ok := strings.Cut(snapshot.Shared(v), "/"); ok {
-		q.Add(w.request(shared))
+		w.Enqueue(q, shared)
 	}
 }
 
 // setting enqueues those whom the setting lets continue, or holds back.
-func (w watches) setting(ctx context.Context, obj client.Object) []reconcile.Request {
-	var names []string
+func (w watches) setting(ctx context.Context, obj client.Object) (names []string) {
 	switch obj.GetName() {
 	case setting.PurgesPerNode:
 		names = w.purges.all()
@@ -186,34 +169,14 @@ func (w watches) setting(ctx context.Context, obj client.Object) []reconcile.Req
 	case setting.SnapshotMaxCount:
 		names = w.names(ctx, byReason, v1beta2.ReasonLimitReached)
 	}
-	out := make([]reconcile.Request, 0, len(names))
-	for _, name := range names {
-		out = append(out, w.request(name))
-	}
-	return out
-}
-
-func (w watches) request(name string) reconcile.Request {
-	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: w.namespace, Name: name}}
+	return names
 }
 
 // volume enqueues the volume's snapshots that an index picks.
-func (w watches) volume(ctx context.Context, q queue, index, name string) {
-	for _, s := range w.names(ctx, index, name) {
-		q.Add(w.request(s))
-	}
+func (w watches) volume(ctx context.Context, q kube.Queue, index, name string) {
+	w.Enqueue(q, w.names(ctx, index, name)...)
 }
 
 func (w watches) names(ctx context.Context, index, key string) []string {
-	var list v1beta2.SnapshotList
-	err := w.reader.List(ctx, &list, client.InNamespace(w.namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		// A list from a running cache fails only while the process stops.
-		log.FromContext(ctx).Error(err, "listing from the cache")
-	}
-	out := make([]string, 0, len(list.Items))
-	for i := range list.Items {
-		out = append(out, list.Items[i].Name)
-	}
-	return out
+	return w.Names(ctx, &v1beta2.SnapshotList{}, client.MatchingFields{index: key})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
@@ -23,7 +24,7 @@ func (r Reader) Candidate(ctx context.Context, v *v1beta2.Volume, held string) (
 		}
 	}
 	var list v1beta2.ReplicaList
-	if err := r.list(ctx, &list, ByVolume, v.Name); err != nil {
+	if err := r.list(ctx, &list, kube.FieldVolume, v.Name); err != nil {
 		return "", fmt.Errorf("listing the replicas of volume %s: %w", v.Name, err)
 	}
 	names := goodNodes(list.Items)

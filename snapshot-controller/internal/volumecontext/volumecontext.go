@@ -12,44 +12,25 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/snapshot-controller/internal/compactcache"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
-// The indexes.
 const (
-	// ByVolume finds the engines, the replicas and the Snapshots of a volume.
-	ByVolume = "volumecontext.volume"
 	// bySource finds linked clones by the snapshot that they share, as volume/snapshot.
 	bySource = "volumecontext.source"
 	// byCopied finds the Backups that are under way by their snapshot.
 	byCopied = "volumecontext.copied"
 )
 
-// AddIndexes adds them, once for the binary and before its first Setup.
-func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	for _, i := range []struct {
-		of   client.Object
-		name string
-		key  func(client.Object) string
-	}{
-		{&v1beta2.Engine{}, ByVolume, func(obj client.Object) string { return obj.(*v1beta2.Engine).Spec.VolumeName }},
-		{&v1beta2.Replica{}, ByVolume, func(obj client.Object) string { return obj.(*v1beta2.Replica).Spec.VolumeName }},
-		{&v1beta2.Snapshot{}, ByVolume, func(obj client.Object) string { return obj.(*v1beta2.Snapshot).Spec.Volume }},
-		{&v1beta2.Volume{}, bySource, func(obj client.Object) string { return snapshot.Shared(obj.(*v1beta2.Volume)) }},
-		{&v1beta2.Backup{}, byCopied, func(obj client.Object) string { return Copied(obj.(*v1beta2.Backup)) }},
-	} {
-		err := indexer.IndexField(ctx, i.of, i.name, func(obj client.Object) []string {
-			if key := i.key(obj); key != "" {
-				return []string{key}
-			}
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)
-		}
-	}
-	return nil
+// Indexes are what Reader needs.
+var Indexes = []kube.Index{
+	kube.ByVolume(&v1beta2.Engine{}),
+	kube.ByVolume(&v1beta2.Replica{}),
+	kube.ByVolume(&v1beta2.Snapshot{}),
+	kube.Shared(kube.IndexBy(&v1beta2.Volume{}, bySource, snapshot.Shared)),
+	kube.Shared(kube.IndexBy(&v1beta2.Backup{}, byCopied, Copied)),
 }
 
 // Reader reads from the cache. What it returns is shared with it.
@@ -61,11 +42,11 @@ type Reader struct {
 // Engine is the volume's active engine, nil where there is none, and how many engines it has.
 func (r Reader) Engine(ctx context.Context, v *v1beta2.Volume) (active *v1beta2.Engine, count int, err error) {
 	var list v1beta2.EngineList
-	if err := r.list(ctx, &list, ByVolume, v.Name); err != nil {
+	if err := r.list(ctx, &list, kube.FieldVolume, v.Name); err != nil {
 		return nil, 0, err
 	}
 	for i := range list.Items {
-		if e := &list.Items[i]; e.Spec.Active && ofVolume(e, v) {
+		if e := &list.Items[i]; e.Spec.Active && v1beta2.BelongsTo(e, v) {
 			active = e
 		}
 	}
@@ -75,20 +56,10 @@ func (r Reader) Engine(ctx context.Context, v *v1beta2.Volume) (active *v1beta2.
 	return active, len(list.Items), nil
 }
 
-// ofVolume reports whether an object belongs to exactly this volume; one that names no owner does.
-func ofVolume(obj client.Object, v *v1beta2.Volume) bool {
-	for _, owner := range obj.GetOwnerReferences() {
-		if owner.Kind == "Volume" && owner.UID != v.UID {
-			return false
-		}
-	}
-	return true
-}
-
 // Snapshots are those of a volume.
 func (r Reader) Snapshots(ctx context.Context, volume string) ([]*v1beta2.Snapshot, error) {
 	var list v1beta2.SnapshotList
-	if err := r.list(ctx, &list, ByVolume, volume); err != nil {
+	if err := r.list(ctx, &list, kube.FieldVolume, volume); err != nil {
 		return nil, err
 	}
 	out := make([]*v1beta2.Snapshot, 0, len(list.Items))

@@ -7,6 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/upgrade-controller/internal/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
@@ -35,7 +36,7 @@ func (o observer) around(ctx context.Context, u *v1beta2.NodeDataEngineUpgrade, 
 		}
 	}
 	var filled v1beta2.VolumeList
-	if err := list(ctx, o.cached, o.namespace, &filled, client.MatchingFields{byFilling: filling}); err != nil {
+	if err := list(ctx, o.cached, o.namespace, &filled, client.MatchingFields{byFilling: kube.Yes}); err != nil {
 		return out, err
 	}
 	clones(filled.Items, out.Volumes)
@@ -55,7 +56,7 @@ func (o observer) using(ctx context.Context, node string) (map[string]bool, erro
 	var engines v1beta2.EngineList
 	var replicas v1beta2.ReplicaList
 	for _, into := range []client.ObjectList{&volumes, &engines, &replicas} {
-		if err := list(ctx, o.cached, o.namespace, into, client.MatchingFields{byNode: node}); err != nil {
+		if err := list(ctx, o.cached, o.namespace, into, client.MatchingFields{kube.FieldNode: node}); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +84,7 @@ func (o observer) volume(ctx context.Context, name string, listed bool, into map
 	var engines v1beta2.EngineList
 	var replicas v1beta2.ReplicaList
 	for _, parts := range []client.ObjectList{&engines, &replicas} {
-		if err := list(ctx, o.cached, o.namespace, parts, client.MatchingFields{byVolume: name}); err != nil {
+		if err := list(ctx, o.cached, o.namespace, parts, client.MatchingFields{kube.FieldVolume: name}); err != nil {
 			return err
 		}
 	}
@@ -113,7 +114,7 @@ func (o observer) work(ctx context.Context, into map[string]cluster.Volume) erro
 	var removed v1beta2.SnapshotList
 	var taken v1beta2.BackupList
 	for _, work := range []client.ObjectList{&removed, &taken} {
-		if err := list(ctx, o.cached, o.namespace, work, client.MatchingFields{byWork: underWay}); err != nil {
+		if err := list(ctx, o.cached, o.namespace, work, client.MatchingFields{byWork: kube.Yes}); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/upgrade-controller/internal/model"
@@ -28,7 +29,7 @@ func observed(t testing.TB, w *world) observer {
 		Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, ByObject: Cached()}})
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
-	require.NoError(t, addIndexes(ctx, manager.GetFieldIndexer()))
+	require.NoError(t, new(kube.Indexes).Add(ctx, manager.GetFieldIndexer(), indexes...))
 	ended := make(chan error, 1)
 	go func() { ended <- manager.Start(ctx) }()
 	t.Cleanup(func() {

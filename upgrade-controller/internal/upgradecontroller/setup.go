@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -30,12 +31,12 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 
 // Setup registers the controllers of whole upgrades and of nodes on the runtime's manager. Metrics go to the registry.
 func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Registerer, options Options) error {
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := rt.AddIndexes(ctx, indexes...); err != nil {
 		return err
 	}
 	m := newMetrics(registry)
 	o := observer{cached: rt.Client, live: rt.Uncached, namespace: rt.Namespace, clock: rt.Clock}
-	w := watches{reader: rt.Client, namespace: rt.Namespace}
+	w := watches{kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	// One worker each: two concurrent reconciles could begin the upgrades of two nodes.
 	one := controller.Options{MaxConcurrentReconciles: 1}
 	plans := &planReconciler{options: options, observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock}
@@ -51,7 +52,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Register
 	}
 	left := &leftoverReconciler{observer: o, client: rt.Client, recorder: rt.Recorder}
 	b = ctrl.NewControllerManagedBy(rt.Manager).Named("upgrade-leftover").For(&v1beta2.Node{},
-		builder.WithPredicates(closed())).WithOptions(one)
+		builder.WithPredicates(onCordoned())).WithOptions(one)
 	if err := w.addLeftover(b).Complete(left); err != nil {
 		return fmt.Errorf("setting up the controller of what upgrades left behind: %w", err)
 	}

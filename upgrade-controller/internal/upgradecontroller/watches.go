@@ -5,32 +5,24 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/upgrade-controller/internal/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
 // watches maps the events of other objects to the upgrades that they are about. Without an upgrade under way an event of
 // a volume costs a list of no upgrades.
-type watches struct {
-	reader    client.Reader
-	namespace string
-}
+type watches struct{ kube.Mapper }
 
 func (w watches) addNode(b *builder.Builder) *builder.Builder {
-	active, about := w.to(w.activeNodes), w.to(w.nodesAbout)
+	active, about := w.To(w.activeNodes), w.To(w.nodesAbout)
 	return b.
-		Watches(&v1beta2.DataEngineUpgradeManager{}, w.to(w.nodesOfManager), changed(managerFacts)).
-		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.to(w.activeNodes), changed(upgradeFacts)).
+		Watches(&v1beta2.DataEngineUpgradeManager{}, w.To(w.nodesOfManager), changed(managerFacts)).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.To(w.activeNodes), changed(upgradeFacts)).
 		Watches(&v1beta2.Node{}, active, changed(nodeFacts)).
 		Watches(&v1beta2.InstanceManager{}, active, changed(instanceManagerFacts)).
 		Watches(&v1beta2.Volume{}, about, changed(volumeFacts)).
@@ -42,26 +34,16 @@ func (w watches) addNode(b *builder.Builder) *builder.Builder {
 
 func (w watches) addPlan(b *builder.Builder) *builder.Builder {
 	return b.
-		Watches(&v1beta2.DataEngineUpgradeManager{}, w.to(w.unfinishedPlans), changed(managerFacts)).
-		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.to(w.unfinishedPlans), changed(upgradeFacts)).
-		Watches(&v1beta2.InstanceManager{}, w.to(w.checkingPlans), changed(instanceManagerFacts)).
-		Watches(&v1beta2.Volume{}, w.to(w.checkingPlans), changed(volumeFacts)).
-		Watches(&v1beta2.Engine{}, w.to(w.checkingPlans), changed(engineFacts)).
-		Watches(&v1beta2.Replica{}, w.to(w.checkingPlans), changed(replicaFacts)).
-		Watches(&v1beta2.Snapshot{}, w.to(w.checkingPlans), changed(snapshotFacts)).
-		Watches(&v1beta2.Backup{}, w.to(w.checkingPlans), changed(backupFacts)).
-		Watches(&corev1.Pod{}, w.to(w.checkingPlans)).
-		Watches(&v1beta2.Setting{}, w.to(w.ofSetting))
-}
-
-func (w watches) to(find func(context.Context, client.Object) []string) handler.EventHandler {
-	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, obj client.Object) []reconcile.Request {
-		var requests []reconcile.Request
-		for _, name := range find(ctx, obj) {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: w.namespace, Name: name}})
-		}
-		return requests
-	})
+		Watches(&v1beta2.DataEngineUpgradeManager{}, w.To(w.unfinishedPlans), changed(managerFacts)).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.To(w.unfinishedPlans), changed(upgradeFacts)).
+		Watches(&v1beta2.InstanceManager{}, w.To(w.checkingPlans), changed(instanceManagerFacts)).
+		Watches(&v1beta2.Volume{}, w.To(w.checkingPlans), changed(volumeFacts)).
+		Watches(&v1beta2.Engine{}, w.To(w.checkingPlans), changed(engineFacts)).
+		Watches(&v1beta2.Replica{}, w.To(w.checkingPlans), changed(replicaFacts)).
+		Watches(&v1beta2.Snapshot{}, w.To(w.checkingPlans), changed(snapshotFacts)).
+		Watches(&v1beta2.Backup{}, w.To(w.checkingPlans), changed(backupFacts)).
+		Watches(&corev1.Pod{}, w.To(w.checkingPlans)).
+		Watches(&v1beta2.Setting{}, w.To(w.ofSetting))
 }
 
 // activeNodes are the upgrades of nodes that have not ended, or that are being deleted.
@@ -110,18 +92,7 @@ func (w watches) nodesOfManager(ctx context.Context, obj client.Object) []string
 }
 
 func (w watches) nodes(ctx context.Context, is func(*v1beta2.NodeDataEngineUpgrade) bool) []string {
-	var found v1beta2.NodeDataEngineUpgradeList
-	if err := list(ctx, w.reader, w.namespace, &found); err != nil {
-		// A list from a running cache fails only while the process stops.
-		log.FromContext(ctx).Error(err, "listing upgrades of nodes from the cache")
-	}
-	var out []string
-	for i := range found.Items {
-		if is(&found.Items[i]) {
-			out = append(out, found.Items[i].Name)
-		}
-	}
-	return out
+	return names(ctx, w, &v1beta2.NodeDataEngineUpgradeList{}, is)
 }
 
 func (w watches) unfinishedPlans(ctx context.Context, _ client.Object) []string {
@@ -148,27 +119,22 @@ func (w watches) ofSetting(ctx context.Context, obj client.Object) []string {
 }
 
 func (w watches) plans(ctx context.Context, is func(*v1beta2.DataEngineUpgradeManager) bool) []string {
-	var found v1beta2.DataEngineUpgradeManagerList
-	if err := list(ctx, w.reader, w.namespace, &found); err != nil {
-		log.FromContext(ctx).Error(err, "listing upgrades from the cache")
-	}
-	var out []string
-	for i := range found.Items {
-		if is(&found.Items[i]) {
-			out = append(out, found.Items[i].Name)
+	return names(ctx, w, &v1beta2.DataEngineUpgradeManagerList{}, is)
+}
+
+// names are the names of the objects in the cache of which is reports true.
+func names[T client.Object](ctx context.Context, w watches, list client.ObjectList, is func(T) bool) []string {
+	return w.NamesBy(ctx, func(obj client.Object) string {
+		if is(obj.(T)) {
+			return obj.GetName()
 		}
-	}
-	return out
+		return ""
+	}, list)
 }
 
 // changed lets an update pass if something changed that a core reads.
 func changed[T client.Object](facts func(T) []any) builder.WatchesOption {
-	return builder.WithPredicates(predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, ok := e.ObjectOld.(T)
-		after, alsoOK := e.ObjectNew.(T)
-		return !ok || !alsoOK || (before.GetDeletionTimestamp() == nil) != (after.GetDeletionTimestamp() == nil) ||
-			!equality.Semantic.DeepEqual(facts(before), facts(after))
-	}})
+	return builder.WithPredicates(kube.OnDeepChange(facts))
 }
 
 func managerFacts(m *v1beta2.DataEngineUpgradeManager) []any { return []any{m.Spec, m.Status.State} }

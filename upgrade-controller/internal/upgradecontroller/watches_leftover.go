@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -17,28 +18,26 @@ import (
 // node.
 func (w watches) addLeftover(b *builder.Builder) *builder.Builder {
 	return b.
-		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.to(w.closedNode),
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, w.To(w.cordonedNodes),
 			changed(func(u *v1beta2.NodeDataEngineUpgrade) []any { return []any{u.Status.State} })).
-		Watches(&v1beta2.InstanceManager{}, w.to(w.closedNode), changed(instanceManagerFacts)).
-		Watches(&v1beta2.Volume{}, w.to(w.closedNode), changed(volumeFacts))
+		Watches(&v1beta2.InstanceManager{}, w.To(w.cordonedNodes), changed(instanceManagerFacts)).
+		Watches(&v1beta2.Volume{}, w.To(w.cordonedNodes), changed(volumeFacts))
 }
 
-// closed lets cordoned nodes pass.
-func closed() predicate.Predicate {
-	is := func(o client.Object) bool { return o.(*v1beta2.Node).Spec.UpgradeRequested }
-	facts := func(o client.Object) [2]bool { return [2]bool{is(o), v1beta2.IsNodeDown(o.(*v1beta2.Node))} }
-	return predicate.Funcs{
-		CreateFunc:  func(e event.CreateEvent) bool { return is(e.Object) },
-		UpdateFunc:  func(e event.UpdateEvent) bool { return is(e.ObjectNew) && facts(e.ObjectOld) != facts(e.ObjectNew) },
+// onCordoned passes a cordoned node when it appears, when its cordon begins, and when it goes down or comes back.
+func onCordoned() predicate.Predicate {
+	cordoned := func(n *v1beta2.Node) bool { return n.Spec.UpgradeRequested }
+	facts := func(n *v1beta2.Node) [2]bool { return [2]bool{cordoned(n), v1beta2.IsNodeDown(n)} }
+	return predicate.And(kube.If(cordoned), kube.OnChange(facts), predicate.Funcs{
 		DeleteFunc:  func(event.DeleteEvent) bool { return false },
 		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
+	})
 }
 
-// closedNode are the cordoned nodes that the object is about.
-func (w watches) closedNode(ctx context.Context, obj client.Object) (names []string) {
+// cordonedNodes are the cordoned nodes that the object is about.
+func (w watches) cordonedNodes(ctx context.Context, obj client.Object) (names []string) {
 	for _, name := range nodesOf(obj) {
-		node, err := lookup.Shared(ctx, w.reader, w.namespace, name, &v1beta2.Node{})
+		node, err := lookup.Shared(ctx, w.Reader, w.Namespace, name, &v1beta2.Node{})
 		if err != nil {
 			// A read from a running cache fails only while the process stops.
 			log.FromContext(ctx).Error(err, "reading a node from the cache")
