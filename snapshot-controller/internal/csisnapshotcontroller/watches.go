@@ -30,9 +30,12 @@ func (w watches) add(c controller.Controller, objects cache.Cache, queues *elect
 		queues.Source(contents, isOurs),
 		source.Kind(objects, &volumesnapshot.Content{}, &handler.TypedEnqueueRequestForObject[*volumesnapshot.Content]{},
 			predicate.NewTypedPredicateFuncs(ours)),
-		source.Kind(objects, &volumesnapshot.Class{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofClass), predicate.TypedResourceVersionChangedPredicate[*volumesnapshot.Class]{}),
-		source.Kind(objects, &v1beta2.Snapshot{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofSnapshot), predicate.TypedResourceVersionChangedPredicate[*v1beta2.Snapshot]{}),
-		source.Kind(objects, &v1beta2.Backup{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofBackup), predicate.TypedResourceVersionChangedPredicate[*v1beta2.Backup]{}),
+		source.Kind(objects, &volumesnapshot.Class{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofClass),
+			predicate.TypedResourceVersionChangedPredicate[*volumesnapshot.Class]{}),
+		source.Kind(objects, &v1beta2.Snapshot{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofSnapshot),
+			predicate.TypedResourceVersionChangedPredicate[*v1beta2.Snapshot]{}),
+		source.Kind(objects, &v1beta2.Backup{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofBackup),
+			predicate.TypedResourceVersionChangedPredicate[*v1beta2.Backup]{}),
 		source.Kind(objects, &v1beta2.Volume{}, handler.TypedEnqueueRequestsFromMapFunc(w.ofVolume), volumeNews()),
 	} {
 		if err := c.Watch(s); err != nil {
