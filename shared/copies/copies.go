@@ -12,10 +12,8 @@ import (
 // Whole reports whether a replica is reported to be a whole copy that stays: it was rebuilt once and never failed since, it is not being
 // deleted, its node (nil where that does not exist) is ready. It does not prove that the data exists: the objects may be of an earlier day.
 func Whole(r *v1beta2.Replica, node *v1beta2.Node) bool {
-	if r.DeletionTimestamp != nil || r.Spec.FailedAt != "" || r.Spec.HealthyAt == "" {
-		return false
-	}
-	return node != nil && node.DeletionTimestamp == nil && conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady)
+	return v1beta2.IsReplicaHealthy(r) && node != nil && node.DeletionTimestamp == nil &&
+		conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady)
 }
 
 // InUse reports whether a running engine reports that it reads and writes the replica of that name.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -16,6 +17,8 @@ const (
 	FieldVolume = "volume"
 	// FieldNode finds the objects of a node: ByNode.
 	FieldNode = "node"
+	// FieldHandle finds the PersistentVolumes of a volume: ByHandle.
+	FieldHandle = "handle"
 )
 
 // Index finds the objects of one kind in a cache by keys.
@@ -63,6 +66,19 @@ func ByVolume(of client.Object) Index {
 // ByNode finds Engines, EngineFrontends, Replicas or InstanceManagers by the node of their spec. Several reconcilers may add it.
 func ByNode(of client.Object) Index {
 	return Shared(IndexBy(of, FieldNode, func(obj client.Object) string { return v1beta2.NodeNameOf(obj) }))
+}
+
+// ByHandle finds PersistentVolumes of Longhorn's driver by their volume. Several reconcilers may add it.
+func ByHandle() Index {
+	return Shared(IndexBy(&corev1.PersistentVolume{}, FieldHandle, VolumeHandleOf))
+}
+
+// VolumeHandleOf is the Longhorn volume of a PersistentVolume; empty: it is another driver's.
+func VolumeHandleOf(pv *corev1.PersistentVolume) string {
+	if csi := pv.Spec.CSI; csi != nil && csi.Driver == v1beta2.CSIDriver {
+		return csi.VolumeHandle
+	}
+	return ""
 }
 
 // Indexes adds indexes to a cache. Of those that several reconcilers share, the first to come is the one that is added.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -29,7 +30,7 @@ func (x indexer) IndexField(_ context.Context, obj client.Object, field string, 
 func TestIndexKeys(t *testing.T) {
 	into, indexes := indexer{}, kube.Indexes{}
 	require.NoError(t, indexes.Add(t.Context(), into,
-		kube.ByVolume(&v1beta2.Engine{}), kube.ByVolume(&v1beta2.Snapshot{}), kube.ByNode(&v1beta2.Replica{}),
+		kube.ByVolume(&v1beta2.Engine{}), kube.ByVolume(&v1beta2.Snapshot{}), kube.ByNode(&v1beta2.Replica{}), kube.ByHandle(),
 		kube.IndexByEach(&v1beta2.Volume{}, "place", func(v *v1beta2.Volume) []string {
 			return []string{v.Spec.NodeID, v.Spec.MigrationNodeID, v.Status.CurrentNodeID}
 		}),
@@ -46,6 +47,12 @@ func TestIndexKeys(t *testing.T) {
 	volume := &v1beta2.Volume{Spec: v1beta2.VolumeSpec{NodeID: "n"}, Status: v1beta2.VolumeStatus{CurrentNodeID: "n"}}
 	require.Equal(t, []string{"n"}, into["*v1beta2.Volume place"](volume), "each key counts once")
 	require.Empty(t, into["*v1beta2.Volume ends"](volume))
+	pv := &corev1.PersistentVolume{}
+	require.Empty(t, kube.VolumeHandleOf(pv), "it is no driver's")
+	pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: "another", VolumeHandle: "v"}
+	require.Empty(t, kube.VolumeHandleOf(pv))
+	pv.Spec.CSI.Driver = v1beta2.CSIDriver
+	require.Equal(t, []string{"v"}, into["*v1.PersistentVolume handle"](pv))
 	volume.DeletionTimestamp = &metav1.Time{}
 	require.Equal(t, []string{kube.Yes}, into["*v1beta2.Volume ends"](volume))
 }

@@ -100,14 +100,10 @@ func AttachmentOf(a *v1beta2.VolumeAttachment) *Attachment {
 
 // NodeOf returns the relevant part of a Node.
 func NodeOf(n *v1beta2.Node) Node {
-	schedulable, ready := conditions.Get(n.Status.Conditions, v1beta2.NodeSchedulable),
-		conditions.Get(n.Status.Conditions, v1beta2.NodeReady)
-	down := v1beta2.IsNodeDown(n)
+	ready, down := conditions.Get(n.Status.Conditions, v1beta2.NodeReady), v1beta2.IsNodeDown(n)
 	return Node{
 		Down: down, NotReady: !down && ready != nil && ready.Status != v1beta2.ConditionTrue,
-		Upgrading: n.Spec.UpgradeRequested,
-		Cordoned: schedulable != nil && schedulable.Status == v1beta2.ConditionFalse &&
-			schedulable.Reason == v1beta2.ReasonKubernetesNodeCordoned,
+		Upgrading: n.Spec.UpgradeRequested, Cordoned: v1beta2.IsNodeCordoned(n),
 	}
 }
 

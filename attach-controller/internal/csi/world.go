@@ -5,7 +5,7 @@ import "drover.dev/drover/shared/api/v1beta2"
 // Names of the external-attacher; other programs read them.
 const (
 	// Driver is the CSI driver whose VolumeAttachments are served, and spec.attacher of those.
-	Driver = "driver.longhorn.io"
+	Driver = v1beta2.CSIDriver
 	// Finalizer is on a VolumeAttachment and on its PersistentVolume while the volume may be attached.
 	Finalizer = "external-attacher/driver-longhorn-io"
 	// NodeIDAnnotation records on a VolumeAttachment the driver's name of the node, for when the CSINode is gone.

@@ -1,7 +1,6 @@
 package csicontroller
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
 	"drover.dev/drover/attach-controller/internal/csi"
@@ -16,8 +15,6 @@ const (
 	byPersistentVolume = "csicontroller.persistent-volume"
 	byNode             = "csicontroller.node"
 	byVolume           = "csicontroller.volume"
-	// byHandle finds PersistentVolumes of a Longhorn volume.
-	byHandle = "csicontroller.handle"
 	// byTicket finds Longhorn VolumeAttachments that carry a ticket of Kubernetes.
 	byTicket = "csicontroller.ticket"
 )
@@ -28,12 +25,7 @@ var indexes = []kube.Index{
 	}),
 	ofOurs(byNode, func(a csi.Attachment) []string { return []string{a.HostName, a.NodeID} }),
 	ofOurs(byVolume, func(a csi.Attachment) []string { return []string{a.Metadata[csi.MetadataVolume]} }),
-	kube.IndexBy(&corev1.PersistentVolume{}, byHandle, func(obj *corev1.PersistentVolume) string {
-		if pv := csi.FromPersistentVolume(obj); pv.Driver == csi.Driver {
-			return pv.Handle
-		}
-		return ""
-	}),
+	kube.ByHandle(),
 	kube.IndexByEach(&v1beta2.VolumeAttachment{}, byTicket, ticketsOfKubernetes),
 }
 

@@ -39,7 +39,7 @@ func (w watches) ofNode(ctx context.Context, obj client.Object) []string {
 
 func (w watches) ofVolume(ctx context.Context, obj client.Object) []string {
 	found := w.attachments(ctx, byVolume, obj.GetName())
-	for _, pv := range w.Names(ctx, &corev1.PersistentVolumeList{}, client.MatchingFields{byHandle: obj.GetName()}) {
+	for _, pv := range w.Names(ctx, &corev1.PersistentVolumeList{}, client.MatchingFields{kube.FieldHandle: obj.GetName()}) {
 		found = append(found, w.attachments(ctx, byPersistentVolume, pv)...)
 	}
 	return found

@@ -129,8 +129,3 @@ func (w *world) holdsData(r *v1beta2.Replica) bool {
 	opened := slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return r.Spec.LastHealthyAt != "" })
 	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && (r.Spec.HealthyAt != "" || !opened)
 }
-
-// healthy reports whether a replica has all data by its object.
-func healthy(r *v1beta2.Replica) bool {
-	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt != ""
-}

@@ -1,8 +1,9 @@
 package model
 
 import (
-	"drover.dev/drover/shared/api/v1beta2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // replenish simulates the placement of replicas: while the volume is attached it replaces those that failed or must leave, and deletes
@@ -30,7 +31,7 @@ func (w *world) replenish() {
 func (w *world) countGood(healthyOnly bool) int {
 	n := 0
 	for _, r := range current(w.replicas) {
-		if r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && !w.evicted(r) && (healthy(r) || !healthyOnly) {
+		if r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && !w.evicted(r) && (v1beta2.IsReplicaHealthy(r) || !healthyOnly) {
 			n++
 		}
 	}

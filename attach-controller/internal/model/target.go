@@ -110,7 +110,8 @@ func (w *world) checkConnect(x *process) {
 			continue
 		}
 		for _, r := range current(w.replicas) {
-			if w.plane.versions[r.Name] > w.plane.versions[name] && w.reachable(r.Spec.NodeID) && !w.plane.givenUp[r.Name] && healthy(r) {
+			if w.plane.versions[r.Name] > w.plane.versions[name] && w.reachable(r.Spec.NodeID) &&
+				!w.plane.givenUp[r.Name] && v1beta2.IsReplicaHealthy(r) {
 				w.violated("DATA: a frontend switches to an engine with older data than another replica has")
 			}
 		}

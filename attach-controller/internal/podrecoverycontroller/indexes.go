@@ -18,8 +18,6 @@ const (
 	byClaim = "podrecovery.claim"
 	// byNode finds Pods with claims, and VolumeAttachments of Longhorn's driver, of a Kubernetes node.
 	byNode = "podrecovery.node"
-	// byHandle finds PersistentVolumes of a Longhorn volume.
-	byHandle = "podrecovery.handle"
 	// byPersistentVolume finds VolumeAttachments of Longhorn's driver.
 	byPersistentVolume = "podrecovery.persistent-volume"
 )
@@ -33,7 +31,7 @@ var indexes = []kube.Index{
 		return pod.Spec.NodeName
 	}),
 	kube.IndexBy(&corev1.PersistentVolume{}, byClaim, claimOf),
-	kube.IndexBy(&corev1.PersistentVolume{}, byHandle, volumeOf),
+	kube.ByHandle(),
 	kube.IndexBy(&storagev1.VolumeAttachment{}, byPersistentVolume, sourceOf),
 	kube.IndexBy(&storagev1.VolumeAttachment{}, byNode, func(va *storagev1.VolumeAttachment) string {
 		if sourceOf(va) == "" {
@@ -54,18 +52,10 @@ func claimsOf(pod *corev1.Pod) []string {
 
 // claimOf is the key of the claim that is bound to a PersistentVolume of Longhorn's driver; empty: it is another driver's, or not bound.
 func claimOf(pv *corev1.PersistentVolume) string {
-	if volumeOf(pv) == "" || pv.Spec.ClaimRef == nil || pv.Status.Phase != corev1.VolumeBound {
+	if kube.VolumeHandleOf(pv) == "" || pv.Spec.ClaimRef == nil || pv.Status.Phase != corev1.VolumeBound {
 		return ""
 	}
 	return pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
-}
-
-// volumeOf is the Longhorn volume of a PersistentVolume; empty: it is another driver's.
-func volumeOf(pv *corev1.PersistentVolume) string {
-	if pv.Spec.CSI == nil || pv.Spec.CSI.Driver != csi.Driver {
-		return ""
-	}
-	return pv.Spec.CSI.VolumeHandle
 }
 
 // sourceOf is the PersistentVolume of a VolumeAttachment of Longhorn's driver; empty: it is another driver's, or has none.

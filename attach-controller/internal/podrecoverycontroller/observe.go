@@ -14,6 +14,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/podrecovery"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/settingcontroller"
 )
@@ -74,7 +75,7 @@ func (o observer) readVolumes(ctx context.Context, s *seen, claim string) error 
 		if err != nil {
 			return err
 		}
-		if pv == nil || claimOf(pv) != claim || s.volumes[volumeOf(pv)] != nil {
+		if pv == nil || claimOf(pv) != claim || s.volumes[kube.VolumeHandleOf(pv)] != nil {
 			continue
 		}
 		if err := o.readVolume(ctx, s, pv, claim); err != nil {
@@ -85,7 +86,7 @@ func (o observer) readVolumes(ctx context.Context, s *seen, claim string) error 
 }
 
 func (o observer) readVolume(ctx context.Context, s *seen, pv *corev1.PersistentVolume, claim string) error {
-	volume, err := lookup.Get(ctx, o.reader, o.namespace, volumeOf(pv), &v1beta2.Volume{})
+	volume, err := lookup.Get(ctx, o.reader, o.namespace, kube.VolumeHandleOf(pv), &v1beta2.Volume{})
 	if volume == nil || err != nil {
 		return err
 	}

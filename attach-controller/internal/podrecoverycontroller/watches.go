@@ -117,7 +117,7 @@ func (w watches) ofVolume(ctx context.Context, o client.Object) []reconcile.Requ
 
 func (w watches) usersOf(ctx context.Context, volume string) []reconcile.Request {
 	var list corev1.PersistentVolumeList
-	w.mapper.List(ctx, &list, client.MatchingFields{byHandle: volume})
+	w.mapper.List(ctx, &list, client.MatchingFields{kube.FieldHandle: volume})
 	var out []reconcile.Request
 	for i := range list.Items {
 		out = append(out, w.ofPersistentVolume(ctx, &list.Items[i])...)

@@ -161,7 +161,7 @@ func (w *World) volumeGoes(r *v1beta2.Replica) bool {
 
 func (w *World) otherHealthy(r *v1beta2.Replica) *v1beta2.Replica {
 	for _, other := range w.Replicas {
-		if other != r && other.DeletionTimestamp == nil && other.Spec.FailedAt == "" && other.Spec.HealthyAt != "" && !w.down(other) {
+		if other != r && v1beta2.IsReplicaHealthy(other) && !w.down(other) {
 			return other
 		}
 	}

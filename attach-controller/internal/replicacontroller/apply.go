@@ -51,7 +51,7 @@ func (r *reconciler) replica(v *v1beta2.Volume, verdict replica.Verdict, disk pl
 			Labels: map[string]string{
 				v1beta2.LabelVolume: v1beta2.VolumeLabelValue(v.Name), v1beta2.LabelNode: disk.Node, v1beta2.LabelDiskUUID: disk.UUID,
 			},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: v.Name, UID: v.UID}},
+			OwnerReferences: []metav1.OwnerReference{v1beta2.OwnedBy(v)},
 		},
 		Spec: v1beta2.ReplicaSpec{
 			Active: true, BackingImage: s.BackingImage, DataDirectoryName: v.Name + "-" + r.newID(), DataEngine: s.DataEngine,

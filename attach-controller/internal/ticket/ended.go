@@ -46,7 +46,8 @@ func (w World) over(id string, t v1beta2.AttachmentTicket) (Owner, Why) {
 	if at, ok := expiry(t); ok && !w.Now.Before(at) {
 		return Owner{}, WhyExpired
 	}
-	if node := w.Nodes[t.NodeID]; w.Settings.DetachWhenCordoned && t.Type == v1beta2.AttacherLonghornAPI && node != nil && cordoned(node) {
+	if node := w.Nodes[t.NodeID]; w.Settings.DetachWhenCordoned && t.Type == v1beta2.AttacherLonghornAPI &&
+		v1beta2.IsNodeCordoned(node) {
 		return Owner{}, WhyCordoned
 	}
 	return Owner{}, ""
@@ -93,8 +94,6 @@ var OwnerKinds = []string{KindVolume, KindSnapshot, KindBackup, KindShareManager
 
 // kubernetesName is the name that Kubernetes gives its VolumeAttachment of one volume and node.
 func kubernetesName(volume, node string) string {
-	sum := sha256.Sum256([]byte(volume + driverName + node))
+	sum := sha256.Sum256([]byte(volume + v1beta2.CSIDriver + node))
 	return "csi-" + hex.EncodeToString(sum[:])
 }
-
-const driverName = "driver.longhorn.io"

@@ -14,7 +14,7 @@ func eviction(w World, _ []wish) []wish {
 	begun := w.has(v1beta2.AttacherEviction, w.Volume.Name)
 	if !begun && !w.detached() || w.faulted() || w.unplaced() && !slices.ContainsFunc(w.Replicas, w.underWay) ||
 		!slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool {
-			return w.evicted(r) && (w.usable(r) || begun && w.going(r))
+			return w.evicted(r) && (v1beta2.IsReplicaReadable(&r, w.Replicas) || begun && w.going(r))
 		}) {
 		return nil
 	}

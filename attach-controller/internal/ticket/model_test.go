@@ -61,9 +61,11 @@ func (m *model) table() {
 // machine writes Volume.status and the replicas.
 func (m *model) machine() {
 	spec, status := m.Volume.Spec, &m.Volume.Status
-	left := slices.ContainsFunc(m.Replicas, func(r v1beta2.Replica) bool { return healthy(r) })
+	left := slices.ContainsFunc(m.Replicas, func(r v1beta2.Replica) bool { return v1beta2.IsReplicaHealthy(&r) })
 	reachable := slices.ContainsFunc(m.Replicas,
-		func(r v1beta2.Replica) bool { return healthy(r) && !v1beta2.IsNodeDown(m.Nodes[r.Spec.NodeID]) })
+		func(r v1beta2.Replica) bool {
+			return v1beta2.IsReplicaHealthy(&r) && !v1beta2.IsNodeDown(m.Nodes[r.Spec.NodeID])
+		})
 	switch {
 	case !left && status.Robustness != v1beta2.VolumeRobustnessFaulted:
 		status.Robustness = v1beta2.VolumeRobustnessFaulted
@@ -169,6 +171,6 @@ func (m *model) checkEnd(t *rapid.T) {
 // usableSomewhere reports whether a replica that can be read is on a node that is up.
 func (m *model) usableSomewhere() bool {
 	return slices.ContainsFunc(m.Replicas, func(r v1beta2.Replica) bool {
-		return healthy(r) && !v1beta2.IsNodeDown(m.Nodes[r.Spec.NodeID])
+		return v1beta2.IsReplicaHealthy(&r) && !v1beta2.IsNodeDown(m.Nodes[r.Spec.NodeID])
 	})
 }

@@ -28,30 +28,13 @@ func (w World) place(current string) string {
 // candidate reports whether a node is ready, may take an attachment, and has a replica that can be read.
 func (w World) candidate(name string) bool {
 	node := w.Nodes[name]
-	if node == nil || node.Spec.UpgradeRequested || cordoned(node) ||
+	if node == nil || node.Spec.UpgradeRequested || v1beta2.IsNodeCordoned(node) ||
 		!conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady) {
 		return false
 	}
-	return slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool { return r.Spec.NodeID == name && w.usable(r) })
-}
-
-// usable reports whether a replica has the volume's data: it did not fail and was healthy once, or no replica ever was, as in a volume
-// that was never attached.
-func (w World) usable(r v1beta2.Replica) bool {
-	if r.DeletionTimestamp != nil || r.Spec.FailedAt != "" {
-		return false
-	}
-	return healthy(r) || !slices.ContainsFunc(w.Replicas, func(o v1beta2.Replica) bool { return o.Spec.HealthyAt != "" })
-}
-
-func healthy(r v1beta2.Replica) bool {
-	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt != ""
-}
-
-// cordoned reports whether Kubernetes places no new pods on the node.
-func cordoned(node *v1beta2.Node) bool {
-	c := conditions.Get(node.Status.Conditions, v1beta2.NodeSchedulable)
-	return c != nil && c.Status == v1beta2.ConditionFalse && c.Reason == v1beta2.ReasonKubernetesNodeCordoned
+	return slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool {
+		return r.Spec.NodeID == name && v1beta2.IsReplicaReadable(&r, w.Replicas)
+	})
 }
 
 // selectable reports whether the ticket of another owner could attach the volume, were it detached.
@@ -60,7 +43,7 @@ func (w World) selectable(t v1beta2.AttachmentTicket) bool {
 	switch {
 	case t.NodeID == "" || v1beta2.IsNodeDown(node) || node.Spec.UpgradeRequested:
 		return false
-	case t.Type == v1beta2.AttacherLonghornAPI && cordoned(node):
+	case t.Type == v1beta2.AttacherLonghornAPI && v1beta2.IsNodeCordoned(node):
 		return false
 	case t.Type == v1beta2.AttacherCSI && w.shared():
 		return false

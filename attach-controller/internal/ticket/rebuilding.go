@@ -40,7 +40,7 @@ func (w World) offlineRebuilding() bool {
 func (w World) degraded() bool {
 	count := 0
 	for _, r := range w.Replicas {
-		if healthy(r) {
+		if v1beta2.IsReplicaHealthy(&r) {
 			count++
 		}
 	}

@@ -62,7 +62,7 @@ type ofPlaces struct {
 func placeFacts(n *v1beta2.Node) ofPlaces {
 	return ofPlaces{
 		down: v1beta2.IsNodeDown(n), ready: conditions.IsTrue(n.Status.Conditions, v1beta2.NodeReady),
-		cordoned:  conditions.Reason(n.Status.Conditions, v1beta2.NodeSchedulable) == v1beta2.ReasonKubernetesNodeCordoned,
+		cordoned:  v1beta2.IsNodeCordoned(n),
 		upgrading: n.Spec.UpgradeRequested,
 	}
 }

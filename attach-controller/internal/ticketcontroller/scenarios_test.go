@@ -229,7 +229,7 @@ func TestAPodsTicketEndsWithItsKubernetesAttachment(t *testing.T) {
 	w.volume(vol, nil)
 	name := "csi-" + w.namespace
 	a := &storagev1.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: storagev1.VolumeAttachmentSpec{
-		Attacher: driverName, NodeName: "node-1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new("pv")},
+		Attacher: v1beta2.CSIDriver, NodeName: "node-1", Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: new("pv")},
 	}}
 	w.create(a)
 	w.put(vol, name, v1beta2.AttacherCSI, "node-1", v1beta2.TicketOwnerKind, ticket.KindKubernetesAttachment,

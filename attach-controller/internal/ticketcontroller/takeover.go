@@ -10,12 +10,11 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/ticket"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
 // driverName is the CSI driver whose volume handles are names of volumes.
-const driverName = "driver.longhorn.io"
-
 // TakeOver returns the tickets with which a volume must begin, by id: those that keep it on its node, if no ticket ever did. For every
 // other volume it is nil and nothing is read. The creator of a VolumeAttachment puts them into the same write; a is nil then.
 func TakeOver(ctx context.Context, reader client.Reader, v *v1beta2.Volume,
@@ -58,7 +57,7 @@ func (g gatherer) readKubernetes(ctx context.Context, w *ticket.World) error {
 
 // handle is the volume of a Kubernetes attachment; "" if it is none of ours.
 func (g gatherer) handle(ctx context.Context, a *storagev1.VolumeAttachment) (string, error) {
-	if a.Spec.Attacher != driverName {
+	if a.Spec.Attacher != v1beta2.CSIDriver {
 		return "", nil
 	}
 	if inline := a.Spec.Source.InlineVolumeSpec; inline != nil && inline.CSI != nil {
@@ -68,8 +67,8 @@ func (g gatherer) handle(ctx context.Context, a *storagev1.VolumeAttachment) (st
 		return "", nil
 	}
 	volume, err := lookup.Get(ctx, g.reader, "", *a.Spec.Source.PersistentVolumeName, &corev1.PersistentVolume{})
-	if volume == nil || err != nil || volume.Spec.CSI == nil || volume.Spec.CSI.Driver != driverName {
+	if volume == nil || err != nil {
 		return "", err
 	}
-	return volume.Spec.CSI.VolumeHandle, nil
+	return kube.VolumeHandleOf(volume), nil
 }

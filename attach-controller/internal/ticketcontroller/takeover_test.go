@@ -45,7 +45,7 @@ func TestTakeOverReadsTheHolderOfAVolume(t *testing.T) {
 		return found
 	}
 	pods, byHand := older("of-a-pod", "node-1"), older("by-hand", "node-2")
-	mine := w.pod("of-a-pod", driverName, "node-1")
+	mine := w.pod("of-a-pod", v1beta2.CSIDriver, "node-1")
 	w.pod("by-hand", "another.driver", "node-2")
 
 	p := w.start()

@@ -160,7 +160,7 @@ func (w *world) autoDeletion(value string, grace string) {
 func (w *world) orphan(instance, rule string) *v1beta2.Orphan {
 	w.t.Helper()
 	orphanType := v1beta2.OrphanTypeEngineInstance
-	if orphan.VolumeOf(instance) != "" {
+	if v1beta2.VolumeOfReplicaName(instance) != "" {
 		orphanType = v1beta2.OrphanTypeReplicaInstance
 	}
 	o := &v1beta2.Orphan{ObjectMeta: w.meta(v1beta2.OrphanName(instance, "uuid-1", "im-1", "v2"))}

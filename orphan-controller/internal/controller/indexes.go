@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"drover.dev/drover/orphan-controller/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -26,21 +24,16 @@ const (
 	byWaiting = "waiting"
 	// byCopies has the orphans whose policy depends on the health of other replicas.
 	byCopies = "copies"
-	// byHandle finds PersistentVolumes by volume.
-	byHandle = "handle"
 )
 
-// driverName is the CSI driver whose volume handles are names of volumes.
-const driverName = "driver.longhorn.io"
-
-// indexes also find engines and replicas by volume, instance managers by node. window is the flood's.
+// indexes also find engines, replicas and PersistentVolumes by volume, instance managers by node. window is the flood's.
 func indexes(window time.Duration) []kube.Index {
 	orphans := func(field string, key func(*v1beta2.Orphan) string) kube.Index {
 		return kube.IndexBy(&v1beta2.Orphan{}, field, key)
 	}
 	return []kube.Index{
 		orphans(kube.FieldNode, func(o *v1beta2.Orphan) string { return o.Spec.NodeID }),
-		orphans(kube.FieldVolume, orphan.VolumeOfOrphan),
+		orphans(kube.FieldVolume, orphan.VolumeOf),
 		orphans(byInstanceManager, func(o *v1beta2.Orphan) string { return o.Spec.Parameters[v1beta2.OrphanParameterInstanceManager] }),
 		orphans(byInstance, orphan.NameOf),
 		orphans(byBurst, func(o *v1beta2.Orphan) string { return burstKey(o.Spec.NodeID, o.CreationTimestamp.Time, window, 0) }),
@@ -50,7 +43,7 @@ func indexes(window time.Duration) []kube.Index {
 		kube.ByVolume(&v1beta2.Engine{}),
 		kube.ByVolume(&v1beta2.Replica{}),
 		kube.ByNode(&v1beta2.InstanceManager{}),
-		kube.IndexBy(&corev1.PersistentVolume{}, byHandle, handleOf),
+		kube.ByHandle(),
 	}
 }
 
@@ -88,16 +81,9 @@ func waiting(o *v1beta2.Orphan) bool {
 // become one.
 func dependsOnCopies(o *v1beta2.Orphan) bool {
 	list := o.Status.Conditions
-	return o.Spec.OrphanType != v1beta2.OrphanTypeEngineInstance && orphan.VolumeOfOrphan(o) != "" &&
+	return o.Spec.OrphanType != v1beta2.OrphanTypeEngineInstance && orphan.VolumeOf(o) != "" &&
 		(conditions.Reason(list, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonLastCopy ||
 			conditions.IsTrue(list, v1beta2.OrphanDeletionReason))
-}
-
-func handleOf(pv *corev1.PersistentVolume) string {
-	if csi := pv.Spec.CSI; csi != nil && csi.Driver == driverName {
-		return csi.VolumeHandle
-	}
-	return ""
 }
 
 func floodHeld(o *v1beta2.Orphan) bool {

@@ -83,7 +83,7 @@ func (o observer) readClaim(ctx context.Context, reader source, w *orphan.World)
 
 // readVolume reads the instance's volume and, of a replica, its copies.
 func (o observer) readVolume(ctx context.Context, reader source, w *orphan.World) (err error) {
-	volume := orphan.VolumeOfOrphan(w.Orphan)
+	volume := orphan.VolumeOf(w.Orphan)
 	if volume == "" {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (o observer) readVolume(ctx context.Context, reader source, w *orphan.World
 		return err
 	}
 	var volumes corev1.PersistentVolumeList
-	if err := o.cached.List(ctx, &volumes, client.MatchingFields{byHandle: volume}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := o.cached.List(ctx, &volumes, client.MatchingFields{kube.FieldHandle: volume}, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing persistent volumes: %w", err)
 	}
 	w.PersistentVolume = len(volumes.Items) > 0

@@ -265,7 +265,7 @@ func TestAPersistentVolumeAloneKeepsALastCopy(t *testing.T) {
 	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
 	pv.Spec = corev1.PersistentVolumeSpec{
 		Capacity: corev1.ResourceList{}, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: driverName,
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: v1beta2.CSIDriver,
 			VolumeHandle: volume}},
 	}
 	pv.Spec.Capacity[corev1.ResourceStorage] = resource.MustParse("1Gi")

@@ -70,8 +70,8 @@ func (w watches) ofVolume(ctx context.Context, volume client.Object) []string {
 }
 
 func (w watches) ofPersistentVolume(ctx context.Context, obj client.Object) []string {
-	if pv, ok := obj.(*corev1.PersistentVolume); ok && handleOf(pv) != "" {
-		return w.find(ctx, kube.FieldVolume, handleOf(pv))
+	if pv, ok := obj.(*corev1.PersistentVolume); ok && kube.VolumeHandleOf(pv) != "" {
+		return w.find(ctx, kube.FieldVolume, kube.VolumeHandleOf(pv))
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func end(reason, message string) *ruleResult {
 // nodeGone ends the orphans of a node that is down, deleted or unknown. No other node can reach what runs there; when
 // the node comes back, im-monitor evaluates again.
 func nodeGone(w World) *ruleResult {
-	if !NodeDown(w.Node) {
+	if !downOrDeleted(w.Node) {
 		return nil
 	}
 	return end(v1beta2.ReasonNodeGone, fmt.Sprintf(

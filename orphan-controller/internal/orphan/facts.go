@@ -1,7 +1,6 @@
 package orphan
 
 import (
-	"regexp"
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -69,38 +68,17 @@ func disowned(rule string) bool {
 	return rule == v1beta2.ReasonNoOwnerCR || rule == v1beta2.ReasonDataOnly || rule == v1beta2.ReasonForeignData
 }
 
-// NodeDown reports whether a Longhorn node is down or deleted for good by its CR. Any other not-ready reason
-// proves nothing about the node itself.
-func NodeDown(node *v1beta2.Node) bool {
-	if node == nil || node.DeletionTimestamp != nil {
-		return true
-	}
-	ready := conditions.Get(node.Status.Conditions, v1beta2.NodeReady)
-	return ready != nil && ready.Status == v1beta2.ConditionFalse &&
-		(ready.Reason == v1beta2.ReasonKubernetesNodeGone || ready.Reason == v1beta2.ReasonKubernetesNodeNotReady)
+// downOrDeleted reports whether a node is down, or is being deleted: nothing that runs there is reached from another node, or for long.
+func downOrDeleted(node *v1beta2.Node) bool {
+	return v1beta2.IsNodeDown(node) || node.DeletionTimestamp != nil
 }
 
-var engineName = regexp.MustCompile(`^(.+)-e-[0-9a-z]+$`)
-
-// VolumeOfOrphan is the volume of an orphan's engine or replica, by the form of its name; "" if the name contains none.
-func VolumeOfOrphan(o *v1beta2.Orphan) string {
-	if o.Spec.OrphanType != v1beta2.OrphanTypeEngineInstance {
-		return VolumeOf(NameOf(o))
+// VolumeOf is the volume of an orphan's engine or replica, by the form of its name; "" if the name contains none.
+func VolumeOf(o *v1beta2.Orphan) string {
+	if o.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance {
+		return v1beta2.VolumeOfEngineName(NameOf(o))
 	}
-	if m := engineName.FindStringSubmatch(NameOf(o)); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-var replicaName = regexp.MustCompile(`^(.+)-r-[0-9a-z]+$`)
-
-// VolumeOf returns the volume of a replica's instance name, <volume>-r-<id>; "" where the name has another form.
-func VolumeOf(instance string) string {
-	if m := replicaName.FindStringSubmatch(instance); m != nil {
-		return m[1]
-	}
-	return ""
+	return v1beta2.VolumeOfReplicaName(NameOf(o))
 }
 
 // Claims reports whether the CR of the instance's name wants exactly this runtime: its desired state is running, and it runs, or is

@@ -24,8 +24,7 @@ func lastCopy(w World) (bool, string) {
 	if w.Orphan.Spec.OrphanType != v1beta2.OrphanTypeReplicaInstance && !isData(w) || dataStays(w) {
 		return false, ""
 	}
-	instance := nameOf(w)
-	volume := VolumeOf(instance)
+	instance, volume := nameOf(w), VolumeOf(w.Orphan)
 	if volume == "" {
 		return true, fmt.Sprintf("The name of instance %s does not contain its volume, so it may be the last copy of one.", instance)
 	}

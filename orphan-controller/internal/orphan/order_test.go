@@ -65,11 +65,3 @@ func TestLimitsThatMakeNoSenseAreNamed(t *testing.T) {
 		require.ErrorContains(t, err, problem)
 	}
 }
-
-func TestTheNameOfAReplicaContainsItsVolume(t *testing.T) {
-	for instance, volume := range map[string]string{
-		"vol-1-r-aabbccdd": "vol-1", "a-r-1-r-00000002": "a-r-1", "vol-1-e-0": "", "vol-1-r-": "", "-r-aabbccdd": "", "": "",
-	} {
-		require.Equal(t, volume, VolumeOf(instance), instance)
-	}
-}

@@ -14,6 +14,28 @@ const Finalizer = "longhorn.io"
 // DefaultNamespace is where a Longhorn installation keeps its objects.
 const DefaultNamespace = "longhorn-system"
 
+// CSIDriver is the CSI driver whose volume handles are names of Volumes.
+const CSIDriver = "driver.longhorn.io"
+
+// The forms of the names of instances.
+var (
+	replicaName = regexp.MustCompile(`^(.+)-r-[0-9a-z]+$`)
+	engineName  = regexp.MustCompile(`^(.+)-e-[0-9a-z]+$`)
+)
+
+// VolumeOfReplicaName returns the volume of a replica by its name, `<volume>-r-<id>`; "" where the name has another form.
+func VolumeOfReplicaName(name string) string { return firstGroup(replicaName, name) }
+
+// VolumeOfEngineName returns the volume of an engine by its name, `<volume>-e-<id>`; "" where the name has another form.
+func VolumeOfEngineName(name string) string { return firstGroup(engineName, name) }
+
+func firstGroup(form *regexp.Regexp, name string) string {
+	if m := form.FindStringSubmatch(name); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 // OrphanName returns the name of the Orphan for one runtime instance, as `orphan-<64 hex>`. The same instance always
 // has the same name; another UUID, instance manager or data engine has another one.
 func OrphanName(instance, uuid, instanceManager, dataEngine string) string {

@@ -5,6 +5,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// OwnedBy is the owner reference of what belongs to a Volume.
+func OwnedBy(v *Volume) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: GroupVersion.String(), Kind: "Volume", Name: v.Name, UID: v.UID}
+}
+
 // VolumeUIDOf is the UID of the Volume that owns an object; empty where no owner is one.
 func VolumeUIDOf(object metav1.Object) types.UID {
 	for _, owner := range object.GetOwnerReferences() {

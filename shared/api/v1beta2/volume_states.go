@@ -35,21 +35,6 @@ const (
 	AccessModeReadWriteMany    = "rwx"
 )
 
-// IsNodeDown reports whether a node is positively out of service: it does not exist (nil), or its Ready condition is False
-// because Kubernetes reports it. Every other reason proves nothing.
-func IsNodeDown(node *Node) bool {
-	if node == nil {
-		return true
-	}
-	for _, c := range node.Status.Conditions {
-		if c.Type == NodeReady {
-			return c.Status == ConditionFalse &&
-				(c.Reason == ReasonKubernetesNodeGone || c.Reason == ReasonKubernetesNodeNotReady)
-		}
-	}
-	return false
-}
-
 // SizeOf is the size in bytes that the volume's engine and replicas have or may be given: spec.size, except a size that was not accepted
 // yet.
 func SizeOf(v *Volume) int64 {

@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 var noon = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
@@ -16,7 +15,7 @@ func world(changes ...func(*World)) World {
 	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "vol-1", UID: "v-uid"}}
 	v.Spec.NodeID, v.Status.State = "node-1", v1beta2.VolumeStateAttached
 	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: "snap-1",
-		OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)}}}
+		OwnerReferences: []metav1.OwnerReference{v1beta2.OwnedBy(v)}}}
 	s.Spec.Volume = "vol-1"
 	s.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonReady}}
 	b := &v1beta2.Backup{ObjectMeta: metav1.ObjectMeta{

@@ -21,7 +21,6 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 	"drover.dev/drover/shared/testkit/shell"
 	"drover.dev/drover/snapshot-controller/internal/backup"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
 )
 
@@ -64,7 +63,7 @@ func newWorld(t *testing.T) *world {
 	w.create(&v1beta2.Replica{ObjectMeta: w.meta(vol + "-r-1"), Spec: v1beta2.ReplicaSpec{VolumeName: vol, NodeID: "node-1"}})
 	w.create(&v1beta2.Engine{ObjectMeta: w.meta(vol + "-e-0"), Spec: v1beta2.EngineSpec{VolumeName: vol, Active: true}})
 	s := &v1beta2.Snapshot{ObjectMeta: w.meta(snap), Spec: v1beta2.SnapshotSpec{Volume: vol}}
-	s.OwnerReferences = []metav1.OwnerReference{snapshot.OwnerReference(v)}
+	s.OwnerReferences = []metav1.OwnerReference{v1beta2.OwnedBy(v)}
 	w.create(s)
 	w.status(s, map[string]any{"conditions": shown(v1beta2.SnapshotReady, v1beta2.ReasonReady)})
 	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault),

@@ -1,9 +1,13 @@
 package csisnapshot
 
-import "strings"
+import (
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
 
 // Driver is the CSI driver whose contents are served.
-const Driver = "driver.longhorn.io"
+const Driver = v1beta2.CSIDriver
 
 // Kind is what stands behind a content.
 type Kind string

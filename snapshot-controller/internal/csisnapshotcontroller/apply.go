@@ -9,7 +9,6 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
@@ -53,7 +52,7 @@ func newSnapshot(w csisnapshot.World) *v1beta2.Snapshot {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: w.Volume.Namespace, Name: name, Finalizers: []string{v1beta2.Finalizer},
 			Labels:          map[string]string{v1beta2.LabelVolume: v1beta2.LabelValue(volume)},
-			OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(w.Volume)},
+			OwnerReferences: []metav1.OwnerReference{v1beta2.OwnedBy(w.Volume)},
 		},
 		Spec: v1beta2.SnapshotSpec{Volume: volume, CreateSnapshot: true},
 	}

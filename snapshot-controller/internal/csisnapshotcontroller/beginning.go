@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
+	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
@@ -57,7 +58,7 @@ func (b *beginning) Start(ctx context.Context) error {
 	if err := w.add(b.controller, b.rt.Manager.GetCache(), b.queues); err != nil {
 		return fmt.Errorf("watching VolumeSnapshotContents: %w", err)
 	}
-	b.rt.Log.Info("VolumeSnapshots are there: taking them", "driver", "driver.longhorn.io", "lease", LeaseName)
+	b.rt.Log.Info("VolumeSnapshots are there: taking them", "driver", v1beta2.CSIDriver, "lease", LeaseName)
 	<-ctx.Done()
 	return nil
 }

@@ -26,7 +26,7 @@ func pruning(task string, volumes ...string) World {
 func (w *World) stored(name string, volume, minutes int, user bool, changes ...func(*v1beta2.Snapshot)) {
 	v, at := w.Volumes[volume], noon.Add(-time.Duration(minutes)*time.Minute)
 	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, CreationTimestamp: metav1.NewTime(at),
-		OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)}}}
+		OwnerReferences: []metav1.OwnerReference{v1beta2.OwnedBy(v)}}}
 	s.Spec.Volume, s.Spec.CreateSnapshot = v.Name, user
 	s.Status.CreationTime, s.Status.UserCreated, s.Status.Children = format(at), user, map[string]bool{"other": true}
 	shows(s, v1beta2.ReasonReady)

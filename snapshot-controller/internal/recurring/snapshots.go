@@ -11,7 +11,6 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // patience is for how long a Snapshot that is not taken holds up its run. One whose volume cannot be attached must not
@@ -55,7 +54,7 @@ func (w World) newSnapshot(name string, v *v1beta2.Volume) *v1beta2.Snapshot {
 			Labels: map[string]string{
 				v1beta2.LabelVolume: v1beta2.LabelValue(v.Name), v1beta2.LabelRecurringJob: v1beta2.LabelValue(w.Job.Name),
 			},
-			OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)},
+			OwnerReferences: []metav1.OwnerReference{v1beta2.OwnedBy(v)},
 		},
 		Spec: v1beta2.SnapshotSpec{Volume: v.Name, CreateSnapshot: true, Labels: labels},
 	}

@@ -12,7 +12,6 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit/cut"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // stored makes a snapshot of a volume that was taken some hours ago, for a person or by the system.
@@ -28,7 +27,7 @@ func (w *world) storedFor(job, name, volume string, hours int, user bool) {
 	require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: volume}, v))
 	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{
 		Namespace: w.namespace, Name: name, Finalizers: []string{v1beta2.Finalizer},
-		OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)},
+		OwnerReferences: []metav1.OwnerReference{v1beta2.OwnedBy(v)},
 	}, Spec: v1beta2.SnapshotSpec{Volume: volume, CreateSnapshot: user}}
 	if job != "" {
 		s.Spec.Labels = map[string]string{v1beta2.LabelRecurringJob: job}

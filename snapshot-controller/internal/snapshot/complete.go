@@ -21,7 +21,7 @@ func Complete(s *v1beta2.Snapshot, v *v1beta2.Volume) (metav1.ObjectMeta, bool) 
 		out.Finalizers, lacking = append(slices.Clone(s.Finalizers), v1beta2.Finalizer), true
 	}
 	if v != nil && UID(s) == "" {
-		out.OwnerReferences, lacking = append(slices.Clone(s.OwnerReferences), OwnerReference(v)), true
+		out.OwnerReferences, lacking = append(slices.Clone(s.OwnerReferences), v1beta2.OwnedBy(v)), true
 	}
 	return out, lacking
 }

@@ -23,7 +23,7 @@ func TestASnapshotIsCompletedByWhatItLacksAndKeepsWhatItHas(t *testing.T) {
 
 	lacking, any = Complete(s, volume)
 	require.True(t, any)
-	require.Equal(t, []metav1.OwnerReference{{Kind: "Job", Name: "job"}, OwnerReference(volume)}, lacking.OwnerReferences)
+	require.Equal(t, []metav1.OwnerReference{{Kind: "Job", Name: "job"}, v1beta2.OwnedBy(volume)}, lacking.OwnerReferences)
 
 	s.Labels, s.Finalizers, s.OwnerReferences = lacking.Labels, lacking.Finalizers, lacking.OwnerReferences
 	lacking, any = Complete(s, volume)

@@ -114,5 +114,5 @@ func (w World) Attached() bool {
 // CanAttach reports whether a volume may be attached to the node for work on its snapshots.
 func CanAttach(node *v1beta2.Node) bool {
 	return node != nil && !node.Spec.UpgradeRequested && conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady) &&
-		conditions.Reason(node.Status.Conditions, v1beta2.NodeSchedulable) != v1beta2.ReasonKubernetesNodeCordoned
+		!v1beta2.IsNodeCordoned(node)
 }

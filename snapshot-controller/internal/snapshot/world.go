@@ -3,7 +3,6 @@ package snapshot
 import (
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -141,8 +140,3 @@ func (w World) cancelled() bool {
 
 // seen reports whether the snapshot was in the engine once.
 func (w World) seen() bool { return w.Snapshot.Status.CreationTime != "" }
-
-// OwnerReference is what ties a Snapshot to its volume.
-func OwnerReference(v *v1beta2.Volume) metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: v1beta2.GroupVersion.String(), Kind: kindVolume, Name: v.Name, UID: v.UID}
-}

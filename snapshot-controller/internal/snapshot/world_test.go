@@ -20,7 +20,7 @@ func world(changes ...func(*World)) World {
 	v.Status.State = v1beta2.VolumeStateAttached
 	s := &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{
 		Name: "snap-1", UID: "s-uid", CreationTimestamp: at(0), Finalizers: []string{v1beta2.Finalizer},
-		Labels: map[string]string{v1beta2.LabelVolume: "vol-1"}, OwnerReferences: []metav1.OwnerReference{OwnerReference(v)},
+		Labels: map[string]string{v1beta2.LabelVolume: "vol-1"}, OwnerReferences: []metav1.OwnerReference{v1beta2.OwnedBy(v)},
 	}}
 	s.Spec.Volume, s.Spec.CreateSnapshot = "vol-1", true
 	e := &v1beta2.Engine{}
@@ -138,7 +138,7 @@ var (
 
 func owner(uid types.UID) func(*World) {
 	return func(w *World) {
-		reference := OwnerReference(w.Volume)
+		reference := v1beta2.OwnedBy(w.Volume)
 		reference.UID = uid
 		w.Snapshot.OwnerReferences = []metav1.OwnerReference{reference}
 	}
@@ -170,7 +170,7 @@ func played(w World, v Verdict) World {
 	case StepRepair:
 		s.Finalizers, s.Labels = []string{v1beta2.Finalizer}, map[string]string{v1beta2.LabelVolume: v1beta2.LabelValue(s.Spec.Volume)}
 		if w.Volume != nil && UID(s) == "" {
-			s.OwnerReferences = append(s.OwnerReferences, OwnerReference(w.Volume))
+			s.OwnerReferences = append(s.OwnerReferences, v1beta2.OwnedBy(w.Volume))
 		}
 	case StepTakeTicket:
 		if a.Spec.AttachmentTickets == nil {

@@ -25,7 +25,7 @@ func full(t testing.TB, number int) *v1beta2.Snapshot {
 		Name: name, Namespace: v1beta2.DefaultNamespace, UID: types.UID(fmt.Sprintf("%036d", number)), ResourceVersion: "123456",
 		Generation: 1,
 		Finalizers: []string{v1beta2.Finalizer}, Labels: map[string]string{v1beta2.LabelVolume: v.Name},
-		OwnerReferences: []metav1.OwnerReference{snapshot.OwnerReference(v)},
+		OwnerReferences: []metav1.OwnerReference{v1beta2.OwnedBy(v)},
 		ManagedFields: []metav1.ManagedFieldsEntry{{Manager: Owner,
 			FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:status":{"f:readyToUse":{}}}`)}}},
 	}}

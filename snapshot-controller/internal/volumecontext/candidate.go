@@ -55,11 +55,9 @@ func rank(name, first string) int {
 
 // goodNodes are the nodes of replicas that hold the volume's data, or of all where none was ever opened, by name.
 func goodNodes(replicas []v1beta2.Replica) []string {
-	opened := slices.ContainsFunc(replicas, func(r v1beta2.Replica) bool { return r.Spec.HealthyAt != "" })
 	var out []string
 	for i := range replicas {
-		r := &replicas[i]
-		if r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.NodeID != "" && (!opened || r.Spec.HealthyAt != "") {
+		if r := &replicas[i]; r.Spec.NodeID != "" && v1beta2.IsReplicaReadable(r, replicas) {
 			out = append(out, r.Spec.NodeID)
 		}
 	}

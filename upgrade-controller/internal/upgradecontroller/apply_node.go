@@ -85,7 +85,7 @@ func takeSnapshot(ctx context.Context, c client.Client, v *v1beta2.Volume, meta 
 		meta.Labels = nil // snapshot-controller sets the label
 	}
 	meta.Finalizers = []string{v1beta2.Finalizer}
-	meta.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: v.Name, UID: v.UID}}
+	meta.OwnerReferences = []metav1.OwnerReference{v1beta2.OwnedBy(v)}
 	snapshot := &v1beta2.Snapshot{ObjectMeta: meta, Spec: v1beta2.SnapshotSpec{Volume: v.Name, CreateSnapshot: true}}
 	if err := c.Create(ctx, snapshot, client.FieldOwner(Owner)); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating snapshot %s of volume %s: %w", meta.Name, v.Name, err)

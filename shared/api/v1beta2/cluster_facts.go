@@ -1,0 +1,41 @@
+package v1beta2
+
+import "slices"
+
+// IsNodeDown reports whether a node is positively out of service: it does not exist (nil), or its Ready condition is False
+// because Kubernetes reports it. Every other reason proves nothing. A node that is being deleted is not down for that.
+func IsNodeDown(node *Node) bool {
+	if node == nil {
+		return true
+	}
+	for _, c := range node.Status.Conditions {
+		if c.Type == NodeReady {
+			return c.Status == ConditionFalse &&
+				(c.Reason == ReasonKubernetesNodeGone || c.Reason == ReasonKubernetesNodeNotReady)
+		}
+	}
+	return false
+}
+
+// IsNodeCordoned reports whether Kubernetes places no new pods on a node, where the setting honours that. One that does not exist (nil)
+// is not cordoned.
+func IsNodeCordoned(node *Node) bool {
+	return node != nil && slices.ContainsFunc(node.Status.Conditions, func(c Condition) bool {
+		return c.Type == NodeSchedulable && c.Status == ConditionFalse && c.Reason == ReasonKubernetesNodeCordoned
+	})
+}
+
+// IsReplicaHealthy reports whether a replica has all data of its volume by its object: it was healthy once, did not fail since, and is
+// not being deleted. One that does not exist (nil) is not. It is no proof that the data exists, and does not ask whether the node is up.
+func IsReplicaHealthy(r *Replica) bool {
+	return r != nil && r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt != ""
+}
+
+// IsReplicaReadable reports whether the volume's data can be read from a replica by its object: it is healthy, or it did not fail, is not
+// being deleted, and none of the volume's replicas was ever healthy, as in a volume that was never attached.
+func IsReplicaReadable(r *Replica, all []Replica) bool {
+	if r == nil || r.DeletionTimestamp != nil || r.Spec.FailedAt != "" {
+		return false
+	}
+	return IsReplicaHealthy(r) || !slices.ContainsFunc(all, func(o Replica) bool { return o.Spec.HealthyAt != "" })
+}
