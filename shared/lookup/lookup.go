@@ -1,9 +1,11 @@
-// Package lookup reads single objects whose names come from elsewhere and which may not exist.
+// Package lookup reads what controllers observe: single objects whose names come from elsewhere and which may not exist, and lists. Errors
+// name the kind, and the object or what selects.
 package lookup
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -36,6 +38,33 @@ func Get[T client.Object](ctx context.Context, reader client.Reader, namespace, 
 // all its instances, which one evaluation need not copy.
 func Shared[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
 	return Get(ctx, reader, namespace, name, into, client.UnsafeDisableDeepCopy)
+}
+
+// List reads the objects of a namespace that the options select; without a namespace those of all.
+func List(ctx context.Context, reader client.Reader, namespace string, into client.ObjectList, options ...client.ListOption) error {
+	if err := reader.List(ctx, into, append(slices.Clone(options), client.InNamespace(namespace))...); err != nil {
+		return fmt.Errorf("listing %T%s: %w", into, selected(options), err)
+	}
+	return nil
+}
+
+// ListShared is List without a copy, as Shared is Get without one.
+func ListShared(ctx context.Context, reader client.Reader, namespace string, into client.ObjectList, options ...client.ListOption) error {
+	return List(ctx, reader, namespace, into, append(slices.Clone(options), client.UnsafeDisableDeepCopy)...)
+}
+
+// selected renders what selects the objects of a list.
+func selected(options []client.ListOption) string {
+	var o client.ListOptions
+	o.ApplyOptions(options)
+	out := ""
+	if o.FieldSelector != nil {
+		out += " by " + o.FieldSelector.String()
+	}
+	if o.LabelSelector != nil {
+		out += " by " + o.LabelSelector.String()
+	}
+	return out
 }
 
 // Confirm reads an object of a cache uncached, before anything is created for it: after etcd was restored to an earlier state, caches hold

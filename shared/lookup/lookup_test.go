@@ -1,11 +1,15 @@
 package lookup_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -16,4 +20,30 @@ func TestWhatAnObjectCanBeCalled(t *testing.T) {
 	for _, name := range []string{"", "-a", "a-", ".a", "A", "a_b", "a/b", strings.Repeat("a", 254)} {
 		require.False(t, lookup.Nameable(name), name)
 	}
+}
+
+// broken is a reader that reads nothing.
+type broken struct{ client.Reader }
+
+func (broken) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("connection refused")
+}
+
+func (broken) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return errors.New("connection refused")
+}
+
+func TestErrorsNameTheKindAndWhatWasRead(t *testing.T) {
+	_, err := lookup.Get(t.Context(), broken{}, "ns", "n", &v1beta2.Node{})
+	require.EqualError(t, err, "reading *v1beta2.Node n: connection refused")
+	none, err := lookup.Get(t.Context(), broken{}, "ns", "", &v1beta2.Node{})
+	require.NoError(t, err)
+	require.Nil(t, none, "an object without a name does not exist")
+
+	err = lookup.List(t.Context(), broken{}, "ns", &v1beta2.NodeList{})
+	require.EqualError(t, err, "listing *v1beta2.NodeList: connection refused")
+	err = lookup.ListShared(t.Context(), broken{}, "ns", &v1beta2.ReplicaList{}, client.MatchingFields{"volume": "v"})
+	require.EqualError(t, err, "listing *v1beta2.ReplicaList by volume=v: connection refused")
+	err = lookup.List(t.Context(), broken{}, "", &v1beta2.ReplicaList{}, client.MatchingLabels{"l": "x"})
+	require.EqualError(t, err, "listing *v1beta2.ReplicaList by l=x: connection refused")
 }

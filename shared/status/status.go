@@ -98,6 +98,11 @@ func MergeTickets(ctx context.Context, c client.Client, a *v1beta2.VolumeAttachm
 
 const metadataPart = "metadata"
 
+// Merge merges fields into another part of the object, as the data of a Secret, by JSON merge patch.
+func Merge(ctx context.Context, c client.Client, obj client.Object, part string, fields map[string]any, opts ...Option) error {
+	return merge(ctx, c, obj, part, fields, opts)
+}
+
 func merge(ctx context.Context, c client.Client, obj client.Object, part string, fields map[string]any, opts []Option) error {
 	body, name, err := mergeBody(c, obj, part, fields, opts)
 	if err != nil {

@@ -2,13 +2,10 @@ package abandonedcontroller
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/abandoned"
@@ -51,11 +48,8 @@ func (r Reader) Listed(ctx context.Context, kind abandoned.Kind, name string) ([
 
 func (r Reader) managers(ctx context.Context, index, key string) ([]v1beta2.InstanceManager, error) {
 	var list v1beta2.InstanceManagerList
-	err := r.Client.List(ctx, &list, client.InNamespace(r.Namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return nil, fmt.Errorf("listing instance managers of %s: %w", key, err)
-	}
-	return list.Items, nil
+	err := lookup.ListShared(ctx, r.Client, r.Namespace, &list, client.MatchingFields{index: key})
+	return list.Items, err
 }
 
 // node is nil if it does not exist.
@@ -70,29 +64,14 @@ func Write(ctx context.Context, c client.Client, namespace string, record abando
 	return client.IgnoreNotFound(status.MergeStatus(ctx, c, object, map[string]any{"abandonedInstances": entries}))
 }
 
-// step is one operation of a JSON patch.
-type step struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value any    `json:"value,omitempty"`
-}
-
 // remove removes the named records, bound to the node as it was read with them: a record that is for another instance by now stays, and
 // all others with it.
 func remove(ctx context.Context, c client.Client, n *v1beta2.Node, names []string) error {
-	var steps []step
+	var patch status.JSONPatch
 	for _, name := range names {
 		path := "/status/abandonedInstances/" + name
-		steps = append(steps, step{Op: "test", Path: path + "/uuid", Value: n.Status.AbandonedInstances[name].UUID},
-			step{Op: "remove", Path: path})
+		patch.Test(path+"/uuid", n.Status.AbandonedInstances[name].UUID)
+		patch.Remove(path)
 	}
-	body, err := json.Marshal(steps)
-	if err != nil {
-		return fmt.Errorf("encoding the removal of records of node %s: %w", n.Name, err)
-	}
-	object := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Namespace: n.Namespace, Name: n.Name}}
-	if err := c.Status().Patch(ctx, object, client.RawPatch(types.JSONPatchType, body)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("removing records of node %s that have had their time: %w", n.Name, err)
-	}
-	return nil
+	return client.IgnoreNotFound(patch.WriteStatus(ctx, c, n))
 }

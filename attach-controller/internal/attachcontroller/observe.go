@@ -2,7 +2,6 @@ package attachcontroller
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -110,8 +109,5 @@ func (o observer) replicas(ctx context.Context, w *attach.World) error {
 }
 
 func (o observer) list(ctx context.Context, list client.ObjectList, volume string) error {
-	if err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{kube.FieldVolume: volume}); err != nil {
-		return fmt.Errorf("listing what belongs to volume %s: %w", volume, err)
-	}
-	return nil
+	return lookup.List(ctx, o.reader, o.namespace, list, client.MatchingFields{kube.FieldVolume: volume})
 }

@@ -110,10 +110,9 @@ func (o observer) readVolume(ctx context.Context, decisive client.Reader, s *see
 // readStrays searches for the ticket at other volumes.
 func (o observer) readStrays(ctx context.Context, _ client.Reader, s *seen) error {
 	var list v1beta2.VolumeAttachmentList
-	err := o.rt.Client.List(ctx, &list, client.InNamespace(o.rt.Namespace),
-		client.MatchingFields{byTicket: s.world.Attachment.Name}, client.UnsafeDisableDeepCopy)
+	err := lookup.ListShared(ctx, o.rt.Client, o.rt.Namespace, &list, client.MatchingFields{byTicket: s.world.Attachment.Name})
 	if err != nil {
-		return fmt.Errorf("listing Longhorn VolumeAttachments with the ticket: %w", err)
+		return err
 	}
 	for i := range list.Items {
 		if name := list.Items[i].Name; s.tickets == nil || name != s.tickets.Name {

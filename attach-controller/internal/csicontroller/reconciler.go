@@ -2,7 +2,6 @@ package csicontroller
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,6 +13,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/csi"
 	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
@@ -28,7 +28,7 @@ type reconciler struct {
 	observer observer
 	election *election.Election
 	metrics  *metrics
-	written  election.Guard
+	written  kube.Written
 }
 
 // Reconcile implements reconcile.Reconciler. Without the lease the request is dropped: each term begins with all.
@@ -98,9 +98,8 @@ func (r *releaser) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 		return ctrl.Result{}, err
 	}
 	var list storagev1.VolumeAttachmentList
-	err = r.rt.Client.List(ctx, &list, client.MatchingFields{byPersistentVolume: pv.Name}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("listing VolumeAttachments of PersistentVolume %s: %w", pv.Name, err)
+	if err := lookup.ListShared(ctx, r.rt.Client, "", &list, client.MatchingFields{byPersistentVolume: pv.Name}); err != nil {
+		return ctrl.Result{}, err
 	}
 	if !csi.DecidePersistentVolume(csi.FromPersistentVolume(pv), len(list.Items)) || r.written.Stale(pv) {
 		return ctrl.Result{}, nil

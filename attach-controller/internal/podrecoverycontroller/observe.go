@@ -67,8 +67,8 @@ func (o observer) observe(ctx context.Context, key client.ObjectKey) (*seen, err
 // readVolumes reads the Longhorn volume that is bound to a claim.
 func (o observer) readVolumes(ctx context.Context, s *seen, claim string) error {
 	var list corev1.PersistentVolumeList
-	if err := o.cache.List(ctx, &list, client.MatchingFields{byClaim: claim}, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("listing the PersistentVolumes of claim %s: %w", claim, err)
+	if err := lookup.ListShared(ctx, o.cache, "", &list, client.MatchingFields{byClaim: claim}); err != nil {
+		return err
 	}
 	for i := range list.Items {
 		pv, err := lookup.Get(ctx, o.reader, "", list.Items[i].Name, &corev1.PersistentVolume{})
@@ -116,8 +116,8 @@ func (o observer) readVolume(ctx context.Context, s *seen, pv *corev1.Persistent
 
 func (o observer) readAttachments(ctx context.Context, s *seen, pv, claim string) ([]podrecovery.Attachment, error) {
 	var list storagev1.VolumeAttachmentList
-	if err := o.cache.List(ctx, &list, client.MatchingFields{byPersistentVolume: pv}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing the VolumeAttachments of PersistentVolume %s: %w", pv, err)
+	if err := lookup.ListShared(ctx, o.cache, "", &list, client.MatchingFields{byPersistentVolume: pv}); err != nil {
+		return nil, err
 	}
 	var out []podrecovery.Attachment
 	for i := range list.Items {
@@ -170,8 +170,8 @@ func (o observer) users(ctx context.Context, s *seen, node, claim string) ([]pod
 		which = client.MatchingFields{"spec.nodeName": node}
 	}
 	var list corev1.PodList
-	if err := o.reader.List(ctx, &list, client.InNamespace(s.pod.Namespace), which, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing the pods on node %s: %w", node, err)
+	if err := lookup.ListShared(ctx, o.reader, s.pod.Namespace, &list, which); err != nil {
+		return nil, err
 	}
 	var out []podrecovery.User
 	for i := range list.Items {

@@ -2,11 +2,9 @@ package replicacontroller
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,6 +16,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/settingcontroller"
 )
 
@@ -35,14 +34,13 @@ type observer struct {
 func (o observer) observe(ctx context.Context, name string) (replica.World, error) {
 	w := replica.World{Now: o.clock.Now(), Nodes: map[string]*v1beta2.Node{}, Rebuilding: map[string]int{},
 		Listed: map[string][]abandoned.Listing{}}
-	v := &v1beta2.Volume{}
-	found, err := o.get(ctx, name, v)
-	if err != nil {
+	var err error
+	if w.Volume, err = lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.Volume{}); err != nil {
 		return w, err
 	}
 	dataEngine := ""
-	if found {
-		w.Volume, dataEngine = v, v.Spec.DataEngine
+	if w.Volume != nil {
+		dataEngine = w.Volume.Spec.DataEngine
 	}
 	if err := o.belongings(ctx, name, &w); err != nil {
 		return w, err
@@ -117,13 +115,9 @@ func (o observer) nodes(ctx context.Context, names []string, w *replica.World) e
 		if _, read := w.Nodes[name]; read || name == "" {
 			continue
 		}
-		n := &v1beta2.Node{}
-		found, err := o.get(ctx, name, n)
+		n, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.Node{})
 		if err != nil {
 			return err
-		}
-		if !found {
-			n = nil
 		}
 		w.Nodes[name] = n
 		w.Rebuilding[name] = o.reservations.rebuilds(name)
@@ -171,20 +165,6 @@ func (o observer) hasManager(ctx context.Context, node, dataEngine string) (bool
 	}), nil
 }
 
-func (o observer) get(ctx context.Context, name string, into client.Object) (bool, error) {
-	err := o.reader.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: name}, into)
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	return true, nil
-}
-
 func (o observer) list(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	if err := o.reader.List(ctx, list, append(options, client.InNamespace(o.namespace), client.UnsafeDisableDeepCopy)...); err != nil {
-		return fmt.Errorf("listing %T: %w", list, err)
-	}
-	return nil
+	return lookup.ListShared(ctx, o.reader, o.namespace, list, options...)
 }

@@ -2,7 +2,6 @@ package ticketcontroller
 
 import (
 	"context"
-	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,8 +30,8 @@ func indexed(volume string) client.ListOption { return client.MatchingFields{kub
 // readEngine reads the volume's active engine, or, if none is active, the last by name.
 func (g gatherer) readEngine(ctx context.Context, w *ticket.World) error {
 	var list v1beta2.EngineList
-	if err := g.reader.List(ctx, &list, client.InNamespace(g.namespace), g.of(w.Volume.Name)); err != nil {
-		return fmt.Errorf("listing engines: %w", err)
+	if err := lookup.List(ctx, g.reader, g.namespace, &list, g.of(w.Volume.Name)); err != nil {
+		return err
 	}
 	for i := range list.Items {
 		e := &list.Items[i]
@@ -52,8 +51,8 @@ func leads(e, before *v1beta2.Engine) bool {
 
 func (g gatherer) readReplicas(ctx context.Context, w *ticket.World) error {
 	var list v1beta2.ReplicaList
-	if err := g.reader.List(ctx, &list, client.InNamespace(g.namespace), g.of(w.Volume.Name)); err != nil {
-		return fmt.Errorf("listing replicas: %w", err)
+	if err := lookup.List(ctx, g.reader, g.namespace, &list, g.of(w.Volume.Name)); err != nil {
+		return err
 	}
 	for i := range list.Items {
 		if list.Items[i].Spec.VolumeName == w.Volume.Name {

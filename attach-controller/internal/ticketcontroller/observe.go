@@ -79,10 +79,7 @@ func (o observer) readClones(ctx context.Context, w *ticket.World) error {
 }
 
 func (o observer) list(ctx context.Context, list client.ObjectList, index, key string) error {
-	if err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key}); err != nil {
-		return fmt.Errorf("listing by %s: %w", index, err)
-	}
-	return nil
+	return lookup.List(ctx, o.reader, o.namespace, list, client.MatchingFields{index: key})
 }
 
 // readOwners reads whether the owners of the tickets exist.

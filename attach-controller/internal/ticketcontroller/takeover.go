@@ -38,8 +38,8 @@ func TakeOver(ctx context.Context, reader client.Reader, v *v1beta2.Volume,
 // older than its tickets.
 func (g gatherer) readKubernetes(ctx context.Context, w *ticket.World) error {
 	var list storagev1.VolumeAttachmentList
-	if err := g.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("listing the attachments of Kubernetes: %w", err)
+	if err := lookup.ListShared(ctx, g.reader, "", &list); err != nil {
+		return err
 	}
 	for i := range list.Items {
 		a := &list.Items[i]

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // underWay is the index key of every upgrade under way.
@@ -41,10 +42,8 @@ func (r Reader) AddIndex(ctx context.Context, indexer client.FieldIndexer) error
 // UnderWay are the upgrades under way, in order of their names; usually one, or none.
 func (r Reader) UnderWay(ctx context.Context) ([]v1beta2.NodeDataEngineUpgrade, error) {
 	var list v1beta2.NodeDataEngineUpgradeList
-	err := r.Client.List(ctx, &list, client.InNamespace(r.Namespace), client.MatchingFields{r.Index: underWay},
-		client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return nil, fmt.Errorf("listing the upgrades of nodes: %w", err)
+	if err := lookup.ListShared(ctx, r.Client, r.Namespace, &list, client.MatchingFields{r.Index: underWay}); err != nil {
+		return nil, err
 	}
 	slices.SortFunc(list.Items, func(a, b v1beta2.NodeDataEngineUpgrade) int { return cmp.Compare(a.Name, b.Name) })
 	return list.Items, nil

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -11,6 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/copies"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 )
 
 // ofVolume finds the objects that name a volume: the cache knows indexes, the API server fields.
@@ -23,10 +23,8 @@ func ofVolume(reader source, volume string) client.ListOption {
 
 func (o observer) readEngines(ctx context.Context, reader source, volume string) ([]v1beta2.Engine, error) {
 	var engines v1beta2.EngineList
-	if err := reader.List(ctx, &engines, client.InNamespace(o.namespace), ofVolume(reader, volume)); err != nil {
-		return nil, fmt.Errorf("listing the engines of volume %s: %w", volume, err)
-	}
-	return engines.Items, nil
+	err := lookup.List(ctx, reader, o.namespace, &engines, ofVolume(reader, volume))
+	return engines.Items, err
 }
 
 // usesUnnamed is the first running engine that uses the instance, or a replica of which only the address is known.
@@ -63,9 +61,9 @@ func (o observer) listed(ctx context.Context, reader source, r *v1beta2.Replica)
 		return !reader.live && r.Status.CurrentState == v1beta2.InstanceStateRunning, nil
 	}
 	var managers v1beta2.InstanceManagerList
-	err := reader.List(ctx, &managers, client.InNamespace(o.namespace), client.MatchingFields{"spec.nodeID": r.Spec.NodeID})
+	err := lookup.List(ctx, reader, o.namespace, &managers, client.MatchingFields{"spec.nodeID": r.Spec.NodeID})
 	if err != nil {
-		return false, fmt.Errorf("listing the instance managers of node %s: %w", r.Spec.NodeID, err)
+		return false, err
 	}
 	for i := range managers.Items {
 		entry, ok := managers.Items[i].Status.InstanceReplicas[r.Name]

@@ -91,8 +91,8 @@ func (o observer) readVolume(ctx context.Context, reader source, w *orphan.World
 		return err
 	}
 	var volumes corev1.PersistentVolumeList
-	if err := o.cached.List(ctx, &volumes, client.MatchingFields{kube.FieldHandle: volume}, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("listing persistent volumes: %w", err)
+	if err := lookup.ListShared(ctx, o.cached, "", &volumes, client.MatchingFields{kube.FieldHandle: volume}); err != nil {
+		return err
 	}
 	w.PersistentVolume = len(volumes.Items) > 0
 	if w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance {
@@ -117,8 +117,8 @@ func (o observer) readCopies(ctx context.Context, reader source, volume string, 
 		which = client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(volume)}
 	}
 	var replicas v1beta2.ReplicaList
-	if err := reader.List(ctx, &replicas, client.InNamespace(o.namespace), which); err != nil {
-		return fmt.Errorf("listing the replicas of volume %s: %w", volume, err)
+	if err := lookup.List(ctx, reader, o.namespace, &replicas, which); err != nil {
+		return err
 	}
 	for i := range replicas.Items {
 		replica := &replicas.Items[i]
@@ -169,11 +169,7 @@ func (o observer) readPeers(ctx context.Context, _ source, w *orphan.World) erro
 }
 
 func (o observer) listCached(ctx context.Context, list client.ObjectList, index, key string) error {
-	if err := o.cached.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key},
-		client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("listing by %s: %w", index, err)
-	}
-	return nil
+	return lookup.ListShared(ctx, o.cached, o.namespace, list, client.MatchingFields{index: key})
 }
 
 func siblingOf(s *v1beta2.Orphan) orphan.Sibling {

@@ -31,8 +31,7 @@ func (l *last) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result
 		return ctrl.Result{}, err
 	}
 	var list v1beta2.BackupList
-	err = l.reader.List(ctx, &list, client.InNamespace(l.namespace), client.MatchingFields{byEnded: v1beta2.LabelValue(v.Name)},
-		client.UnsafeDisableDeepCopy)
+	err = lookup.ListShared(ctx, l.reader, l.namespace, &list, client.MatchingFields{byEnded: v1beta2.LabelValue(v.Name)})
 	if err != nil {
 		return ctrl.Result{}, err
 	}

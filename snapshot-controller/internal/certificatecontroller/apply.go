@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/shared/status"
 	"drover.dev/drover/snapshot-controller/internal/certificate"
 )
 
@@ -56,13 +55,7 @@ func (k *keeper) apply(ctx context.Context, s *seen, v certificate.Verdict) erro
 }
 
 func (k *keeper) write(ctx context.Context, secret *corev1.Secret, data map[string]any) error {
-	body, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": string(secret.UID), "resourceVersion": secret.ResourceVersion}, "data": data,
-	})
-	if err != nil {
-		return fmt.Errorf("rendering the webhook's certificate: %w", err)
-	}
-	if err := k.rt.Client.Patch(ctx, secret.DeepCopy(), client.RawPatch(types.MergePatchType, body)); err != nil {
+	if err := status.Merge(ctx, k.rt.Client, secret, "data", data, status.AtVersion()); err != nil {
 		return fmt.Errorf("writing the webhook's certificate: %w", err)
 	}
 	k.note(secret)
@@ -93,24 +86,14 @@ func (k *keeper) trust(ctx context.Context, s *seen, bundle []byte) error {
 
 // trustIn changes the bundle and nothing else, of the webhooks that were seen.
 func (k *keeper) trustIn(ctx context.Context, configuration client.Object, webhooks []string, bundle []byte) error {
-	type operation struct {
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		Value any    `json:"value"`
-	}
-	var patch []operation
+	var patch status.JSONPatch
 	for i, name := range webhooks {
 		at := fmt.Sprintf("/webhooks/%d", i)
-		patch = append(patch, operation{"test", at + "/name", name}, operation{"add", at + "/clientConfig/caBundle", bundle})
+		patch.Test(at+"/name", name)
+		patch.Add(at+"/clientConfig/caBundle", bundle)
 	}
-	body, err := json.Marshal(patch)
-	if err != nil {
-		return fmt.Errorf("rendering the bundle of %s: %w", configuration.GetName(), err)
-	}
-	// The answer must not land in an object that the cache shares.
-	into := configuration.DeepCopyObject().(client.Object)
-	if err := k.rt.Client.Patch(ctx, into, client.RawPatch(types.JSONPatchType, body)); err != nil {
-		return fmt.Errorf("letting %T %s trust the webhook's certificate: %w", configuration, configuration.GetName(), err)
+	if err := patch.Write(ctx, k.rt.Client, configuration); err != nil {
+		return fmt.Errorf("letting the API server trust the webhook's certificate: %w", err)
 	}
 	k.note(configuration)
 	return nil

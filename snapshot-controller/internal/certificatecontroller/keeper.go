@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"drover.dev/drover/shared/election"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
@@ -24,7 +24,7 @@ const conflictPause = 100 * time.Millisecond
 type keeper struct {
 	rt       *runkit.Runtime
 	validity time.Duration
-	written  election.Guard
+	written  kube.Written
 }
 
 // seen is a World and the objects that it was taken from.

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"drover.dev/drover/shared/election"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -62,7 +62,7 @@ func Setup(rt *runkit.Runtime, store *Store, validity time.Duration) error {
 		For(&corev1.Secret{}).
 		Watches(&admissionv1.MutatingWebhookConfiguration{}, one).
 		Watches(&admissionv1.ValidatingWebhookConfiguration{}, one).
-		Complete(&keeper{rt: rt, validity: validity, written: election.Guard{Clock: rt.Clock}})
+		Complete(&keeper{rt: rt, validity: validity, written: kube.Written{Clock: rt.Clock}})
 	if err != nil {
 		return fmt.Errorf("setting up the controller of the webhook's certificate: %w", err)
 	}

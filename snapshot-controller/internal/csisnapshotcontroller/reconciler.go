@@ -11,6 +11,7 @@ import (
 
 	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
@@ -25,7 +26,7 @@ type reconciler struct {
 	observer observer
 	election *election.Election
 	metrics  *metrics
-	written  election.Guard
+	written  kube.Written
 }
 
 // Reconcile implements reconcile.Reconciler. Whoever does not lead may forget the request: each term begins with all.

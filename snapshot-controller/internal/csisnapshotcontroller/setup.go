@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/shared/election"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
@@ -52,7 +53,7 @@ func Setup(_ context.Context, rt *runkit.Runtime, options Options, registry prom
 	if err != nil {
 		return err
 	}
-	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: election.Guard{Clock: rt.Clock}}
+	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: kube.Written{Clock: rt.Clock}}
 	c, err := controller.New("csi-snapshot", rt.Manager, controller.Options{Reconciler: r, MaxConcurrentReconciles: workers})
 	if err != nil {
 		return fmt.Errorf("setting up the controller of VolumeSnapshotContents: %w", err)

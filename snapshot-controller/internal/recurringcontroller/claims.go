@@ -2,7 +2,6 @@ package recurringcontroller
 
 import (
 	"context"
-	"fmt"
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,8 +86,8 @@ func bindingOf(pv *corev1.PersistentVolume) binding {
 // sources are the labels of all claims that are sources. Most clusters have none, and then nothing is checked.
 func (o observer) sources(ctx context.Context) (recurring.Sources, error) {
 	list := claims()
-	if err := o.reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing claims: %w", err)
+	if err := lookup.ListShared(ctx, o.reader, "", list); err != nil {
+		return nil, err
 	}
 	var out recurring.Sources
 	for i := range list.Items {
@@ -140,8 +139,8 @@ func with(s recurring.Sources, volume string, names map[string]string) recurring
 // bindings are those of the PersistentVolumes that an index finds.
 func (o observer) bindings(ctx context.Context, index, key string) ([]binding, error) {
 	var list corev1.PersistentVolumeList
-	if err := o.reader.List(ctx, &list, client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing PersistentVolumes by %s: %w", index, err)
+	if err := lookup.ListShared(ctx, o.reader, "", &list, client.MatchingFields{index: key}); err != nil {
+		return nil, err
 	}
 	out := make([]binding, len(list.Items))
 	for i := range list.Items {

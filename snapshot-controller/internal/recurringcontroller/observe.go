@@ -2,7 +2,6 @@ package recurringcontroller
 
 import (
 	"context"
-	"fmt"
 	"maps"
 
 	"k8s.io/utils/clock"
@@ -177,9 +176,5 @@ func (o observer) readMade(ctx context.Context, w *recurring.World, index, key s
 
 // list returns the cache's own objects: the core does not modify them.
 func (o observer) list(ctx context.Context, list client.ObjectList, index, key string) error {
-	err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return fmt.Errorf("listing by %s: %w", index, err)
-	}
-	return nil
+	return lookup.ListShared(ctx, o.reader, o.namespace, list, client.MatchingFields{index: key})
 }

@@ -120,9 +120,5 @@ func (o observer) readSharers(ctx context.Context, w *snapshot.World) (err error
 
 // list returns the cache's own objects, too.
 func (o observer) list(ctx context.Context, list client.ObjectList, index, key string) error {
-	err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return fmt.Errorf("listing by %s: %w", index, err)
-	}
-	return nil
+	return lookup.ListShared(ctx, o.reader, o.namespace, list, client.MatchingFields{index: key})
 }

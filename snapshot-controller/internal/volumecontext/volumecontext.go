@@ -3,7 +3,6 @@ package volumecontext
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -13,6 +12,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/snapshot-controller/internal/compactcache"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
@@ -102,9 +102,5 @@ func (r Reader) names(ctx context.Context, list client.ObjectList, index, key st
 }
 
 func (r Reader) list(ctx context.Context, list client.ObjectList, index, key string) error {
-	err := r.Client.List(ctx, list, client.InNamespace(r.Namespace), client.MatchingFields{index: key}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return fmt.Errorf("listing %T of %s: %w", list, key, err)
-	}
-	return nil
+	return lookup.ListShared(ctx, r.Client, r.Namespace, list, client.MatchingFields{index: key})
 }

@@ -3,7 +3,6 @@ package upgradecontroller
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -88,7 +87,7 @@ func (o observer) plan(ctx context.Context, name string, fresh bool) (*plan.Worl
 	}
 	w := &plan.World{Manager: found, Fresh: fresh}
 	var managers v1beta2.DataEngineUpgradeManagerList
-	if err := list(ctx, reader, o.namespace, &managers); err != nil {
+	if err := lookup.ListShared(ctx, reader, o.namespace, &managers); err != nil {
 		return nil, err
 	}
 	for i := range managers.Items {
@@ -120,7 +119,7 @@ func (o observer) plan(ctx context.Context, name string, fresh bool) (*plan.Worl
 
 func (o observer) upgrades(ctx context.Context, reader client.Reader) ([]*v1beta2.NodeDataEngineUpgrade, error) {
 	var found v1beta2.NodeDataEngineUpgradeList
-	if err := list(ctx, reader, o.namespace, &found); err != nil {
+	if err := lookup.ListShared(ctx, reader, o.namespace, &found); err != nil {
 		return nil, err
 	}
 	return pointers(found.Items, func(u *v1beta2.NodeDataEngineUpgrade) string { return u.Name }), nil
@@ -143,7 +142,7 @@ func (o observer) images(ctx context.Context, reader client.Reader, m *v1beta2.D
 		}
 	}
 	var managers v1beta2.InstanceManagerList
-	if err := list(ctx, reader, o.namespace, &managers); err != nil {
+	if err := lookup.ListShared(ctx, reader, o.namespace, &managers); err != nil {
 		return nil, err
 	}
 	for i := range managers.Items {
@@ -158,7 +157,8 @@ func (o observer) images(ctx context.Context, reader client.Reader, m *v1beta2.D
 // checks are the pods that check images for the manager.
 func (o observer) checks(ctx context.Context, reader client.Reader, m *v1beta2.DataEngineUpgradeManager) ([]*corev1.Pod, error) {
 	var found corev1.PodList
-	if err := list(ctx, reader, o.namespace, &found, client.MatchingLabels{v1beta2.LabelComponent: componentCheck}); err != nil {
+	err := lookup.ListShared(ctx, reader, o.namespace, &found, client.MatchingLabels{v1beta2.LabelComponent: componentCheck})
+	if err != nil {
 		return nil, err
 	}
 	var out []*corev1.Pod
@@ -178,12 +178,4 @@ func pointers[T any](items []T, name func(*T) string) []*T {
 	}
 	slices.SortFunc(out, func(a, b *T) int { return cmp.Compare(name(a), name(b)) })
 	return out
-}
-
-func list(ctx context.Context, reader client.Reader, namespace string, into client.ObjectList, which ...client.ListOption) error {
-	which = append(which, client.InNamespace(namespace), client.UnsafeDisableDeepCopy)
-	if err := reader.List(ctx, into, which...); err != nil {
-		return fmt.Errorf("listing %T: %w", into, err)
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/upgrade-controller/internal/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
@@ -36,7 +37,7 @@ func (o observer) around(ctx context.Context, u *v1beta2.NodeDataEngineUpgrade, 
 		}
 	}
 	var filled v1beta2.VolumeList
-	if err := list(ctx, o.cached, o.namespace, &filled, client.MatchingFields{byFilling: kube.Yes}); err != nil {
+	if err := lookup.ListShared(ctx, o.cached, o.namespace, &filled, client.MatchingFields{byFilling: kube.Yes}); err != nil {
 		return out, err
 	}
 	clones(filled.Items, out.Volumes)
@@ -56,7 +57,7 @@ func (o observer) using(ctx context.Context, node string) (map[string]bool, erro
 	var engines v1beta2.EngineList
 	var replicas v1beta2.ReplicaList
 	for _, into := range []client.ObjectList{&volumes, &engines, &replicas} {
-		if err := list(ctx, o.cached, o.namespace, into, client.MatchingFields{kube.FieldNode: node}); err != nil {
+		if err := lookup.ListShared(ctx, o.cached, o.namespace, into, client.MatchingFields{kube.FieldNode: node}); err != nil {
 			return nil, err
 		}
 	}
@@ -75,7 +76,7 @@ func (o observer) using(ctx context.Context, node string) (map[string]bool, erro
 // volume reads one volume with its parts; only a v2 volume in use, or one that is listed, counts.
 func (o observer) volume(ctx context.Context, name string, listed bool, into map[string]cluster.Volume) error {
 	var volumes v1beta2.VolumeList
-	if err := list(ctx, o.cached, o.namespace, &volumes, client.MatchingFields{byName: name}); err != nil {
+	if err := lookup.ListShared(ctx, o.cached, o.namespace, &volumes, client.MatchingFields{byName: name}); err != nil {
 		return err
 	}
 	if len(volumes.Items) == 0 || !counts(&volumes.Items[0], listed) {
@@ -84,7 +85,7 @@ func (o observer) volume(ctx context.Context, name string, listed bool, into map
 	var engines v1beta2.EngineList
 	var replicas v1beta2.ReplicaList
 	for _, parts := range []client.ObjectList{&engines, &replicas} {
-		if err := list(ctx, o.cached, o.namespace, parts, client.MatchingFields{kube.FieldVolume: name}); err != nil {
+		if err := lookup.ListShared(ctx, o.cached, o.namespace, parts, client.MatchingFields{kube.FieldVolume: name}); err != nil {
 			return err
 		}
 	}
@@ -114,7 +115,7 @@ func (o observer) work(ctx context.Context, into map[string]cluster.Volume) erro
 	var removed v1beta2.SnapshotList
 	var taken v1beta2.BackupList
 	for _, work := range []client.ObjectList{&removed, &taken} {
-		if err := list(ctx, o.cached, o.namespace, work, client.MatchingFields{byWork: kube.Yes}); err != nil {
+		if err := lookup.ListShared(ctx, o.cached, o.namespace, work, client.MatchingFields{byWork: kube.Yes}); err != nil {
 			return err
 		}
 	}
@@ -148,7 +149,7 @@ func (o observer) load(ctx context.Context, nodes map[string]cluster.Node) (map[
 	out := map[string]int{}
 	for node := range nodes {
 		var engines v1beta2.EngineList
-		if err := list(ctx, o.cached, o.namespace, &engines, client.MatchingFields{byTarget: node}); err != nil {
+		if err := lookup.ListShared(ctx, o.cached, o.namespace, &engines, client.MatchingFields{byTarget: node}); err != nil {
 			return nil, err
 		}
 		out[node] = len(engines.Items)
@@ -162,7 +163,7 @@ func (o observer) nodes(ctx context.Context, reader client.Reader) (cluster.Clus
 	var nodes v1beta2.NodeList
 	var managers v1beta2.InstanceManagerList
 	for _, into := range []client.ObjectList{&nodes, &managers} {
-		if err := list(ctx, reader, o.namespace, into); err != nil {
+		if err := lookup.ListShared(ctx, reader, o.namespace, into); err != nil {
 			return out, err
 		}
 	}
@@ -189,7 +190,7 @@ func (o observer) everything(ctx context.Context, reader client.Reader, named ma
 	var engines v1beta2.EngineList
 	var replicas v1beta2.ReplicaList
 	for _, into := range []client.ObjectList{&volumes, &engines, &replicas} {
-		if err := list(ctx, reader, o.namespace, into); err != nil {
+		if err := lookup.ListShared(ctx, reader, o.namespace, into); err != nil {
 			return out, err
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/upgrade-controller/internal/model"
@@ -41,7 +42,7 @@ func observed(t testing.TB, w *world) observer {
 	for _, kind := range []client.ObjectList{&v1beta2.NodeList{}, &v1beta2.InstanceManagerList{}, &v1beta2.VolumeList{},
 		&v1beta2.EngineList{}, &v1beta2.ReplicaList{},
 		&v1beta2.SnapshotList{}, &v1beta2.BackupList{}} {
-		require.NoError(t, list(ctx, o.cached, o.namespace, kind)) // it begins to watch
+		require.NoError(t, lookup.ListShared(ctx, o.cached, o.namespace, kind)) // it begins to watch
 	}
 	return o
 }

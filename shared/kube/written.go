@@ -1,0 +1,56 @@
+package kube
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// behindFor is how long the cache may show a version after this process changed it. A write that changed nothing causes no event,
+// and must not delay for longer.
+const behindFor = 2 * time.Second
+
+// Written remembers the version at which this process changed each object last, so that no decision uses that version again
+// while the cache still shows it: the same change would be written twice. It may be lost at any time, which costs at most one more
+// write. It is safe for concurrent use.
+type Written struct {
+	Clock clock.PassiveClock
+
+	mutex  sync.Mutex
+	writes map[string]write
+}
+
+type write struct {
+	version string
+	at      time.Time
+}
+
+// Changed records that the object, as given, was evaluated and then changed.
+func (w *Written) Changed(obj client.Object) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	now := w.Clock.Now()
+	if w.writes == nil {
+		w.writes = map[string]write{}
+	}
+	maps.DeleteFunc(w.writes, func(_ string, w write) bool { return now.Sub(w.at) > behindFor })
+	w.writes[key(obj)] = write{version(obj), now}
+}
+
+// Stale reports whether the object, as given, was changed a moment ago and the cache does not show the change yet.
+func (w *Written) Stale(obj client.Object) bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	last, ok := w.writes[key(obj)]
+	return ok && last.version == version(obj) && w.Clock.Since(last.at) <= behindFor
+}
+
+func key(obj client.Object) string {
+	return fmt.Sprintf("%T/%s/%s", obj, obj.GetNamespace(), obj.GetName())
+}
+
+func version(obj client.Object) string { return string(obj.GetUID()) + "/" + obj.GetResourceVersion() }
