@@ -70,29 +70,13 @@ func (o observer) upgrading(ctx context.Context, name string, w *replica.World) 
 	return nil
 }
 
+// belongings reads what belongs to the volume, and the nodes where it is.
 func (o observer) belongings(ctx context.Context, name string, w *replica.World) error {
-	var replicas v1beta2.ReplicaList
-	if err := o.list(ctx, &replicas, client.MatchingFields{kube.FieldVolume: name}); err != nil {
+	if err := o.replicas(ctx, name, w); err != nil {
 		return err
 	}
-	for i := range replicas.Items {
-		if r := &replicas.Items[i]; w.Volume == nil || v1beta2.BelongsTo(r, w.Volume) {
-			w.Replicas = append(w.Replicas, r)
-		} else {
-			w.Previous = append(w.Previous, r)
-		}
-	}
-	slices.SortFunc(w.Replicas, func(a, b *v1beta2.Replica) int { return strings.Compare(a.Name, b.Name) })
-	var engines v1beta2.EngineList
-	if err := o.list(ctx, &engines, client.MatchingFields{kube.FieldVolume: name}); err != nil {
+	if err := o.engine(ctx, name, w); err != nil {
 		return err
-	}
-	for i := range engines.Items {
-		if e := &engines.Items[i]; w.Volume != nil && !v1beta2.BelongsTo(e, w.Volume) {
-			continue
-		} else if e.Spec.Active && (w.Engine == nil || w.Volume != nil && e.Spec.NodeID == w.Volume.Status.CurrentNodeID) {
-			w.Engine = e
-		}
 	}
 	names := make([]string, 0, len(w.Replicas)+1)
 	if w.Engine != nil {
@@ -108,6 +92,41 @@ func (o observer) belongings(ctx context.Context, name string, w *replica.World)
 		}
 	}
 	return o.nodes(ctx, names, w)
+}
+
+// replicas reads the replicas of the volume, and those of a previous volume of its name.
+func (o observer) replicas(ctx context.Context, name string, w *replica.World) error {
+	var list v1beta2.ReplicaList
+	if err := o.list(ctx, &list, client.MatchingFields{kube.FieldVolume: name}); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if r := &list.Items[i]; w.Volume == nil || v1beta2.BelongsTo(r, w.Volume) {
+			w.Replicas = append(w.Replicas, r)
+		} else {
+			w.Previous = append(w.Previous, r)
+		}
+	}
+	slices.SortFunc(w.Replicas, func(a, b *v1beta2.Replica) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+// engine reads the volume's active engine; of several the one on the node where the volume is.
+func (o observer) engine(ctx context.Context, name string, w *replica.World) error {
+	var list v1beta2.EngineList
+	if err := o.list(ctx, &list, client.MatchingFields{kube.FieldVolume: name}); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		e := &list.Items[i]
+		if !e.Spec.Active || w.Volume != nil && !v1beta2.BelongsTo(e, w.Volume) {
+			continue
+		}
+		if w.Engine == nil || w.Volume != nil && e.Spec.NodeID == w.Volume.Status.CurrentNodeID {
+			w.Engine = e
+		}
+	}
+	return nil
 }
 
 func (o observer) nodes(ctx context.Context, names []string, w *replica.World) error {

@@ -34,6 +34,22 @@ func (w World) progress(run time.Time) plan {
 	}
 	var p plan
 	waiting := map[string]bool{} // A volume that still waits for what an earlier run wanted gets no further one.
+	snapshots := w.underWaySnapshots(&p, waiting)
+	backups := w.underWayBackups(&p, waiting)
+	for _, v := range w.volumes() {
+		if p.busy+len(p.snapshots)+len(p.backups) >= AtOnce(w.Job) {
+			break
+		}
+		name := Name(w.Job, run, v)
+		if !waiting[v.Name] && !waiting[v1beta2.LabelValue(v.Name)] && !backups[name] {
+			w.ask(&p, name, v, snapshots[name])
+		}
+	}
+	return p
+}
+
+// underWaySnapshots notes which volumes wait for a Snapshot, and returns all by name. One that waits for people holds no slot.
+func (w World) underWaySnapshots(p *plan, waiting map[string]bool) map[string]*v1beta2.Snapshot {
 	snapshots := map[string]*v1beta2.Snapshot{}
 	for _, s := range w.Snapshots {
 		snapshots[s.Name] = s
@@ -45,23 +61,18 @@ func (w World) progress(run time.Time) plan {
 			p.hold(until)
 		}
 	}
-	backups := w.underWayBackups(&p, waiting)
-	for _, v := range w.volumes() {
-		if p.busy+len(p.snapshots)+len(p.backups) >= AtOnce(w.Job) {
-			break
-		}
-		name := Name(w.Job, run, v)
-		s := snapshots[name]
-		switch {
-		case waiting[v.Name] || waiting[v1beta2.LabelValue(v.Name)] || backups[name]:
-		case s == nil && !w.mayBegin(v):
-		case s == nil:
-			p.snapshots = append(p.snapshots, w.newSnapshot(name, v))
-		case w.backsUp() && s.DeletionTimestamp == nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady):
-			p.backups = append(p.backups, w.newBackup(name, v))
-		}
+	return snapshots
+}
+
+// ask adds what is asked for next of one volume: the run's Snapshot (nil: there is none yet), then the Backup of it.
+func (w World) ask(p *plan, name string, v *v1beta2.Volume, s *v1beta2.Snapshot) {
+	switch {
+	case s == nil && !w.mayBegin(v):
+	case s == nil:
+		p.snapshots = append(p.snapshots, w.newSnapshot(name, v))
+	case w.backsUp() && s.DeletionTimestamp == nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady):
+		p.backups = append(p.backups, w.newBackup(name, v))
 	}
-	return p
 }
 
 // served reports whether the volumes have what the run was to make of each, or never will.

@@ -67,6 +67,26 @@ func newPurgeQueue() *purgeQueue {
 func (l *purgeQueue) enter(t entry, c claim) answer {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
+	t, n := l.register(t)
+	held := n.granted[t.volume] != nil
+	var out answer
+	if !held && !c.approved && n.first(t) {
+		out.enqueue = l.expel(n, t, c)
+	}
+	if out.granted = held || n.admits(t, c); !out.granted {
+		out.again = n.wait(t, c.now)
+		return out
+	}
+	n.grant(t)
+	n.granted[t.volume].note(c)
+	if n.free(c.limit) || n.idles() {
+		out.enqueue = append(out.enqueue, n.next()...)
+	}
+	return out
+}
+
+// register records where the snapshot is, and returns it with its place in the queue of its node.
+func (l *purgeQueue) register(t entry) (entry, *nodeQueue) {
 	if before, ok := l.where[t.uid]; ok && before.node != t.node {
 		l.remove(before)
 	} else if ok && before.since.After(t.since) {
@@ -78,27 +98,23 @@ func (l *purgeQueue) enter(t entry, c claim) answer {
 		l.nodes[t.node] = n
 	}
 	l.where[t.uid] = t
-	var out answer
-	held := n.granted[t.volume]
-	if held == nil && !c.approved && n.first(t) {
-		out.enqueue = l.expel(n, t, c)
-	}
-	if c.approved || held != nil || c.limit == 0 || n.free(c.limit) && n.first(t) {
-		out.granted = true
-		n.grant(t)
-		n.granted[t.volume].note(c)
-		if n.free(c.limit) || n.idles() {
-			out.enqueue = append(out.enqueue, n.next()...)
-		}
-		return out
-	}
+	return t, n
+}
+
+// admits reports whether a volume without a place gets one.
+func (n *nodeQueue) admits(t entry, c claim) bool {
+	return c.approved || c.limit == 0 || n.free(c.limit) && n.first(t)
+}
+
+// wait adds a snapshot to those that wait, and returns when it asks again: once the longest idle volume may lose its place.
+func (n *nodeQueue) wait(t entry, now time.Time) time.Duration {
 	if at, found := slices.BinarySearchFunc(n.waiting, t, order); !found {
 		n.waiting = slices.Insert(n.waiting, at, t)
 	}
 	if _, since, ok := n.idlest(); ok && n.first(t) {
-		out.again = max(since.Add(idlePatience).Sub(c.now), time.Second)
+		return max(since.Add(idlePatience).Sub(now), time.Second)
 	}
-	return out
+	return 0
 }
 
 // expel takes places from volumes that were idle for too long, as many as it takes to let one in, and puts them at the end
