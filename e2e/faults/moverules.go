@@ -54,7 +54,7 @@ func beginRules() []rule {
 		off("blockers again", "blockers of the node are checked again once it is cordoned", nodeTests, beginFile,
 			`if !p.polled() || p.blocked() ||`, `if !p.polled() ||`),
 		off("snapshot first", "a volume is snapshotted before it is changed", nodeTests, beginFile,
-			` || !p.each((*pass).snapshotted) {`, ` {`),
+			` || !p.each((*pass).takeSnapshot) {`, ` {`),
 		off("one at a time", "an upgrade waits for the earlier one", nodeTests, beginFile,
 			`if Begun(o.Status.State) || sooner {`, `if sooner && false {`),
 	}
@@ -70,7 +70,7 @@ func relocationRules() []rule {
 		off("last copy", "a replica is listed only while a healthy one is left elsewhere", nodeTests, volumesFile,
 			`lastCopy := p.Cluster.HealthyBeside(v, p.nodeID()) == 0`, `lastCopy := false`),
 		off("poll before listing", "a replica is listed only after a poll of this state", nodeTests, volumesFile,
-			"	if !p.lookedAt(name) {\n		return false\n	}\n	if lastCopy {", "	if lastCopy {"),
+			"	if !p.pollEngine(name) {\n		return false\n	}\n	if lastCopy {", "	if lastCopy {"),
 		off("listing uncached", "a replica is listed after an uncached read", nodeTests, volumesFile,
 			"	if p.confirmed() {\n		x.Replica = on[0].Name", "	if true {\n		x.Replica = on[0].Name"),
 		off("listing removed", "a listing is removed where the replica has become the last copy", nodeTests, volumesFile,
@@ -80,7 +80,7 @@ func relocationRules() []rule {
 		off("relocations counted", "targets that are being relocated count for their next node", nodeTests, volumesFile,
 			`out[x.TemporaryNodeID]++`, `out[x.TemporaryNodeID] = 0`),
 		off("released switched back", "a target request is removed from a volume that was detached", nodeTests, volumesFile,
-			"	if exists {\n		p.send(v, \"\")\n	}\n	p.mark(name, v1beta2.VolumeUpgradeReleased", "	p.mark(name, v1beta2.VolumeUpgradeReleased"),
+			"	if exists {\n		p.setTarget(v, \"\")\n	}\n	p.mark(name, v1beta2.VolumeUpgradeReleased", "	p.mark(name, v1beta2.VolumeUpgradeReleased"),
 	}
 }
 
@@ -90,7 +90,7 @@ func replacementRules() []rule {
 		off("gone node", "a node that is gone ends its upgrade", nodeTests, middleFile,
 			`if p.node.Object == nil {`, `if false {`),
 		off("late volumes", "a volume that is attached late is relocated, too", nodeTests, middleFile,
-			"	p.adopt()\n	if !p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut) {", "	if !p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut) {"),
+			"	p.adopt()\n	if !p.each((*pass).takeSnapshot, (*pass).relocateTarget, (*pass).detachReplica) {", "	if !p.each((*pass).takeSnapshot, (*pass).relocateTarget, (*pass).detachReplica) {"),
 		off("replacement uncached", "the instance manager is replaced after an uncached read", nodeTests, middleFile,
 			"	if !p.confirmed() {\n		return\n	}\n	p.to(v1beta2.UpgradeStateUpgradingInstanceManager)", "	p.to(v1beta2.UpgradeStateUpgradingInstanceManager)"),
 		off("old one gone", "the new instance manager counts once the old one is gone", nodeTests, middleFile,
@@ -100,7 +100,7 @@ func replacementRules() []rule {
 		off("only forward", "an upgrade whose instance manager was replaced is not rolled back", nodeTests, middleFile,
 			`untouched := cluster.Untouched(p.node.Manager(p.status.OldInstanceManager))`, `untouched := true; _ = cluster.Untouched`),
 		off("targets kept meanwhile", "a target whose temporary node dies is moved on while the instance manager is replaced", nodeTests, middleFile,
-			"	} else {\n		p.each((*pass).moved)\n", "	} else {\n"),
+			"	} else {\n		p.each((*pass).relocateTarget)\n", "	} else {\n"),
 		off("old one followed", "an instance manager that replaced the old one is recorded as the old one", nodeTests, middleFile,
 			"		p.follow()\n", "		_ = p.follow\n"),
 	}
@@ -120,7 +120,7 @@ func returnRules() []rule {
 		off("alone on the original node", "a target is switched back once no other engine is left", nodeTests, backFile,
 			`if !v.AtOriginalNode() || v.Settling() {`, `if v.Object.Spec.TargetNodeID != "" {`),
 		off("uncordoned at the end", "an upgrade ends once its node is uncordoned", nodeTests, backFile,
-			`case open && whole:`, `case whole:`),
+			`case uncordoned && rebuilt:`, `case rebuilt:`),
 		off("switched back before uncordoned", "a rollback uncordons the node once every target is switched back", nodeTests, backFile,
 			`if p.each((*pass).switchBack) && p.uncordoned() {`, `if p.uncordoned() {`),
 		off("forward after all", "a rollback that finds the instance manager replaced continues the upgrade", nodeTests, backFile,

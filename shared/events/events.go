@@ -23,11 +23,11 @@ const noteLimit = 1024
 // Emit emits each event about the object.
 func Emit(recorder events.EventRecorder, regarding runtime.Object, list ...Event) {
 	for _, e := range list {
-		recorder.Eventf(regarding, nil, e.Type, e.Reason, e.Action, "%s", cut(e.Note))
+		recorder.Eventf(regarding, nil, e.Type, e.Reason, e.Action, "%s", truncate(e.Note))
 	}
 }
 
-func cut(note string) string {
+func truncate(note string) string {
 	if len(note) <= noteLimit {
 		return note
 	}

@@ -106,7 +106,7 @@ func parseSeconds(value string) (time.Duration, error) {
 	}
 	seconds, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a whole number of seconds, such as 300", cut(value))
+		return 0, fmt.Errorf("%q is not a whole number of seconds, such as 300", truncate(value))
 	}
 	if seconds < 0 || seconds > int64(maxGracePeriod/time.Second) {
 		return 0, fmt.Errorf("%d seconds is out of range: give 0 to %d", seconds, int64(maxGracePeriod/time.Second))
@@ -129,7 +129,7 @@ func perDataEngine(value string) (engineValues, error) {
 	decoder := json.NewDecoder(strings.NewReader(value))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&each); err != nil || decoder.More() {
-		return engineValues{}, fmt.Errorf(`%q is not a value for each data engine, such as {"v1":"300","v2":"600"}`, cut(value))
+		return engineValues{}, fmt.Errorf(`%q is not a value for each data engine, such as {"v1":"300","v2":"600"}`, truncate(value))
 	}
 	return each, nil
 }
@@ -169,13 +169,13 @@ func parseOld(value string) (bool, error) {
 			on = true
 		case "false", "":
 		default:
-			return false, fmt.Errorf("%s is %q, neither true nor false: correct it, or delete the setting", OldAutoDeletion, cut(value))
+			return false, fmt.Errorf("%s is %q, neither true nor false: correct it, or delete the setting", OldAutoDeletion, truncate(value))
 		}
 	}
 	return on, nil
 }
 
-func cut(value string) string {
+func truncate(value string) string {
 	const limit = 40
 	if len(value) <= limit {
 		return value

@@ -31,8 +31,8 @@ const (
 	StepNone Step = "None"
 	// StepIssue makes a pair that is served at once: there is none that could be.
 	StepIssue Step = "Issue"
-	// StepStage makes the next pair.
-	StepStage Step = "Stage"
+	// StepIssueNext makes the next pair.
+	StepIssueNext Step = "Stage"
 	// StepPromote serves the next pair; the one before becomes the previous.
 	StepPromote Step = "Promote"
 	// StepTrust writes the bundle into the configurations.
@@ -71,7 +71,7 @@ func Decide(w World) Verdict {
 	if w.Now.Before(due) && w.covered(serving) {
 		return Verdict{Step: StepNone, Bundle: bundle, RequeueAt: due}
 	}
-	return Verdict{Step: StepStage, Bundle: bundle}
+	return Verdict{Step: StepIssueNext, Bundle: bundle}
 }
 
 // bundle is every certificate that is, will be, or a moment ago was served.

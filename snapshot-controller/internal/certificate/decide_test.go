@@ -57,9 +57,9 @@ func TestTheLifeOfACertificate(t *testing.T) {
 			Verdict{Step: StepNone}},
 		"for half of its time it stays": {w(days(44), func(*World) {}),
 			Verdict{Step: StepNone, Bundle: alone, RequeueAt: days(45)}},
-		"then the next is made": {w(days(45), func(*World) {}), Verdict{Step: StepStage, Bundle: alone}},
+		"then the next is made": {w(days(45), func(*World) {}), Verdict{Step: StepIssueNext, Bundle: alone}},
 		"or when it is for others": {w(start, func(w *World) { w.Hosts = []string{"other"} }),
-			Verdict{Step: StepStage, Bundle: alone}},
+			Verdict{Step: StepIssueNext, Bundle: alone}},
 		"that is trusted first": {w(days(45), func(w *World) { w.Next = second }),
 			Verdict{Step: StepTrust, Bundle: both}},
 		"for a while": {w(days(45), func(w *World) { w.Next, w.Bundles = second, [][]byte{both, both} }),
@@ -70,7 +70,7 @@ func TestTheLifeOfACertificate(t *testing.T) {
 			w.Serving, w.Previous, w.Bundles = second, first.Certificate, [][]byte{bundle(second.Certificate, first.Certificate)}
 		}), Verdict{Step: StepNone, Bundle: bundle(second.Certificate, first.Certificate), RequeueAt: days(90)}},
 		"a next one that cannot be read is made again": {w(days(45), func(w *World) { w.Next = Pair{Certificate: []byte("?")} }),
-			Verdict{Step: StepStage, Bundle: alone}},
+			Verdict{Step: StepIssueNext, Bundle: alone}},
 	} {
 		t.Run(sentence, func(t *testing.T) { require.Equal(t, c.verdict, Decide(c.world)) })
 	}
@@ -109,7 +109,7 @@ func TestNoRequestIsRefusedByAChange(t *testing.T) {
 			w.Now = v.RequeueAt
 		case StepTrust:
 			w.Bundles[0] = v.Bundle
-		case StepStage:
+		case StepIssueNext:
 			w.Next, w.Previous = pair(t, w.Now), nil
 		case StepPromote:
 			require.Contains(t, string(w.Bundles[0]), string(w.Next.Certificate))

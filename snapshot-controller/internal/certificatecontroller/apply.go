@@ -46,7 +46,7 @@ func (k *keeper) apply(ctx context.Context, s *seen, v certificate.Verdict) erro
 	if err != nil {
 		return err
 	}
-	if v.Step == certificate.StepStage {
+	if v.Step == certificate.StepIssueNext {
 		return k.write(ctx, s.secret, map[string]any{nextCertificate: made.Certificate, nextKey: made.Key, previousKey: nil})
 	}
 	return k.write(ctx, s.secret, map[string]any{

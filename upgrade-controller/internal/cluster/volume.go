@@ -91,8 +91,8 @@ func (v Volume) Mapped(replica string) bool {
 	return false
 }
 
-// Whole reports whether the volume has as many healthy replicas as it wants.
-func (v Volume) Whole() bool { return v.Object.Status.Robustness == v1beta2.VolumeRobustnessHealthy }
+// Healthy reports whether the volume has as many healthy replicas as it wants.
+func (v Volume) Healthy() bool { return v.Object.Status.Robustness == v1beta2.VolumeRobustnessHealthy }
 
 // At reports whether the volume's target is on the node for good: the frontend was switched to it, and no other engine is left, but for one
 // that is to stop and whose node is unreachable: it stops when its node is back.

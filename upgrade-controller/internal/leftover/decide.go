@@ -25,8 +25,8 @@ type Verdict struct {
 	Confirm bool
 	// SwitchBack are the volumes that are attached to the node and whose spec.targetNodeID names another one: it must be cleared.
 	SwitchBack []cluster.Volume
-	// Open reports whether nothing is left and the node can be uncordoned.
-	Open bool
+	// Uncordon reports whether nothing is left and the node can be uncordoned.
+	Uncordon bool
 }
 
 // Decide returns what to do about a node. A node that is not cordoned, that is gone, or that has an upgrade, is left alone. Targets are
@@ -36,14 +36,14 @@ func Decide(w World) Verdict {
 	if !node.Exists() || !node.Object.Spec.UpgradeRequested || Upgraded(w.Node, w.Upgrades) {
 		return Verdict{}
 	}
-	away := w.away()
-	if len(away) > 0 && !node.Serves() {
+	relocated := w.relocated()
+	if len(relocated) > 0 && !node.Serves() {
 		return Verdict{}
 	}
 	if !w.Fresh {
 		return Verdict{Confirm: true}
 	}
-	return Verdict{SwitchBack: away, Open: len(away) == 0}
+	return Verdict{SwitchBack: relocated, Uncordon: len(relocated) == 0}
 }
 
 // Upgraded reports whether an upgrade of the node has begun and not ended. One that has not begun waits until the node is uncordoned.
@@ -53,7 +53,7 @@ func Upgraded(node string, upgrades []*v1beta2.NodeDataEngineUpgrade) bool {
 	})
 }
 
-func (w World) away() []cluster.Volume {
+func (w World) relocated() []cluster.Volume {
 	var out []cluster.Volume
 	for _, name := range slices.Sorted(maps.Keys(w.Cluster.Volumes)) {
 		if v := w.Cluster.Volumes[name]; v.Holder() == w.Node && v.Object.Spec.TargetNodeID != "" {

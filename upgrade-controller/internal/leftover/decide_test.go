@@ -48,8 +48,8 @@ func TestWhatAVanishedUpgradeLeftIsBroughtHomeAndOpened(t *testing.T) {
 		return names
 	}
 	require.Equal(t, []string{"away"}, switchedBack(nil), "the upgrade relocated only what is attached to the node")
-	require.False(t, leftover.Decide(cordoned(nil)).Open, "the node stays closed until then")
-	require.Equal(t, leftover.Verdict{Open: true},
+	require.False(t, leftover.Decide(cordoned(nil)).Uncordon, "the node stays closed until then")
+	require.Equal(t, leftover.Verdict{Uncordon: true},
 		leftover.Decide(cordoned(func(m *model.World) { m.Volumes["away"].Spec.TargetNodeID = "" })))
 	require.Equal(t, []string{"away"}, switchedBack(upgrade("node-2", v1beta2.UpgradeStateSwitchingOver)),
 		"another node's upgrade does not have it")

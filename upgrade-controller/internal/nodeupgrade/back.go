@@ -23,21 +23,21 @@ func (p *pass) switchBack(name string) bool {
 	v := p.Cluster.Volumes[name]
 	switch here := v.Holder() == p.nodeID(); {
 	case here && p.status.Volumes[name].TemporaryNodeID == "":
-		return p.notRelocated(name)
+		return p.leaveTarget(name)
 	case here && !p.node.Serves() && v.Object.Spec.TargetNodeID != "":
-		if p.moved(name) {
-			p.waits(name, v1beta2.VolumeUpgradeAway, v1beta2.ReasonWaitingForInstanceManager, p.cannotHold())
+		if p.relocateTarget(name) {
+			p.waits(name, v1beta2.VolumeUpgradeAway, v1beta2.ReasonWaitingForInstanceManager, p.whyNotServing())
 		}
 		return false
 	case here:
-		p.send(v, "")
+		p.setTarget(v, "")
 		if !v.AtOriginalNode() || v.Settling() {
 			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target is switched back to node "+
 				v.Holder()+
 				".")
 		}
 	default:
-		p.send(v, "")
+		p.setTarget(v, "")
 		if !v.Left(p.nodeID()) {
 			return p.waits(name, v1beta2.VolumeUpgradeReturning, v1beta2.ReasonWaitingForTarget, "its target goes to node "+v.Holder()+
 				", where it is attached.")
@@ -47,9 +47,9 @@ func (p *pass) switchBack(name string) bool {
 	return true
 }
 
-// notRelocated leaves a target alone that this upgrade did not relocate. It does not wait until the target serves: a volume that is about
+// leaveTarget leaves a target alone that this upgrade did not relocate. It does not wait until the target serves: a volume that is about
 // to be attached waits for the node to be uncordoned.
-func (p *pass) notRelocated(name string) bool {
+func (p *pass) leaveTarget(name string) bool {
 	message := ""
 	if p.Cluster.Volumes[name].Object.Spec.TargetNodeID != "" {
 		message = "Its target stays on the node that spec.targetNodeID names, which this upgrade did not set."
@@ -58,8 +58,8 @@ func (p *pass) notRelocated(name string) bool {
 	return true
 }
 
-// cannotHold explains why the node cannot hold targets.
-func (p *pass) cannotHold() string {
+// whyNotServing explains why the node cannot hold targets.
+func (p *pass) whyNotServing() string {
 	if p.node.Exists() {
 		return "node " + p.nodeID() + " cannot hold its target yet."
 	}
@@ -69,20 +69,21 @@ func (p *pass) cannotHold() string {
 // rebuildingReplica uncordons the node and waits until every volume is healthy again. It fails only after a time in
 // which no rebuild made progress.
 func (p *pass) rebuildingReplica() {
-	open := p.uncordoned()
-	whole := p.each((*pass).whole)
+	uncordoned := p.uncordoned()
+	rebuilt := p.each((*pass).awaitRebuild)
 	switch {
-	case open && whole:
+	case uncordoned && rebuilt:
 		p.complete()
-	case open && p.late():
+	case uncordoned && p.late():
 		p.fail(fmt.Sprintf("The node is upgraded, but no rebuild progressed for %s. %s %s", Timeout(p.Manager, p.observed), p.message,
 			p.next()))
 	}
 }
 
-func (p *pass) whole(name string) bool {
+// awaitRebuild records how far the volume's replicas are rebuilt, and reports whether the volume is healthy.
+func (p *pass) awaitRebuild(name string) bool {
 	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
-	if v.Whole() {
+	if v.Healthy() {
 		x.Progress = 100
 		p.status.Volumes[name] = x
 		p.mark(name, v1beta2.VolumeUpgradeDone, "")

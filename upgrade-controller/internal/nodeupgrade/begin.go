@@ -104,7 +104,7 @@ func (p *pass) initializing() {
 		return
 	}
 	p.adopt()
-	if !p.polled() || p.blocked() || !p.each((*pass).snapshotted) {
+	if !p.polled() || p.blocked() || !p.each((*pass).takeSnapshot) {
 		p.rollBackWhenLate()
 		return
 	}
@@ -145,13 +145,14 @@ func (p *pass) polled() bool {
 	all := true
 	for _, name := range p.volumes() {
 		if v, ok := p.Cluster.Volumes[name]; ok && v.On(p.nodeID()) && v.Active() != nil {
-			all = p.lookedAt(name) && all
+			all = p.pollEngine(name) && all
 		}
 	}
 	return all
 }
 
-func (p *pass) lookedAt(volume string) bool {
+// pollEngine requests a poll of the volume's engine, and reports whether one was made since the state began.
+func (p *pass) pollEngine(volume string) bool {
 	v := p.Cluster.Volumes[volume]
 	if v.PolledSince(p.since()) {
 		return true

@@ -13,7 +13,7 @@ func (p *pass) switchingOver() {
 		return
 	}
 	p.adopt()
-	if !p.each((*pass).snapshotted, (*pass).moved) {
+	if !p.each((*pass).takeSnapshot, (*pass).relocateTarget) {
 		p.rollBackWhenLate()
 		return
 	}
@@ -28,7 +28,7 @@ func (p *pass) detachingReplicas() {
 		return
 	}
 	p.adopt()
-	if !p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut) {
+	if !p.each((*pass).takeSnapshot, (*pass).relocateTarget, (*pass).detachReplica) {
 		p.rollBackWhenLate()
 		return
 	}
@@ -59,7 +59,7 @@ func (p *pass) upgradingInstanceManager() {
 	if p.node.Runs(p.target()) && p.node.Manager(p.status.OldInstanceManager) == nil {
 		if why := p.node.DiskNotReady(p.since()); why != "" {
 			p.cordoned()
-			p.each((*pass).moved)
+			p.each((*pass).relocateTarget)
 			p.wait(v1beta2.ReasonWaitingForDisk,
 				fmt.Sprintf("Node %s: %s. The new instance manager has no replica before its disk is loaded; see the Node's status.",
 					p.nodeID(), why))
@@ -72,9 +72,9 @@ func (p *pass) upgradingInstanceManager() {
 	untouched := cluster.Untouched(p.node.Manager(p.status.OldInstanceManager))
 	if untouched {
 		p.adopt()
-		p.each((*pass).snapshotted, (*pass).moved, (*pass).takenOut)
+		p.each((*pass).takeSnapshot, (*pass).relocateTarget, (*pass).detachReplica)
 	} else {
-		p.each((*pass).moved)
+		p.each((*pass).relocateTarget)
 		p.follow()
 	}
 	p.wait(v1beta2.ReasonWaitingForInstanceManager,

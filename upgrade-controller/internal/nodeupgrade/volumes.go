@@ -51,21 +51,21 @@ func (p *pass) released(name string) bool {
 		return false
 	}
 	if exists {
-		p.send(v, "")
+		p.setTarget(v, "")
 	}
 	p.mark(name, v1beta2.VolumeUpgradeReleased, "")
 	return true
 }
 
-// send sets the volume's spec.targetNodeID; "" switches the target back.
-func (p *pass) send(v cluster.Volume, node string) {
+// setTarget sets the volume's spec.targetNodeID; "" switches the target back.
+func (p *pass) setTarget(v cluster.Volume, node string) {
 	if v.Object.Spec.TargetNodeID != node {
 		p.effect(Effect{Kind: SetTarget, Name: v.Object.Name, Volume: v.Object.Name, Node: node})
 	}
 }
 
-// snapshotted takes the volume's snapshot, once.
-func (p *pass) snapshotted(name string) bool {
+// takeSnapshot takes the volume's snapshot, once, and reports whether it can be used.
+func (p *pass) takeSnapshot(name string) bool {
 	x := p.status.Volumes[name]
 	if x.State != v1beta2.VolumeUpgradeWaiting {
 		return true
@@ -96,17 +96,17 @@ func snapshotName(u *v1beta2.NodeDataEngineUpgrade, volume string) string {
 	return "upgrade-" + hex.EncodeToString(sum[:8])
 }
 
-// moved relocates the volume's target from the node: to a temporary node while the volume is attached here, back to its own node while the
+// relocateTarget moves the volume's target from the node: to a temporary node while the volume is attached here, back to its own node while the
 // volume is attached elsewhere. A temporary node that does not serve any more is replaced by another one, if necessary by
 // one that a person keeps free, since the target runs nowhere meanwhile.
-func (p *pass) moved(name string) bool {
+func (p *pass) relocateTarget(name string) bool {
 	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
 	if v.Holder() != p.nodeID() {
-		p.send(v, "")
+		p.setTarget(v, "")
 		if v.EngineOn(p.nodeID()) {
 			return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target leaves the node.")
 		}
-		p.away(name)
+		p.markRelocated(name)
 		return true
 	}
 	planned := x.TemporaryNodeID
@@ -123,11 +123,11 @@ func (p *pass) moved(name string) bool {
 		p.status.Volumes[name] = x
 		return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target moves to node "+chosen+".")
 	}
-	p.send(v, planned)
+	p.setTarget(v, planned)
 	if !v.At(planned) || v.EngineOn(p.nodeID()) || v.Settling() {
 		return p.waits(name, v1beta2.VolumeUpgradeMoving, v1beta2.ReasonWaitingForTarget, "its target goes to node "+planned+".")
 	}
-	p.away(name)
+	p.markRelocated(name)
 	return true
 }
 
@@ -159,8 +159,8 @@ func Chooses(u *v1beta2.NodeDataEngineUpgrade, c cluster.Cluster) bool {
 	return false
 }
 
-// away marks the volume as relocated, unless it is further already.
-func (p *pass) away(name string) {
+// markRelocated marks the volume as relocated, unless it is further already.
+func (p *pass) markRelocated(name string) {
 	switch p.status.Volumes[name].State {
 	case v1beta2.VolumeUpgradeDetached:
 	default:
@@ -168,13 +168,13 @@ func (p *pass) away(name string) {
 	}
 }
 
-// takenOut lists the volume's replica on the node once a poll shows that a healthy one is left on another node, and reports whether
+// detachReplica has the volume's replica detached: it lists the replica on the node once a poll shows that a healthy one is left on another node, and reports whether
 // the replica has left. A listing is removed if no healthy one is left any more and the replica is still used.
-func (p *pass) takenOut(name string) bool {
+func (p *pass) detachReplica(name string) bool {
 	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
 	lastCopy := p.Cluster.HealthyBeside(v, p.nodeID()) == 0
 	if x.Replica == "" || v.Replica(x.Replica) == nil {
-		return p.list(name, lastCopy)
+		return p.listReplica(name, lastCopy)
 	}
 	replica := v.Replica(x.Replica)
 	used := v.Mapped(x.Replica)
@@ -195,8 +195,8 @@ func (p *pass) takenOut(name string) bool {
 	return p.waits(name, x.State, v1beta2.ReasonDetachingReplica, "replica "+x.Replica+" leaves its engine and stops.")
 }
 
-// list names the volume's replica on the node for attach-controller to take out; there may be none.
-func (p *pass) list(name string, lastCopy bool) bool {
+// listReplica names the volume's replica on the node for attach-controller to take out; there may be none.
+func (p *pass) listReplica(name string, lastCopy bool) bool {
 	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
 	x.Replica = ""
 	p.status.Volumes[name] = x
@@ -205,7 +205,7 @@ func (p *pass) list(name string, lastCopy bool) bool {
 		p.mark(name, v1beta2.VolumeUpgradeDetached, "")
 		return true
 	}
-	if !p.lookedAt(name) {
+	if !p.pollEngine(name) {
 		return false
 	}
 	if lastCopy {

@@ -256,7 +256,7 @@ func twoReplicas(w World, v cluster.Volume) string {
 }
 
 func degraded(_ World, v cluster.Volume) string {
-	if v.Whole() {
+	if v.Healthy() {
 		return ""
 	}
 	return fmt.Sprintf("its robustness is %q; wait until it is healthy.", v.Object.Status.Robustness)

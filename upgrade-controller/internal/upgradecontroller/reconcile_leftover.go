@@ -55,7 +55,7 @@ func (r *leftoverReconciler) apply(ctx context.Context, w leftover.World, v left
 	case len(v.SwitchBack) > 0:
 		r.report(ctx, node, fmt.Sprintf("It is cordoned for an upgrade that does not exist any more: %d target(s) are being switched back.",
 			len(v.SwitchBack)))
-	case v.Open:
+	case v.Uncordon:
 		if err := openNode(ctx, r.client, node, status.AtVersion()); err != nil {
 			return err
 		}
