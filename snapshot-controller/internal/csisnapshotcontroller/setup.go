@@ -11,6 +11,7 @@ import (
 	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
@@ -40,11 +41,14 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Setup registers the election and the controller of VolumeSnapshotContents on the runtime's manager. Metrics go to the registry.
-func Setup(_ context.Context, rt *runkit.Runtime, options Options, registry prometheus.Registerer) error {
+func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry prometheus.Registerer) error {
 	if !options.Take {
 		return nil
 	}
 	if err := volumesnapshot.AddToScheme(rt.Manager.GetScheme()); err != nil {
+		return err
+	}
+	if err := rt.AddIndexes(ctx, volumecontext.Indexes...); err != nil {
 		return err
 	}
 	m := newMetrics(registry)
