@@ -8,15 +8,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/csi"
+	"drover.dev/drover/shared/kube"
 )
 
 // Cache returns what is cached of Kubernetes' own objects: the input of package csi, and for package podrecovery to which claim
 // PersistentVolumes are bound, and whether nodes are ready, and since when. A cached object is never written back as a whole.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
-		&corev1.Node{}:             {Transform: thinHost},
-		&corev1.PersistentVolume{}: {Transform: thinPersistentVolume},
-		&storagev1.CSINode{}:       {Transform: thinCSINode},
+		&corev1.Node{}:             {Transform: kube.Keep(thinHost)},
+		&corev1.PersistentVolume{}: {Transform: kube.Keep(thinPersistentVolume)},
+		&storagev1.CSINode{}:       {Transform: kube.Keep(thinCSINode)},
 	}
 }
 
@@ -28,11 +29,7 @@ func thinMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 	}
 }
 
-func thinHost(obj any) (any, error) {
-	node, ok := obj.(*corev1.Node)
-	if !ok {
-		return obj, nil
-	}
+func thinHost(node *corev1.Node) *corev1.Node {
 	thin := &corev1.Node{ObjectMeta: thinMeta(node.ObjectMeta)}
 	for _, t := range node.Spec.Taints {
 		if t.Key == corev1.TaintNodeOutOfService {
@@ -44,14 +41,10 @@ func thinHost(obj any) (any, error) {
 			thin.Status.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime}}
 		}
 	}
-	return thin, nil
+	return thin
 }
 
-func thinPersistentVolume(obj any) (any, error) {
-	pv, ok := obj.(*corev1.PersistentVolume)
-	if !ok {
-		return obj, nil
-	}
+func thinPersistentVolume(pv *corev1.PersistentVolume) *corev1.PersistentVolume {
 	thin := &corev1.PersistentVolume{ObjectMeta: thinMeta(pv.ObjectMeta)}
 	thin.Spec.AccessModes = pv.Spec.AccessModes
 	if source := pv.Spec.CSI; source != nil {
@@ -61,17 +54,13 @@ func thinPersistentVolume(obj any) (any, error) {
 	if claim := pv.Spec.ClaimRef; claim != nil {
 		thin.Spec.ClaimRef = &corev1.ObjectReference{Namespace: claim.Namespace, Name: claim.Name}
 	}
-	return thin, nil
+	return thin
 }
 
-func thinCSINode(obj any) (any, error) {
-	node, ok := obj.(*storagev1.CSINode)
-	if !ok {
-		return obj, nil
-	}
+func thinCSINode(node *storagev1.CSINode) *storagev1.CSINode {
 	thin := &storagev1.CSINode{ObjectMeta: thinMeta(node.ObjectMeta)}
 	if id := csi.FromCSINode(node); id != "" {
 		thin.Spec.Drivers = []storagev1.CSINodeDriver{{Name: csi.Driver, NodeID: id}}
 	}
-	return thin, nil
+	return thin
 }

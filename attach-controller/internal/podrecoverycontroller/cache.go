@@ -5,20 +5,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/kube"
 )
 
 // Cache returns what is cached of pods: of those with claims the input of package podrecovery, of all others little more than their names.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
-		&corev1.Pod{}: {Namespaces: map[string]cache.Config{cache.AllNamespaces: {}}, Transform: thinPod},
+		&corev1.Pod{}: {Namespaces: map[string]cache.Config{cache.AllNamespaces: {}}, Transform: kube.Keep(thinPod)},
 	}
 }
 
-func thinPod(obj any) (any, error) {
-	pod, ok := obj.(*corev1.Pod)
-	if !ok {
-		return obj, nil
-	}
+func thinPod(pod *corev1.Pod) *corev1.Pod {
 	thin := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID,
 		ResourceVersion:   pod.ResourceVersion,
 		CreationTimestamp: pod.CreationTimestamp, DeletionTimestamp: pod.DeletionTimestamp}}
@@ -34,12 +32,12 @@ func thinPod(obj any) (any, error) {
 		}
 	}
 	if len(thin.Spec.Volumes) == 0 {
-		return thin, nil
+		return thin
 	}
 	thin.DeletionGracePeriodSeconds = pod.DeletionGracePeriodSeconds
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		thin.OwnerReferences = []metav1.OwnerReference{{APIVersion: owner.APIVersion, Kind: owner.Kind, Controller: owner.Controller}}
 	}
 	thin.Spec.NodeName, thin.Status.Phase = pod.Spec.NodeName, pod.Status.Phase
-	return thin, nil
+	return thin
 }

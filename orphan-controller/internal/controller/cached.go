@@ -12,6 +12,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/kube"
 )
 
 // instanceCount is an annotation that exists in the cache only: how many instances an instance manager has. Their
@@ -24,17 +25,14 @@ const replicaMark = "orphan-controller.longhorn.io/replicas"
 
 // Cached returns what is kept of each kind. Nothing that is read from the cache is ever written back as a whole.
 func Cached() map[client.Object]cache.ByObject {
-	by := func(transform func(any) any) cache.ByObject {
-		return cache.ByObject{Transform: func(obj any) (any, error) { return transform(obj), nil }}
-	}
 	return map[client.Object]cache.ByObject{
-		&v1beta2.Orphan{}:          by(thinOrphan),
-		&v1beta2.Node{}:            by(thinNode),
-		&v1beta2.InstanceManager{}: by(thinInstanceManager),
-		&v1beta2.Engine{}:          by(thinEngine),
-		&v1beta2.Replica{}:         by(thinReplica),
-		&v1beta2.Volume{}:          by(thinVolume),
-		&corev1.PersistentVolume{}: by(thinPersistentVolume),
+		&v1beta2.Orphan{}:          {Transform: kube.Keep(thinOrphan)},
+		&v1beta2.Node{}:            {Transform: kube.Keep(thinNode)},
+		&v1beta2.InstanceManager{}: {Transform: kube.Keep(thinInstanceManager)},
+		&v1beta2.Engine{}:          {Transform: kube.Keep(thinEngine)},
+		&v1beta2.Replica{}:         {Transform: kube.Keep(thinReplica)},
+		&v1beta2.Volume{}:          {Transform: kube.Keep(thinVolume)},
+		&corev1.PersistentVolume{}: {Transform: kube.Keep(thinPersistentVolume)},
 	}
 }
 
@@ -46,22 +44,14 @@ func thinMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 	}
 }
 
-func thinOrphan(obj any) any {
-	o, ok := obj.(*v1beta2.Orphan)
-	if !ok {
-		return obj
-	}
+func thinOrphan(o *v1beta2.Orphan) *v1beta2.Orphan {
 	thin := &v1beta2.Orphan{ObjectMeta: thinMeta(o.ObjectMeta), Spec: o.Spec}
 	thin.Finalizers = o.Finalizers
 	thin.Status.Conditions = o.Status.Conditions
 	return thin
 }
 
-func thinNode(obj any) any {
-	n, ok := obj.(*v1beta2.Node)
-	if !ok {
-		return obj
-	}
+func thinNode(n *v1beta2.Node) *v1beta2.Node {
 	thin := &v1beta2.Node{ObjectMeta: thinMeta(n.ObjectMeta)}
 	thin.Spec.EvictionRequested = n.Spec.EvictionRequested
 	thin.Status.AbandonedInstances = n.Status.AbandonedInstances
@@ -71,11 +61,7 @@ func thinNode(obj any) any {
 	return thin
 }
 
-func thinInstanceManager(obj any) any {
-	im, ok := obj.(*v1beta2.InstanceManager)
-	if !ok {
-		return obj
-	}
+func thinInstanceManager(im *v1beta2.InstanceManager) *v1beta2.InstanceManager {
 	thin := &v1beta2.InstanceManager{ObjectMeta: thinMeta(im.ObjectMeta)}
 	thin.Spec.NodeID = im.Spec.NodeID
 	thin.Annotations = map[string]string{instanceCount: strconv.Itoa(countInstances(im)), replicaMark: markOf(im)}
@@ -107,11 +93,7 @@ func countInstances(im *v1beta2.InstanceManager) int {
 	return len(im.Status.InstanceEngines) + len(im.Status.InstanceReplicas)
 }
 
-func thinEngine(obj any) any {
-	e, ok := obj.(*v1beta2.Engine)
-	if !ok {
-		return obj
-	}
+func thinEngine(e *v1beta2.Engine) *v1beta2.Engine {
 	thin := &v1beta2.Engine{ObjectMeta: thinMeta(e.ObjectMeta)}
 	thin.Spec.DesireState, thin.Spec.NodeID = e.Spec.DesireState, e.Spec.NodeID
 	thin.Spec.VolumeName, thin.Status.CurrentState, thin.Status.ReplicaModeMap = e.Spec.VolumeName, e.Status.CurrentState,
@@ -120,11 +102,7 @@ func thinEngine(obj any) any {
 	return thin
 }
 
-func thinReplica(obj any) any {
-	r, ok := obj.(*v1beta2.Replica)
-	if !ok {
-		return obj
-	}
+func thinReplica(r *v1beta2.Replica) *v1beta2.Replica {
 	thin := &v1beta2.Replica{ObjectMeta: thinMeta(r.ObjectMeta)}
 	thin.Spec.VolumeName, thin.Spec.NodeID, thin.Spec.DesireState = r.Spec.VolumeName, r.Spec.NodeID, r.Spec.DesireState
 	thin.Spec.FailedAt, thin.Spec.HealthyAt = r.Spec.FailedAt, r.Spec.HealthyAt
@@ -132,21 +110,13 @@ func thinReplica(obj any) any {
 	return thin
 }
 
-func thinVolume(obj any) any {
-	v, ok := obj.(*v1beta2.Volume)
-	if !ok {
-		return obj
-	}
+func thinVolume(v *v1beta2.Volume) *v1beta2.Volume {
 	thin := &v1beta2.Volume{ObjectMeta: thinMeta(v.ObjectMeta)}
 	thin.Status.State = v.Status.State
 	return thin
 }
 
-func thinPersistentVolume(obj any) any {
-	pv, ok := obj.(*corev1.PersistentVolume)
-	if !ok {
-		return obj
-	}
+func thinPersistentVolume(pv *corev1.PersistentVolume) *corev1.PersistentVolume {
 	thin := &corev1.PersistentVolume{ObjectMeta: thinMeta(pv.ObjectMeta)}
 	if csi := pv.Spec.CSI; csi != nil {
 		thin.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: csi.Driver, VolumeHandle: csi.VolumeHandle}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 	"drover.dev/drover/snapshot-controller/internal/recurring"
@@ -24,9 +25,9 @@ func Cached() map[client.Object]cache.ByObject {
 		aClaim(): {
 			Namespaces: map[string]cache.Config{cache.AllNamespaces: {}},
 			Label:      labels.SelectorFromSet(labels.Set{v1beta2.LabelRecurringSource: v1beta2.RecurringEnabled}),
-			Transform:  thinClaim,
+			Transform:  kube.Keep(thinClaim),
 		},
-		&corev1.PersistentVolume{}: {Transform: thinPersistentVolume},
+		&corev1.PersistentVolume{}: {Transform: kube.Keep(thinPersistentVolume)},
 	}
 }
 
@@ -43,28 +44,20 @@ func claims() *metav1.PartialObjectMetadataList {
 	return list
 }
 
-func thinClaim(obj any) (any, error) {
-	claim, ok := obj.(*metav1.PartialObjectMetadata)
-	if !ok {
-		return obj, nil
-	}
+func thinClaim(claim *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: claim.TypeMeta, ObjectMeta: metav1.ObjectMeta{
 		Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID, ResourceVersion: claim.ResourceVersion,
 		Labels: recurring.LabelsOfClaim(claim.Labels),
-	}}, nil
+	}}
 }
 
-func thinPersistentVolume(obj any) (any, error) {
-	pv, ok := obj.(*corev1.PersistentVolume)
-	if !ok {
-		return obj, nil
-	}
+func thinPersistentVolume(pv *corev1.PersistentVolume) *corev1.PersistentVolume {
 	thin := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: pv.Name, UID: pv.UID, ResourceVersion: pv.ResourceVersion}}
 	if b := bindingOf(pv); b.volume != "" {
 		thin.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: csisnapshot.Driver, VolumeHandle: b.volume}
 		thin.Spec.ClaimRef = &corev1.ObjectReference{Namespace: b.claim.Namespace, Name: b.claim.Name, UID: b.uid}
 	}
-	return thin, nil
+	return thin
 }
 
 // binding is which claim a PersistentVolume binds to which Longhorn volume.

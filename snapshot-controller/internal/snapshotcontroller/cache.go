@@ -9,23 +9,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/snapshot-controller/internal/compactcache"
 )
 
 // Cached returns what is kept of each kind. There are as many Snapshots as everything else together, times ten: of them, and
 // of the engines' lists, only what is decided by is kept, and words that occur everywhere are kept once.
 func Cached() map[client.Object]cache.ByObject {
-	by := func(transform func(any) any) cache.ByObject {
-		return cache.ByObject{Transform: func(obj any) (any, error) { return transform(obj), nil }}
-	}
 	return map[client.Object]cache.ByObject{
-		&v1beta2.Snapshot{}:         by(thinSnapshot),
-		&v1beta2.Engine{}:           by(thinEngine),
-		&v1beta2.Volume{}:           by(thinVolume),
-		&v1beta2.Replica{}:          by(thinReplica),
-		&v1beta2.Node{}:             by(thinNode),
-		&v1beta2.VolumeAttachment{}: by(thinAttachment),
-		&v1beta2.Backup{}:           by(thinBackup),
+		&v1beta2.Snapshot{}:         {Transform: kube.Keep(thinSnapshot)},
+		&v1beta2.Engine{}:           {Transform: kube.Keep(thinEngine)},
+		&v1beta2.Volume{}:           {Transform: kube.Keep(thinVolume)},
+		&v1beta2.Replica{}:          {Transform: kube.Keep(thinReplica)},
+		&v1beta2.Node{}:             {Transform: kube.Keep(thinNode)},
+		&v1beta2.VolumeAttachment{}: {Transform: kube.Keep(thinAttachment)},
+		&v1beta2.Backup{}:           {Transform: kube.Keep(thinBackup)},
 	}
 }
 
@@ -37,11 +35,7 @@ func thinMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 	}
 }
 
-func thinSnapshot(obj any) any {
-	s, ok := obj.(*v1beta2.Snapshot)
-	if !ok {
-		return obj
-	}
+func thinSnapshot(s *v1beta2.Snapshot) *v1beta2.Snapshot {
 	if compactcache.Is(s) {
 		return s // it may be done twice
 	}
@@ -64,11 +58,7 @@ func thinSnapshot(obj any) any {
 }
 
 // thinBackup keeps what decisions need and what Kubernetes is shown of the Backup, and nothing that the target reports itself.
-func thinBackup(obj any) any {
-	b, ok := obj.(*v1beta2.Backup)
-	if !ok {
-		return obj
-	}
+func thinBackup(b *v1beta2.Backup) *v1beta2.Backup {
 	thin := &v1beta2.Backup{ObjectMeta: thinMeta(b.ObjectMeta), Spec: b.Spec}
 	thin.Labels, thin.Finalizers = b.Labels, words(b.Finalizers)
 	thin.Status.State, thin.Status.VolumeName, thin.Status.URL = word(b.Status.State), word(b.Status.VolumeName), b.Status.URL
@@ -90,11 +80,7 @@ func thinConditions(list []v1beta2.Condition) []v1beta2.Condition {
 	return conditionsOf(out)
 }
 
-func thinEngine(obj any) any {
-	e, ok := obj.(*v1beta2.Engine)
-	if !ok {
-		return obj
-	}
+func thinEngine(e *v1beta2.Engine) *v1beta2.Engine {
 	if compactcache.Is(e) {
 		return e
 	}
@@ -111,11 +97,7 @@ func thinEngine(obj any) any {
 	return thin
 }
 
-func thinVolume(obj any) any {
-	v, ok := obj.(*v1beta2.Volume)
-	if !ok {
-		return obj
-	}
+func thinVolume(v *v1beta2.Volume) *v1beta2.Volume {
 	thin := &v1beta2.Volume{ObjectMeta: thinMeta(v.ObjectMeta), Spec: v.Spec}
 	thin.Labels = v.Labels
 	thin.Status.State, thin.Status.Robustness = word(v.Status.State), word(v.Status.Robustness)
@@ -127,22 +109,14 @@ func thinVolume(obj any) any {
 	return thin
 }
 
-func thinReplica(obj any) any {
-	r, ok := obj.(*v1beta2.Replica)
-	if !ok {
-		return obj
-	}
+func thinReplica(r *v1beta2.Replica) *v1beta2.Replica {
 	thin := &v1beta2.Replica{ObjectMeta: thinMeta(r.ObjectMeta)}
 	thin.Spec.VolumeName, thin.Spec.NodeID = word(r.Spec.VolumeName), word(r.Spec.NodeID)
 	thin.Spec.FailedAt, thin.Spec.HealthyAt = r.Spec.FailedAt, r.Spec.HealthyAt
 	return thin
 }
 
-func thinNode(obj any) any {
-	n, ok := obj.(*v1beta2.Node)
-	if !ok {
-		return obj
-	}
+func thinNode(n *v1beta2.Node) *v1beta2.Node {
 	thin := &v1beta2.Node{ObjectMeta: thinMeta(n.ObjectMeta)}
 	thin.Spec.UpgradeRequested = n.Spec.UpgradeRequested
 	for _, c := range n.Status.Conditions {
@@ -153,11 +127,7 @@ func thinNode(obj any) any {
 	return thin
 }
 
-func thinAttachment(obj any) any {
-	a, ok := obj.(*v1beta2.VolumeAttachment)
-	if !ok {
-		return obj
-	}
+func thinAttachment(a *v1beta2.VolumeAttachment) *v1beta2.VolumeAttachment {
 	thin := &v1beta2.VolumeAttachment{ObjectMeta: thinMeta(a.ObjectMeta)}
 	for id, t := range a.Spec.AttachmentTickets {
 		if t.Type != v1beta2.AttacherSnapshot && t.Type != v1beta2.AttacherBackup {

@@ -108,7 +108,7 @@ func TestChildrenSurviveTheCache(t *testing.T) {
 			w := snapshot.World{Snapshot: s, Volume: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "v", UID: "1"}}, Engine: e}
 			whole := snapshot.Decide(w)
 			require.Equal(t, snapshot.StepStatus, whole.Step)
-			thin := thinEngine(e).(*v1beta2.Engine)
+			thin := thinEngine(e)
 			require.Nil(t, thin.Status.Snapshots)
 			require.Equal(t, thin, thinEngine(thin), "it may be done twice")
 			w.Engine = thin.DeepCopy()
@@ -125,7 +125,7 @@ func TestChildrenSurviveTheCache(t *testing.T) {
 func TestAChangeOfAListIsAboutThoseThatItConcerns(t *testing.T) {
 	const head = snapshot.VolumeHead
 	thin := func(list map[string]v1beta2.SnapshotInfo) map[string]v1beta2.SnapshotInfo {
-		return compactcache.List(thinEngine(&v1beta2.Engine{Status: v1beta2.EngineStatus{Snapshots: list}}).(*v1beta2.Engine))
+		return compactcache.List(thinEngine(&v1beta2.Engine{Status: v1beta2.EngineStatus{Snapshots: list}}))
 	}
 	info := func(parent, child, size string) v1beta2.SnapshotInfo {
 		return v1beta2.SnapshotInfo{Parent: parent, Children: map[string]bool{child: true}, Size: size}
@@ -155,7 +155,7 @@ func heap() uint64 {
 // What is left out of the cache changes no decision, and the transform may be done twice.
 func TestThinIsEnough(t *testing.T) {
 	whole := full(t, 1)
-	thin := thinSnapshot(whole).(*v1beta2.Snapshot)
+	thin := thinSnapshot(whole)
 	require.Equal(t, thin, thinSnapshot(thin), "it may be done twice")
 	require.Equal(t, snapshot.UID(whole), snapshot.UID(thin))
 	require.True(t, conditions.Equal(whole.Status.Conditions[:1], thin.Status.Conditions))
