@@ -81,7 +81,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, o options) error {
 	if err := recurringcontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
-	if err := webhookserver.Setup(rt, o.answer); err != nil {
+	if err := webhookserver.Setup(ctx, rt, o.answer); err != nil {
 		return err
 	}
 	return csisnapshotcontroller.Setup(ctx, rt, o.take, metrics.Registry)

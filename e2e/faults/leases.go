@@ -105,7 +105,7 @@ func holderAt(taken []hold, w record.Write) (holder *hold, former bool) {
 func shows(leases []record.Write, source string, offset time.Duration, since time.Time) bool {
 	return slices.ContainsFunc(leases, func(w record.Write) bool {
 		lease := coordinationv1.Lease{}
-		if w.Source != source || w.Began.Before(since) {
+		if w.Source != source || w.Began.Before(since) || w.Code >= 300 {
 			return false
 		}
 		if _, _, err := scheme.Codecs.UniversalDeserializer().Decode(w.Body, &kind, &lease); err != nil || lease.Spec.RenewTime == nil {

@@ -92,6 +92,9 @@ func run(ctx context.Context, o options) (err error) {
 		return h.rules(ctx, o)
 	}
 	h.logf("seed %d", o.seed)
+	if o.pauses > 0 && o.jumps > 0 {
+		return errors.New("--pauses and --jumps are separate runs: choose one")
+	}
 	if o.pauses > 0 {
 		return errors.Join(h.pauses(ctx, o), h.verdict(0, 0))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -27,6 +28,9 @@ var clockJumps = []time.Duration{-2 * time.Hour, -5 * time.Minute, -30 * time.Se
 	3 * time.Second, 30 * time.Second, 5 * time.Minute, 2 * time.Hour}
 
 const shortestJump, longestJump = 10 * time.Second, 40 * time.Second
+
+// afterJump is how long a leader must go on after its clock was set back: longer than the interval of renewals.
+const afterJump = 5 * time.Second
 
 // disturbance is one run of a scenario in which something happens to the leader of a controller.
 type disturbance struct {
@@ -67,11 +71,16 @@ func (h *harness) jumps(ctx context.Context, o options) error {
 		offset, length := clockJumps[random.IntN(len(clockJumps))], between(random, shortestJump, longestJump)
 		d.what = fmt.Sprintf("has its clock set by %s for %.0f s", offset, length.Seconds())
 		d.apply = func(ctx context.Context, h *harness, leader *world.Process) error {
-			since := time.Now()
+			since, ended := time.Now(), leader.Done()
 			if err := leader.SetClock(offset); err != nil {
 				return err
 			}
-			err := errors.Join(wait(ctx, length), leader.SetClock(0))
+			err := errors.Join(wait(ctx, length), leader.SetClock(0), wait(ctx, afterJump))
+			select {
+			case <-ended: // the next one is started by the World, as by a kubelet
+				err = errors.Join(err, fmt.Errorf("%s ended when its clock was set by %s, or back", leader.Name, offset))
+			default:
+			}
 			if !shows(h.world.API.Leases(), leader.Source, offset, since) {
 				err = errors.Join(err, fmt.Errorf("no renewal of %s shows that its clock was set by %s", leader.Name, offset))
 			}
@@ -90,6 +99,10 @@ func (h *harness) disturb(ctx context.Context, o options, count int, overlay wor
 	eligible := slices.Concat(catalog.Of(scenarios.Attached), catalog.Of(scenarios.Snapshots))
 	eligible = slices.DeleteFunc(eligible, func(s scenarios.Scenario) bool { return o.scenario != "" && s.ID != o.scenario })
 	controllers := slices.DeleteFunc(world.EveryController(), func(name string) bool { return o.actor != "" && name != o.actor })
+	if len(eligible) == 0 || len(controllers) == 0 {
+		return fmt.Errorf("no scenario %q of attached volumes or snapshots, or no controller %q: the controllers are %s", o.scenario, o.actor,
+			strings.Join(world.EveryController(), ", "))
+	}
 	random := rand.New(rand.NewPCG(o.seed, 1))
 	var list []disturbance
 	for range count {

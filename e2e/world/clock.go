@@ -37,7 +37,7 @@ func ShiftableClocks(ctx context.Context) (Overlay, error) {
 }
 
 // offsetSource reads the offset of the process's clock, in seconds, every 50 ms: in a goroutine of its own, since the scheduler, which calls
-// Now, too, must not wait for a file. It uses no package that package time does not.
+// Now, too, must not wait for a file.
 const offsetSource = `package time
 
 import (

@@ -29,8 +29,8 @@ type write struct {
 	at      time.Time
 }
 
-// Changed records that the object, as given, was evaluated and then changed.
-func (w *Written) Changed(obj client.Object) {
+// Record notes that the object, as given, was evaluated and then changed.
+func (w *Written) Record(obj client.Object) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	now := w.Clock.Now()

@@ -20,7 +20,7 @@ func TestWhatWasWrittenIsStaleUntilTheCacheShowsIt(t *testing.T) {
 	}
 	v := at("v", "1")
 	require.False(t, written.Stale(v))
-	written.Changed(v)
+	written.Record(v)
 	require.True(t, written.Stale(at("v", "1")))
 	require.False(t, written.Stale(at("v", "2")), "the cache shows the change")
 	require.False(t, written.Stale(at("w", "1")), "another object")

@@ -2,7 +2,9 @@ package testkit
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -26,8 +28,8 @@ import (
 // directory, such as im-monitor, which is its ServiceAccount's name as well.
 func BinaryIdentity(t testing.TB, namespace, binary string) *rest.Config {
 	t.Helper()
-	once, _ := installed.LoadOrStore(binary, sync.OnceFunc(func() { installPolicies(t, binary) }))
-	once.(func())()
+	once, _ := installed.LoadOrStore(binary, sync.OnceValue(func() error { return installPolicies(binary) }))
+	require.NoError(t, once.(func() error)())
 	namespaced, everywhere := BinaryRules(t, binary)
 	access := Identity(t, namespace, binary, namespaced)
 	if len(everywhere) > 0 {
@@ -41,24 +43,33 @@ var installed sync.Map
 
 // installPolicies makes the admission policies of a binary, of which there may be none. The API server, which learns of them by
 // a watch, holds to them a moment later.
-func installPolicies(t testing.TB, binary string) {
-	t.Helper()
+func installPolicies(binary string) error {
 	root, err := cluster.ModuleRoot()
-	require.NoError(t, err)
+	if err != nil {
+		return err
+	}
 	manifest, err := os.ReadFile(filepath.Join(root, binary, "deploy", "policy.yaml"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return
+		return nil
 	}
-	require.NoError(t, err)
+	if err != nil {
+		return err
+	}
+	admin, err := sharedAdmin()
+	if err != nil {
+		return err
+	}
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(manifest), len(manifest))
 	for {
 		policy := &unstructured.Unstructured{}
-		err := decoder.Decode(policy)
-		if errors.Is(err, io.EOF) {
-			return
+		if err := decoder.Decode(policy); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("reading the policies of %s: %w", binary, err)
 		}
-		require.NoError(t, err)
-		require.NoError(t, client.IgnoreAlreadyExists(Admin(t).Create(t.Context(), policy)))
+		if err := client.IgnoreAlreadyExists(admin.Create(context.Background(), policy)); err != nil {
+			return fmt.Errorf("installing policy %s: %w", policy.GetName(), err)
+		}
 	}
 }
 

@@ -74,8 +74,8 @@ var sharedMapper = sync.OnceValues(func() (apimeta.RESTMapper, error) {
 	return apiutil.NewDynamicRESTMapper(config, httpClient)
 })
 
-// Mapper returns which kinds the API server has, for clients and managers of tests; it is shared, since each would ask for them otherwise.
-func Mapper(t testing.TB) apimeta.RESTMapper {
+// RESTMapper returns which kinds the API server has, for clients and managers of tests; it is shared, since each would ask for them otherwise.
+func RESTMapper(t testing.TB) apimeta.RESTMapper {
 	t.Helper()
 	mapper, err := sharedMapper()
 	require.NoError(t, err)
@@ -121,13 +121,13 @@ func Identity(t testing.TB, namespace, serviceAccount string, rules []rbacv1.Pol
 		require.NoError(t, err)
 	}
 	name := metav1.ObjectMeta{Namespace: namespace, Name: serviceAccount}
-	createOrUpdate(t, admin, &rbacv1.Role{ObjectMeta: name, Rules: rules})
+	replaced := createOrUpdate(t, admin, &rbacv1.Role{ObjectMeta: name, Rules: rules})
 	createOrUpdate(t, admin, &rbacv1.RoleBinding{
 		ObjectMeta: name,
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: serviceAccount},
 		Subjects:   subjects(namespace, serviceAccount),
 	})
-	waitForGrant(t, admin, namespace, namespace, serviceAccount, rules)
+	waitForGrant(t, admin, namespace, namespace, serviceAccount, rules, replaced)
 	token, err := Cluster().Token(t.Context(), namespace, serviceAccount)
 	require.NoError(t, err)
 	return Cluster().TokenConfig(token)
@@ -139,35 +139,36 @@ func GrantCluster(t testing.TB, namespace, serviceAccount string, rules []rbacv1
 	t.Helper()
 	admin := Admin(t)
 	name := metav1.ObjectMeta{Name: namespace + ":" + serviceAccount}
-	createOrUpdate(t, admin, &rbacv1.ClusterRole{ObjectMeta: name, Rules: rules})
+	replaced := createOrUpdate(t, admin, &rbacv1.ClusterRole{ObjectMeta: name, Rules: rules})
 	createOrUpdate(t, admin, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: name,
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name.Name},
 		Subjects:   subjects(namespace, serviceAccount),
 	})
-	waitForGrant(t, admin, "", namespace, serviceAccount, rules)
+	waitForGrant(t, admin, "", namespace, serviceAccount, rules, replaced)
 }
 
 func subjects(namespace, serviceAccount string) []rbacv1.Subject {
 	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: serviceAccount}}
 }
 
-// createOrUpdate writes the object as given, whatever was there.
-func createOrUpdate(t testing.TB, admin client.Client, object client.Object) {
+// createOrUpdate writes the object as given, and reports whether it replaced one.
+func createOrUpdate(t testing.TB, admin client.Client, object client.Object) (replaced bool) {
 	t.Helper()
 	err := admin.Create(t.Context(), object)
-	if apierrors.IsAlreadyExists(err) {
+	if replaced = apierrors.IsAlreadyExists(err); replaced {
 		err = admin.Update(t.Context(), object)
 	}
 	require.NoError(t, err)
+	return replaced
 }
 
-// waitForGrant returns once the API server's authorizer, which learns of roles by a watch, allows the first and the last of the
-// rules: it learns of a role as a whole. Otherwise a test's first request may be Forbidden.
-func waitForGrant(t testing.TB, admin client.Client, where, namespace, account string, rules []rbacv1.PolicyRule) {
+// waitForGrant returns once the API server's authorizer, which learns of roles by a watch, allows the rules: the first and the last of a
+// new role, of which it learns as a whole, and each one where they replaced others. Otherwise a test's first request may be Forbidden.
+func waitForGrant(t testing.TB, admin client.Client, where, namespace, account string, rules []rbacv1.PolicyRule, replaced bool) {
 	t.Helper()
 	for i, rule := range rules {
-		if i > 0 && i < len(rules)-1 {
+		if !replaced && i > 0 && i < len(rules)-1 {
 			continue
 		}
 		if len(rule.Verbs) == 0 || len(rule.APIGroups) == 0 || len(rule.Resources) == 0 {

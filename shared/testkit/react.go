@@ -15,6 +15,8 @@ const together = 10 * time.Millisecond
 // Reactor plays other controllers: it acts on what is there whenever that changes.
 type Reactor struct {
 	due chan struct{}
+	// failure is the error of the last call that failed.
+	failure error
 	// Stop ends it before the test does: no call is under way when it returns.
 	Stop func()
 }
@@ -33,7 +35,12 @@ func React(t testing.TB, c client.WithWatch, namespace string, react func(contex
 		cancel()
 		group.Wait()
 	}
-	t.Cleanup(r.Stop)
+	t.Cleanup(func() {
+		r.Stop()
+		if r.failure != nil && t.Failed() {
+			t.Logf("a controller that the test plays failed last with: %v", r.failure)
+		}
+	})
 	r.Again()
 	return r
 }
@@ -69,7 +76,12 @@ func (r *Reactor) run(ctx context.Context, react func(context.Context) error) {
 		case <-r.due:
 		}
 		pause(ctx, together)
-		if err := react(ctx); err != nil {
+		select {
+		case <-r.due: // what changed meanwhile is read now
+		default:
+		}
+		if err := react(ctx); err != nil && ctx.Err() == nil {
+			r.failure = err
 			r.Again()
 		}
 	}

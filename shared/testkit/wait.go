@@ -21,7 +21,8 @@ const (
 	// Timeout is how long the waits of this package wait: long, since a test that holds does not use it.
 	Timeout = 90 * time.Second
 
-	// Poll is the pause between two checks of a test that waits. Each asks the API server, and many tests wait side by side.
+	// Poll is the pause between two checks of a test that waits without a watch. Each asks the API server, and many tests wait side by
+	// side.
 	Poll = 50 * time.Millisecond
 )
 
@@ -50,63 +51,96 @@ func WaitGone(t testing.TB, c client.WithWatch, object client.Object) {
 // follow reads the object, watches it from there, and evaluates each of its states until done says that one is enough. It returns
 // the last state in words. A watch that ends, as when the API server is restarted, begins again with a read.
 func follow[T client.Object](t testing.TB, c client.WithWatch, object T, done func(now T, exists bool) bool) (last string, err error) {
-	words := func() string { return "never read" }
-	err = wait.PollUntilContextTimeout(t.Context(), Poll, Timeout, true, func(ctx context.Context) (bool, error) {
-		state := func(now T, exists bool) bool {
-			words = func() string { return "not there" }
-			if exists {
-				words = func() string { return inWords(now) }
+	f := follower[T]{c: c, done: done, words: func() string { return "never read" },
+		only: []client.ListOption{client.InNamespace(object.GetNamespace()), client.MatchingFields{"metadata.name": object.GetName()}}}
+	namespaced, err := c.IsObjectNamespaced(object)
+	if err != nil {
+		return "", err
+	}
+	if namespaced && object.GetNamespace() == "" {
+		return "", fmt.Errorf("%T %s is named without its namespace", object, object.GetName())
+	}
+	if f.list, err = listOf(c, object); err != nil {
+		return "", err
+	}
+	err = wait.PollUntilContextTimeout(t.Context(), Poll, Timeout, true, f.follow)
+	return f.words(), err
+}
+
+// follower follows one object, whose kind is that of the list.
+type follower[T client.Object] struct {
+	c    client.WithWatch
+	list client.ObjectList
+	only []client.ListOption
+	done func(now T, exists bool) bool
+	// words are what was seen last.
+	words func() string
+}
+
+// readAgain is how often the object is read although no event of it came: what is wanted may depend on other objects, too.
+const readAgain = 5 * Poll
+
+// follow returns true once a state is enough, and false where the object is to be read and watched anew.
+func (f *follower[T]) follow(ctx context.Context) (bool, error) {
+	if enough, err := f.read(ctx); enough || err != nil {
+		return enough, f.note(ctx, err)
+	}
+	from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: f.list.GetResourceVersion()}}
+	events, err := f.c.Watch(ctx, f.list, append(f.only, from)...)
+	if err != nil {
+		return false, f.note(ctx, err)
+	}
+	defer events.Stop()
+	again := time.NewTicker(readAgain)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+			if enough, err := f.read(ctx); enough || err != nil {
+				return enough, f.note(ctx, err)
 			}
-			return done(now, exists)
-		}
-		list, err := listOf(c, object)
-		if err != nil {
-			return false, err
-		}
-		only := []client.ListOption{client.InNamespace(object.GetNamespace()), client.MatchingFields{"metadata.name": object.GetName()}}
-		if err := c.List(ctx, list, only...); err != nil {
-			if ctx.Err() == nil {
-				words = err.Error
+		case event := <-events.ResultChan():
+			now, ok := event.Object.(T)
+			if !ok {
+				return false, nil // closed, or an error such as a version that is too old
 			}
-			return false, nil
-		}
-		read, err := apimeta.ExtractList(list)
-		if err != nil {
-			return false, err
-		}
-		var now T // as it is, or was last
-		if len(read) > 0 {
-			now = read[0].(T)
-		}
-		if state(now, len(read) > 0) {
-			return true, nil
-		}
-		from := &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: list.GetResourceVersion()}}
-		events, err := c.Watch(ctx, list, append(only, from)...)
-		if err != nil {
-			if ctx.Err() == nil {
-				words = err.Error
-			}
-			return false, nil
-		}
-		defer events.Stop()
-		again := time.NewTicker(Poll) // what is wanted may depend on other objects, too
-		defer again.Stop()
-		for exists := len(read) > 0; ; {
-			select {
-			case <-again.C:
-			case event, open := <-events.ResultChan():
-				if now, open = event.Object.(T); !open {
-					return false, nil // closed, or an error such as a version that is too old
-				}
-				exists = event.Type != watch.Deleted
-			}
-			if state(now, exists) {
+			if f.enough(now, event.Type != watch.Deleted) {
 				return true, nil
 			}
 		}
-	})
-	return words(), err
+	}
+}
+
+// read reads the object from the API server.
+func (f *follower[T]) read(ctx context.Context) (enough bool, err error) {
+	if err := f.c.List(ctx, f.list, f.only...); err != nil {
+		return false, err
+	}
+	read, err := apimeta.ExtractList(f.list)
+	if err != nil {
+		return false, err
+	}
+	var now T
+	if len(read) > 0 {
+		now = read[0].(T)
+	}
+	return f.enough(now, len(read) > 0), nil
+}
+
+func (f *follower[T]) enough(now T, exists bool) bool {
+	f.words = func() string { return "not there" }
+	if exists {
+		f.words = func() string { return inWords(now) }
+	}
+	return f.done(now, exists)
+}
+
+// note keeps an error, which the next read may not meet, unless it is that the wait is over.
+func (f *follower[T]) note(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() == nil {
+		f.words = err.Error
+	}
+	return nil
 }
 
 // listOf returns an empty list of the object's kind.

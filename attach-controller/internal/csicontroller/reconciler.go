@@ -118,7 +118,7 @@ func (r *releaser) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 // note records a version that we wrote; under --observe nothing was written.
 func (r *reconciler) note(obj client.Object) {
 	if !r.rt.Observe {
-		r.written.Changed(obj)
+		r.written.Record(obj)
 	}
 }
 

@@ -4,6 +4,7 @@ package shell
 
 import (
 	"context"
+	"net/http"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -11,7 +12,6 @@ import (
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	"net/http"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -62,7 +62,7 @@ func Start(t testing.TB, o Options, setup func(context.Context, *runkit.Runtime)
 			DefaultNamespaces: map[string]cache.Config{o.Namespace: {}}, ByObject: o.Cache,
 			DefaultTransform: cache.TransformStripManagedFields(),
 		},
-		MapperProvider: func(*rest.Config, *http.Client) (apimeta.RESTMapper, error) { return testkit.Mapper(t), nil },
+		MapperProvider: func(*rest.Config, *http.Client) (apimeta.RESTMapper, error) { return testkit.RESTMapper(t), nil },
 		Metrics:        metricsserver.Options{BindAddress: "0"},
 		Controller:     config.Controller{SkipNameValidation: new(true)},
 	})

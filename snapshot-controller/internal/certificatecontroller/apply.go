@@ -102,6 +102,6 @@ func (k *keeper) trustIn(ctx context.Context, configuration client.Object, webho
 // note remembers a version that we changed; under --observe nothing was changed.
 func (k *keeper) note(obj client.Object) {
 	if !k.rt.Observe {
-		k.written.Changed(obj)
+		k.written.Record(obj)
 	}
 }

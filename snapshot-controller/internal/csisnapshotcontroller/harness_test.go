@@ -60,7 +60,7 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, testkit.Cluster().InstallCRDs(t.Context(), found.CRDs))
 	scheme := testkit.Scheme(t)
 	require.NoError(t, volumesnapshot.AddToScheme(scheme))
-	w.admin, err = client.NewWithWatch(testkit.Cluster().AdminConfig(), client.Options{Scheme: scheme, Mapper: testkit.Mapper(t)})
+	w.admin, err = client.NewWithWatch(testkit.Cluster().AdminConfig(), client.Options{Scheme: scheme, Mapper: testkit.RESTMapper(t)})
 	require.NoError(t, err)
 	w.identity = testkit.BinaryIdentity(t, w.namespace, account)
 	w.create(&coordinationv1.Lease{ObjectMeta: w.meta(LeaseName)})

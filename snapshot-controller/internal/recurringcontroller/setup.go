@@ -16,9 +16,9 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
-// Setup registers the controllers of recurring jobs, one that leads their runs and one that deletes what is not kept. The
-// indexes of package around must be there. The cache must keep volumes' labels, and of a Snapshot's labels in its
-// spec the one that names its job; what it keeps of claims and PersistentVolumes is Cached's.
+// Setup registers the controllers of recurring jobs, one that leads their runs and one that deletes what is not kept.
+// The cache must keep volumes' labels, and of a Snapshot's labels in its spec the one that names its job; what it keeps of claims and
+// PersistentVolumes is Cached's.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
 	if err := rt.AddIndexes(ctx, slices.Concat(volumecontext.Indexes, indexes)...); err != nil {
 		return err

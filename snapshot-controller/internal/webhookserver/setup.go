@@ -1,6 +1,7 @@
 package webhookserver
 
 import (
+	"context"
 	"crypto/tls"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/snapshot-controller/internal/certificatecontroller"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 // The paths that the webhook configurations name.
@@ -38,9 +40,12 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 
 // Setup registers the server, and what keeps its certificate. A process that only observes answers nobody: that would
 // change what others write.
-func Setup(rt *runkit.Runtime, options Options) error {
+func Setup(ctx context.Context, rt *runkit.Runtime, options Options) error {
 	if options.Port == 0 || rt.Observe {
 		return nil
+	}
+	if err := rt.AddIndexes(ctx, volumecontext.Indexes...); err != nil {
+		return err
 	}
 	store := &certificatecontroller.Store{}
 	if err := certificatecontroller.Setup(rt, store, options.Validity); err != nil {
