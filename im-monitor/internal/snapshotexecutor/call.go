@@ -3,6 +3,9 @@ package snapshotexecutor
 import (
 	"context"
 	"errors"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/enginesnapshot"
@@ -22,30 +25,57 @@ func (h *Executor) call(ctx context.Context, l Poll, op string, names []string, 
 			if err := h.may(ctx, l); err != nil {
 				return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed, Message: err.Error()}}, nil
 			}
-			if still = h.requested(ctx, l, names, wanted); len(still) == 0 && len(names) > 0 {
-				return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed, Message: "no Snapshot requests it"}}, nil
+			var err error
+			if still, err = h.requested(ctx, l, names, wanted); err == nil && len(still) == 0 && len(names) > 0 {
+				err = errors.New("no Snapshot requests it")
+			}
+			if err != nil {
+				return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed, Message: err.Error()}}, nil
 			}
 			return execute.Checked{}, nil
 		},
 		Send: func(ctx context.Context, _ imclient.Client) error { return send(ctx, still) },
 	})
-	if err == nil && !out.Sent() && !out.Interrupted {
+	switch {
+	case err != nil || out.Sent() || out.Interrupted:
+	case out.Stop.Failure: // the engine reports it; no Snapshot is at fault
+		h.ended(l, op, errors.New(out.Stop.Message), names...)
+	default:
 		h.log.Info("not called", "op", op, "engine", l.Engine.Name, "reason", out.Stop.Message)
 	}
 	return still, out
 }
 
-// take takes snapshots, one after the other, and reports whether a call was sent.
-func (h *Executor) take(ctx context.Context, l Poll, names []string) (called bool) {
+// after is when the next poll is due because of a try: at once after a call, soon where the checks took too long; zero is whenever.
+func after(l Poll, out execute.Result) time.Duration {
+	switch {
+	case out.Sent():
+		return soon
+	case out.Stop.Failure:
+		return l.Period
+	}
+	return 0
+}
+
+// sooner is the lesser of two waits; zero is whenever.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+// take takes snapshots, one after the other, and reports when the next poll is due because of that.
+func (h *Executor) take(ctx context.Context, l Poll, names []string) (next time.Duration) {
 	for _, name := range names {
 		still, out := h.call(ctx, l, opTake, []string{name}, enginesnapshot.MayTake,
 			func(ctx context.Context, still []*v1beta2.Snapshot) error {
 				return l.Proxy.CreateSnapshot(ctx, l.Target, name, still[0].Spec.Labels)
 			})
+		next = sooner(next, after(l, out))
 		if !out.Sent() {
 			continue
 		}
-		called = true
 		now := h.rt.Clock.Now()
 		if out.Outcome == execute.Unanswered {
 			h.memory.took(l, name, now, now.Add(h.options.PostElectionDelay))
@@ -57,7 +87,7 @@ func (h *Executor) take(ctx context.Context, l Poll, names []string) (called boo
 			h.failed(ctx, l, still[0], out.Err)
 		}
 	}
-	return called
+	return next
 }
 
 // failed reports that the engine refused, unless it has the snapshot nevertheless: some engines fail after taking it.
@@ -70,33 +100,33 @@ func (h *Executor) failed(ctx context.Context, l Poll, s *v1beta2.Snapshot, caus
 		Message: cause.Error()})
 }
 
-// remove removes snapshots in one call and purges once, and reports whether a call was sent. A refusal of the engine is reported on
-// each Snapshot.
-func (h *Executor) remove(ctx context.Context, l Poll, evaluated map[string]*v1beta2.Snapshot, v enginesnapshot.Verdict) (called bool) {
+// remove removes snapshots in one call and purges once, and reports when the next poll is due because of that. A refusal of the engine is
+// reported on each Snapshot.
+func (h *Executor) remove(ctx context.Context, l Poll, evaluated map[string]*v1beta2.Snapshot, v enginesnapshot.Verdict) (
+	next time.Duration) {
 	if len(v.Remove) > 0 {
 		still, out := h.call(ctx, l, opRemove, v.Remove, enginesnapshot.MayRemove,
 			func(ctx context.Context, still []*v1beta2.Snapshot) error {
 				return l.Proxy.RemoveSnapshots(ctx, l.Target, namesOf(still))
 			})
-		if !out.Sent() {
-			return false
+		if next = after(l, out); !out.Sent() {
+			return next
 		}
 		h.memory.removed(l, namesOf(still), h.rt.Clock.Now(), out.Outcome == execute.Accepted)
 		h.ended(l, opRemove, out.Err, namesOf(still)...)
 		if out.Outcome != execute.Accepted {
 			h.notRemoved(ctx, l, still, out)
-			return true
+			return next
 		}
-		called = true
 	}
 	if !v.Purge {
-		return called
+		return next
 	}
 	_, out := h.call(ctx, l, opPurge, nil, nil, func(ctx context.Context, _ []*v1beta2.Snapshot) error {
 		return l.Proxy.PurgeSnapshots(ctx, l.Target)
 	})
-	if !out.Sent() {
-		return called
+	if next = sooner(next, after(l, out)); !out.Sent() {
+		return next
 	}
 	h.memory.purged(l, v.For, h.rt.Clock.Now(), out.Outcome == execute.Accepted)
 	h.ended(l, opPurge, out.Err)
@@ -107,7 +137,7 @@ func (h *Executor) remove(ctx context.Context, l Poll, evaluated map[string]*v1b
 		}
 		h.notRemoved(ctx, l, waiting, out)
 	}
-	return true
+	return next
 }
 
 // notRemoved reports that the engine refused. An engine that did not answer may have removed them: the next poll shows that, unless it
@@ -138,21 +168,41 @@ func (h *Executor) may(ctx context.Context, l Poll) error {
 }
 
 // requested reads Snapshots uncached, and returns those that require the call.
-func (h *Executor) requested(ctx context.Context, l Poll, names []string, wanted func(enginesnapshot.Snapshot) bool) []*v1beta2.Snapshot {
-	var out []*v1beta2.Snapshot
+func (h *Executor) requested(ctx context.Context, l Poll, names []string, wanted func(enginesnapshot.Snapshot) bool) (
+	out []*v1beta2.Snapshot, err error) {
+	known, err := h.uncached(ctx, l.Engine.Spec.VolumeName, names)
+	if err != nil {
+		return nil, err
+	}
 	uid := engine.VolumeUID(l.Engine.OwnerReferences, l.Engine.Spec.VolumeName)
 	for _, name := range names {
-		s, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, name, &v1beta2.Snapshot{})
-		if err == nil && (s == nil || s.Spec.Volume != l.Engine.Spec.VolumeName || snapshotOf(s).Owner != uid || !wanted(snapshotOf(s))) {
-			err = errors.New("the Snapshot no longer requests it")
-		}
-		if err != nil {
-			h.log.Info("not called", "snapshot", name, "engine", l.Engine.Name, "reason", err.Error())
+		s := known[name]
+		if s == nil || s.Spec.Volume != l.Engine.Spec.VolumeName || snapshotOf(s).Owner != uid || !wanted(snapshotOf(s)) {
+			h.log.Info("not called", "snapshot", name, "engine", l.Engine.Name, "reason", "the Snapshot no longer requests it")
 			continue
 		}
 		out = append(out, s)
 	}
-	return out
+	return out, nil
+}
+
+// uncached reads the Snapshots of a volume by name, in one request: any number of them must be read in the time that a check has.
+func (h *Executor) uncached(ctx context.Context, volume string, names []string) (map[string]*v1beta2.Snapshot, error) {
+	out := map[string]*v1beta2.Snapshot{}
+	switch len(names) {
+	case 0:
+		return out, nil
+	case 1:
+		s, err := lookup.Shared(ctx, h.rt.Uncached, h.rt.Namespace, names[0], &v1beta2.Snapshot{})
+		out[names[0]] = s
+		return out, err
+	}
+	var list v1beta2.SnapshotList
+	err := lookup.List(ctx, h.rt.Uncached, h.rt.Namespace, &list, client.MatchingFields{selectVolume: volume})
+	for i := range list.Items {
+		out[list.Items[i].Name] = &list.Items[i]
+	}
+	return out, err
 }
 
 func namesOf(list []*v1beta2.Snapshot) []string {

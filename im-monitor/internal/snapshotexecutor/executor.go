@@ -18,8 +18,12 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// byVolume finds Snapshots by their volume.
-const byVolume = "drover.snapshot.volume"
+const (
+	// byVolume finds Snapshots by their volume in the cache.
+	byVolume = "drover.snapshot.volume"
+	// selectVolume selects Snapshots by their volume at the API server.
+	selectVolume = "spec.volume"
+)
 
 // Executor handles the snapshots of polled engines.
 type Executor struct {
@@ -78,9 +82,9 @@ func (h *Executor) Pass(ctx context.Context, l Poll) (requeueAt time.Duration, e
 		for _, name := range v.Mirror {
 			again = errors.Join(again, h.mirror(ctx, l, name))
 		}
-		called := h.take(ctx, l, v.Take)
-		if h.remove(ctx, l, evaluated, v) || called {
-			return soon, nil // the failed write is repeated then
+		next := h.take(ctx, l, v.Take)
+		if next = sooner(next, h.remove(ctx, l, evaluated, v)); next > 0 {
+			return next, nil // the failed write is repeated then
 		}
 	}
 	if status.IsConflict(again) {
