@@ -8,7 +8,7 @@ import (
 
 // Backup is one Backup object.
 type Backup struct {
-	Name, Snapshot string
+	Name, UID, Snapshot string
 	// Version is the resourceVersion: a call is sent only for what was evaluated.
 	Version  string
 	Created  time.Time
@@ -60,9 +60,17 @@ type CallWorld struct {
 	// Evaluated is the Backup that Decide chose, Now what it is at present; nil where it is gone.
 	Evaluated Backup
 	Now       *Backup
+	// Noted is the UID of the Backup, the run of the engine and the time of the request that this try wrote ahead; nil where it did not yet.
+	Noted *Note
 	// TargetName is that of the backup target, Target the object; nil where there is none.
 	TargetName string
 	Target     *Target
+}
+
+// Note is what is on record of a request before it is sent.
+type Note struct {
+	UID, Run  string
+	Requested time.Time
 }
 
 // Target is one BackupTarget.

@@ -34,6 +34,8 @@ type request struct {
 	poll      Poll
 	evaluated backup.Backup
 	order     order
+	// noted is what this try wrote ahead; nil where it did not yet.
+	noted *backup.Note
 	// missing are the credentials that stop the request.
 	missing *backuptarget.MissingError
 	// replica is the address that copies, as the engine answered.
@@ -89,7 +91,7 @@ func (r *request) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := backup.CallWorld{Evaluated: r.evaluated}
+	w := backup.CallWorld{Evaluated: r.evaluated, Noted: r.noted}
 	var t *v1beta2.BackupTarget
 	if b != nil {
 		now := backupOf(b)
@@ -109,8 +111,17 @@ func (r *request) read(ctx context.Context) error {
 	return err
 }
 
+// ahead records the request once: a check that was too slow is repeated on what was written.
 func (r *request) ahead(ctx context.Context) (execute.Stop, error) {
-	return execute.Stop{}, r.note(ctx, r.poll, r.order)
+	if r.noted != nil {
+		return execute.Stop{}, nil
+	}
+	now := r.rt.Clock.Now().UTC()
+	err := r.note(ctx, r.poll, r.order, now)
+	if err == nil {
+		r.noted = &backup.Note{UID: string(r.order.backup.UID), Run: r.poll.Run, Requested: now}
+	}
+	return execute.Stop{}, err
 }
 
 func (r *request) send(ctx context.Context, _ imclient.Client) (err error) {
@@ -136,14 +147,14 @@ func (r *request) ended(ctx context.Context, out execute.Result) error {
 }
 
 // note writes the request and the run of the engine before the call. A request to an earlier run begins again.
-func (h *Executor) note(ctx context.Context, l Poll, o order) error {
+func (h *Executor) note(ctx context.Context, l Poll, o order, now time.Time) error {
 	size := l.Engine.Status.CurrentSize
 	if size == 0 {
 		size = o.volume.Spec.Size
 	}
 	fields := map[string]any{
 		"state": v1beta2.BackupPending, "error": nil, "progress": nil, "replicaAddress": nil, "url": nil, "backupCreatedAt": nil,
-		"requestedTime": h.rt.Clock.Now().UTC().Format(time.RFC3339Nano), "engineRun": l.Run,
+		"requestedTime": now.Format(time.RFC3339Nano), "engineRun": l.Run,
 		"volumeName": o.volume.Name, "volumeSize": strconv.FormatInt(size, 10),
 		"volumeCreated": o.volume.CreationTimestamp.UTC().Format(time.RFC3339),
 		"snapshotName":  o.backup.Spec.SnapshotName, "snapshotCreatedAt": text(l.Snapshots[o.backup.Spec.SnapshotName].Created),

@@ -64,7 +64,8 @@ func (h *Executor) ask(ctx context.Context, l Poll, b backup.Backup) (backup.Ans
 func backupOf(o *v1beta2.Backup) backup.Backup {
 	current := o.Status.Conditions
 	out := backup.Backup{
-		Name: o.Name, Version: o.ResourceVersion, Snapshot: o.Spec.SnapshotName, Created: o.CreationTimestamp.Time, Deleting: o.DeletionTimestamp != nil,
+		Name: o.Name, UID: string(o.UID), Version: o.ResourceVersion, Snapshot: o.Spec.SnapshotName, Created: o.CreationTimestamp.Time,
+		Deleting: o.DeletionTimestamp != nil,
 		Approved: conditions.IsTrue(current, v1beta2.BackupApproved) &&
 			conditions.Reason(current, v1beta2.BackupApproved) == v1beta2.ReasonReady,
 		State: o.Status.State, Run: o.Status.EngineRun, Replica: o.Status.ReplicaAddress, Progress: o.Status.Progress,
