@@ -49,7 +49,7 @@ func (h *Executor) begin(ctx context.Context, l Poll, evaluated backup.Backup) (
 	switch {
 	case status.IsConflict(err):
 		return conflictPause, nil
-	case err != nil || out.Interrupted:
+	case err != nil || out.Interrupted && !out.Sent():
 		return 0, client.IgnoreNotFound(err)
 	case !out.Sent():
 		h.log.Info("not called", "backup", evaluated.Name, "engine", l.Engine.Name, "reason", out.Stop.Message)
@@ -59,6 +59,10 @@ func (h *Executor) begin(ctx context.Context, l Poll, evaluated backup.Backup) (
 		return l.Period, nil
 	}
 	err = r.ended(ctx, out)
+	if out.Interrupted { // the answer cannot be written; the write ahead is on record
+		h.log.Info("the leadership ended during the call", "backup", evaluated.Name, "engine", l.Engine.Name, "outcome", out.Outcome)
+		return 0, nil
+	}
 	if status.IsConflict(err) {
 		err = nil
 	}
@@ -69,7 +73,7 @@ func (h *Executor) begin(ctx context.Context, l Poll, evaluated backup.Backup) (
 func (r *request) check(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
 	err := r.read(ctx)
 	if err == nil {
-		return execute.Checked{}, nil
+		return execute.Checked{Allowed: true}, nil
 	}
 	errors.As(err, &r.missing)
 	return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed, Message: err.Error()}}, nil

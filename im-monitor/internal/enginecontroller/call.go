@@ -33,11 +33,11 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 	defer c.working.begin(e.Name)()
 	c.memory.tried(e.Name, call.Key(), c.rt.Clock.Now())
 	out, err := c.guard.Do(ctx, execute.Call{
-		Check: func(ctx context.Context, _ execute.Reading) (checked execute.Checked, err error) {
+		Check: func(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
 			if err := c.still(ctx, e, call); err != nil {
-				checked.Stop = execute.Stop{Result: execute.Disagreed, Message: err.Error()}
+				return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed, Message: err.Error()}}, nil
 			}
-			return checked, nil
+			return execute.Checked{Allowed: true}, nil
 		},
 		Send: func(ctx context.Context, _ imclient.Client) error {
 			c.memory.unsettle(e.Name, c.rt.Clock.Now().Add(unsettled))
@@ -49,7 +49,7 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 		},
 	})
 	switch {
-	case err != nil || out.Interrupted:
+	case err != nil || out.Interrupted && !out.Sent():
 	case !out.Sent():
 		log.Info("not called", "reason", out.Stop.Message)
 	case call.Op != engine.OpAdd: // an addition ends later

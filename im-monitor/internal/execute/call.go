@@ -2,6 +2,7 @@ package execute
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -50,7 +51,7 @@ type Guard struct {
 	Observe bool
 }
 
-// Call is one guarded call. A nil step does nothing.
+// Call is one guarded call. Check and Send are needed; another step that is nil does nothing.
 type Call struct {
 	// InstanceManager is where the call goes, Locks what is locked meanwhile. Noun is what is called about, in messages: "instance".
 	InstanceManager string
@@ -62,7 +63,8 @@ type Call struct {
 	List   bool
 	Gather func(ctx context.Context) error
 	// Check reads uncached and decides. Ahead writes what must be on record before the call. Send is the RPC. Record notes what came of the
-	// try, under the locks; it is not called where the try was interrupted by an error of the API server, or by the end of the leadership.
+	// try, under the locks; it is not called where the try was interrupted before the call, by an error of the API server or by the end of
+	// the leadership. Where that ended during the call, Record notes what is known of it: nothing can be written then.
 	Check  func(ctx context.Context, at Reading) (Checked, error)
 	Ahead  func(ctx context.Context) (Stop, error)
 	Send   func(ctx context.Context, client imclient.Client) error
@@ -77,14 +79,16 @@ type Reading struct {
 	List *inventory.Snapshot
 }
 
-// Checked is what a check allows.
+// Checked is what a check allows: the zero value allows nothing.
 type Checked struct {
-	// Stop ends the try without a call. Again checks once more: the check itself has just changed what it is based on.
-	Stop  Stop
-	Again bool
+	// Allowed lets the call be sent, unless Stop ends the try without one. Again checks once more: the check itself has just changed what
+	// it is based on.
+	Allowed bool
+	Stop    Stop
+	Again   bool
 	// Epoch is that of the evidence.
 	Epoch inventory.Epoch
-	// Timeout bounds the call, beside ReadToCall for the check; 0 is the connection's own bound.
+	// Timeout bounds the call from when it is sent, and ReadToCall longer from when the check began; 0 is the connection's own bound.
 	Timeout time.Duration
 }
 
@@ -96,6 +100,9 @@ type Stop struct {
 	Failure bool
 }
 
+// stops reports whether it ends the try.
+func (s Stop) stops() bool { return s.Result != "" || s.Failure }
+
 // Fail is a Stop that a condition reports.
 func Fail(reason, format string, args ...any) Stop {
 	return Stop{Result: reason, Message: fmt.Sprintf(format, args...), Failure: true}
@@ -105,7 +112,7 @@ func Fail(reason, format string, args ...any) Stop {
 type Result struct {
 	// Wait is when to come back where nothing was tried: it is not due, or somebody else has the slot or the lock.
 	Wait time.Duration
-	// Interrupted is true where the leadership ended during the try.
+	// Interrupted is true where the leadership ended during the try; a call may have been sent before.
 	Interrupted bool
 	// Stop is why no call was sent; else Outcome and Err are what the call returned.
 	Stop    Stop
@@ -125,8 +132,14 @@ func (r Result) Deletion(instanceManager string, request imclient.DeleteRequest)
 		DiskUUID: request.DiskUUID, Epoch: r.Epoch, Ended: r.Ended}
 }
 
+// errUnchecked is the error of a call that nothing checks.
+var errUnchecked = errors.New("a call without a check is not sent")
+
 // Do makes one try. An error is the API server's; it is then not recorded.
 func (g *Guard) Do(ctx context.Context, c Call) (Result, error) {
+	if c.Check == nil {
+		return Result{}, errUnchecked
+	}
 	if wait := c.NotBefore.Sub(g.Clock.Now()); wait > 0 {
 		return Result{Wait: wait}, nil
 	}
@@ -140,7 +153,10 @@ func (g *Guard) Do(ctx context.Context, c Call) (Result, error) {
 		return Result{}, err
 	}
 	if ctx.Err() != nil {
-		return Result{Interrupted: true}, nil
+		if !result.Sent() {
+			return Result{Interrupted: true}, nil
+		}
+		result.Interrupted = true
 	}
 	if c.Record != nil {
 		c.Record(ctx, result)
@@ -192,7 +208,7 @@ func (g *Guard) try(ctx context.Context, c Call) (Result, error) {
 	for range TriesToCall {
 		at.Began = g.Clock.Now()
 		checked, stop, err := g.check(ctx, c, at)
-		if err != nil || stop.Result != "" {
+		if err != nil || stop.stops() || ctx.Err() != nil {
 			return Result{Stop: stop}, err
 		}
 		if !checked.Again && g.Clock.Since(at.Began) <= ReadToCall {
@@ -204,14 +220,12 @@ func (g *Guard) try(ctx context.Context, c Call) (Result, error) {
 
 // check decides, and writes ahead what is allowed.
 func (g *Guard) check(ctx context.Context, c Call, at Reading) (Checked, Stop, error) {
-	var checked Checked
-	var err error
-	if c.Check != nil {
-		checked, err = c.Check(ctx, at)
-	}
+	checked, err := c.Check(ctx, at)
 	switch {
-	case err != nil || checked.Again || checked.Stop.Result != "":
+	case err != nil || checked.Again || checked.Stop.stops():
 		return checked, checked.Stop, err
+	case !checked.Allowed:
+		return checked, Stop{Result: Disagreed}, nil
 	case g.Observe:
 		return checked, Stop{Result: Observed}, nil
 	case c.Ahead == nil:
@@ -234,7 +248,7 @@ func (g *Guard) send(ctx context.Context, c Call, checked Checked, at Reading) R
 	}
 	if checked.Timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, ReadToCall+checked.Timeout-g.Clock.Since(at.Began))
+		ctx, cancel = context.WithTimeout(ctx, min(checked.Timeout, ReadToCall+checked.Timeout-g.Clock.Since(at.Began)))
 		defer cancel()
 	}
 	result.Err = c.Send(ctx, client)

@@ -48,7 +48,7 @@ func newScene() *scene {
 		Gather: func(context.Context) error { s.step("gather"); return nil },
 		Check: func(_ context.Context, at Reading) (Checked, error) {
 			s.step("check")
-			return Checked{Epoch: at.List.Epoch, Timeout: 5 * time.Second}, nil
+			return Checked{Allowed: true, Epoch: at.List.Epoch, Timeout: 5 * time.Second}, nil
 		},
 		Ahead: func(context.Context) (Stop, error) { s.step("ahead"); return Stop{}, nil },
 		Send: func(ctx context.Context, _ imclient.Client) error {
@@ -97,6 +97,18 @@ func TestWhatStopsACallAtEachStep(t *testing.T) {
 		{name: "the decision", change: func(s *scene) {
 			s.call.Check = func(context.Context, Reading) (Checked, error) { return Checked{Stop: Stop{Result: Disagreed}}, nil }
 		}, steps: "list gather record", reason: Disagreed},
+		{name: "a check that allows nothing", change: func(s *scene) {
+			s.call.Check = func(context.Context, Reading) (Checked, error) { return Checked{}, nil }
+		}, steps: "list gather record", reason: Disagreed},
+		{name: "a failure without a reason", change: func(s *scene) {
+			s.call.Check = func(context.Context, Reading) (Checked, error) {
+				return Checked{Allowed: true, Stop: Stop{Failure: true}}, nil
+			}
+		}, steps: "list gather record"},
+		{name: "a failure of the write ahead without a reason", change: func(s *scene) {
+			s.call.Ahead = func(context.Context) (Stop, error) { return Stop{Failure: true}, nil }
+		}, steps: "list gather check record"},
+		{name: "no check", change: func(s *scene) { s.call.Check = nil }, err: errUnchecked},
 		{name: "a check that changes what it reads", change: func(s *scene) {
 			s.call.Check = func(context.Context, Reading) (Checked, error) { return Checked{Again: true}, nil }
 		}, steps: "list gather record", reason: v1beta2.ReasonUnreachable},
@@ -192,11 +204,39 @@ func TestTheEndOfTheLeadershipInterrupts(t *testing.T) {
 	}
 }
 
+// A call that was sent is known to have been, whatever came of it.
+func TestTheEndOfTheLeadershipDuringTheCallIsRecorded(t *testing.T) {
+	for _, err := range []error{nil, imclient.ErrUnreachable} {
+		s := newScene()
+		ctx, cancel := context.WithCancel(t.Context())
+		s.call.Send = func(context.Context, imclient.Client) error { cancel(); return err }
+		out, problem := s.Do(ctx, s.call)
+		require.NoError(t, problem)
+		require.Equal(t, Result{Interrupted: true, Outcome: OutcomeOf(err), Err: err, Epoch: s.epoch, Ended: start}, out)
+		require.Equal(t, out, s.result)
+	}
+}
+
+// A call gets no longer than its timeout, also where its check was quick.
+func TestTheDeadlineOfACall(t *testing.T) {
+	for took, most := range map[time.Duration]time.Duration{0: 5 * time.Second, 2 * time.Second: 5 * time.Second,
+		4 * time.Second: 3 * time.Second} {
+		s := newScene()
+		s.call.Send = func(ctx context.Context, _ imclient.Client) error {
+			deadline, ok := ctx.Deadline()
+			require.True(t, ok)
+			require.InDelta(t, most.Seconds(), time.Until(deadline).Seconds(), 1, "%s", took)
+			return nil
+		}
+		s.send(t.Context(), s.call, Checked{Allowed: true, Epoch: s.epoch, Timeout: 5 * time.Second}, Reading{Began: start.Add(-took)})
+	}
+}
+
 // O17: a process that was paused after its checks sends nothing when it continues, since the deadline counts from them.
 func TestAPauseAfterTheChecksEndsTheCall(t *testing.T) {
 	for pause, sent := range map[time.Duration]bool{0: true, 2 * time.Second: true, time.Minute: false} {
 		s := newScene()
-		out := s.send(t.Context(), s.call, Checked{Epoch: s.epoch, Timeout: 5 * time.Second}, Reading{Began: start.Add(-pause)})
+		out := s.send(t.Context(), s.call, Checked{Allowed: true, Epoch: s.epoch, Timeout: 5 * time.Second}, Reading{Began: start.Add(-pause)})
 		require.Equal(t, sent, out.Outcome == Accepted, "%s", pause)
 		require.Equal(t, sent, len(s.steps) > 0, "%s", pause)
 	}

@@ -105,7 +105,7 @@ func (t *try) check(ctx context.Context, _ execute.Reading) (execute.Checked, er
 		return execute.Checked{Again: true}, nil
 	}
 	t.object, t.call = o, call
-	return execute.Checked{Epoch: epoch, Timeout: timeoutOf(call)}, nil
+	return execute.Checked{Allowed: true, Epoch: epoch, Timeout: timeoutOf(call)}, nil
 }
 
 // timeoutOf bounds a deletion. A creation, or a call that moves a frontend, is bounded by the connection alone.

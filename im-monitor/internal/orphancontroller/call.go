@@ -55,7 +55,7 @@ func (t *try) check(ctx context.Context, at execute.Reading) (execute.Checked, e
 		return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed}}, nil
 	}
 	stop, err := t.allowed(ctx, o, at, call, seen.world)
-	return execute.Checked{Stop: stop, Epoch: at.List.Epoch, Timeout: t.callTimeout}, err
+	return execute.Checked{Allowed: true, Stop: stop, Epoch: at.List.Epoch, Timeout: t.callTimeout}, err
 }
 
 // allowed keeps what is sent, and reads again what the server does not compare.

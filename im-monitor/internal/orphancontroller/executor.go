@@ -54,7 +54,7 @@ func (r *executor) serve(ctx context.Context, key orphan.Key, o *v1beta2.Orphan)
 		return out.Wait, nil
 	}
 	r.evaluationQueue.Add(key) // it writes what the try brought, under the same lock
-	if err != nil || out.Interrupted {
+	if err != nil || out.Interrupted && !out.Sent() {
 		r.attempts.Change(o.UID, func(a *attempt) { a.Fail(r.clock.Now()) })
 		return 0, err
 	}

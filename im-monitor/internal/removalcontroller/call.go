@@ -29,7 +29,7 @@ func (r *reconciler) serve(ctx context.Context, replica *v1beta2.Replica, im str
 		NotBefore: r.memory.Of(replica.Name).NotBefore, List: true, Gather: t.gather, Check: t.check, Send: t.send, Record: t.record,
 	})
 	switch {
-	case err != nil || out.Interrupted:
+	case err != nil || out.Interrupted && !out.Sent():
 		r.memory.failed(replica.Name, r.memory.Of(replica.Name).failure, r.rt.Clock.Now())
 		return 0, err
 	case out.Wait > 0:
@@ -67,7 +67,8 @@ func (t *try) check(ctx context.Context, at execute.Reading) (execute.Checked, e
 	}
 	t.request = imclient.DeleteRequest{Name: t.replica.Name, Type: v1beta2.InstanceTypeReplica, DataEngine: v1beta2.DataEngineV2,
 		UUID: seen.UUID, DiskUUID: t.replica.Spec.DiskID, CleanupRequired: true}
-	return execute.Checked{Stop: t.guard.SameUUID(ctx, t.im, seen, seen.UUID), Epoch: list.Epoch, Timeout: t.rt.RenewDeadline / 2}, nil
+	return execute.Checked{Allowed: true, Stop: t.guard.SameUUID(ctx, t.im, seen, seen.UUID), Epoch: list.Epoch,
+		Timeout: t.rt.RenewDeadline / 2}, nil
 }
 
 func (t *try) send(ctx context.Context, client imclient.Client) error {

@@ -32,7 +32,7 @@ func (h *Executor) call(ctx context.Context, l Poll, op string, names []string, 
 			if err != nil {
 				return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed, Message: err.Error()}}, nil
 			}
-			return execute.Checked{}, nil
+			return execute.Checked{Allowed: true}, nil
 		},
 		Send: func(ctx context.Context, _ imclient.Client) error { return send(ctx, still) },
 	})
