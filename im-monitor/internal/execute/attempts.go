@@ -80,6 +80,19 @@ func (m *Memory[K, V]) Change(key K, f func(*V)) V {
 	return v
 }
 
+// ChangeKnown modifies what is remembered of a key, if that is anything, and returns what f does.
+func (m *Memory[K, V]) ChangeKnown(key K, f func(*V) bool) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, ok := m.m[key]
+	if !ok {
+		return false
+	}
+	changed := f(&v)
+	m.m[key] = v
+	return changed
+}
+
 // ChangeAll modifies what is remembered of every key, and returns the keys for which f returned true.
 func (m *Memory[K, V]) ChangeAll(f func(K, *V) bool) []K {
 	m.mu.Lock()

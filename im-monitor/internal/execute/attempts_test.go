@@ -39,6 +39,11 @@ func TestWhatIsRememberedByKey(t *testing.T) {
 	require.Equal(t, 11, m.Of("a"))
 	m.ForgetIf("a", func(n int) bool { return n < 11 })
 	require.True(t, m.Known("a"))
+	require.True(t, m.ChangeKnown("a", func(n *int) bool { *n = 7; return true }))
+	require.Equal(t, 7, m.Of("a"))
+	require.False(t, m.ChangeKnown("a", func(*int) bool { return false }))
 	m.Forget("a")
 	require.False(t, m.Known("a"))
+	require.False(t, m.ChangeKnown("a", func(*int) bool { return true }))
+	require.False(t, m.Known("a"), "it stays forgotten")
 }

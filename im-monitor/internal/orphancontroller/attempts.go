@@ -42,9 +42,11 @@ func (t *attempt) accepted(call inventory.Call, still *orphan.Failure, now time.
 
 // hurry makes a failed try due now, and reports whether there was one.
 func hurry(a *attempts, uid types.UID) bool {
-	if a.Of(uid).Failures == 0 {
-		return false
-	}
-	a.Change(uid, func(t *attempt) { t.NotBefore = time.Time{} })
-	return true
+	return a.ChangeKnown(uid, func(t *attempt) bool {
+		if t.Failures == 0 {
+			return false // the pause after a call that was taken stands
+		}
+		t.NotBefore = time.Time{}
+		return true
+	})
 }

@@ -39,6 +39,8 @@ func TestTriesAreRepeatedMoreAndMoreSlowly(t *testing.T) {
 		"it stands until the instance ends")
 	a.Forget("uid")
 	require.Equal(t, attempt{}, a.Of("uid"))
+	require.False(t, hurry(&a, "uid"))
+	require.False(t, a.Known("uid"), "nothing is remembered of what was forgotten")
 }
 
 func seconds(list []time.Duration) []time.Duration {
