@@ -133,7 +133,7 @@ func (t *try) record(ctx context.Context, out execute.Result) {
 	t.attempts.Change(t.orphan.UID, func(a *attempt) {
 		now := t.clock.Now()
 		switch {
-		case out.Outcome.Took():
+		case t.took(out):
 			a.accepted(*out.Deletion(t.key.InstanceManager, t.request), t.still, now)
 		case failure.Reason != "":
 			a.failed(failure, now)
@@ -142,9 +142,18 @@ func (t *try) record(ctx context.Context, out execute.Result) {
 			a.Fail(now)
 		}
 	})
-	if out.Outcome.Took() {
+	if t.took(out) {
 		t.pollAfter(ctx, t.key)
 	}
+}
+
+// took reports whether what the call asks for is under way or done. A server that knows nothing of a disk, or of data on it, destroyed none:
+// the disk may not be loaded.
+func (t *try) took(out execute.Result) bool {
+	if isBlockData(t.orphan) {
+		return out.Outcome == execute.Accepted
+	}
+	return out.Outcome.Took()
 }
 
 // reported is the result of a try as the metric has it, and as CleanupFailed does; empty where that has nothing to report.
@@ -158,7 +167,7 @@ func (t *try) reported(out execute.Result) (result string, failure orphan.Failur
 		failure = orphan.Failure{Reason: out.Stop.Result, Message: out.Stop.Message}
 	case !out.Sent():
 		return out.Stop.Result, failure
-	case out.Outcome.Took():
+	case t.took(out):
 		return string(out.Outcome), failure
 	case out.Outcome == execute.Unanswered:
 		failure = orphan.Failure{Reason: v1beta2.ReasonUnreachable,

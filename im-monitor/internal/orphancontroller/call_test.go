@@ -1,6 +1,8 @@
 package orphancontroller
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +37,15 @@ func TestWhatAnAnswerMeansForAnOrphan(t *testing.T) {
 		result, failure := (&try{orphan: &v1beta2.Orphan{}}).reported(execute.Result{Outcome: outcome})
 		require.Equal(t, want, result)
 		require.Equal(t, !outcome.Took(), failure.Reason == want, "what was taken is no failure")
+	}
+	data := &v1beta2.Orphan{Spec: v1beta2.OrphanSpec{OrphanType: v1beta2.OrphanTypeReplicaData,
+		Parameters: map[string]string{v1beta2.OrphanParameterDiskType: v1beta2.DiskTypeBlock}}}
+	for outcome, took := range map[execute.Outcome]bool{execute.Accepted: true, execute.NotFound: false} {
+		out := execute.Result{Outcome: outcome, Err: errors.New("cannot find disk")}
+		require.Equal(t, took, (&try{orphan: data}).took(out), "a disk that is not found may not be loaded")
+		result, failure := (&try{orphan: data}).reported(out)
+		require.Equal(t, took, result == string(outcome))
+		require.Equal(t, !took, failure.Reason == v1beta2.ReasonRefused && strings.Contains(failure.Message, "cannot find disk"))
 	}
 	stop := execute.Fail(v1beta2.ReasonMappedByEngine, "text")
 	result, failure := (&try{orphan: &v1beta2.Orphan{}}).reported(execute.Result{Stop: stop})
