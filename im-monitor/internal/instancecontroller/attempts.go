@@ -1,6 +1,7 @@
 package instancecontroller
 
 import (
+	"errors"
 	"time"
 
 	"drover.dev/drover/im-monitor/internal/execute"
@@ -13,9 +14,10 @@ type attempts = execute.Memory[Key, attempt]
 
 // attempt is what this process knows of its calls for one object. All of it may be lost.
 type attempt struct {
-	// Tries are those of the last call, tried is its identity.
+	// Tries are those of the last call, tried is its identity, sent is how many of them the server was asked in.
 	execute.Tries
 	tried string
+	sent  int
 	// refusals counts creations in a row that the server declined, refusal is its last word.
 	refusals int
 	refusal  string
@@ -38,6 +40,7 @@ func (t attempt) underWay() bool { return t.creating || t.turning }
 // accepted notes a call that the server took, or may have taken.
 func (t *attempt) accepted(call instance.Call, now time.Time) {
 	t.began(call)
+	t.sent++
 	t.refusals, t.refusal = 0, ""
 	t.Accept(afterCall, now)
 }
@@ -46,6 +49,24 @@ func (t *attempt) accepted(call instance.Call, now time.Time) {
 func (t *attempt) failed(call instance.Call, now time.Time) {
 	t.began(call)
 	t.Fail(now)
+}
+
+// notAccepted notes a call that was sent, and that the server did not accept. A switch-over is declined where the server declined it, or did
+// not answer twice: an answer may be lost once, and a server that cannot reach an engine answers in the same way.
+func (t *attempt) notAccepted(call instance.Call, out execute.Result, now time.Time) {
+	t.failed(call, now)
+	var unwritten *unwrittenError
+	if errors.As(out.Err, &unwritten) {
+		return // the server did accept it
+	}
+	t.sent++
+	if call.Op == instance.OpCreate && out.Outcome.Declined() {
+		t.refusals++
+		t.refusal = out.Err.Error()
+	}
+	if call.Op == instance.OpSwitchOver && (out.Outcome != execute.Unanswered || t.sent > 1) {
+		t.decline(now)
+	}
 }
 
 // decline notes that the server declined a phase of a move: it is not begun again at once.
@@ -57,6 +78,6 @@ func (t *attempt) decline(now time.Time) {
 // began forgets the tries of another call.
 func (t *attempt) began(call instance.Call) {
 	if id := call.Identity(); t.tried != id {
-		t.tried, t.Tries = id, execute.Tries{}
+		t.tried, t.sent, t.Tries = id, 0, execute.Tries{}
 	}
 }

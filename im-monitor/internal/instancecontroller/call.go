@@ -75,17 +75,7 @@ func (t *try) sent(out execute.Result) {
 		log.Info("called")
 		return
 	}
-	t.attempts.Change(t.key, func(a *attempt) {
-		a.failed(t.call, now)
-		if t.call.Op == instance.OpCreate && out.Outcome.Declined() {
-			a.refusals++
-			a.refusal = out.Err.Error()
-		}
-		// An answer may be lost once. A server that cannot reach an engine answers in the same way.
-		if t.call.Op == instance.OpSwitchOver && (out.Outcome != execute.Unanswered || a.Failures+a.Calls > 1) {
-			a.decline(now)
-		}
-	})
+	t.attempts.Change(t.key, func(a *attempt) { a.notAccepted(t.call, out, now) })
 	log.Info("called", "error", out.Err.Error())
 	if out.Outcome.Declined() {
 		events.Emit(t.rt.Recorder, t.object, refusedEvent(t.key, t.call, out.Err))

@@ -1,12 +1,14 @@
 package instancecontroller
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/im-monitor/internal/execute"
+	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -57,4 +59,39 @@ func TestTheTriesOfAnotherCallDoNotCount(t *testing.T) {
 	a.decline(now)
 	a.decline(now)
 	require.Equal(t, now.Add(2*time.Second), a.moveAfter)
+}
+
+// An answer of a switch-over may be lost once. Tries that ended here, before the call or at a write after it, are no answers.
+func TestWhichTriesOfASwitchOverAreDeclined(t *testing.T) {
+	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	call := instance.Call{Op: instance.OpSwitchOver}
+	unanswered := execute.Result{Outcome: execute.Unanswered, Err: imclient.ErrUnreachable}
+	unwritten := &unwrittenError{fmt.Errorf("writing: %w", imclient.ErrRefused)}
+	require.Equal(t, execute.Unanswered, execute.OutcomeOf(unwritten))
+	for _, c := range []struct {
+		name string
+		do   func(a *attempt)
+		want int
+	}{
+		{"one answer is lost", func(a *attempt) { a.notAccepted(call, unanswered, now) }, 0},
+		{"two answers are lost", func(a *attempt) { a.notAccepted(call, unanswered, now); a.notAccepted(call, unanswered, now) }, 1},
+		{"an answer is lost after one that accepted", func(a *attempt) { a.accepted(call, now); a.notAccepted(call, unanswered, now) }, 1},
+		{"it is refused", func(a *attempt) {
+			a.notAccepted(call, execute.Result{Outcome: execute.Refused, Err: imclient.ErrRefused}, now)
+		}, 1},
+		{"nothing was sent before", func(a *attempt) {
+			a.failed(call, now)
+			a.failed(call, now)
+			a.notAccepted(call, unanswered, now)
+		}, 0},
+		{"it was accepted, and that not written", func(a *attempt) {
+			for range 3 {
+				a.notAccepted(call, execute.Result{Outcome: execute.OutcomeOf(unwritten), Err: unwritten}, now)
+			}
+		}, 0},
+	} {
+		var a attempt
+		c.do(&a)
+		require.Equal(t, c.want, a.declined, c.name)
+	}
 }

@@ -28,8 +28,24 @@ func (r *executor) turn(ctx context.Context, key Key, connection imclient.Client
 	if err != nil {
 		return err
 	}
-	return r.accept(ctx, key, call)
+	if err := r.accept(ctx, key, call); err != nil {
+		return &unwrittenError{err}
+	}
+	return nil
 }
+
+// unwrittenError is the error of a phase that the server accepted, where that could not be written. It is as if no answer had come: the
+// phase is repeated.
+type unwrittenError struct{ err error }
+
+func (e *unwrittenError) Error() string {
+	return fmt.Sprintf("the instance manager accepted it, and that could not be written: %v", e.err)
+}
+
+// Is makes its outcome Unanswered, whatever the API server's error is.
+func (e *unwrittenError) Is(target error) bool { return target == imclient.ErrUnreachable }
+
+func (e *unwrittenError) Unwrap() error { return e.err }
 
 func switchOver(ctx context.Context, connection imclient.Client, name string, call instance.Call) error {
 	request := imclient.SwitchOverRequest{Name: name, EngineName: call.Target.Engine, TargetAddress: call.Target.Address(),
