@@ -82,6 +82,11 @@ var kinds = map[codes.Code]error{
 	codes.DataLoss:           ErrMalformed,
 }
 
+// IsOtherUUID reports whether err is how a server refuses a deletion since the instance of that name has another UUID.
+func IsOtherUUID(err error) bool {
+	return errors.Is(err, ErrRefused) && status.Code(err) == codes.FailedPrecondition
+}
+
 // callError types the error of a call; nil stays nil. The caller's own cancellation stays visible.
 func callError(ctx context.Context, method, address string, err error) error {
 	if err == nil {

@@ -106,7 +106,7 @@ func (t *try) reported(out execute.Result) (result string, failure *removal.Fail
 		return out.Stop.Result, nil
 	case out.Outcome.Took():
 		return string(out.Outcome), nil
-	case out.Outcome == execute.Refused:
+	case imclient.IsOtherUUID(out.Err):
 		return v1beta2.ReasonUUIDMismatch, &removal.Failure{Reason: v1beta2.ReasonUUIDMismatch,
 			Message: fmt.Sprintf("%s refused to delete %s with UUID %s: %v.", t.im, t.replica.Name, t.request.UUID, out.Err)}
 	}

@@ -2,11 +2,12 @@ package removalcontroller_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	grpcstatus "google.golang.org/grpc/status"
 	corev1 "k8s.io/api/core/v1"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
@@ -186,7 +187,7 @@ func TestAServerThatRefusesIsSaid(t *testing.T) {
 	r := w.replica("vol-r-00000001", v, "refuse-1", uuid1)
 	w.Servers.OnCall(func(context.Context, shelltest.Call) error {
 		return &imclient.CallError{Method: "InstanceDelete", Address: "scripted", Kind: imclient.ErrRefused,
-			Err: errors.New("another UUID")}
+			Err: grpcstatus.Error(codes.FailedPrecondition, "another UUID")}
 	})
 	w.delete(v, r)
 	w.approve(r, v1beta2.ReasonVolumeDeleting)
