@@ -46,8 +46,8 @@ func New(ctx context.Context, rt *runkit.Runtime, options Options, still Still) 
 	if err != nil {
 		return nil, fmt.Errorf("indexing backups: %w", err)
 	}
-	return &Executor{rt: rt, log: rt.Log.WithName("backups"), options: options, guard: execute.Guard{Clock: rt.Clock},
-		still: still}, nil
+	return &Executor{rt: rt, log: rt.Log.WithName("backups"), options: options,
+		guard: execute.Guard{Clock: rt.Clock, Observe: rt.Observe}, still: still}, nil
 }
 
 // Poll is one complete poll of a running engine.

@@ -70,8 +70,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, connect Connect, options Opt
 	if err != nil {
 		return nil, fmt.Errorf("indexing for engines: %w", err)
 	}
-	c := &Controller{rt: rt, options: options, guard: execute.Guard{Clock: rt.Clock}, pool: pool{connect: connect},
-		enqueued: make(chan event.GenericEvent, 64), random: rand.Float64}
+	c := &Controller{rt: rt, options: options, guard: execute.Guard{Clock: rt.Clock, Observe: rt.Observe},
+		pool: pool{connect: connect}, enqueued: make(chan event.GenericEvent, 64), random: rand.Float64}
 	if c.executor, err = snapshotexecutor.New(ctx, rt, options.Snapshots, c.unchanged); err != nil {
 		return nil, err
 	}
