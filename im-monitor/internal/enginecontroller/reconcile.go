@@ -88,11 +88,10 @@ func (c *Controller) poll(ctx context.Context, e *v1beta2.Engine, known view, t 
 	}
 	next := c.spread(verdict)
 	busy := len(verdict.Calls) > 0 || seen.Volume != nil && seen.Volume.Expanding
-	alone := c.alone(ctx, e)
-	requeueAt, err := c.snapshots(ctx, t, proxy, snapshotexecutor.Poll{Engine: e, Run: runOf(e), Seen: seen, Began: began, Alone: alone,
-		Adding: known.adding != "", Busy: busy, Period: c.options.Busy})
+	requeueAt, err := c.snapshots(ctx, t, proxy, snapshotexecutor.Poll{Engine: e, Run: runOf(e), Seen: seen, Began: began,
+		Alone: c.alone(ctx, e), Adding: known.adding != "", Busy: busy, Period: c.options.Busy})
 	again, problem := c.copies(ctx, backupexecutor.Poll{Engine: e, Run: runOf(e), Snapshots: seen.Snapshots, Proxy: proxy, Target: t.Target,
-		Usable: e.Spec.Active && alone && seen.RW(), Busy: busy, Period: c.options.Busy})
+		Usable: e.Spec.Active && c.alone(ctx, e) && seen.RW(), Busy: busy, Period: c.options.Busy})
 	for _, soon := range []time.Duration{proof, requeueAt, again} {
 		if soon > 0 {
 			next = min(next, soon)
