@@ -28,9 +28,16 @@ func Allowed(c CallWorld) error {
 		if !mapped {
 			return fmt.Errorf("replica %s is not wanted any more", c.Call.Name)
 		}
+		if bare(address) != bare(c.Call.Address) {
+			return fmt.Errorf("replica %s has another address now", c.Call.Name)
+		}
 	case OpRemove:
 		if mapped && bare(address) == bare(c.Call.Address) {
 			return fmt.Errorf("replica %s is wanted again", c.Call.Name)
+		}
+	case OpExpand:
+		if c.Now.Spec.VolumeSize != c.Polled.Spec.VolumeSize {
+			return fmt.Errorf("engine %s is to have another size now", c.Polled.Name)
 		}
 	case OpClone, OpRestore:
 		return c.empty()
@@ -45,7 +52,10 @@ func Allowed(c CallWorld) error {
 // empty makes sure that no one uses the volume whose data is about to be replaced, and that it still waits for that: the
 // engine's own status may have been lost.
 func (c CallWorld) empty() error {
-	v := c.Volume
+	v, now, polled := c.Volume, c.Now.Spec, c.Polled.Spec
+	if now.RequestedDataSource != polled.RequestedDataSource || now.RequestedBackupRestore != polled.RequestedBackupRestore {
+		return fmt.Errorf("engine %s is to have other data now", c.Polled.Name)
+	}
 	waits := v != nil && (c.Call.Op == OpClone && v.Status.CloneStatus.State == v1beta2.CloneInitiated ||
 		c.Call.Op == OpRestore && v.Status.RestoreRequired)
 	if !waits || !v.Spec.DisableFrontend || v.DeletionTimestamp != nil {

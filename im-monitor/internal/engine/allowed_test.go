@@ -38,6 +38,8 @@ func TestWhatHoldsACallUpRightBeforeIt(t *testing.T) {
 		{"a replica that is wanted is added", OpAdd, func(*CallWorld) {}, ""},
 		{"one that is not wanted any more is not", OpAdd, func(c *CallWorld) { c.Now.Spec.ReplicaAddressMap = nil },
 			"replica kept is not wanted any more"},
+		{"its former address is not", OpAdd, func(c *CallWorld) { c.Now.Spec.ReplicaAddressMap["kept"] = "10.0.0.9:1" },
+			"replica kept has another address now"},
 		{"one that is not wanted is removed", OpRemove, func(*CallWorld) {}, ""},
 		{"one that is wanted again is not", OpRemove, func(c *CallWorld) { c.Call.Name = "kept" }, "replica kept is wanted again"},
 		{"its former address is", OpRemove, func(c *CallWorld) { c.Call.Name, c.Call.Address = "kept", "tcp://10.0.0.9:1" }, ""},
@@ -72,6 +74,12 @@ func TestWhatHoldsACallUpRightBeforeIt(t *testing.T) {
 			"volume vol moves to another node, or is going"},
 		{"not one that moves", OpPurge, func(c *CallWorld) { c.Volume.Status.CurrentMigrationNodeID = "node-2" },
 			"volume vol moves to another node, or is going"},
+		{"not to a size that is not asked for any more", OpExpand, func(c *CallWorld) { c.Now.Spec.VolumeSize = 1 << 30 },
+			"engine vol-e-0 is to have another size now"},
+		{"not by the copy of another source", OpClone, func(c *CallWorld) { c.Now.Spec.RequestedDataSource = "vol://other/snap" },
+			"engine vol-e-0 is to have other data now"},
+		{"not from another backup", OpRestore, func(c *CallWorld) { c.Now.Spec.RequestedBackupRestore = "other" },
+			"engine vol-e-0 is to have other data now"},
 		{"an expansion reads no volume", OpExpand, gone, ""},
 	} {
 		t.Run(string(c.op)+": "+c.name, func(t *testing.T) {
