@@ -12,10 +12,14 @@
 //     A request carries the UUID, or the version, that was evaluated here.
 //  6. Ahead: what must be on record before the call, so that the next leader finds it after a crash.
 //  7. Freshness: the call is sent at most ReadToCall after the check began to read, else the check is repeated, TriesToCall times in all.
-//  8. Send: over the connection of the epoch of the evidence, since another one may lead to another run of the server. The deadline counts
-//     from the check: a process that was paused after it, and leads no more, sends nothing when it continues. The context ends with the
-//     leadership, and the connection refuses what has an effect once the lease is old.
-//  9. Record: the outcome, under the lock. The answer proves nothing about what runs; a list that begins afterwards does.
+//     A process that is paused between this comparison and the call is held up by step 8 alone.
+//  8. Send: over the connection of the epoch of the evidence, since another one may lead to another run of the server. Where the
+//     check gives a Timeout the deadline counts from the check, too: a process that was paused for longer than ReadToCall and Timeout
+//     sends nothing when it continues. Without one (creations, switch-overs, what goes through an engine) nothing but the connection
+//     bounds the call. In both cases the context ends with the leadership, and the connection refuses what has an effect once the lease
+//     is old.
+//  9. Record: the outcome, under the lock, also where the leadership ended during the call. The answer proves nothing about what
+//     runs; a list that begins afterwards does.
 //
 // Calls that are a part of an engine's poll (snapshots, backups) hold the engine's slot and need no lock: one poll of an engine runs at a
 // time. Their evidence is the poll.

@@ -16,7 +16,8 @@ const (
 	AlreadyExists Outcome = "AlreadyExists"
 	// NotFound: the server knows no such instance, or none with this UUID. An earlier call may have ended it.
 	NotFound Outcome = "NotFound"
-	// Refused: the server declined before it began; nothing was done.
+	// Refused: the server declined before it began; nothing was done. A switch-over is the exception: a part of a phase that was refused may
+	// be done.
 	Refused Outcome = "Refused"
 	// Failed: the server answered an error that leaves open how far it came, or its answer could not be read.
 	Failed Outcome = "Failed"
