@@ -50,6 +50,8 @@ func (c *Controller) call(ctx context.Context, e *v1beta2.Engine, t target, prox
 	})
 	switch {
 	case err != nil || out.Interrupted && !out.Sent():
+	case out.Stop.Failure: // the engine's condition reports it
+		c.ended(e, call, errors.New(out.Stop.Message))
 	case !out.Sent():
 		log.Info("not called", "reason", out.Stop.Message)
 	case call.Op != engine.OpAdd: // an addition ends later
