@@ -14,7 +14,9 @@ import (
 type rule struct {
 	name, sentence string
 	edits          []world.Edit
-	tests          []string
+	tests          []string // one of them must fail
+	model          []string // and one of these as well: the model detects the missing rule by itself
+	output         string   // what the output of the failing test contains; empty: any failure counts
 }
 
 func off(name, sentence string, tests []string, file, from, to string) rule {
@@ -27,23 +29,41 @@ func in(name, sentence string, tests []string, pkg, function, from, to string) r
 	return rule{name: name, sentence: sentence, tests: tests}.and(pkg, function, from, to)
 }
 
+// shows names the output of the test that fails without the rule: a failure for another reason proves nothing.
+func (r rule) shows(output string) rule {
+	r.output = output
+	return r
+}
+
 // and adds an edit to a rule that is applied in several places.
 func (r rule) and(pkg, function, from, to string) rule {
 	r.edits = append(r.edits, world.Edit{File: strings.TrimPrefix(pkg, "./"), Func: function, From: from, To: to})
 	return r
 }
 
-// rules disables one rule after the other, and counts those for which a test fails.
+// chosenRules are the rules of a run, with the tests that it runs: with --actor=attach-controller only those of attaching.
+func chosenRules(o options) []rule {
+	list := slices.Concat(moveRules(), attachRules())
+	if o.actor == "attach-controller" {
+		list = attachRules()
+	}
+	list = deal(o.shard, list, 1)
+	if o.rules == "first" {
+		for i := range list {
+			list[i].tests, list[i].model = list[i].tests[:1], nil
+		}
+	}
+	return list
+}
+
+// rules disables one rule after the other, and counts those for which the tests fail.
 func (h *harness) rules(ctx context.Context, o options) error {
-	list := deal(o.shard, slices.Concat(moveRules(), attachRules()), 1)
+	list := chosenRules(o)
 	missed := 0
 	for _, r := range list {
 		overlay, err := world.Mutate(r.edits...)
 		if err != nil {
 			return fmt.Errorf("disabling the rule %q: %w", r.name, err)
-		}
-		if o.rules == "first" {
-			r.tests = r.tests[:1]
 		}
 		found, err := missedBy(ctx, r, overlay)
 		if ctx.Err() != nil {
@@ -66,14 +86,28 @@ func (h *harness) rules(ctx context.Context, o options) error {
 	return nil
 }
 
-// missedBy is the first test that fails without the rule; empty where none does.
+// missedBy are the tests that fail without the rule: the first of its own, and the first of the model's; empty where one of them is
+// missing.
 func missedBy(ctx context.Context, r rule, overlay world.Overlay) (string, error) {
-	for _, pkg := range r.tests {
+	found, err := firstFailing(ctx, r.tests, r.output, overlay)
+	if err != nil || found == "" || len(r.model) == 0 {
+		return found, err
+	}
+	inModel, err := firstFailing(ctx, r.model, "", overlay)
+	if err != nil || inModel == "" {
+		return "", err
+	}
+	return found + ", " + inModel, nil
+}
+
+// firstFailing is the first test that fails with edited copies, and whose output contains the text; empty where none does.
+func firstFailing(ctx context.Context, tests []string, output string, overlay world.Overlay) (string, error) {
+	for _, pkg := range tests {
 		out, failed, err := world.Test(ctx, overlay, strings.Fields(pkg)...)
 		if err != nil {
 			return "", err
 		}
-		if !failed {
+		if !failed || !strings.Contains(out, output) {
 			continue
 		}
 		for line := range strings.Lines(out) {

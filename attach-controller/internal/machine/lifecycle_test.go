@@ -86,3 +86,18 @@ func combination(engine, wanted, current, state, runs, down string, healthy bool
 	}
 	return s
 }
+
+// A restored Volume has no status, and its instances may run: it is not detached before they have stopped, wherever it is wanted.
+func TestAVolumeInStateCreatingClosesFirst(t *testing.T) {
+	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		for _, wanted := range []string{"", "x", "y"} {
+			s := combination(engine, wanted, "", v1beta2.VolumeStateCreating, "x", "", true)
+			for s.Engines[0].Status.CurrentState == v1beta2.InstanceStateRunning {
+				require.Equal(t, v1beta2.VolumeStateCreating, s.Volume.Status.State, "wanted on %q: its engine runs", wanted)
+				require.True(t, s.step(), "wanted on %q: nothing changes any more", wanted)
+				s.imMonitor()
+			}
+			require.True(t, s.settle())
+		}
+	}
+}
