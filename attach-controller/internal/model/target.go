@@ -111,7 +111,7 @@ func (w *world) checkConnect(x *process) {
 		}
 		for _, r := range current(w.replicas) {
 			if w.plane.versions[r.Name] > w.plane.versions[name] && w.reachable(r.Spec.NodeID) &&
-				!w.plane.givenUp[r.Name] && v1beta2.IsReplicaHealthy(r) {
+				!w.plane.givenUp[r.Name] && healthy(r) {
 				w.violated("DATA: a frontend switches to an engine with older data than another replica has")
 			}
 		}

@@ -58,13 +58,18 @@ func (m *model) table() {
 	}
 }
 
+// hasData is the model's own: with the predicate of what it checks, a mistake there would go unnoticed.
+func hasData(r v1beta2.Replica) bool {
+	return r.Spec.HealthyAt != "" && r.Spec.FailedAt == "" && r.DeletionTimestamp == nil
+}
+
 // machine writes Volume.status and the replicas.
 func (m *model) machine() {
 	spec, status := m.Volume.Spec, &m.Volume.Status
-	left := slices.ContainsFunc(m.Replicas, func(r v1beta2.Replica) bool { return v1beta2.IsReplicaHealthy(&r) })
+	left := slices.ContainsFunc(m.Replicas, hasData)
 	reachable := slices.ContainsFunc(m.Replicas,
 		func(r v1beta2.Replica) bool {
-			return v1beta2.IsReplicaHealthy(&r) && !v1beta2.IsNodeDown(m.Nodes[r.Spec.NodeID])
+			return hasData(r) && !v1beta2.IsNodeDown(m.Nodes[r.Spec.NodeID])
 		})
 	switch {
 	case !left && status.Robustness != v1beta2.VolumeRobustnessFaulted:
@@ -171,6 +176,6 @@ func (m *model) checkEnd(t *rapid.T) {
 // usableSomewhere reports whether a replica that can be read is on a node that is up.
 func (m *model) usableSomewhere() bool {
 	return slices.ContainsFunc(m.Replicas, func(r v1beta2.Replica) bool {
-		return v1beta2.IsReplicaHealthy(&r) && !v1beta2.IsNodeDown(m.Nodes[r.Spec.NodeID])
+		return hasData(r) && !v1beta2.IsNodeDown(m.Nodes[r.Spec.NodeID])
 	})
 }
