@@ -32,7 +32,8 @@ func IsReplicaHealthy(r *Replica) bool {
 }
 
 // IsReplicaReadable reports whether the volume's data can be read from a replica by its object: it is healthy, or it did not fail, is not
-// being deleted, and none of the volume's replicas was ever healthy, as in a volume that was never attached.
+// being deleted, and no replica of the volume has a HealthyAt now, as in a volume that was never attached. HealthyAt is cleared when a
+// replica is used again, so that none has one, too, where every replica that had the data is being rebuilt.
 func IsReplicaReadable(r *Replica, all []Replica) bool {
 	if r == nil || r.DeletionTimestamp != nil || r.Spec.FailedAt != "" {
 		return false
