@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules skew bench check lint drift generate build build-files build-format controlplane manifests
+.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench check lint drift generate build build-files build-format controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +72,9 @@ faults: controlplane ## kill a controller before and after each write and call; 
 
 rules: controlplane ## leave one rule out after the other: a test must fail
 	$(GO) run ./e2e/faults --rules=all
+
+rules-quick: ## the same for the rules of attaching, each with the tests of its own package: no control plane, about two minutes
+	$(GO) run ./e2e/faults --rules=first --actor=attach-controller
 
 skew: controlplane ## controllers and definitions of an earlier commit together with the current ones
 	$(GO) run ./e2e/skew
