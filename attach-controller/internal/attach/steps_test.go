@@ -116,8 +116,8 @@ func TestAVolumeWithoutVolumeAttachmentIsReleased(t *testing.T) {
 	require.Zero(t, v.Status)
 }
 
-// Each of these cases has another result without its rule; e2e/faults leaves the rules out.
-func TestEachRuleIsNeeded(t *testing.T) {
+// Each of these cases has another row without its rule; e2e/faults leaves the rules out.
+func TestRowsByRule(t *testing.T) {
 	snapshot := ticket("s", v1beta2.AttacherSnapshot, here)
 	rolledBack := volume(func(v *Volume) { v.MigrationNodeID = "" })
 	for name, c := range map[string]struct {

@@ -1,6 +1,6 @@
 // Package model runs random small clusters against the real decision functions of attach-controller: attach.Decide (which ticket gets the
 // volume), machine.Decide (how it is attached and detached) and ticket.Decide (background work). It proves that the attach rules are
-// consistent; e2e/faults leaves each of them out, so that one of these tests must fail. No controller imports it.
+// consistent; e2e/faults leaves each of them out once, and a world that is then known to be bad must be found. No controller imports it.
 //
 // A world is one volume with its tickets, engines, frontends and replicas on a few nodes. All other parts are simulated: pods and users,
 // im-monitor, the placement of replicas, and the data plane, where every write of an engine is counted in each replica that it reaches.

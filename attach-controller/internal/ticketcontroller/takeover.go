@@ -14,7 +14,6 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// driverName is the CSI driver whose volume handles are names of volumes.
 // TakeOver returns the tickets with which a volume must begin, by id: those that keep it on its node, if no ticket ever did. For every
 // other volume it is nil and nothing is read. The creator of a VolumeAttachment puts them into the same write; a is nil then.
 func TakeOver(ctx context.Context, reader client.Reader, v *v1beta2.Volume,
