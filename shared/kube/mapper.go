@@ -56,9 +56,10 @@ func (m Mapper) Enqueue(q Queue, names ...string) {
 	}
 }
 
-// List fills a list from the cache; its items are shared with the cache and never modified.
+// List fills a list from the cache; its items are shared with the cache and never modified. A namespace among the options wins.
 func (m Mapper) List(ctx context.Context, into client.ObjectList, options ...client.ListOption) {
-	if err := m.Reader.List(ctx, into, append(options, client.InNamespace(m.Namespace), client.UnsafeDisableDeepCopy)...); err != nil {
+	all := append([]client.ListOption{client.InNamespace(m.Namespace), client.UnsafeDisableDeepCopy}, options...)
+	if err := m.Reader.List(ctx, into, all...); err != nil {
 		// A list from a running cache fails only while the process stops.
 		log.FromContext(ctx).Error(err, "listing from the cache")
 	}

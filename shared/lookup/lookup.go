@@ -40,9 +40,9 @@ func Shared[T client.Object](ctx context.Context, reader client.Reader, namespac
 	return Get(ctx, reader, namespace, name, into, client.UnsafeDisableDeepCopy)
 }
 
-// List reads the objects of a namespace that the options select; without a namespace those of all.
+// List reads the objects of a namespace that the options select; without a namespace those of all. A namespace among the options wins.
 func List(ctx context.Context, reader client.Reader, namespace string, into client.ObjectList, options ...client.ListOption) error {
-	if err := reader.List(ctx, into, append(slices.Clone(options), client.InNamespace(namespace))...); err != nil {
+	if err := reader.List(ctx, into, append([]client.ListOption{client.InNamespace(namespace)}, options...)...); err != nil {
 		return fmt.Errorf("listing %T%s: %w", into, selected(options), err)
 	}
 	return nil

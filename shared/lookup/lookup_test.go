@@ -47,3 +47,23 @@ func TestErrorsNameTheKindAndWhatWasRead(t *testing.T) {
 	err = lookup.List(t.Context(), broken{}, "", &v1beta2.ReplicaList{}, client.MatchingLabels{"l": "x"})
 	require.EqualError(t, err, "listing *v1beta2.ReplicaList by l=x: connection refused")
 }
+
+// listing is a reader that keeps the options of the last list.
+type listing struct {
+	client.Reader
+	options client.ListOptions
+}
+
+func (l *listing) List(_ context.Context, _ client.ObjectList, options ...client.ListOption) error {
+	l.options = client.ListOptions{}
+	l.options.ApplyOptions(options)
+	return nil
+}
+
+func TestAnOptionOfTheCallerWins(t *testing.T) {
+	r := &listing{}
+	require.NoError(t, lookup.List(t.Context(), r, "ns", &v1beta2.NodeList{}))
+	require.Equal(t, "ns", r.options.Namespace)
+	require.NoError(t, lookup.List(t.Context(), r, "ns", &v1beta2.NodeList{}, client.InNamespace("other")))
+	require.Equal(t, "other", r.options.Namespace)
+}
