@@ -5,7 +5,7 @@ import "slices"
 const attachWorld = "./attach-controller/internal/model -run=TestEveryWorld -worlds=1 -first="
 
 // attachRules are the rules by which a volume gets a node, and is attached and detached, each with edits that disable it.
-func attachRules() []rule { return slices.Concat(ticketRules(), volumeRules()) }
+func attachRules() []rule { return slices.Concat(ticketRules(), volumeRules(), orderOfConcerns()) }
 
 // alsoWorld demands that a world of the model is bad without the rule, too: this one, or one of many if a change of the model changed it.
 func (r rule) alsoWorld(seed string) rule {
@@ -70,5 +70,25 @@ func ticketRules() []rule {
 			"Step{Kind: StepSpec, AtVersion: true}", "Step{Kind: StepSpec}").
 			and(core, "table.steps", "= raises || lowers, raises", "= false, raises && false").
 			and(core, "table.steps", "= t.withoutRaised(changed), true", "= t.withoutRaised(changed), false"),
+	}
+}
+
+// orderOfConcerns are the entries of the volume machine's list whose position or gate is a rule.
+func orderOfConcerns() []rule {
+	const file = machineCore + "/decide.go"
+	tests := []string{machineCore, attachModel}
+	// later moves an entry of the list behind another one.
+	later := func(name, sentence, entry, behind string) rule {
+		r := off(name, sentence, tests, file, "\t"+entry+",\n", "")
+		r.edits = append(r.edits, off("", "", nil, file, "\t"+behind+",\n", "\t"+behind+",\n\t"+entry+",\n").edits...)
+		return r
+	}
+	return []rule{
+		later("target move before resumption", "I/O does not resume in the evaluation in which a fail-over goes on",
+			"{Facts.targetMayMove, of[targetMove]}", "{Facts.kept, of[resumption]}"),
+		later("salvage after instances", "a faulted volume is used again once it is detached", "{Facts.kept, of[lifecycle]}",
+			"{Facts.kept, of[salvage]}"),
+		in("migrations gate changes", "replicas and sizes do not change while a volume migrates", tests, machineCore, "Facts.unchanging",
+			` && f.migration == "" && f.Volume.Spec.MigrationNodeID == ""`, ""),
 	}
 }
