@@ -54,7 +54,7 @@ func main() {
 	flag.StringVar(&o.scenario, "scenario", "", "only the scenario with this ID, such as O9")
 	flag.IntVar(&o.worlds, "worlds", 3, "number of control planes that run in parallel")
 	flag.StringVar(&o.actor, "actor", "", "only the points at which this controller crashes, and no other failure; "+
-		"of --pauses and --jumps only its leaders")
+		"of --pauses and --jumps only its leaders, of --rules only its rules (attach-controller)")
 	flag.Var(&o.shard, "shard", "only the k-th of n parts of the cases, as k/n")
 	flag.IntVar(&o.sweep, "sweep", 0, "also crash each controller at every n-th of its steps in one run; 0 runs no sweep")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other failures")
