@@ -80,7 +80,7 @@ type follower[T client.Object] struct {
 // readAgain is how often the object is read although no event of it came: what is wanted may depend on other objects, too.
 const readAgain = 5 * Poll
 
-// follow returns true once a state is enough, and false where the object is to be read and watched anew.
+// follow returns true once a state is enough, and false where the object is to be read and watched again.
 func (f *follower[T]) follow(ctx context.Context) (bool, error) {
 	if enough, err := f.read(ctx); enough || err != nil {
 		return enough, f.note(ctx, err)

@@ -23,7 +23,7 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
-// server is an API server that has a Volume, a Backup and its target, and is slow as long as it is told. It counts writes to the Backup.
+// server is an API server that has a Volume, a Backup and its target, and is slow while slow is set. It counts writes to the Backup.
 type server struct {
 	client.Client
 	scheme *runtime.Scheme
