@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
 
 // Queue is the queue of a controller.
@@ -58,10 +59,9 @@ func (m Mapper) Enqueue(q Queue, names ...string) {
 
 // List fills a list from the cache; its items are shared with the cache and never modified. A namespace among the options wins.
 func (m Mapper) List(ctx context.Context, into client.ObjectList, options ...client.ListOption) {
-	all := append([]client.ListOption{client.InNamespace(m.Namespace), client.UnsafeDisableDeepCopy}, options...)
-	if err := m.Reader.List(ctx, into, all...); err != nil {
+	if err := lookup.ListShared(ctx, m.Reader, m.Namespace, into, options...); err != nil {
 		// A list from a running cache fails only while the process stops.
-		log.FromContext(ctx).Error(err, "listing from the cache")
+		log.FromContext(ctx).Error(err, "reading from the cache")
 	}
 }
 

@@ -66,4 +66,10 @@ func TestAnOptionOfTheCallerWins(t *testing.T) {
 	require.Equal(t, "ns", r.options.Namespace)
 	require.NoError(t, lookup.List(t.Context(), r, "ns", &v1beta2.NodeList{}, client.InNamespace("other")))
 	require.Equal(t, "other", r.options.Namespace)
+
+	given := append(make([]client.ListOption, 0, 4), client.InNamespace("other"))
+	require.NoError(t, lookup.ListShared(t.Context(), r, "ns", &v1beta2.NodeList{}, given...))
+	require.Equal(t, "other", r.options.Namespace)
+	require.True(t, *r.options.UnsafeDisableDeepCopy)
+	require.Nil(t, given[:4][1], "the slice of the caller is not written")
 }

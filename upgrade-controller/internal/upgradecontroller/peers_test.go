@@ -20,7 +20,6 @@ type peers struct {
 	namespace string
 	broken    map[string]bool
 	reactor   *testkit.Reactor
-	failure   error
 }
 
 func (w *world) play(broken ...string) *peers {
@@ -28,19 +27,7 @@ func (w *world) play(broken ...string) *peers {
 	for _, node := range broken {
 		n.broken[node] = true
 	}
-	w.t.Cleanup(func() {
-		n.reactor.Stop()
-		if n.failure != nil && w.t.Failed() {
-			w.t.Logf("the peer controllers failed last with: %v", n.failure)
-		}
-	})
-	n.reactor = testkit.React(w.t, w.admin, w.namespace, func(ctx context.Context) error {
-		err := n.round(ctx)
-		if err != nil && ctx.Err() == nil {
-			n.failure = err // the next round tries again, as they would
-		}
-		return err
-	}, &v1beta2.DataEngineUpgradeManagerList{}, &v1beta2.NodeDataEngineUpgradeList{}, &v1beta2.NodeList{}, &v1beta2.InstanceManagerList{},
+	n.reactor = testkit.React(w.t, w.admin, w.namespace, n.round, &v1beta2.DataEngineUpgradeManagerList{}, &v1beta2.NodeDataEngineUpgradeList{}, &v1beta2.NodeList{}, &v1beta2.InstanceManagerList{},
 		&v1beta2.VolumeList{}, &v1beta2.EngineList{}, &v1beta2.ReplicaList{}, &v1beta2.SnapshotList{}, &corev1.PodList{})
 	return n
 }
