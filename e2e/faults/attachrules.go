@@ -62,7 +62,7 @@ func ticketRules() []rule {
 			and(core, "table.moves", "case t.engineOn(v.MigrationNodeID).State == v1beta2.InstanceStateError:", "case false:").alsoWorld("225"),
 		in("satisfied unchanged", "a ticket is satisfied only by what the same verdict does not change", []string{core}, core,
 			"table.satisfied", "unchanged := ", "unchanged := true || ").
-			and(core, "table.satisfied", "stays := ", "stays := true || ").
+			and(core, "table.migratedTo", "stays := ", "stays := true || ").
 			and(core, "table.steps", "= t.withoutRaised(changed), true", "= changed, true").alsoWorld("12"),
 		in("lower first", "lowered answers are written before Volume.spec", []string{core}, core, "table.steps",
 			"return []Step{answer, spec}", "return []Step{spec, answer}").alsoWorld("625"),

@@ -40,14 +40,20 @@ func (t table) satisfied(wanted Spec, x v1beta2.AttachmentTicket) bool {
 	if x.NodeID == "" || v.State != v1beta2.VolumeStateAttached || !t.counted(x) || t.waitsForData(x) {
 		return false
 	}
-	unchanged := wanted.NodeID == v.NodeID && Matches(x, wanted.DisableFrontend)
 	if x.NodeID == v.NodeID && v.CurrentNodeID == v.NodeID { // S1
+		unchanged := wanted.NodeID == v.NodeID && Matches(x, wanted.DisableFrontend)
 		return unchanged && Matches(x, v.DisableFrontend) && Matches(x, v.FrontendDisabled)
 	}
+	return t.migratedTo(wanted, x)
+}
+
+// migratedTo is S2: it reports whether the volume runs on the node of a ticket because it migrates there, and will stay. The target keeps
+// its answer while the migration is confirmed: the volume never stops running there.
+func (t table) migratedTo(wanted Spec, x v1beta2.AttachmentTicket) bool {
+	v := t.Volume
 	if x.Type != v1beta2.AttacherCSI || x.NodeID != v.CurrentMigrationNodeID || !Matches(x, v.DisableFrontend) || !t.running(x.NodeID) {
 		return false
 	}
-	// S2. The target keeps its answer while the migration is confirmed: the volume never stops running there.
 	stays := wanted.MigrationNodeID == x.NodeID || wanted.NodeID == x.NodeID
 	return stays && (x.NodeID == v.MigrationNodeID || x.NodeID == v.NodeID && v.confirming())
 }
@@ -84,16 +90,23 @@ func (t table) why(wanted Spec, x v1beta2.AttachmentTicket) (reason, message str
 			"No replica of the volume can be used: it attaches when one is salvaged or its node returns.")
 	case refused != "" && (!holds || t.down(x.NodeID)):
 		return refused, said
-	case holds && v.State == v1beta2.VolumeStateDetaching && wanted.MigrationNodeID == "":
-		return v1beta2.ReasonWaitingForDetach, t.leaving()
-	case holds && v.confirming():
-		return v1beta2.ReasonMigrating, fmt.Sprintf("The volume is completing its move to node %s.", x.NodeID)
 	case holds:
-		return v1beta2.ReasonAttaching, t.attaching(wanted)
+		return t.whyHolder(wanted, x)
 	case wanted.NodeID == "":
 		return t.whyNobody(x)
 	}
 	return t.whyOther(wanted, x)
+}
+
+// whyHolder is for a ticket that holds the volume, which is not attached yet.
+func (t table) whyHolder(wanted Spec, x v1beta2.AttachmentTicket) (reason, message string) {
+	switch {
+	case t.Volume.State == v1beta2.VolumeStateDetaching && wanted.MigrationNodeID == "":
+		return v1beta2.ReasonWaitingForDetach, t.leaving()
+	case t.Volume.confirming():
+		return v1beta2.ReasonMigrating, fmt.Sprintf("The volume is completing its move to node %s.", x.NodeID)
+	}
+	return v1beta2.ReasonAttaching, t.attaching(wanted)
 }
 
 // whyNoShare returns what the ticket of the volume's share waits for; empty if the share has none.

@@ -236,25 +236,30 @@ func (w *world) mayStart(i instance) bool {
 }
 
 func (w *world) mayStartEngine(i instance) bool {
-	var me *v1beta2.Engine
-	for _, e := range current(w.engines) {
-		if e.Name == i.name {
-			me = e
-		}
-	}
+	me := w.engineNamed(i.name)
 	v := w.volume.now.Spec
 	second := !me.Spec.Active && (w.v2() && (i.node == v.TargetNodeID || i.node == v.NodeID) || w.migrating())
+	return w.otherInstancesPermit(i, second) && w.otherEnginesPermit(me, second)
+}
+
+// otherInstancesPermit ends an instance of the engine on the wrong node first, and waits for engines that no object names.
+func (w *world) otherInstancesPermit(i instance, second bool) bool {
 	for _, x := range w.plane.running { // an instance on the wrong node ends first
 		if x.kind == kindEngine && x.name == i.name && x.node != i.node && w.reachable(x.node) {
 			w.end(x)
 			return false
 		}
-		if x.kind == kindEngine && w.reachable(x.node) && !second && w.noEngine(x.name) {
+		if x.kind == kindEngine && w.reachable(x.node) && !second && w.engineNamed(x.name) == nil {
 			return false
 		}
 	}
+	return true
+}
+
+// otherEnginesPermit is M7.
+func (w *world) otherEnginesPermit(me *v1beta2.Engine, second bool) bool {
 	for _, e := range current(w.engines) {
-		if e.Name == i.name || !ofEngine(e).live() {
+		if e.Name == me.Name || !ofEngine(e).live() {
 			continue
 		}
 		if !second || w.migrating() && !w.allRW(me, e) || !w.migrating() && !saidRW(me, e) {
@@ -269,13 +274,13 @@ func (w *world) migrating() bool {
 	return v.Spec.MigrationNodeID != "" || v.Status.CurrentMigrationNodeID != ""
 }
 
-func (w *world) noEngine(name string) bool {
+func (w *world) engineNamed(name string) *v1beta2.Engine {
 	for _, e := range current(w.engines) {
 		if e.Name == name {
-			return false
+			return e
 		}
 	}
-	return true
+	return nil
 }
 
 // allRW polls the running engine for the replicas that another one is to open.

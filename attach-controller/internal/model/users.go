@@ -47,6 +47,25 @@ func (w *world) newUsers() users {
 
 // ask changes the tickets of pods, people and jobs to what they want, one at a time.
 func (w *world) ask() {
+	wanted, stored := w.wantedTickets(), w.attachment.now.Spec.AttachmentTickets
+	for _, id := range slices.Sorted(maps.Keys(stored)) {
+		if _, stays := wanted[id]; !stays && w.usersOwn(stored[id].Type) {
+			w.putTickets(map[string]*v1beta2.AttachmentTicket{id: nil})
+			return
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(wanted)) {
+		before, has := stored[id]
+		if t := wanted[id]; !has || before.NodeID != t.NodeID || !maps.Equal(before.Parameters, t.Parameters) {
+			t.ID, t.Generation = id, max(before.Generation, w.attachment.now.Status.AttachmentTicketStatuses[id].Generation)+1
+			w.putTickets(map[string]*v1beta2.AttachmentTicket{id: &t})
+			return
+		}
+	}
+}
+
+// wantedTickets are the tickets that pods, people and jobs want now, by their names.
+func (w *world) wantedTickets() map[string]v1beta2.AttachmentTicket {
 	wanted := map[string]v1beta2.AttachmentTicket{}
 	for _, node := range slices.Sorted(maps.Keys(w.users.pods)) {
 		if w.users.pods[node] {
@@ -66,20 +85,7 @@ func (w *world) ask() {
 			wanted[j.id()] = before
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(stored)) {
-		if _, stays := wanted[id]; !stays && w.usersOwn(stored[id].Type) {
-			w.putTickets(map[string]*v1beta2.AttachmentTicket{id: nil})
-			return
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(wanted)) {
-		before, has := stored[id]
-		if t := wanted[id]; !has || before.NodeID != t.NodeID || !maps.Equal(before.Parameters, t.Parameters) {
-			t.ID, t.Generation = id, max(before.Generation, w.attachment.now.Status.AttachmentTicketStatuses[id].Generation)+1
-			w.putTickets(map[string]*v1beta2.AttachmentTicket{id: &t})
-			return
-		}
-	}
+	return wanted
 }
 
 func (w *world) usersOwn(attacher string) bool {

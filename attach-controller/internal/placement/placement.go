@@ -141,19 +141,8 @@ func (s *search) nodeRefused(n Node) stage {
 // disk reports whether one disk of a usable node is suitable.
 func (s *search) disk(n Node, key string) (option, stage) {
 	spec, status := n.Spec.Disks[key], n.Status.DiskStatus[key]
-	wanted := diskFilesystem
-	if s.DataEngine == v1beta2.DataEngineV2 {
-		wanted = diskBlock
-	}
-	switch kind := cmp.Or(spec.DiskType, diskFilesystem); {
-	case kind != wanted:
-		return option{}, stageOtherEngine
-	case !spec.AllowScheduling || spec.EvictionRequested:
-		return option{}, stageDiskNotAllowed
-	case status.DiskUUID == "" || !conditions.IsTrue(status.Conditions, v1beta2.DiskSchedulable):
-		return option{}, stageDiskNotReady
-	case !hasAll(spec.Tags, s.DiskSelector):
-		return option{}, stageDiskTags
+	if stage := s.diskRefused(spec, status); stage != fits {
+		return option{}, stage
 	}
 	scheduled := n.Scheduled[status.DiskUUID]
 	if lacks := s.lacking(spec, status, scheduled); lacks > 0 {
@@ -164,18 +153,42 @@ func (s *search) disk(n Node, key string) (option, stage) {
 	}
 	o := option{Disk: Disk{Node: n.Name, Zone: n.Status.Zone, UUID: status.DiskUUID, Path: cmp.Or(spec.Path, status.DiskPath)},
 		free: status.StorageMaximum - spec.StorageReserved - scheduled}
-	for _, t := range s.Taken {
-		o.sharedNode = o.sharedNode || t.Node == n.Name
-		o.sharedZone = o.sharedZone || t.Zone == n.Status.Zone && t.Zone != ""
-		o.sharedDisk = o.sharedDisk || t.DiskUUID == status.DiskUUID
-		if t.Node == n.Name {
-			o.replicas++
-		}
-	}
+	o.share(s.Taken)
 	if o.sharedNode && !s.NodeSoft || o.sharedZone && !s.ZoneSoft || o.sharedDisk && !s.DiskSoft {
 		return option{}, stageAffinity
 	}
 	return o, fits
+}
+
+// diskRefused returns why the disk takes no replica of the request, whatever its size and wherever the others are.
+func (s *search) diskRefused(spec v1beta2.DiskSpec, status v1beta2.DiskStatus) stage {
+	wanted := diskFilesystem
+	if s.DataEngine == v1beta2.DataEngineV2 {
+		wanted = diskBlock
+	}
+	switch kind := cmp.Or(spec.DiskType, diskFilesystem); {
+	case kind != wanted:
+		return stageOtherEngine
+	case !spec.AllowScheduling || spec.EvictionRequested:
+		return stageDiskNotAllowed
+	case status.DiskUUID == "" || !conditions.IsTrue(status.Conditions, v1beta2.DiskSchedulable):
+		return stageDiskNotReady
+	case !hasAll(spec.Tags, s.DiskSelector):
+		return stageDiskTags
+	}
+	return fits
+}
+
+// share records what the disk shares with the volume's other replicas.
+func (o *option) share(taken []Place) {
+	for _, t := range taken {
+		o.sharedNode = o.sharedNode || t.Node == o.Node
+		o.sharedZone = o.sharedZone || t.Zone == o.Zone && t.Zone != ""
+		o.sharedDisk = o.sharedDisk || t.DiskUUID == o.UUID
+		if t.Node == o.Node {
+			o.replicas++
+		}
+	}
 }
 
 // Lacks is how many bytes the disk of that UUID has too few for the request, apart from all other filters. It is unknown for a disk that
