@@ -19,39 +19,29 @@ import (
 )
 
 // Option changes what Main runs.
-type Option func(*settings)
-
-type settings struct {
-	cluster cluster.Options
-	crds    []string // relative to the module's root
-}
+type Option func(*cluster.Options)
 
 // WithClusterOptions starts the control plane with these options.
 func WithClusterOptions(options cluster.Options) Option {
-	return func(s *settings) { s.cluster = options }
-}
-
-// WithCRDs installs the CRDs in these directories, relative to the module's root, instead of those in crds.
-func WithCRDs(dirs ...string) Option {
-	return func(s *settings) { s.crds = dirs }
+	return func(o *cluster.Options) { *o = options }
 }
 
 // shared is the control plane of this test binary.
 var shared struct {
 	sync.Mutex
-	settings *settings
-	cluster  *cluster.Cluster
-	err      error
+	options *cluster.Options // nil before Main
+	cluster *cluster.Cluster
+	err     error
 }
 
 // Main runs the tests of a package and exits: the body of its TestMain.
 func Main(m *testing.M, opts ...Option) {
-	s := &settings{crds: []string{"crds"}}
+	options := &cluster.Options{}
 	for _, option := range opts {
-		option(s)
+		option(options)
 	}
 	shared.Lock()
-	shared.settings = s
+	shared.options = options
 	shared.Unlock()
 	code := m.Run()
 	if err := stop(); err != nil {
@@ -75,11 +65,11 @@ func stop() error {
 func Cluster() *cluster.Cluster {
 	shared.Lock()
 	defer shared.Unlock()
-	if shared.settings == nil {
+	if shared.options == nil {
 		panic("testkit.Cluster needs a TestMain that calls testkit.Main")
 	}
 	if shared.cluster == nil && shared.err == nil {
-		shared.cluster, shared.err = start(context.Background(), shared.settings)
+		shared.cluster, shared.err = start(context.Background(), *shared.options)
 	}
 	if shared.err != nil {
 		panic(fmt.Sprintf("testkit: %v", shared.err))
@@ -87,27 +77,18 @@ func Cluster() *cluster.Cluster {
 	return shared.cluster
 }
 
-func start(ctx context.Context, s *settings) (*cluster.Cluster, error) {
-	c, err := cluster.Start(ctx, s.cluster)
+func start(ctx context.Context, options cluster.Options) (*cluster.Cluster, error) {
+	root, err := cluster.ModuleRoot()
 	if err != nil {
 		return nil, err
 	}
-	if err := installCRDs(ctx, c, s.crds); err != nil {
+	c, err := cluster.Start(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.InstallCRDs(ctx, filepath.Join(root, "crds")); err != nil {
 		_ = c.Stop() // the first error explains why
 		return nil, err
 	}
 	return c, nil
-}
-
-func installCRDs(ctx context.Context, c *cluster.Cluster, dirs []string) error {
-	root, err := cluster.ModuleRoot()
-	if err != nil {
-		return err
-	}
-	for _, dir := range dirs {
-		if err := c.InstallCRDs(ctx, filepath.Join(root, dir)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
