@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/upgrade-controller/internal/preflight"
 )
 
 // Nodes returns the nodes of an upgrade in their order: as spec.nodes lists them, else every node that has a
@@ -70,7 +71,7 @@ func leftOut(nodes map[string]string) string {
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
 		lines = append(lines, fmt.Sprintf("%s (%s)", name, nodes[name]))
 	}
-	return "Left out, and without the new image: " + some(lines) + "."
+	return "Left out, and without the new image: " + preflight.Names(lines) + "."
 }
 
 // finished reports whether a manager has ended: it has no node under way and will begin none.

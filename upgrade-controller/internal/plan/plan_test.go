@@ -165,8 +165,7 @@ func TestARefusalNamesTheBlockersOfEveryNode(t *testing.T) {
 		w.Cluster.Volumes["vol-1"].Object.Spec.MigrationNodeID = "node-2"
 	}))
 	require.Equal(t, v1beta2.UpgradeStateError, v.Status.State)
-	for _, part := range []string{"Node node-9: UnknownNode", "Node node-1, volume vol-1: Migrating", "Node node-3: ImageMissing",
-		"Node node-3, volume vol-1: Migrating"} {
+	for _, part := range []string{"Node node-9: UnknownNode", "Nodes node-1, node-3, volume vol-1: Migrating", "Node node-3: ImageMissing"} {
 		require.Contains(t, v.Status.ErrorMessage, part)
 	}
 	require.True(t, conditions.IsFalse(v.Status.Conditions, v1beta2.UpgradePreflight))

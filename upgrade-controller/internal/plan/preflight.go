@@ -110,7 +110,7 @@ func (p *pass) unseen() bool {
 	}
 	p.requeueAt(deadline)
 	message := fmt.Sprintf("The instances of %s are not known at the moment; im-monitor reports them once it reads them. Check the "+
-		"InstanceManagers of their nodes.", some(names))
+		"InstanceManagers of their nodes.", preflight.Names(names))
 	p.condition(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, message)
 	p.move(v1beta2.ReasonCheckingImages, message)
 	return true
@@ -127,15 +127,6 @@ func (p *pass) passing(found []preflight.Blocker) bool {
 	p.condition(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonCheckingImages, preflight.Sentence(found))
 	p.move(v1beta2.ReasonCheckingImages, preflight.Sentence(found))
 	return true
-}
-
-// some lists the first of many.
-func some(names []string) string {
-	const limit = 20
-	if more := len(names) - limit; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), more)
-	}
-	return strings.Join(names, ", ")
 }
 
 // checkedSince is when the check of images began: the time at which Preflight became False for it.

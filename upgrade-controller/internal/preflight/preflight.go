@@ -6,7 +6,6 @@ package preflight
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -71,43 +70,6 @@ type Blocker struct {
 	Node, Volume string
 	Kind         Kind
 	Message      string
-}
-
-// String is the blocker as a sentence.
-func (b Blocker) String() string {
-	if b.Volume == "" {
-		return fmt.Sprintf("Node %s: %s: %s", b.Node, b.Kind, b.Message)
-	}
-	return fmt.Sprintf("Node %s, volume %s: %s: %s", b.Node, b.Volume, b.Kind, b.Message)
-}
-
-// most bounds the number of blockers that are reported each; a status that holds them all in several places would grow until the API server
-// refuses it.
-const most = 200
-
-// Sentence is all blockers, one after the other; of very many the first ones, and how many more there are of each kind.
-func Sentence(list []Blocker) string {
-	reported := list[:min(len(list), most)]
-	lines := make([]string, 0, len(reported)+1)
-	for _, b := range reported {
-		lines = append(lines, b.String())
-	}
-	if rest := list[len(reported):]; len(rest) > 0 {
-		lines = append(lines, fmt.Sprintf("And %d more: %s.", len(rest), kinds(rest)))
-	}
-	return strings.Join(lines, " ")
-}
-
-func kinds(list []Blocker) string {
-	counts := map[Kind]int{}
-	for _, b := range list {
-		counts[b.Kind]++
-	}
-	out := make([]string, 0, len(counts))
-	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		out = append(out, fmt.Sprintf("%d %s", counts[kind], kind))
-	}
-	return strings.Join(out, ", ")
 }
 
 // Blockers returns everything that blocks the upgrade of the node: of the node itself, then volume by volume.

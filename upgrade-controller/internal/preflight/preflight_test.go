@@ -241,7 +241,7 @@ func TestTwoHealthyReplicasOnTwoNodesAreNeededOneOfThemElsewhere(t *testing.T) {
 			require.Len(t, found, 1)
 			require.Equal(t, preflight.TooFewReplicas, found[0].Kind)
 			require.Equal(t, "single", found[0].Volume)
-			require.Contains(t, found[0].String(), "volume single: TooFewHealthyReplicas")
+			require.Contains(t, preflight.Sentence(found[:1]), "volume single: TooFewHealthyReplicas")
 		})
 	}
 	t.Run("two elsewhere are enough", func(t *testing.T) {
@@ -272,6 +272,21 @@ func TestAllBlockersAreSaidAtOnce(t *testing.T) {
 		"volume vol: Degraded", "volume vol: Migrating"} {
 		require.Contains(t, sentence, part)
 	}
+}
+
+func TestWhatBlocksSeveralNodesIsReportedOnceAndWhatEndsByItselfLast(t *testing.T) {
+	var found []preflight.Blocker
+	for i := range 22 {
+		node := fmt.Sprintf("node-%d", i)
+		found = append(found, preflight.Blocker{Node: node, Volume: "vol", Kind: preflight.Purging, Message: "wait."})
+		if i < 2 {
+			found = append(found, preflight.Blocker{Node: node, Volume: "vol", Kind: preflight.Standby, Message: "activate it."})
+		}
+	}
+	found = append(found, preflight.Blocker{Node: "node-1", Kind: preflight.DiskNotReady, Message: "see it."})
+	require.Equal(t, "Nodes node-0, node-1, volume vol: Standby: activate it. Node node-1: DiskNotReady: see it. Nodes node-0, node-1, "+
+		"node-2, node-3, node-4, node-5, node-6, node-7, node-8, node-9, node-10, node-11, node-12, node-13, node-14, node-15, node-16, "+
+		"node-17, node-18, node-19 and 2 more, volume vol: RemovingSnapshot: wait.", preflight.Sentence(found))
 }
 
 func TestVeryManyBlockersAreToldInPart(t *testing.T) {
