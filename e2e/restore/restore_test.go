@@ -191,16 +191,26 @@ func objectsOf(t *testing.T, ctx context.Context, volume string) map[string]int 
 }
 
 // startsNothingEmpty waits until the volume's replicas, which were healthy at the time of the backup and whose data is gone, report that
-// they are not created again.
+// they are not created again: each that is to run, and one at least. One that the restored engine has dropped is marked as failed, and is
+// not to run.
 func startsNothingEmpty(t *testing.T, ctx context.Context, volume string) {
 	t.Helper()
 	require.NoError(t, here.Wait(ctx, "the replicas of "+volume+" to report that their data is missing", patience,
 		func(ctx context.Context) (string, error) {
 			replicas, err := here.ReplicasOf(ctx, volume)
+			missing := 0
+			var others []string
 			for _, r := range replicas {
-				if conditions.Reason(r.Status.Conditions, v1beta2.InstanceCreation) != v1beta2.ReasonDataMissing {
-					return r.Name + " reports " + world.FormatConditions(r.Status.Conditions), nil
+				switch {
+				case conditions.Reason(r.Status.Conditions, v1beta2.InstanceCreation) == v1beta2.ReasonDataMissing:
+					missing++
+				case r.Spec.FailedAt == "" || r.Spec.DesireState == v1beta2.InstanceStateRunning:
+					others = append(others, fmt.Sprintf("%s is wanted %s, failed at %q, reports %s", r.Name, r.Spec.DesireState, r.Spec.FailedAt,
+						world.FormatConditions(r.Status.Conditions)))
 				}
+			}
+			if missing == 0 || len(others) > 0 {
+				return fmt.Sprintf("%d do: %v", missing, others), err
 			}
 			return "", err
 		}))
