@@ -102,6 +102,7 @@ manifests:
 	$(GO) generate ./shared/... ./im-monitor/...
 	$(foreach c,$(CONTROLLERS),$(CONTROLLER_GEN) rbac:roleName=drover-$(c) paths=./$(c)/... paths=./shared/runkit output:rbac:dir=$(c)/deploy &&) true
 	$(GO) run ./e2e/tokens
+	$(GO) run ./e2e/faults --page docs/rules.md
 
 drift: ## formatting, generated files, BUILD files, go.mod: fails on a difference and prints how to fix it
 	@tools/check.sh

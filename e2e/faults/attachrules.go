@@ -16,6 +16,8 @@ func (r rule) alsoWorld(seed string) rule {
 // volumeRules are those by which attach-controller attaches and detaches a volume.
 func volumeRules() []rule {
 	return []rule{
+		in("nothing elsewhere", "no engine starts while another engine or frontend of the volume may run on another node [ATT-1]",
+			[]string{machineCore}, machineCore, "Facts.runsElsewhere", "", "return false"),
 		in("creating closes", "a volume in state creating closes first, on whichever node it is wanted", []string{machineCore}, machineCore,
 			"lifecycle.create", "if (closing{l.draft}).close() {", "if true {"),
 		in("creating ends", "a volume in state creating is detached once it is closed", []string{machineCore}, machineCore,
@@ -42,6 +44,8 @@ func volumeRules() []rule {
 func ticketRules() []rule {
 	const core = ticketCore
 	return []rule{
+		in("released first", "a volume gets another node once it is on none [ATT-1]", []string{core}, core, "table.waits",
+			"if t.Volume.released() {", "if true {"),
 		in("cordon refuses people", "a cordoned node refuses tickets of longhorn-api only", []string{core}, core, "World.refusal",
 			"node.Cordoned && t.Type == v1beta2.AttacherLonghornAPI", "node.Cordoned").alsoWorld("15"),
 		in("release unattached", "a node that went down before the volume was attached there loses it", []string{core}, core,

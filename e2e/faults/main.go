@@ -15,7 +15,9 @@
 //	faults --pauses 100         instead, pause leaders with a signal for 20 to 60 s; a former leader must not write
 //	faults --jumps 20           instead, set the wall clock of leaders, by seconds to hours, and set it back
 //	faults --rules=all          instead, disable one rule of live upgrades and of attaching after the other; a test must fail
+//	faults --rules=all --only X  of the rules, those whose name contains X
 //	faults --mutants=only       only the mutants
+//	faults --page FILE          writes the page that lists the rules and mutants, and runs nothing
 package main
 
 import (
@@ -42,6 +44,8 @@ type options struct {
 	sweep    int
 	single   bool
 	rules    string
+	only     string
+	page     string
 	pauses   int
 	jumps    int
 }
@@ -61,6 +65,8 @@ func main() {
 	flag.Func("rules",
 		"instead, disable one rule of live upgrades and of attaching after the other; a test must fail: all packages, or first for the rule's own package",
 		enumflag.Words(&o.rules, "all", "first"))
+	flag.StringVar(&o.only, "only", "", "of --rules, only those whose name contains this")
+	flag.StringVar(&o.page, "page", "", "write the page of rules and mutants to this file, and run nothing")
 	flag.IntVar(&o.pauses, "pauses", 0, "instead, run this number of scenarios, each with a leader paused by a signal for 20 to 60 "+
 		"s, with two processes of each controller")
 	flag.IntVar(&o.jumps, "jumps", 0, "instead, run this number of scenarios, each with the wall clock of a leader set by seconds to "+
@@ -88,6 +94,9 @@ func budgetDefault() time.Duration {
 func run(ctx context.Context, o options) (err error) {
 	h := &harness{tally: &tally{out: os.Stdout, began: time.Now()}}
 	defer func() { err = errors.Join(err, h.stop()) }()
+	if o.page != "" {
+		return os.WriteFile(o.page, []byte(page()), 0o644)
+	}
 	if o.rules != "" {
 		return h.rules(ctx, o)
 	}

@@ -47,6 +47,7 @@ func chosenRules(o options) []rule {
 	if o.actor == "attach-controller" {
 		list = attachRules()
 	}
+	list = slices.DeleteFunc(list, func(r rule) bool { return !strings.Contains(r.name, o.only) })
 	list = deal(o.shard, list, 1)
 	if o.rules == "first" {
 		for i := range list {
@@ -59,6 +60,9 @@ func chosenRules(o options) []rule {
 // rules disables one rule after the other, and counts those for which the tests fail.
 func (h *harness) rules(ctx context.Context, o options) error {
 	list := chosenRules(o)
+	if len(list) == 0 {
+		return fmt.Errorf("no rule has %q in its name; docs/rules.md lists them", o.only)
+	}
 	missed := 0
 	for _, r := range list {
 		overlay, err := world.Mutate(r.edits...)
