@@ -88,8 +88,7 @@ func TestEachFaultOnTheWire(t *testing.T) {
 func TestNoticesAreDroppedDoubledAndDelayed(t *testing.T) {
 	w := newWorld(t, nil)
 	instances := imrpc.NewInstanceServiceClient(w.dial(w.pod(dataplane.V1), "8503"))
-	stream, err := instances.InstanceWatch(t.Context(), &emptypb.Empty{})
-	require.NoError(t, err)
+	stream := w.watch(instances)
 	require.Empty(t, names(t, instances))
 	notices := make(chan time.Time, 10)
 	go func() {

@@ -36,7 +36,7 @@ import (
 func TestMain(m *testing.M) { testkit.Main(m) }
 
 const (
-	soon = 10 * time.Second
+	soon = testkit.Timeout
 	tick = 5 * time.Millisecond
 )
 
@@ -137,6 +137,19 @@ func (w *world) dial(pod *corev1.Pod, port string) *grpc.ClientConn {
 	return c
 }
 
+// watch opens the stream of notices of a pod, and returns it once the server knows it: a client cannot tell, and what changes before is not
+// noticed.
+func (w *world) watch(instances imrpc.InstanceServiceClient) grpc.ServerStreamingClient[emptypb.Empty] {
+	w.t.Helper()
+	stream, err := instances.InstanceWatch(w.t.Context(), &emptypb.Empty{})
+	require.NoError(w.t, err)
+	require.Eventually(w.t, func() bool {
+		var pods []machine.Pod
+		return w.control.Do(w.t.Context(), "GET", "/v1/pods", nil, &pods) == nil && len(pods) == 1 && pods[0].Watchers == 1
+	}, soon, tick)
+	return stream
+}
+
 // names are the instances that a pod's server lists.
 func names(t *testing.T, c imrpc.InstanceServiceClient) []string {
 	t.Helper()
@@ -161,8 +174,7 @@ func TestAPodRunsSoonAndServesTheInstanceManagerAPI(t *testing.T) {
 	version, err := instances.VersionGet(t.Context(), &emptypb.Empty{})
 	require.NoError(t, err)
 	require.Equal(t, int64(7), version.InstanceManagerAPIVersion)
-	stream, err := instances.InstanceWatch(t.Context(), &emptypb.Empty{})
-	require.NoError(t, err)
+	stream := w.watch(instances)
 	require.Empty(t, names(t, instances))
 	var put control.PutAnswer
 	w.do("POST", "/v1/instances", control.PutRequest{Instances: []control.Put{{Node: w.node,
@@ -232,14 +244,13 @@ func TestANodeThatIsCutOffKeepsItsInstancesAndItsStreams(t *testing.T) {
 	w := newWorld(t, nil)
 	pod := w.pod(dataplane.V1)
 	instances := imrpc.NewInstanceServiceClient(w.dial(pod, "8503"))
-	stream, err := instances.InstanceWatch(t.Context(), &emptypb.Empty{})
-	require.NoError(t, err)
+	stream := w.watch(instances)
 	require.Empty(t, names(t, instances))
 	w.do("POST", "/v1/nodes/"+w.node+"/state", control.SetNode{State: machine.Cut}, nil)
 	w.ready(corev1.ConditionUnknown)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err = instances.InstanceList(ctx, &emptypb.Empty{})
+	_, err := instances.InstanceList(ctx, &emptypb.Empty{})
 	require.Equal(t, codes.DeadlineExceeded, status.Code(err))
 	w.do("POST", "/v1/instances", control.PutRequest{Instances: []control.Put{{Node: w.node,
 		Spec: dataplane.Spec{Name: "r", Type: "replica"}}}}, nil)
@@ -263,11 +274,9 @@ func TestARestartedContainerIsAnotherRunAtTheSameAddress(t *testing.T) {
 	w := newWorld(t, nil)
 	pod := w.pod(dataplane.V1)
 	instances := imrpc.NewInstanceServiceClient(w.dial(pod, "8503"))
-	stream, err := instances.InstanceWatch(t.Context(), &emptypb.Empty{})
-	require.NoError(t, err)
-	require.Empty(t, names(t, instances), "the answer comes after the watch has arrived")
+	stream := w.watch(instances)
 	w.do("POST", "/v1/pods/"+w.node+":v1/restart", control.Restart{}, nil)
-	_, err = stream.Recv()
+	_, err := stream.Recv()
 	require.Equal(t, codes.Unavailable, status.Code(err))
 	again := w.podWhen(pod, func(p *corev1.Pod) bool {
 		return p.Status.ContainerStatuses[0].ContainerID != pod.Status.ContainerStatuses[0].ContainerID

@@ -54,6 +54,9 @@ type Config struct {
 	CallPatience time.Duration
 	// SafetyPeriod (10 min, jittered by a fifth) is the longest time without a list.
 	SafetyPeriod time.Duration
+	// SecondList (10 s) is when a list follows the first one of a connection: the watch may have arrived at the server after the first list
+	// was read, and what changed in between is noticed by nothing else.
+	SecondList time.Duration
 	// NoticeInterval (10 ms) is the least time between the beginnings of two lists that notices cause, FollowUpInterval (1 s) that of
 	// follow-ups.
 	NoticeInterval, FollowUpInterval time.Duration
@@ -76,6 +79,7 @@ func (c Config) withDefaults() Config {
 		{&c.Quiet, 10 * time.Second},
 		{&c.CallPatience, 3 * time.Minute},
 		{&c.SafetyPeriod, 10 * time.Minute},
+		{&c.SecondList, 10 * time.Second},
 		{&c.NoticeInterval, 10 * time.Millisecond},
 		{&c.FollowUpInterval, time.Second},
 		{&c.BackoffMin, 250 * time.Millisecond},

@@ -153,18 +153,34 @@ func TestAQuietHourHasOnlySafetyLists(t *testing.T) {
 	})
 }
 
+// Nothing shows when a server has a watch: what changes between the first list and that moment sends no notice.
+func TestAChangeBeforeTheWatchArrivedIsInTheSecondList(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.Set(b.target)
+		synctest.Wait()
+		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") })
+		b.after(9 * time.Second)
+		require.Empty(t, b.names(t))
+		b.after(time.Second)
+		require.Equal(t, []string{"r-1"}, b.names(t))
+		b.after(time.Minute)
+		require.Equal(t, []imclient.Cause{imclient.CauseReconnect, imclient.CauseSafety}, b.server.lists(), "one more, then none")
+	})
+}
+
 func TestAV2EpochIsListedOnceMoreWhenItHasSettled(t *testing.T) {
 	bubble(t, v1beta2.DataEngineV2, func(t *testing.T, b *bench) {
 		b.Set(b.target)
 		synctest.Wait()
 		list, _ := b.Latest(manager)
 		require.False(t, list.Settled, "a v2 server may still be rediscovering")
+		b.after(11 * time.Second)
 		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") }) // rediscovery sends no notice
-		b.after(31 * time.Second)
+		b.after(20 * time.Second)
 		list, _ = b.Latest(manager)
 		require.True(t, list.Settled)
 		require.Equal(t, []string{"r-1"}, b.names(t))
-		require.Equal(t, []imclient.Cause{imclient.CauseReconnect, imclient.CauseFollowUp}, b.server.lists())
+		require.Equal(t, []imclient.Cause{imclient.CauseReconnect, imclient.CauseSafety, imclient.CauseFollowUp}, b.server.lists())
 		require.True(t, b.seen()[1].Whole, "whoever waited for a settled list hears of it")
 	})
 }

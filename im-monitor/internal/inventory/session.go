@@ -34,7 +34,8 @@ type session struct {
 }
 
 // run connects, watches, lists, and lists again whenever there is a reason, until something fails. The watch is opened before anything is
-// read, and one round trip lies between it and the first list, so that the server knows its watcher by then.
+// read, and one round trip lies between it and the first list, so that the server mostly knows its watcher by then. Nothing proves it: what
+// changed between the first list and a watch that arrived later is seen by the second list (Config.SecondList).
 func (s *session) run() error {
 	var err error
 	if s.client, err = s.config.Connect(s.target); err != nil {
@@ -108,6 +109,9 @@ func (s *session) list(cause imclient.Cause) error {
 	waiters, previous := s.member.take()
 	s.began = s.config.Clock.Now()
 	s.safety = s.began.Add(s.config.safetyDelay())
+	if cause == imclient.CauseReconnect {
+		s.safety = s.began.Add(s.config.SecondList)
+	}
 	instances, err := s.client.List(s.ctx, cause, previous)
 	if err != nil {
 		err = fmt.Errorf("listing the instances of %s: %w", s.target.InstanceManager, err)

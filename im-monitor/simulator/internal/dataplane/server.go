@@ -132,6 +132,13 @@ type Watcher struct {
 	more    chan struct{}
 }
 
+// Watchers is how many watch streams the server knows. A stream that a client has just opened may not have arrived yet.
+func (s *Server) Watchers() int {
+	s.plane.mu.Lock()
+	defer s.plane.mu.Unlock()
+	return len(s.watchers)
+}
+
 // Watch begins to count notices; there is none at the start.
 func (s *Server) Watch() *Watcher {
 	s.plane.mu.Lock()

@@ -52,6 +52,8 @@ type Pod struct {
 	ExitReason string `json:"exitReason,omitempty"`
 	// Ready is false while the process is down between two runs.
 	Ready bool `json:"ready"`
+	// Watchers is how many InstanceWatch streams its server knows.
+	Watchers int `json:"watchers"`
 
 	server   *dataplane.Server
 	endpoint *serve.Endpoint

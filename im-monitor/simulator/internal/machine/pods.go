@@ -162,10 +162,15 @@ func (m *Machine) Pod(name string) (Pod, bool) {
 // Pods are all pods by name.
 func (m *Machine) Pods() []Pod {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	out := make([]Pod, 0, len(m.pods))
 	for _, p := range m.pods {
 		out = append(out, *p)
+	}
+	m.mu.Unlock()
+	for i := range out {
+		if out[i].server != nil {
+			out[i].Watchers = out[i].server.Watchers()
+		}
 	}
 	slices.SortFunc(out, func(a, b Pod) int { return strings.Compare(a.Name, b.Name) })
 	return out
