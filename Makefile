@@ -20,8 +20,11 @@ setup: controlplane ## once in a clone: modules, the control plane of the tests,
 	$(GO) mod download
 	@printf '#!/bin/sh\nexec make --no-print-directory drift\n' > "$$(git rev-parse --git-path hooks)/pre-push" && chmod +x "$$(git rev-parse --git-path hooks)/pre-push"
 
-demo: controlplane ## show the main job, on a real API server
-	$(GO) run ./e2e/demo $(DEMO_FLAGS)
+demo: controlplane ## show the main job, on a real API server; DEMO_FLAGS=--keep leaves it running to explore it
+	@mkdir -p bin
+	@echo "building the demo; from an empty cache that takes two minutes"
+	@$(GO) build -o bin/demo ./e2e/demo
+	@trap : INT; bin/demo $(DEMO_FLAGS) || [ $$? -eq 130 ] # 130: Ctrl-C
 
 # Tests mostly wait for controllers, so that more run side by side than there are processors: packages, and tests of one package. Without
 # debug information they are linked in two thirds of the time.
@@ -83,7 +86,8 @@ bench: controlplane ## measure; BENCH=orphan|attach|snapshot|upgrade|quiet|scale
 	$(GO) run ./e2e/bench $(if $(BENCH),--group $(BENCH))
 
 controlplane: ## etcd and kube-apiserver: found, downloaded, or built once into the cache
-	@$(GO) run ./e2e/cluster build
+	@echo "searching for etcd and kube-apiserver"
+	@found=$$($(GO) run ./e2e/cluster build) && echo "found in $$found"
 
 build: ## static binaries into bin/
 	@mkdir -p bin

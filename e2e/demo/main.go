@@ -18,18 +18,25 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"drover.dev/drover/e2e/world"
 )
 
 func main() {
 	keep := flag.Bool("keep", false, "keep everything running at the end and print commands to explore it; Ctrl-C ends it")
+	flag.Usage = func() {
+		fmt.Fprintf(flag.CommandLine.Output(), "Shows Drover's main job on a real Kubernetes API server with three simulated nodes, in about a minute.\n\n"+
+			"  make demo                      run it\n  make demo DEMO_FLAGS=--keep    keep everything running at the end, to explore it\n\n")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, *keep)
 	interrupted := ctx.Err() != nil
 	stop()
 	switch {
-	case interrupted && (err == nil || errors.Is(err, context.Canceled)):
+	case interrupted: // whatever failed then failed for it
 		fmt.Println("\nStopped; everything was removed.")
 		os.Exit(130)
 	case err != nil:
@@ -39,7 +46,8 @@ func main() {
 }
 
 func run(ctx context.Context, keep bool) (err error) {
-	s := &scenario{out: os.Stdout, began: time.Now()}
+	colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
+	s := &scenario{out: os.Stdout, colour: colour, began: time.Now()}
 	s.section("A real control plane, three simulated nodes, five controllers")
 	w, err := world.Start(ctx, world.Options{Nodes: nodes, Log: s.note, Attach: true, Snapshots: true, Upgrades: true})
 	if err != nil {
@@ -50,7 +58,7 @@ func run(ctx context.Context, keep bool) (err error) {
 	if err := d.run(ctx); err != nil {
 		return err
 	}
-	fmt.Printf("\nDone in %.0f s.\n", time.Since(s.began).Seconds())
+	s.summary()
 	if keep {
 		return d.keep(ctx)
 	}

@@ -8,10 +8,27 @@ import (
 	"time"
 )
 
+// The colours of a terminal.
+const (
+	green, red, bold, dim = "\x1b[32m", "\x1b[31m", "\x1b[1m", "\x1b[2m"
+	plain                 = "\x1b[0m"
+)
+
 // scenario prints each step when it is done.
 type scenario struct {
-	out   io.Writer
-	began time.Time
+	out    io.Writer
+	colour bool
+	began  time.Time
+	// steps are those that are done, sections those that have begun.
+	steps, sections int
+}
+
+// painted returns the text in a colour, where the output is a terminal.
+func (s *scenario) painted(colour, text string) string {
+	if !s.colour {
+		return text
+	}
+	return colour + text + plain
 }
 
 // step does one step and prints its result; the line begins with the time since the scenario began, in seconds.
@@ -21,16 +38,17 @@ func (s *scenario) step(ctx context.Context, title string, do func(context.Conte
 	}
 	detail, err := do(ctx)
 	if err != nil {
-		s.line("✗", title, "")
+		s.line(s.painted(red, "✗"), title, "")
 		return fmt.Errorf("%s: %w", title, err)
 	}
-	s.line("✓", title, detail)
+	s.steps++
+	s.line(s.painted(green, "✓"), title, detail)
 	return nil
 }
 
 func (s *scenario) line(tick, title, detail string) {
 	if detail != "" {
-		title += " — " + detail
+		title += s.painted(dim, " — "+detail)
 	}
 	fmt.Fprintf(s.out, "%7.1fs  %s %s\n", time.Since(s.began).Seconds(), tick, title)
 }
@@ -40,7 +58,7 @@ func (s *scenario) note(format string, args ...any) { s.line("·", fmt.Sprintf(f
 
 // show prints a table, indented, under the command that prints the same.
 func (s *scenario) show(command, table string) {
-	fmt.Fprintf(s.out, "\n           $ %s\n", command)
+	fmt.Fprintf(s.out, "\n           %s\n", s.painted(bold, "$ "+command))
 	for line := range strings.Lines(table) {
 		fmt.Fprintf(s.out, "           %s", line)
 	}
@@ -48,4 +66,12 @@ func (s *scenario) show(command, table string) {
 }
 
 // section begins a part of the scenario.
-func (s *scenario) section(title string) { fmt.Fprintf(s.out, "\n%s\n", title) }
+func (s *scenario) section(title string) {
+	s.sections++
+	fmt.Fprintf(s.out, "\n%s\n", s.painted(bold, title))
+}
+
+// summary is the last line.
+func (s *scenario) summary() {
+	s.section(fmt.Sprintf("All %d steps passed, in %d sections and %.0f s.", s.steps, s.sections, time.Since(s.began).Seconds()))
+}

@@ -249,6 +249,23 @@ Everything runs until Ctrl-C. In another terminal:
 
 Logs: %[4]s/*.log
 `, kubeconfig, w.Namespace, w.Control(), w.Dir)
-	<-ctx.Done()
-	return nil
+	return d.watch(ctx)
+}
+
+// watch reports each controller that ends by itself, until Ctrl-C.
+func (d *demo) watch(ctx context.Context) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var reported error
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if err := d.world.Died(); err != nil && (reported == nil || err.Error() != reported.Error()) {
+			d.scenario.note("%v", err)
+			reported = err
+		}
+	}
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -135,6 +138,11 @@ func (d *demo) refused(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
+	if err := s.step(ctx, "the snapshots that the upgrade took are removed again", func(ctx context.Context) (string, error) {
+		return "", d.ownSnapshotsGone(ctx, "upgrade")
+	}); err != nil {
+		return err
+	}
 	if err := s.step(ctx, "the next upgrade is refused", func(ctx context.Context) (string, error) {
 		if err := w.Upgrade(ctx, "refused", newImage("v1.13.0"), nil); err != nil {
 			return "", err
@@ -149,6 +157,23 @@ func (d *demo) refused(ctx context.Context) error {
 			return "", err
 		}
 		return "detached volumes do not block an upgrade", w.WaitDetached(ctx, scratch, patience)
+	})
+}
+
+// ownSnapshotsGone waits until none is left of the snapshots that upgrades take of volumes before they change them.
+func (d *demo) ownSnapshotsGone(ctx context.Context, prefix string) error {
+	w := d.world
+	return w.Wait(ctx, "the removal of the upgrade's snapshots", patience, func(ctx context.Context) (string, error) {
+		var list v1beta2.SnapshotList
+		if err := w.Admin.List(ctx, &list, client.InNamespace(w.Namespace)); err != nil {
+			return "", fmt.Errorf("listing snapshots: %w", err)
+		}
+		for i := range list.Items {
+			if strings.HasPrefix(list.Items[i].Name, prefix+"-") {
+				return list.Items[i].Name + " is still there", nil
+			}
+		}
+		return "", nil
 	})
 }
 

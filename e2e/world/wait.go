@@ -36,6 +36,7 @@ func (w *World) WaitSlowly(ctx context.Context, what string, pause, within time.
 func (w *World) wait(ctx context.Context, what string, pause, within time.Duration, check func(context.Context) (string, error),
 	due func() bool) error {
 	within = w.Stretched(within)
+	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	ticker := time.NewTicker(pause)
@@ -58,6 +59,9 @@ func (w *World) wait(ctx context.Context, what string, pause, within time.Durati
 		}
 		select {
 		case <-ctx.Done():
+			if whole.Err() != nil {
+				return fmt.Errorf("waiting for %s: %w; %s", what, context.Cause(whole), why)
+			}
 			return fmt.Errorf("waited %s for %s: %s", within, what, why)
 		case <-ticker.C:
 		}

@@ -141,7 +141,8 @@ func Start(ctx context.Context, options Options) (*World, error) {
 }
 
 func (w *World) build(ctx, _ context.Context) error {
-	w.options.Log("building the binaries")
+	w.options.Log("building the binaries; from an empty cache that takes some minutes")
+	defer w.reportEvery(15*time.Second, "still building the binaries")()
 	if err := Build(ctx, w.Dir, nil, SimulatorBinary); err != nil {
 		return err
 	}
@@ -155,6 +156,24 @@ func (w *World) build(ctx, _ context.Context) error {
 		}
 	}
 	return Build(ctx, w.Dir, w.options.Overlay, here...)
+}
+
+// reportEvery logs the text and the time so far, until the function that it returns is called.
+func (w *World) reportEvery(pause time.Duration, text string) (stop func()) {
+	began, done := time.Now(), make(chan struct{})
+	go func() {
+		tick := time.NewTicker(pause)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				w.options.Log("%s, %s so far", text, time.Since(began).Round(time.Second))
+			}
+		}
+	}()
+	return func() { close(done) }
 }
 
 // root is the module root of a source, or this module's.
