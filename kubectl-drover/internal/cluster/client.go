@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Client reads and writes the objects of one namespace with Drover in it.
+type Client struct {
+	// Namespace is that of the custom resources.
+	Namespace string
+	// Now is the time of the observation.
+	Now time.Time
+
+	api client.WithWatch
+}
+
+// API returns the client for writes: of commands that attach, detach, delete and approve.
+func (c *Client) API() client.WithWatch { return c.api }
+
+// Objects returns empty objects of the client's namespace, for Read to fill.
+func (c *Client) Objects() *Objects {
+	objects := &Objects{Namespace: c.Namespace, Now: c.Now}
+	objects.Definitions.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1",
+		Kind: "CustomResourceDefinitionList"})
+	return objects
+}
+
+// Connect returns a client that asks no server for the kinds that it has, so that the first request is the first read. Namespace may be
+// empty until Find knows it.
+func Connect(config *rest.Config, namespace string, now time.Time) (*Client, error) {
+	config = rest.CopyConfig(config)
+	config.WarningHandlerWithContext = rest.NoWarnings{}
+	log.SetLogger(logr.Discard()) // controller-runtime would complain on stderr that it has none
+	config.QPS = -1               // a command is one burst; the API server's own priority and fairness holds
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, fmt.Errorf("registering the kinds: %w", err)
+	}
+	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: newMapper()})
+	if err != nil {
+		return nil, fmt.Errorf("making a client of the API server: %w", err)
+	}
+	return &Client{Namespace: namespace, Now: now, api: api}, nil
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	return scheme, errors.Join(v1beta2.AddToScheme(scheme), corev1.AddToScheme(scheme), coordinationv1.AddToScheme(scheme),
+		appsv1.AddToScheme(scheme), storagev1.AddToScheme(scheme), metav1.AddMetaToScheme(scheme))
+}
+
+// kubernetesKinds are those that are read of Kubernetes' own, with their plurals.
+var kubernetesKinds = []struct {
+	version schema.GroupVersion
+	kind    string
+	scope   apimeta.RESTScope
+}{
+	{corev1.SchemeGroupVersion, "Pod", apimeta.RESTScopeNamespace},
+	{corev1.SchemeGroupVersion, "Event", apimeta.RESTScopeNamespace},
+	{corev1.SchemeGroupVersion, "PersistentVolume", apimeta.RESTScopeRoot},
+	{corev1.SchemeGroupVersion, "PersistentVolumeClaim", apimeta.RESTScopeNamespace},
+	{coordinationv1.SchemeGroupVersion, "Lease", apimeta.RESTScopeNamespace},
+	{appsv1.SchemeGroupVersion, "Deployment", apimeta.RESTScopeNamespace},
+	{storagev1.SchemeGroupVersion, "VolumeAttachment", apimeta.RESTScopeRoot},
+	{schema.GroupVersion{Group: "apiextensions.k8s.io", Version: "v1"}, "CustomResourceDefinition", apimeta.RESTScopeRoot},
+}
+
+// newMapper knows the resource of each kind without asking.
+func newMapper() apimeta.RESTMapper {
+	mapper := apimeta.NewDefaultRESTMapper(nil)
+	for _, k := range kubernetesKinds {
+		mapper.Add(k.version.WithKind(k.kind), k.scope)
+	}
+	scheme := runtime.NewScheme()
+	_ = v1beta2.AddToScheme(scheme) // it always succeeds, and newScheme reports it
+	for kind := range scheme.KnownTypes(v1beta2.GroupVersion) {
+		if !strings.HasSuffix(kind, "List") && !strings.HasSuffix(kind, "Options") && kind != "WatchEvent" {
+			mapper.Add(v1beta2.GroupVersion.WithKind(kind), apimeta.RESTScopeNamespace)
+		}
+	}
+	return mapper
+}
+
+// Names returns the names of all objects of a resource in the client's namespace, sorted as the API server does.
+func (c *Client) Names(ctx context.Context, kind string, right Right) ([]string, error) {
+	var list metav1.PartialObjectMetadataList
+	list.SetGroupVersionKind(v1beta2.GroupVersion.WithKind(kind + "List"))
+	if err := c.api.List(ctx, &list, client.InNamespace(c.Namespace)); err != nil {
+		return nil, explain(err, right, c.Namespace)
+	}
+	names := make([]string, 0, len(list.Items))
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return names, nil
+}

@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Objects are those that a command asked for, as of one moment. A list that was not asked for is empty; one that could not be read is
+// empty, too, and named in Unread.
+type Objects struct {
+	// Namespace is that of the custom resources.
+	Namespace string
+	// Now is the time at which they were read; ages are relative to it.
+	Now time.Time
+	// Unread has what the API server refused or does not have.
+	Unread []Unread
+
+	Volumes           v1beta2.VolumeList
+	Attachments       v1beta2.VolumeAttachmentList
+	Engines           v1beta2.EngineList
+	Frontends         v1beta2.EngineFrontendList
+	Replicas          v1beta2.ReplicaList
+	InstanceManagers  v1beta2.InstanceManagerList
+	Nodes             v1beta2.NodeList
+	Snapshots         v1beta2.SnapshotList
+	Backups           v1beta2.BackupList
+	BackupTargets     v1beta2.BackupTargetList
+	RecurringJobs     v1beta2.RecurringJobList
+	Orphans           v1beta2.OrphanList
+	Settings          v1beta2.SettingList
+	EngineImages      v1beta2.EngineImageList
+	Upgrades          v1beta2.DataEngineUpgradeManagerList
+	NodeUpgrades      v1beta2.NodeDataEngineUpgradeList
+	Leases            coordinationv1.LeaseList
+	Deployments       appsv1.DeploymentList
+	Pods              corev1.PodList
+	Events            corev1.EventList
+	CSIAttachments    storagev1.VolumeAttachmentList
+	PersistentVolumes corev1.PersistentVolumeList
+	Definitions       metav1.PartialObjectMetadataList
+}
+
+// Unread is a list that could not be read, though the command continues without it.
+type Unread struct {
+	// Resource is what was asked for, such as pods or leases.coordination.k8s.io.
+	Resource string `json:"resource"`
+	// Reason is a sentence: why not, and what allows it.
+	Reason string `json:"reason"`
+}
+
+// Node returns the Longhorn Node of that name; nil where there is none.
+func (o *Objects) Node(name string) *v1beta2.Node {
+	for i := range o.Nodes.Items {
+		if o.Nodes.Items[i].Name == name {
+			return &o.Nodes.Items[i]
+		}
+	}
+	return nil
+}
+
+// InstanceManager returns the instance manager of that name; nil where there is none.
+func (o *Objects) InstanceManager(name string) *v1beta2.InstanceManager {
+	for i := range o.InstanceManagers.Items {
+		if o.InstanceManagers.Items[i].Name == name {
+			return &o.InstanceManagers.Items[i]
+		}
+	}
+	return nil
+}
+
+// InstanceManagersOf returns those of a node and data engine. An empty data engine is v1.
+func (o *Objects) InstanceManagersOf(node, dataEngine string) []*v1beta2.InstanceManager {
+	var out []*v1beta2.InstanceManager
+	for i := range o.InstanceManagers.Items {
+		im := &o.InstanceManagers.Items[i]
+		if im.Spec.NodeID == node && DataEngine(im.Spec.DataEngine) == DataEngine(dataEngine) {
+			out = append(out, im)
+		}
+	}
+	return out
+}
+
+// DataEngine returns the data engine by name: an empty one is v1.
+func DataEngine(engine string) string {
+	if engine == "" {
+		return v1beta2.DataEngineV1
+	}
+	return engine
+}

@@ -1,0 +1,130 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Read is one list of objects that a command asks the API server for. Reads are values, so that the rights of a command are those of
+// its reads.
+type Read struct {
+	// Right is what the API server must allow.
+	Right Right
+	// Optional reads may fail: the command continues, and reports what it did not see.
+	Optional bool
+
+	into    func(*Objects) client.ObjectList
+	options []client.ListOption
+}
+
+// Right is the right to list or change objects of one resource.
+type Right struct {
+	// Group is the API group; empty is that of core.
+	Group string `json:"group"`
+	// Resource is the plural of the kind, in lower case.
+	Resource string `json:"resource"`
+	// Verb is list, get, create, patch or delete.
+	Verb string `json:"verb"`
+	// Everywhere: in all namespaces, or of a kind without one. Otherwise in the namespace of Drover.
+	Everywhere bool `json:"everywhere,omitempty"`
+	// Without is what the command lacks without the right; empty means that the command fails.
+	Without string `json:"without,omitempty"`
+}
+
+// Name returns the resource as kubectl writes it: volumes.longhorn.io.
+func (r Right) Name() string {
+	if r.Group == "" {
+		return r.Resource
+	}
+	return r.Resource + "." + r.Group
+}
+
+// Where restricts a read to objects whose field has the value.
+func (r Read) Where(field, value string) Read {
+	r.options = append(slices.Clone(r.options), client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector(field, value)})
+	return r
+}
+
+// Named restricts a read to the object of that name.
+func (r Read) Named(name string) Read { return r.Where("metadata.name", name) }
+
+// Labelled restricts a read to objects with a label.
+func (r Read) Labelled(key, value string) Read {
+	r.options = append(slices.Clone(r.options), client.MatchingLabels{key: value})
+	return r
+}
+
+// In reads from another namespace than that of Drover.
+func (r Read) In(namespace string) Read {
+	r.options = append(slices.Clone(r.options), client.InNamespace(namespace))
+	return r
+}
+
+// Otherwise makes a read optional; without says what the command lacks then.
+func (r Read) Otherwise(without string) Read {
+	r.Optional, r.Right.Without = true, without
+	return r
+}
+
+// Read fills the lists of objects in parallel.
+func (c *Client) Read(ctx context.Context, objects *Objects, reads ...Read) error {
+	group, ctx := errgroup.WithContext(ctx)
+	var mutex sync.Mutex
+	for _, read := range reads {
+		group.Go(func() error {
+			err := c.list(ctx, objects, read)
+			if err == nil {
+				return nil
+			}
+			if !read.Optional || !absent(err) {
+				return err
+			}
+			mutex.Lock()
+			defer mutex.Unlock()
+			objects.Unread = append(objects.Unread, Unread{Resource: read.Right.Name(), Reason: err.Error()})
+			return nil
+		})
+	}
+	err := group.Wait()
+	slices.SortFunc(objects.Unread, func(a, b Unread) int { return cmp.Compare(a.Resource, b.Resource) })
+	return err
+}
+
+// absent reports whether the API server refused the read or does not have the kind, as against not answering.
+func absent(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) }
+
+func (c *Client) list(ctx context.Context, objects *Objects, read Read) error {
+	var options []client.ListOption
+	if !read.Right.Everywhere {
+		options = append(options, client.InNamespace(c.Namespace))
+	}
+	err := c.api.List(ctx, read.into(objects), append(options, read.options...)...)
+	return explain(err, read.Right, c.Namespace)
+}
+
+// explain adds the next step to an answer of the API server.
+func explain(err error, right Right, namespace string) error {
+	where := "-n " + namespace
+	if right.Everywhere {
+		where = "--all-namespaces"
+	}
+	switch {
+	case err == nil || errors.Is(err, context.Canceled):
+		return err
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("cannot %s %s: %w; check with: kubectl auth can-i %s %s %s", right.Verb, right.Name(), err, right.Verb, right.Name(), where)
+	case apierrors.IsNotFound(err):
+		return fmt.Errorf("the API server has no %s: %w; check with: kubectl get crd %s", right.Name(), err, right.Name())
+	default:
+		return fmt.Errorf("reading %s: %w", right.Name(), err)
+	}
+}

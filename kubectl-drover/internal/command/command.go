@@ -1,0 +1,125 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"drover.dev/drover/kubectl-drover/internal/cluster"
+)
+
+// Exit codes of every command.
+const (
+	ExitWell     = 0
+	ExitFailed   = 1
+	ExitWarning  = 2
+	ExitCritical = 3
+)
+
+const exitCodes = `Exit codes: 0 done, and for status and doctor: nothing waits for a person; 1 the command failed, nothing is known;
+2 something waits for a person; 3 something critical does: a volume cannot be used, or may be down to its last copy.`
+
+// Command is one command: how it is called, and what the API server must allow for it.
+type Command struct {
+	*cobra.Command
+	// Rights are those that the command uses.
+	Rights []cluster.Right
+}
+
+// Frame is what the commands share.
+type Frame struct {
+	// Streams are those of the process: data goes to Out, everything else to ErrOut.
+	Streams genericiooptions.IOStreams
+	// Kube has kubectl's own flags.
+	Kube *genericclioptions.ConfigFlags
+	// Output is the value of -o.
+	Output string
+	// Now is the clock.
+	Now func() time.Time
+	// code is the exit code of a command that did not fail.
+	code int
+}
+
+// NewFrame returns a frame with kubectl's flags at their defaults.
+func NewFrame(streams genericiooptions.IOStreams) *Frame {
+	return &Frame{Streams: streams, Kube: genericclioptions.NewConfigFlags(false), Now: time.Now}
+}
+
+// Commands returns all commands, in the order of the help.
+func (f *Frame) Commands() []Command {
+	return []Command{
+		f.why(),
+	}
+}
+
+// Root returns the command kubectl drover with all its commands.
+func (f *Frame) Root(version string) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "kubectl-drover",
+		Short: "Show what Drover's controllers know, decide and wait for",
+		Long: `kubectl drover shows a Drover installation from its objects alone: it asks the API server, no controller and no data plane.
+
+The namespace is that of -n; without it, the one with leases of Drover's controllers. Names are accepted by a unique prefix.
+
+` + exitCodes,
+		Version:       strings.TrimSpace(version),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl drover"},
+	}
+	f.Kube.AddFlags(root.PersistentFlags())
+	root.PersistentFlags().StringVarP(&f.Output, "output", "o", "", "json, yaml or name instead of a text for people")
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{outputJSON, outputYAML, outputName}, cobra.ShellCompDirectiveNoFileComp))
+	_ = root.RegisterFlagCompletionFunc("namespace", f.completeNamespaces)
+	for _, command := range f.Commands() {
+		command.Long += "\n\nNeeds: " + rightsSentence(command.Rights) + "."
+		root.AddCommand(command.Command)
+	}
+	root.SetIn(f.Streams.In)
+	root.SetOut(f.Streams.Out)
+	root.SetErr(f.Streams.ErrOut)
+	return root
+}
+
+// Run runs one command line and returns its exit code. Errors go to ErrOut.
+func Run(ctx context.Context, version string, streams genericiooptions.IOStreams, args []string) int {
+	frame := NewFrame(streams)
+	return frame.Run(ctx, version, args)
+}
+
+// Run is the same with a frame that the caller made.
+func (f *Frame) Run(ctx context.Context, version string, args []string) int {
+	root := f.Root(version)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return f.code
+	}
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted")
+	}
+	_, _ = fmt.Fprintf(f.Streams.ErrOut, "error: %v\n", err)
+	return ExitFailed
+}
+
+// rightsSentence returns the rights as a list, in their order.
+func rightsSentence(rights []cluster.Right) string {
+	parts := make([]string, 0, len(rights))
+	for _, right := range rights {
+		part := right.Verb + " " + right.Name()
+		if right.Everywhere {
+			part += " (everywhere)"
+		}
+		if right.Without != "" {
+			part += " (optional)"
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
+}

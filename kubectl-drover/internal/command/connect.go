@@ -1,0 +1,74 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/terminal"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// slowAfter is when a person at a terminal is shown that the API server was asked.
+const slowAfter = time.Second
+
+// finding are the rights that finding the namespace uses; a command that is given -n needs none of them.
+var finding = []cluster.Right{
+	without(cluster.LeasesEverywhere.Right, "the namespace is found only in that of the kubeconfig and "+v1beta2.DefaultNamespace+", unless -n names it"),
+}
+
+func without(right cluster.Right, what string) cluster.Right {
+	right.Without = what
+	return right
+}
+
+// rightsOf returns the rights of reads, each once, and those of finding the namespace.
+func rightsOf(reads ...cluster.Read) []cluster.Right {
+	var rights []cluster.Right
+	seen := map[cluster.Right]bool{}
+	for _, read := range reads {
+		if !seen[read.Right] {
+			seen[read.Right] = true
+			rights = append(rights, read.Right)
+		}
+	}
+	return append(rights, finding...)
+}
+
+// connect returns a client for the namespace of -n, or for the one with Drover.
+func (f *Frame) connect(ctx context.Context) (*cluster.Client, error) {
+	if err := f.checkOutput(); err != nil {
+		return nil, err
+	}
+	config, err := f.Kube.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig: %w; check with: kubectl config view", err)
+	}
+	config.UserAgent = "kubectl-drover"
+	client, err := cluster.Connect(config, *f.Kube.Namespace, f.Now())
+	if err != nil || client.Namespace != "" {
+		return client, err
+	}
+	current, _, err := f.Kube.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, fmt.Errorf("reading the kubeconfig's namespace: %w; name the one with Drover with -n", err)
+	}
+	candidates := []string{v1beta2.DefaultNamespace}
+	if current != "" && current != v1beta2.DefaultNamespace {
+		candidates = append([]string{current}, candidates...)
+	}
+	client.Namespace, err = client.Find(ctx, candidates...)
+	return client, err
+}
+
+// read reads into objects; a person at a terminal is shown when it takes long.
+func (f *Frame) read(ctx context.Context, client *cluster.Client, objects *cluster.Objects, reads ...cluster.Read) error {
+	if terminal.IsTerminal(f.Streams.ErrOut) {
+		notice := time.AfterFunc(slowAfter, func() {
+			_, _ = fmt.Fprintf(f.Streams.ErrOut, "waiting for the API server: %d lists in namespace %s\n", len(reads), client.Namespace)
+		})
+		defer notice.Stop()
+	}
+	return client.Read(ctx, objects, reads...)
+}

@@ -1,0 +1,93 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"drover.dev/drover/kubectl-drover/internal/cluster"
+)
+
+// shownNames is how many names an error lists.
+const shownNames = 8
+
+// resolve returns the one name that is given, or that begins with it. Otherwise the error lists what there is.
+func resolve(kind, namespace, given string, names []string) (string, error) {
+	if slices.Contains(names, given) {
+		return given, nil
+	}
+	var matches []string
+	for _, name := range names {
+		if strings.HasPrefix(name, given) {
+			matches = append(matches, name)
+		}
+	}
+	plural := strings.ToLower(kind) + "s"
+	switch {
+	case len(matches) == 1:
+		return matches[0], nil
+	case len(matches) > 1:
+		return "", fmt.Errorf("%s begins the names of %d %s: %s; type more of the name", given, len(matches), plural, some(matches))
+	case len(names) == 0:
+		return "", fmt.Errorf("no %s is called %s: namespace %s has none; check the namespace with: kubectl drover status -n %s", kind, given,
+			namespace, namespace)
+	}
+	return "", fmt.Errorf("no %s in namespace %s is called %s, or begins so; there are %s; list all with: kubectl -n %s get %s.longhorn.io",
+		kind, namespace, given, some(names), namespace, plural)
+}
+
+func some(names []string) string {
+	if len(names) <= shownNames {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shownNames], ", "), len(names)-shownNames)
+}
+
+// lookup resolves a name against the API server. kind is as in the API: Volume.
+func lookup(ctx context.Context, client *cluster.Client, kind, given string, right cluster.Right) (string, error) {
+	names, err := client.Names(ctx, kind, right)
+	if err != nil {
+		return "", err
+	}
+	return resolve(kind, client.Namespace, given, names)
+}
+
+// complete returns the completion of a command whose only argument is the name of an object of one of the kinds.
+func (f *Frame) complete(kinds map[string]cluster.Right) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		client, err := f.connect(cmd.Context())
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var out []string
+		for kind, right := range kinds {
+			names, err := client.Names(cmd.Context(), kind, right)
+			if err != nil {
+				return nil, cobra.ShellCompDirectiveError
+			}
+			for _, name := range names {
+				if strings.HasPrefix(name, typed) {
+					out = append(out, name)
+				}
+			}
+		}
+		slices.Sort(out)
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeNamespaces completes -n with the namespaces that have leases of Drover.
+func (f *Frame) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	*f.Kube.Namespace = ""
+	client, err := f.connect(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return []string{client.Namespace}, cobra.ShellCompDirectiveNoFileComp
+}

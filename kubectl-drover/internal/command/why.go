@@ -1,0 +1,78 @@
+package command
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/why"
+)
+
+// aboutVolume are the reads of one volume's own objects, before its name is put in.
+func aboutVolume(volume string) []cluster.Read {
+	return []cluster.Read{
+		cluster.Volumes.Named(volume), cluster.Attachments.Named(volume), cluster.Engines.Where("spec.volumeName", volume),
+		cluster.Frontends.Where("spec.volumeName", volume), cluster.Replicas.Where("spec.volumeName", volume),
+		cluster.Snapshots.Where("spec.volume", volume), cluster.Backups.Where("status.volumeName", volume), cluster.Nodes, cluster.NodeUpgrades,
+		cluster.PersistentVolumes.Named(volume).Otherwise("the pods that want the volume are not named"),
+	}
+}
+
+// aroundVolume are the reads of what a volume's instances run on, and of the pods that mount it.
+func aroundVolume(o *cluster.Objects) []cluster.Read {
+	pods := cluster.PodsEverywhere.Otherwise("the pods that want the volume are not named")
+	var reads []cluster.Read
+	for i := range o.PersistentVolumes.Items {
+		if claim := o.PersistentVolumes.Items[i].Spec.ClaimRef; claim != nil {
+			reads = append(reads, pods.In(claim.Namespace))
+		}
+	}
+	return append(reads, cluster.InstanceManagers)
+}
+
+func (f *Frame) why() Command {
+	cmd := &cobra.Command{
+		Use:   "why VOLUME",
+		Short: "Explain where a volume is, who wants it, and what stands against it",
+		Long: `why explains one volume: the tickets that want it and what each was answered, the chain of causes from the volume down to the
+pod, node, instance manager, disk or upgrade that holds it up, and the next command to type.`,
+		Example: `  kubectl drover why vol-1
+  kubectl drover why vol-1 -o json | jq .causes`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: f.complete(map[string]cluster.Right{"Volume": cluster.Volumes.Right}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, objects, err := f.observeVolume(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if err := f.read(cmd.Context(), client, objects, aroundVolume(objects)...); err != nil {
+				return err
+			}
+			return f.print(why.Explain(objects))
+		},
+	}
+	pods := cluster.PodsEverywhere.Otherwise("the pods that want the volume are not named")
+	return Command{Command: cmd, Rights: rightsOf(append(aboutVolume(""), cluster.InstanceManagers, pods)...)}
+}
+
+// observeVolume reads a volume's own objects. A name that no volume has is completed, if it begins the name of exactly one.
+func (f *Frame) observeVolume(ctx context.Context, given string) (*cluster.Client, *cluster.Objects, error) {
+	client, err := f.connect(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects := client.Objects()
+	if err := f.read(ctx, client, objects, aboutVolume(given)...); err != nil {
+		return nil, nil, err
+	}
+	if len(objects.Volumes.Items) == 1 {
+		return client, objects, nil
+	}
+	name, err := lookup(ctx, client, "Volume", given, cluster.Volumes.Right)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects = client.Objects()
+	return client, objects, f.read(ctx, client, objects, aboutVolume(name)...)
+}

@@ -1,0 +1,73 @@
+package finding
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit/cluster"
+)
+
+// A reason that is new in the table of the API has no meaning for the plugin until it has a rule here.
+func TestEveryReasonHasOneRuleAndNoRuleIsLeftOver(t *testing.T) {
+	left := table()
+	for _, contract := range v1beta2.ConditionContracts() {
+		kind := contract.Kind
+		if contract.Part == "status.diskStatus" {
+			kind = Disk
+		}
+		for _, reason := range append(append([]string{}, contract.True...), contract.False...) {
+			require.Contains(t, table(), key{kind, contract.Type, reason})
+			delete(left, key{kind, contract.Type, reason})
+		}
+	}
+	require.Empty(t, left, "rules of reasons that no condition has")
+}
+
+func TestAReasonIsListedOnceForItsCondition(t *testing.T) {
+	for _, part := range [][]of{attaching(), instances(), nodes(), snapshots(), orphans(), upgrades()} {
+		for _, one := range part {
+			seen := map[string]bool{}
+			for _, reason := range strings.Fields(strings.Join([]string{one.well, one.continues, one.info, one.warning, one.critical}, " ")) {
+				require.False(t, seen[reason], "%s %s %s", one.kinds, one.condition, reason)
+				seen[reason] = true
+			}
+			for reason := range one.commands {
+				require.True(t, seen[reason], "%s %s has a command for %s, which it does not list", one.kinds, one.condition, reason)
+			}
+		}
+	}
+}
+
+// What to do stands in one place, the guide, and a rule that names a guide must lead to it.
+func TestTheGuideOfARuleExplainsItsReason(t *testing.T) {
+	root, err := cluster.ModuleRoot()
+	require.NoError(t, err)
+	pages := map[string]string{}
+	for k, rule := range table() {
+		if rule.Severity == Well {
+			require.Empty(t, rule.Command, "%v", k)
+			continue
+		}
+		require.NotEmpty(t, rule.Command, "%v", k)
+		if pages[rule.Guide] == "" {
+			text, err := os.ReadFile(filepath.Join(root, rule.Guide))
+			require.NoError(t, err)
+			pages[rule.Guide] = string(text)
+		}
+		require.True(t, strings.Contains(pages[rule.Guide], "`"+k.reason+"`"), "%s has nothing on %s of %s %s", rule.Guide, k.reason, k.kind,
+			k.condition)
+	}
+}
+
+func TestAReasonOfANewerControllerMeansWait(t *testing.T) {
+	require.Equal(t, Rule{Severity: Continues}, RuleOf("Volume", v1beta2.VolumeAttached, "SomethingOfTomorrow"))
+}
+
+func TestARenamedReasonHasTheRuleOfItsPresentName(t *testing.T) {
+	require.Equal(t, RuleOf("Snapshot", v1beta2.SnapshotReady, "Lost"), RuleOf("Snapshot", v1beta2.SnapshotReady, "Missing"))
+}

@@ -1,0 +1,276 @@
+package why
+
+import (
+	"fmt"
+	"slices"
+
+	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/finding"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// explanation finds causes, each object's once: what was explained above is not explained again below.
+type explanation struct {
+	objects *cluster.Objects
+	volume  *v1beta2.Volume
+	seen    map[finding.Ref]bool
+}
+
+// causes returns the chains, from the tickets and the volume down. What is behind an instance stands below the volume's condition, since
+// the volume waits for it.
+func (e *explanation) causes() []Cause {
+	attached, others := e.ofVolume()
+	behind := e.instances()
+	out := e.tickets()
+	switch {
+	case len(attached) > 0:
+		last := len(attached) - 1
+		attached[last].Causes = append(e.wantedNode(), behind...)
+		out = append(out, attached...)
+	default:
+		out = append(out, behind...)
+	}
+	for i := range others {
+		if others[i].Condition == v1beta2.VolumeScheduled {
+			others[i].Causes = e.places()
+		}
+	}
+	return append(append(out, others...), e.snapshots()...)
+}
+
+// ofVolume returns what the volume's conditions say about being attached, and the rest.
+func (e *explanation) ofVolume() (attached, others []Cause) {
+	for _, f := range finding.Volume(e.objects, e.volume) {
+		if f.Condition == v1beta2.VolumeAttached || f.Condition == v1beta2.VolumeFaulted {
+			attached = append(attached, Cause{Finding: f})
+			continue
+		}
+		others = append(others, Cause{Finding: f})
+	}
+	if f, degraded := e.degraded(); degraded {
+		attached = append(attached, Cause{Finding: f})
+	}
+	return attached, others
+}
+
+// degraded is what the robustness says that no condition does.
+func (e *explanation) degraded() (finding.Finding, bool) {
+	v := e.volume
+	if v.Status.Robustness != v1beta2.VolumeRobustnessDegraded {
+		return finding.Finding{}, false
+	}
+	healthy := 0
+	for i := range e.objects.Replicas.Items {
+		if v1beta2.IsReplicaHealthy(&e.objects.Replicas.Items[i]) {
+			healthy++
+		}
+	}
+	return finding.Finding{
+		Object: finding.Ref{Kind: "Volume", Name: v.Name}, Reason: "Degraded", Since: v.Status.LastDegradedAt, Severity: finding.Continues,
+		Message: fmt.Sprintf("%d of %d replicas are healthy.", healthy, max(v.Spec.NumberOfReplicas, healthy)), Guide: "docs/attaching.md",
+	}, true
+}
+
+// tickets returns what stands against the tickets that are not served. The whole VolumeAttachment is left out where a ticket says it.
+func (e *explanation) tickets() []Cause {
+	var out []Cause
+	for i := range e.objects.Attachments.Items {
+		a := &e.objects.Attachments.Items[i]
+		for _, ticket := range tickets(e.objects) {
+			for _, f := range finding.Ticket(e.objects, a, ticket.ID) {
+				out = append(out, Cause{Finding: f, Causes: e.node(ticket.Node)})
+			}
+		}
+		if len(out) == 0 {
+			for _, f := range finding.Attachment(e.objects, a) {
+				out = append(out, Cause{Finding: f})
+			}
+		}
+	}
+	return out
+}
+
+// wantedNode returns what is known against the node on which the volume must be attached.
+func (e *explanation) wantedNode() []Cause {
+	if e.volume.Spec.NodeID == "" {
+		return nil
+	}
+	return e.node(e.volume.Spec.NodeID)
+}
+
+// instance is what the three kinds of instances have in common.
+type instance struct {
+	ref                                 finding.Ref
+	node, engine, wanted, state, server string
+	findings                            []finding.Finding
+	disk                                string
+}
+
+// instances returns, frontends first, those that are not as wanted, with what is behind each.
+func (e *explanation) instances() []Cause {
+	var out []Cause
+	for _, one := range e.all() {
+		if waits, late := one.late(); late {
+			one.findings = append(one.findings, waits)
+		}
+		causes := make([]Cause, 0, len(one.findings))
+		for _, f := range one.findings {
+			causes = append(causes, Cause{Finding: f})
+		}
+		if len(causes) == 0 {
+			continue
+		}
+		last := len(causes) - 1
+		causes[last].Causes = e.behind(one)
+		out = append(out, causes...)
+	}
+	return append(out, e.rebuilds()...)
+}
+
+func (e *explanation) all() []instance {
+	o, engine := e.objects, e.volume.Spec.DataEngine
+	var out []instance
+	for i := range o.Frontends.Items {
+		f := &o.Frontends.Items[i]
+		out = append(out, instance{ref: finding.Ref{Kind: "EngineFrontend", Name: f.Name}, node: f.Spec.NodeID, engine: engine, wanted: f.Spec.DesireState,
+			state: f.Status.CurrentState, server: f.Status.InstanceManagerName, findings: finding.Frontend(o, f)})
+	}
+	for i := range o.Engines.Items {
+		f := &o.Engines.Items[i]
+		out = append(out, instance{ref: finding.Ref{Kind: "Engine", Name: f.Name}, node: f.Spec.NodeID, engine: engine, wanted: f.Spec.DesireState,
+			state: f.Status.CurrentState, server: f.Status.InstanceManagerName, findings: finding.Engine(o, f)})
+	}
+	for i := range o.Replicas.Items {
+		r := &o.Replicas.Items[i]
+		out = append(out, instance{ref: finding.Ref{Kind: "Replica", Name: r.Name}, node: r.Spec.NodeID, engine: engine, wanted: r.Spec.DesireState,
+			state: r.Status.CurrentState, server: r.Status.InstanceManagerName, findings: finding.Replica(o, r), disk: r.Spec.DiskID})
+	}
+	return out
+}
+
+// late is an instance that is not in the state that is wanted, where no condition says so.
+func (i *instance) late() (finding.Finding, bool) {
+	as := i.wanted == i.state || i.wanted == "" && (i.state == "" || i.state == v1beta2.InstanceStateStopped) ||
+		i.wanted == v1beta2.InstanceStateStopped && i.state == ""
+	// A frontend that is suspended runs.
+	as = as || i.wanted == v1beta2.InstanceStateRunning && i.state == v1beta2.InstanceStateSuspended
+	if as || slices.ContainsFunc(i.findings, func(f finding.Finding) bool { return f.Severity >= finding.Continues }) {
+		return finding.Finding{}, false
+	}
+	message := fmt.Sprintf("Wanted %s on node %s, and %s.", orElse(i.wanted, v1beta2.InstanceStateStopped), i.node, orElse(i.state, "not started yet"))
+	severity := finding.Continues
+	if i.state == v1beta2.InstanceStateError || i.state == v1beta2.InstanceStateUnknown {
+		severity = finding.Warning
+	}
+	return finding.Finding{Object: i.ref, Reason: "State", Message: message, Severity: severity, Guide: "docs/attaching.md"}, true
+}
+
+// behind returns what is known against the instance manager, disk and node of an instance.
+func (e *explanation) behind(i instance) []Cause {
+	var out []Cause
+	managers := e.objects.InstanceManagersOf(i.node, i.engine)
+	if im := e.objects.InstanceManager(i.server); im != nil {
+		managers = []*v1beta2.InstanceManager{im}
+	}
+	for _, im := range managers {
+		out = append(out, e.once(finding.InstanceManager(e.objects, im))...)
+	}
+	if ref := (finding.Ref{Kind: "InstanceManager", Name: i.node}); len(managers) == 0 && i.node != "" && !e.seen[ref] {
+		e.seen[ref] = true
+		out = append(out, Cause{Finding: finding.Finding{Object: finding.Ref{Kind: "Node", Name: i.node}, Reason: "NoInstanceManager", Severity: finding.Warning,
+			Message: fmt.Sprintf("No instance manager of data engine %s exists for node %s.", cluster.DataEngine(i.engine), i.node),
+			Command: "kubectl -n " + e.objects.Namespace + " get lhim,lhn -o wide", Guide: "docs/attaching.md"}})
+	}
+	if node := e.objects.Node(i.node); node != nil && i.disk != "" {
+		for key, status := range node.Status.DiskStatus {
+			if status.DiskUUID == i.disk {
+				out = append(out, e.once(finding.DiskOf(e.objects, node, key))...)
+			}
+		}
+	}
+	return append(out, e.node(i.node)...)
+}
+
+// node returns what is known against a node, its upgrade included.
+func (e *explanation) node(name string) []Cause {
+	var out []Cause
+	if node := e.objects.Node(name); node != nil {
+		out = e.once(finding.Node(e.objects, node))
+	}
+	for i := range e.objects.NodeUpgrades.Items {
+		if up := &e.objects.NodeUpgrades.Items[i]; up.Spec.NodeID == name {
+			out = append(out, e.once(finding.NodeUpgrade(e.objects, up))...)
+		}
+	}
+	return out
+}
+
+// places returns what is known against the nodes and disks on which a replica could be.
+func (e *explanation) places() []Cause {
+	var out []Cause
+	for i := range e.objects.Nodes.Items {
+		node := &e.objects.Nodes.Items[i]
+		out = append(out, e.node(node.Name)...)
+		for _, disk := range finding.DisksOf(node) {
+			out = append(out, e.once(finding.DiskOf(e.objects, node, disk))...)
+		}
+	}
+	return out
+}
+
+// rebuilds returns what engines rebuild, and what failed.
+func (e *explanation) rebuilds() []Cause {
+	var out []Cause
+	for i := range e.objects.Engines.Items {
+		engine := &e.objects.Engines.Items[i]
+		ref := finding.Ref{Kind: "Engine", Name: engine.Name}
+		for address, status := range engine.Status.RebuildStatus {
+			switch {
+			case status.IsRebuilding:
+				out = append(out, Cause{Finding: finding.Finding{Object: ref, Reason: "Rebuilding", Severity: finding.Continues,
+					Message: fmt.Sprintf("The replica at %s is being rebuilt: %d %%.", address, status.Progress)}})
+			case status.Error != "":
+				out = append(out, Cause{Finding: finding.Finding{Object: ref, Reason: "RebuildFailed", Severity: finding.Warning,
+					Message: fmt.Sprintf("The rebuild of the replica at %s failed: %s", address, status.Error), Guide: "docs/attaching.md",
+					Command: finding.Expand("kubectl -n {ns} describe lhe {name}", ref, finding.Values{Namespace: e.objects.Namespace})}})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Cause) int { return compare(a.Message, b.Message) })
+	return out
+}
+
+func compare(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// snapshots returns those that wait or failed.
+func (e *explanation) snapshots() []Cause {
+	var out []Cause
+	for i := range e.objects.Snapshots.Items {
+		out = append(out, e.once(finding.Snapshot(e.objects, &e.objects.Snapshots.Items[i]))...)
+	}
+	for i := range e.objects.Backups.Items {
+		out = append(out, e.once(finding.Backup(e.objects, &e.objects.Backups.Items[i]))...)
+	}
+	return out
+}
+
+// once returns findings of an object that was not explained yet, each as a cause.
+func (e *explanation) once(findings []finding.Finding) []Cause {
+	if len(findings) == 0 || e.seen[findings[0].Object] {
+		return nil
+	}
+	e.seen[findings[0].Object] = true
+	out := make([]Cause, 0, len(findings))
+	for _, f := range findings {
+		out = append(out, Cause{Finding: f})
+	}
+	return out
+}

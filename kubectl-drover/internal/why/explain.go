@@ -1,0 +1,191 @@
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/finding"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// clock is the time that ages are relative to.
+type clock = time.Time
+
+// Explain returns what is known about the one volume in the objects, which hold nothing of other volumes but nodes and instance managers.
+func Explain(o *cluster.Objects) Report {
+	v := &o.Volumes.Items[0]
+	e := explanation{objects: o, volume: v, seen: map[finding.Ref]bool{}}
+	causes := e.causes()
+	tickets := tickets(o)
+	report := Report{
+		Volume: v.Name, Namespace: o.Namespace, State: v.Status.State, Robustness: v.Status.Robustness,
+		DataEngine: cluster.DataEngine(v.Spec.DataEngine), SizeBytes: v.Spec.Size, WantedOn: v.Spec.NodeID, AttachedTo: v.Status.CurrentNodeID,
+		Tickets: tickets, Causes: causes, Next: steps(causes), Severity: worst(causes), Unread: o.Unread, now: o.Now,
+	}
+	report.Summary = summary(&report)
+	return report
+}
+
+// summary is one sentence: where the volume is, where it is wanted, and the most basic cause if it is not there.
+func summary(r *Report) string {
+	place := "is " + orElse(r.State, "not known to any controller yet")
+	if r.AttachedTo != "" {
+		place += " to node " + r.AttachedTo
+	}
+	if r.Robustness != "" && r.Robustness != v1beta2.VolumeRobustnessUnknown {
+		place += " and " + r.Robustness
+	}
+	switch {
+	case r.WantedOn == r.AttachedTo && r.WantedOn != "":
+		place += ", as wanted"
+	case r.WantedOn != "":
+		place += ", and wanted on node " + r.WantedOn
+	case len(r.Tickets) == 0:
+		place += ": it has no ticket, so no one wants it attached"
+	}
+	if root := basic(r.Causes); root != nil {
+		return fmt.Sprintf("%s %s. It comes down to %s: %s.", r.Volume, place, root.Object, root.Reason)
+	}
+	return r.Volume + " " + place + "."
+}
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// basic returns the deepest cause on the path of the worst ones; nil where nothing waits.
+func basic(causes []Cause) *finding.Finding {
+	var found *finding.Finding
+	for len(causes) > 0 {
+		index := 0
+		for i := range causes {
+			if below(causes[i]) > below(causes[index]) {
+				index = i
+			}
+		}
+		if below(causes[index]) <= finding.Info && found != nil {
+			return found
+		}
+		found = &causes[index].Finding
+		causes = causes[index].Causes
+	}
+	return found
+}
+
+// below is the worst severity of a cause and of what is behind it.
+func below(c Cause) finding.Severity { return max(c.Severity, worst(c.Causes)) }
+
+func worst(causes []Cause) finding.Severity {
+	out := finding.Well
+	for _, c := range causes {
+		out = max(out, below(c))
+	}
+	return out
+}
+
+// steps returns the commands of the causes: the worst first, of equal ones the most basic.
+func steps(causes []Cause) []Step {
+	type candidate struct {
+		step     Step
+		severity finding.Severity
+		depth    int
+	}
+	var all []candidate
+	var walk func([]Cause, int)
+	walk = func(causes []Cause, depth int) {
+		for _, c := range causes {
+			if c.Command != "" {
+				all = append(all, candidate{Step{c.Command, c.Object.String() + ", " + c.Reason, c.Guide}, c.Severity, depth})
+			}
+			walk(c.Causes, depth+1)
+		}
+	}
+	walk(causes, 0)
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(b.depth, a.depth))
+	})
+	const most = 4
+	out, seen := []Step{}, map[string]bool{}
+	for _, c := range all {
+		if !seen[c.step.Command] && len(out) < most {
+			seen[c.step.Command] = true
+			out = append(out, c.step)
+		}
+	}
+	return out
+}
+
+// tickets returns who wants the volume: the holder first, then by priority.
+func tickets(o *cluster.Objects) []Ticket {
+	out := []Ticket{}
+	for i := range o.Attachments.Items {
+		a := &o.Attachments.Items[i]
+		for id, ticket := range a.Spec.AttachmentTickets {
+			answer := a.Status.AttachmentTicketStatuses[id]
+			one := Ticket{ID: id, Type: ticket.Type, Node: ticket.NodeID, For: wanter(o, id, ticket), Priority: v1beta2.TicketPriority(ticket.Type),
+				Holds: a.Status.Holder == id, Satisfied: answer.Satisfied}
+			for _, c := range answer.Conditions {
+				if c.Type == v1beta2.TicketSatisfied {
+					one.Reason, one.Message, one.Since = c.Reason, c.Message, c.LastTransitionTime
+				}
+			}
+			out = append(out, one)
+		}
+	}
+	slices.SortFunc(out, func(a, b Ticket) int {
+		if a.Holds != b.Holds {
+			if a.Holds {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.ID, b.ID))
+	})
+	return out
+}
+
+// wanter returns for whom a ticket is: pods by name where they are known, the owner of the volume's own work, or a person.
+func wanter(o *cluster.Objects, id string, ticket v1beta2.AttachmentTicket) string {
+	if kind, name := ticket.Parameters[v1beta2.TicketOwnerKind], ticket.Parameters[v1beta2.TicketOwnerName]; name != "" {
+		return strings.TrimSpace(kind + " " + name)
+	}
+	switch ticket.Type {
+	case v1beta2.AttacherCSI:
+		if pods := podsOn(o, ticket.NodeID); pods != "" {
+			return pods
+		}
+		return "Kubernetes, VolumeAttachment " + id
+	case v1beta2.AttacherLonghornAPI:
+		return "a person"
+	}
+	return strings.TrimSuffix(ticket.Type, "-controller")
+}
+
+// podsOn names the pods of a node that mount the volume's claim.
+func podsOn(o *cluster.Objects, node string) string {
+	var names []string
+	for i := range o.Pods.Items {
+		pod := &o.Pods.Items[i]
+		if pod.Spec.NodeName != node {
+			continue
+		}
+		for _, pv := range o.PersistentVolumes.Items {
+			if pv.Spec.ClaimRef == nil || pv.Spec.ClaimRef.Namespace != pod.Namespace {
+				continue
+			}
+			for _, mounted := range pod.Spec.Volumes {
+				if c := mounted.PersistentVolumeClaim; c != nil && c.ClaimName == pv.Spec.ClaimRef.Name {
+					names = append(names, "pod "+pod.Namespace+"/"+pod.Name)
+				}
+			}
+		}
+	}
+	return strings.Join(names, ", ")
+}

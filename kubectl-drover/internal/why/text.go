@@ -1,0 +1,83 @@
+package why
+
+import (
+	"fmt"
+	"strings"
+
+	"drover.dev/drover/kubectl-drover/internal/finding"
+	"drover.dev/drover/kubectl-drover/internal/terminal"
+)
+
+// styles show severities.
+var styles = map[finding.Severity]terminal.Style{
+	finding.Well: terminal.Good, finding.Continues: terminal.Plain, finding.Info: terminal.Plain, finding.Warning: terminal.Warning,
+	finding.Critical: terminal.Bad,
+}
+
+// Names returns the volume.
+func (r Report) Names() []string {
+	return []string{finding.Ref{Kind: "Volume", Name: r.Volume}.Resource()}
+}
+
+// Text writes the explanation for people.
+func (r Report) Text(p *terminal.Printer) {
+	p.Line("%s", p.In(styles[r.Severity], r.Summary))
+	p.Line("%s", p.In(terminal.Dim, fmt.Sprintf("%s, %s, namespace %s", r.DataEngine, terminal.Size(r.SizeBytes), r.Namespace)))
+	if len(r.Tickets) > 0 {
+		p.Line("")
+		p.Line("%s", p.In(terminal.Bold, "Wanted by"))
+		p.Table("  ", []string{"TICKET", "FOR", "NODE", "HOLDS", "ANSWER", "SINCE"}, r.ticketRows())
+	}
+	if len(r.Causes) > 0 {
+		p.Line("")
+		p.Line("%s", p.In(terminal.Bold, "Because"))
+		r.causes(p, r.Causes, "  ")
+	}
+	if len(r.Next) > 0 {
+		p.Line("")
+		p.Line("%s", p.In(terminal.Bold, "Next"))
+		for _, step := range r.Next {
+			p.Line("  %s", step.Command)
+			p.Line("      %s", p.In(terminal.Dim, strings.TrimSuffix(step.For+"; "+step.Guide, "; ")))
+		}
+	}
+	for _, unread := range r.Unread {
+		p.Line("")
+		p.Line("%s", p.In(terminal.Dim, "Not shown: "+unread.Reason))
+	}
+}
+
+func (r Report) ticketRows() [][]terminal.Cell {
+	rows := make([][]terminal.Cell, 0, len(r.Tickets))
+	for _, t := range r.Tickets {
+		holds, style := "", terminal.Warning
+		if t.Holds {
+			holds = "yes"
+		}
+		if t.Satisfied {
+			style = terminal.Good
+		}
+		rows = append(rows, []terminal.Cell{{Text: t.ID}, {Text: t.For}, {Text: t.Node}, {Text: holds}, {Text: t.Reason, Style: style},
+			{Text: terminal.Age(r.now, t.Since)}})
+	}
+	return rows
+}
+
+// causes writes a tree: what is behind a cause stands below it, further to the right.
+func (r Report) causes(p *terminal.Printer, causes []Cause, indent string) {
+	for _, c := range causes {
+		title := c.Object.String()
+		if c.Part != "" {
+			title += ", " + c.Part
+		}
+		since := ""
+		if age := terminal.Age(r.now, c.Since); age != "" {
+			since = p.In(terminal.Dim, " ("+age+")")
+		}
+		p.Line("%s%s: %s%s", indent, title, p.In(styles[c.Severity], c.Reason), since)
+		if c.Message != "" {
+			p.Line("%s  %s", indent, c.Message)
+		}
+		r.causes(p, c.Causes, indent+"    ")
+	}
+}
