@@ -2,7 +2,7 @@
 
 GO           ?= go
 CONTROLLERS  := attach-controller im-monitor orphan-controller snapshot-controller upgrade-controller
-BINARIES     := $(CONTROLLERS) im-monitor/simulator
+BINARIES     := $(CONTROLLERS) im-monitor/simulator kubectl-drover
 CONTROLLER_GEN := $(GO) run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
 BUILDIFIER   := $(GO) run github.com/bazelbuild/buildtools/buildifier@v0.0.0-20260904073137-eaa4d125b423
 GOLANGCI_LINT := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0

@@ -33,10 +33,14 @@ func TestMain(m *testing.M) {
 // binaries are the deployables. The simulator is not one of them: it belongs to the data plane.
 var binaries = []string{"attach-controller", "im-monitor", "orphan-controller", "snapshot-controller", "upgrade-controller"}
 
+// plugin is what operators run on their own machines: it is no controller.
+const plugin = "kubectl-drover"
+
 // A concern that has a reconciler, such as ticket with ticketcontroller, is a pure core: it imports no client and no transport.
 // These are pure cores, too: their reconcilers have other names.
 var moreCores = []string{
 	"attach-controller/internal/placement",
+	"kubectl-drover/internal/finding", "kubectl-drover/internal/why", "kubectl-drover/internal/world",
 	"im-monitor/internal/enginesnapshot", "im-monitor/internal/mapping",
 	"orphan-controller/internal/orphan", "orphan-controller/internal/setting",
 	"snapshot-controller/internal/volumesnapshot", "snapshot-controller/internal/webhook",
@@ -128,6 +132,16 @@ func TestNoControllerImportsAnother(t *testing.T) {
 			for _, other := range binaries {
 				require.False(t, other != binary && strings.HasPrefix(path, module+other), "%s imports %s", binary, path)
 			}
+		}
+	}
+}
+
+// The plugin shows what the API server has. It must work with any version of the controllers, and with nothing but a kubeconfig.
+func TestThePluginReachesNoControllerAndNoDataPlane(t *testing.T) {
+	for _, path := range deps(t, plugin) {
+		require.NotEqual(t, "google.golang.org/grpc", path)
+		for _, binary := range binaries {
+			require.False(t, strings.HasPrefix(path, module+binary), "the plugin imports %s", path)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func TestEveryTestThatStartsAControlPlaneDeclaresItsSize(t *testing.T) {
 // Visibility keeps a change of one controller out of the others: Bazel refuses an import that isn't listed.
 func TestVisibilityIsAsNarrowAsTheDesignSays(t *testing.T) {
 	public := []string{"//crds:manifests"}
-	for _, binary := range append([]string{"im-monitor/simulator"}, binaries...) {
+	for _, binary := range append([]string{"im-monitor/simulator", plugin}, binaries...) {
 		public = append(public, "//"+binary+":"+filepath.Base(binary))
 	}
 	var open []string

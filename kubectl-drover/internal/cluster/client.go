@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -36,12 +37,12 @@ type Client struct {
 // API returns the client for writes: of commands that attach, detach, delete and approve.
 func (c *Client) API() client.WithWatch { return c.api }
 
-// Objects returns empty objects of the client's namespace, for Read to fill.
-func (c *Client) Objects() *Objects {
-	objects := &Objects{Namespace: c.Namespace, Now: c.Now}
-	objects.Definitions.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1",
+// World returns a world of the client's namespace, for Read to fill.
+func (c *Client) World() *world.World {
+	w := &world.World{Namespace: c.Namespace, Now: c.Now}
+	w.Definitions.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1",
 		Kind: "CustomResourceDefinitionList"})
-	return objects
+	return w
 }
 
 // Connect returns a client that asks no server for the kinds that it has, so that the first request is the first read. Namespace may be

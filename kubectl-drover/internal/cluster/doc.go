@@ -1,3 +1,3 @@
 // Package cluster reads what Drover wrote into the API server: custom resources, leases, pods, events. Everything is read in parallel,
-// without discovery, and into one struct, Objects, from which the commands derive what they print. It never calls the data plane.
+// without discovery, and into one struct, World, from which the commands derive what they print. It never calls the data plane.
 package cluster

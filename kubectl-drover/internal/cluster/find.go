@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -20,17 +21,17 @@ func LeaseOf(controller string) string { return "drover-" + controller }
 // Find returns the one namespace with Drover in it: that with leases of its controllers. It refuses to select one of several, or one
 // without. Where leases of all namespaces cannot be listed, it tries the candidates.
 func (c *Client) Find(ctx context.Context, candidates ...string) (string, error) {
-	objects := c.Objects()
-	err := c.Read(ctx, objects, LeasesEverywhere)
+	w := c.World()
+	err := c.Read(ctx, w, LeasesEverywhere)
 	searched := "the leases of all namespaces"
 	if apierrors.IsForbidden(err) {
 		searched = "the leases of " + strings.Join(candidates, ", ") + " (those of all namespaces are forbidden)"
-		err = c.readLeasesOf(ctx, objects, candidates)
+		err = c.readLeasesOf(ctx, w, candidates)
 	}
 	if err != nil {
 		return "", err
 	}
-	switch found := namespacesOf(objects); len(found) {
+	switch found := namespacesOf(w); len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
@@ -41,22 +42,22 @@ func (c *Client) Find(ctx context.Context, candidates ...string) (string, error)
 }
 
 // readLeasesOf reads the leases of some namespaces, one after the other, and skips those that are forbidden.
-func (c *Client) readLeasesOf(ctx context.Context, objects *Objects, namespaces []string) error {
+func (c *Client) readLeasesOf(ctx context.Context, w *world.World, namespaces []string) error {
 	for _, namespace := range namespaces {
 		in := &Client{Namespace: namespace, Now: c.Now, api: c.api}
-		one := in.Objects()
+		one := in.World()
 		if err := in.Read(ctx, one, Leases); err != nil && !apierrors.IsForbidden(err) {
 			return err
 		}
-		objects.Leases.Items = append(objects.Leases.Items, one.Leases.Items...)
+		w.Leases.Items = append(w.Leases.Items, one.Leases.Items...)
 	}
 	return nil
 }
 
-func namespacesOf(objects *Objects) []string {
+func namespacesOf(w *world.World) []string {
 	var found []string
-	for i := range objects.Leases.Items {
-		lease := &objects.Leases.Items[i]
+	for i := range w.Leases.Items {
+		lease := &w.Leases.Items[i]
 		controller, ok := strings.CutPrefix(lease.Name, LeaseOf(""))
 		if ok && slices.Contains(Controllers, controller) {
 			found = append(found, lease.Namespace)
@@ -69,9 +70,9 @@ func namespacesOf(objects *Objects) []string {
 // notFound names what was searched, and whether there are volumes of a Longhorn without Drover.
 func (c *Client) notFound(ctx context.Context, searched string) error {
 	message := fmt.Sprintf("found no namespace with Drover: searched %s for %s", searched, strings.Join(leaseNames(), ", "))
-	objects := c.Objects()
-	if err := c.Read(ctx, objects, VolumesEverywhere); err == nil && len(objects.Volumes.Items) > 0 {
-		namespace := objects.Volumes.Items[0].Namespace
+	w := c.World()
+	if err := c.Read(ctx, w, VolumesEverywhere); err == nil && len(w.Volumes.Items) > 0 {
+		namespace := w.Volumes.Items[0].Namespace
 		return fmt.Errorf("%s; there are volumes.%s in namespace %s, so a Longhorn may be there: read its objects with -n %s",
 			message, v1beta2.GroupVersion.Group, namespace, namespace)
 	}

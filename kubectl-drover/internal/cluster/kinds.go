@@ -3,50 +3,51 @@ package cluster
 import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // The reads, one for each list of Objects. A command restricts them with Named, Where, Labelled and In.
 var (
-	Volumes          = custom("volumes", func(o *Objects) client.ObjectList { return &o.Volumes })
-	Attachments      = custom("volumeattachments", func(o *Objects) client.ObjectList { return &o.Attachments })
-	Engines          = custom("engines", func(o *Objects) client.ObjectList { return &o.Engines })
-	Frontends        = custom("enginefrontends", func(o *Objects) client.ObjectList { return &o.Frontends })
-	Replicas         = custom("replicas", func(o *Objects) client.ObjectList { return &o.Replicas })
-	InstanceManagers = custom("instancemanagers", func(o *Objects) client.ObjectList { return &o.InstanceManagers })
-	Nodes            = custom("nodes", func(o *Objects) client.ObjectList { return &o.Nodes })
-	Snapshots        = custom("snapshots", func(o *Objects) client.ObjectList { return &o.Snapshots })
-	Backups          = custom("backups", func(o *Objects) client.ObjectList { return &o.Backups })
-	BackupTargets    = custom("backuptargets", func(o *Objects) client.ObjectList { return &o.BackupTargets })
-	RecurringJobs    = custom("recurringjobs", func(o *Objects) client.ObjectList { return &o.RecurringJobs })
-	Orphans          = custom("orphans", func(o *Objects) client.ObjectList { return &o.Orphans })
-	Settings         = custom("settings", func(o *Objects) client.ObjectList { return &o.Settings })
-	EngineImages     = custom("engineimages", func(o *Objects) client.ObjectList { return &o.EngineImages })
-	Upgrades         = custom("dataengineupgrademanagers", func(o *Objects) client.ObjectList { return &o.Upgrades })
-	NodeUpgrades     = custom("nodedataengineupgrades", func(o *Objects) client.ObjectList { return &o.NodeUpgrades })
+	Volumes          = custom("volumes", func(w *world.World) client.ObjectList { return &w.Volumes })
+	Attachments      = custom("volumeattachments", func(w *world.World) client.ObjectList { return &w.Attachments })
+	Engines          = custom("engines", func(w *world.World) client.ObjectList { return &w.Engines })
+	Frontends        = custom("enginefrontends", func(w *world.World) client.ObjectList { return &w.Frontends })
+	Replicas         = custom("replicas", func(w *world.World) client.ObjectList { return &w.Replicas })
+	InstanceManagers = custom("instancemanagers", func(w *world.World) client.ObjectList { return &w.InstanceManagers })
+	Nodes            = custom("nodes", func(w *world.World) client.ObjectList { return &w.Nodes })
+	Snapshots        = custom("snapshots", func(w *world.World) client.ObjectList { return &w.Snapshots })
+	Backups          = custom("backups", func(w *world.World) client.ObjectList { return &w.Backups })
+	BackupTargets    = custom("backuptargets", func(w *world.World) client.ObjectList { return &w.BackupTargets })
+	RecurringJobs    = custom("recurringjobs", func(w *world.World) client.ObjectList { return &w.RecurringJobs })
+	Orphans          = custom("orphans", func(w *world.World) client.ObjectList { return &w.Orphans })
+	Settings         = custom("settings", func(w *world.World) client.ObjectList { return &w.Settings })
+	EngineImages     = custom("engineimages", func(w *world.World) client.ObjectList { return &w.EngineImages })
+	Upgrades         = custom("dataengineupgrademanagers", func(w *world.World) client.ObjectList { return &w.Upgrades })
+	NodeUpgrades     = custom("nodedataengineupgrades", func(w *world.World) client.ObjectList { return &w.NodeUpgrades })
 
-	Leases      = namespaced("coordination.k8s.io", "leases", func(o *Objects) client.ObjectList { return &o.Leases })
-	Deployments = namespaced("apps", "deployments", func(o *Objects) client.ObjectList { return &o.Deployments })
-	Pods        = namespaced("", "pods", func(o *Objects) client.ObjectList { return &o.Pods })
-	Events      = namespaced("", "events", func(o *Objects) client.ObjectList { return &o.Events })
+	Leases      = namespaced("coordination.k8s.io", "leases", func(w *world.World) client.ObjectList { return &w.Leases })
+	Deployments = namespaced("apps", "deployments", func(w *world.World) client.ObjectList { return &w.Deployments })
+	Pods        = namespaced("", "pods", func(w *world.World) client.ObjectList { return &w.Pods })
+	Events      = namespaced("", "events", func(w *world.World) client.ObjectList { return &w.Events })
 
-	LeasesEverywhere  = everywhere("coordination.k8s.io", "leases", func(o *Objects) client.ObjectList { return &o.Leases })
-	VolumesEverywhere = everywhere(v1beta2.GroupVersion.Group, "volumes", func(o *Objects) client.ObjectList { return &o.Volumes })
-	PodsEverywhere    = everywhere("", "pods", func(o *Objects) client.ObjectList { return &o.Pods })
-	CSIAttachments    = everywhere("storage.k8s.io", "volumeattachments", func(o *Objects) client.ObjectList { return &o.CSIAttachments })
-	PersistentVolumes = everywhere("", "persistentvolumes", func(o *Objects) client.ObjectList { return &o.PersistentVolumes })
+	LeasesEverywhere  = everywhere("coordination.k8s.io", "leases", func(w *world.World) client.ObjectList { return &w.Leases })
+	VolumesEverywhere = everywhere(v1beta2.GroupVersion.Group, "volumes", func(w *world.World) client.ObjectList { return &w.Volumes })
+	PodsEverywhere    = everywhere("", "pods", func(w *world.World) client.ObjectList { return &w.Pods })
+	CSIAttachments    = everywhere("storage.k8s.io", "volumeattachments", func(w *world.World) client.ObjectList { return &w.CSIAttachments })
+	PersistentVolumes = everywhere("", "persistentvolumes", func(w *world.World) client.ObjectList { return &w.PersistentVolumes })
 	Definitions       = everywhere("apiextensions.k8s.io", "customresourcedefinitions",
-		func(o *Objects) client.ObjectList { return &o.Definitions })
+		func(w *world.World) client.ObjectList { return &w.Definitions })
 )
 
-func custom(resource string, into func(*Objects) client.ObjectList) Read {
+func custom(resource string, into func(*world.World) client.ObjectList) Read {
 	return namespaced(v1beta2.GroupVersion.Group, resource, into)
 }
 
-func namespaced(group, resource string, into func(*Objects) client.ObjectList) Read {
+func namespaced(group, resource string, into func(*world.World) client.ObjectList) Read {
 	return Read{Right: Right{Group: group, Resource: resource, Verb: "list"}, into: into}
 }
 
-func everywhere(group, resource string, into func(*Objects) client.ObjectList) Read {
+func everywhere(group, resource string, into func(*world.World) client.ObjectList) Read {
 	return Read{Right: Right{Group: group, Resource: resource, Verb: "list", Everywhere: true}, into: into}
 }

@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/kubectl-drover/internal/world"
 )
 
 // Read is one list of objects that a command asks the API server for. Reads are values, so that the rights of a command are those of
@@ -22,7 +24,7 @@ type Read struct {
 	// Optional reads may fail: the command continues, and reports what it did not see.
 	Optional bool
 
-	into    func(*Objects) client.ObjectList
+	into    func(*world.World) client.ObjectList
 	options []client.ListOption
 }
 
@@ -75,13 +77,13 @@ func (r Read) Otherwise(without string) Read {
 	return r
 }
 
-// Read fills the lists of objects in parallel.
-func (c *Client) Read(ctx context.Context, objects *Objects, reads ...Read) error {
+// Read fills the lists of a world in parallel.
+func (c *Client) Read(ctx context.Context, w *world.World, reads ...Read) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var mutex sync.Mutex
 	for _, read := range reads {
 		group.Go(func() error {
-			err := c.list(ctx, objects, read)
+			err := c.list(ctx, w, read)
 			if err == nil {
 				return nil
 			}
@@ -90,24 +92,24 @@ func (c *Client) Read(ctx context.Context, objects *Objects, reads ...Read) erro
 			}
 			mutex.Lock()
 			defer mutex.Unlock()
-			objects.Unread = append(objects.Unread, Unread{Resource: read.Right.Name(), Reason: err.Error()})
+			w.Unread = append(w.Unread, world.Unread{Resource: read.Right.Name(), Reason: err.Error()})
 			return nil
 		})
 	}
 	err := group.Wait()
-	slices.SortFunc(objects.Unread, func(a, b Unread) int { return cmp.Compare(a.Resource, b.Resource) })
+	slices.SortFunc(w.Unread, func(a, b world.Unread) int { return cmp.Compare(a.Resource, b.Resource) })
 	return err
 }
 
 // absent reports whether the API server refused the read or does not have the kind, as against not answering.
 func absent(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) }
 
-func (c *Client) list(ctx context.Context, objects *Objects, read Read) error {
+func (c *Client) list(ctx context.Context, w *world.World, read Read) error {
 	var options []client.ListOption
 	if !read.Right.Everywhere {
 		options = append(options, client.InNamespace(c.Namespace))
 	}
-	err := c.api.List(ctx, read.into(objects), append(options, read.options...)...)
+	err := c.api.List(ctx, read.into(w), append(options, read.options...)...)
 	return explain(err, read.Right, c.Namespace)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"drover.dev/drover/kubectl-drover/internal/cluster"
 	"drover.dev/drover/kubectl-drover/internal/terminal"
+	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -62,13 +63,13 @@ func (f *Frame) connect(ctx context.Context) (*cluster.Client, error) {
 	return client, err
 }
 
-// read reads into objects; a person at a terminal is shown when it takes long.
-func (f *Frame) read(ctx context.Context, client *cluster.Client, objects *cluster.Objects, reads ...cluster.Read) error {
+// read reads into w; a person at a terminal is shown when it takes long.
+func (f *Frame) read(ctx context.Context, client *cluster.Client, w *world.World, reads ...cluster.Read) error {
 	if terminal.IsTerminal(f.Streams.ErrOut) {
 		notice := time.AfterFunc(slowAfter, func() {
 			_, _ = fmt.Fprintf(f.Streams.ErrOut, "waiting for the API server: %d lists in namespace %s\n", len(reads), client.Namespace)
 		})
 		defer notice.Stop()
 	}
-	return client.Read(ctx, objects, reads...)
+	return client.Read(ctx, w, reads...)
 }

@@ -26,29 +26,29 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 // noon is the time of every test: the objects in testdata have times before it.
 var noon = time.Date(2026, time.August, 1, 12, 0, 0, 0, time.UTC)
 
-// world is a namespace with the objects of a scenario, and a kubeconfig for it.
-type world struct {
+// scenario is a namespace with objects, and a kubeconfig for it.
+type scenario struct {
 	t                     *testing.T
 	namespace, kubeconfig string
 }
 
-// newWorld makes a namespace with the objects of files below testdata. A PersistentVolume stays, so its name is used by one test alone.
-func newWorld(t *testing.T, files ...string) *world {
-	w := &world{t: t, namespace: testkit.Namespace(t), kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
-	require.NoError(t, testkit.Cluster().AdminKubeconfig(w.kubeconfig))
+// newScenario makes a namespace with the objects of files below testdata. A PersistentVolume stays, so its name is used by one test alone.
+func newScenario(t *testing.T, files ...string) *scenario {
+	s := &scenario{t: t, namespace: testkit.Namespace(t), kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
+	require.NoError(t, testkit.Cluster().AdminKubeconfig(s.kubeconfig))
 	for _, file := range files {
-		for _, object := range w.objects(file) {
-			w.create(object)
+		for _, object := range s.objects(file) {
+			s.create(object)
 		}
 	}
-	return w
+	return s
 }
 
-func (w *world) objects(file string) []*unstructured.Unstructured {
-	w.t.Helper()
+func (s *scenario) objects(file string) []*unstructured.Unstructured {
+	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", file))
-	require.NoError(w.t, err)
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(bytes.ReplaceAll(text, []byte("NAMESPACE"), []byte(w.namespace))), len(text))
+	require.NoError(s.t, err)
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(bytes.ReplaceAll(text, []byte("NAMESPACE"), []byte(s.namespace))), len(text))
 	var out []*unstructured.Unstructured
 	for {
 		object := &unstructured.Unstructured{}
@@ -56,7 +56,7 @@ func (w *world) objects(file string) []*unstructured.Unstructured {
 		if errors.Is(err, io.EOF) {
 			return out
 		}
-		require.NoError(w.t, err, file)
+		require.NoError(s.t, err, file)
 		if object.Object != nil {
 			out = append(out, object)
 		}
@@ -64,17 +64,17 @@ func (w *world) objects(file string) []*unstructured.Unstructured {
 }
 
 // create stores an object and its status, as two writers do.
-func (w *world) create(object *unstructured.Unstructured) {
-	w.t.Helper()
-	admin := testkit.Admin(w.t)
+func (s *scenario) create(object *unstructured.Unstructured) {
+	s.t.Helper()
+	admin := testkit.Admin(s.t)
 	if object.GetKind() != "PersistentVolume" {
-		object.SetNamespace(w.namespace)
+		object.SetNamespace(s.namespace)
 	}
 	status, hasStatus := object.Object["status"]
-	require.NoError(w.t, admin.Create(w.t.Context(), object), "%s %s", object.GetKind(), object.GetName())
+	require.NoError(s.t, admin.Create(s.t.Context(), object), "%s %s", object.GetKind(), object.GetName())
 	if hasStatus {
 		object.Object["status"] = status
-		require.NoError(w.t, admin.Status().Update(w.t.Context(), object), "%s %s", object.GetKind(), object.GetName())
+		require.NoError(s.t, admin.Status().Update(s.t.Context(), object), "%s %s", object.GetKind(), object.GetName())
 	}
 }
 
@@ -84,29 +84,29 @@ type result struct {
 	code     int
 }
 
-// run runs a command line in the world's namespace.
-func (w *world) run(args ...string) result {
-	return w.runBare(append(args, "-n", w.namespace)...)
+// run runs a command line in the namespace.
+func (s *scenario) run(args ...string) result {
+	return s.runBare(append(args, "-n", s.namespace)...)
 }
 
 // runBare runs a command line without -n.
-func (w *world) runBare(args ...string) result {
+func (s *scenario) runBare(args ...string) result {
 	var out, errors bytes.Buffer
 	frame := NewFrame(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errors})
 	frame.Now = func() time.Time { return noon }
-	code := frame.Run(w.t.Context(), "0.0.0-test", append(args, "--kubeconfig", w.kubeconfig))
+	code := frame.Run(s.t.Context(), "0.0.0-test", append(args, "--kubeconfig", s.kubeconfig))
 	return result{out: out.String(), err: errors.String(), code: code}
 }
 
 // golden compares a text with a file below testdata, where the namespace has a fixed name.
-func (w *world) golden(file, text string) {
-	w.t.Helper()
-	text = strings.ReplaceAll(text, w.namespace, "NAMESPACE")
+func (s *scenario) golden(file, text string) {
+	s.t.Helper()
+	text = strings.ReplaceAll(text, s.namespace, "NAMESPACE")
 	path := filepath.Join("testdata", file)
 	if *update {
-		require.NoError(w.t, os.WriteFile(path, []byte(text), 0o644)) // read by all, like any source
+		require.NoError(s.t, os.WriteFile(path, []byte(text), 0o644)) // read by all, like any source
 	}
 	want, err := os.ReadFile(path)
-	require.NoError(w.t, err)
-	require.Equal(w.t, string(want), text, "%s; after a wanted change run the test with -update", file)
+	require.NoError(s.t, err)
+	require.Equal(s.t, string(want), text, "%s; after a wanted change run the test with -update", file)
 }

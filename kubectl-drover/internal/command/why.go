@@ -7,6 +7,7 @@ import (
 
 	"drover.dev/drover/kubectl-drover/internal/cluster"
 	"drover.dev/drover/kubectl-drover/internal/why"
+	"drover.dev/drover/kubectl-drover/internal/world"
 )
 
 // aboutVolume are the reads of one volume's own objects, before its name is put in.
@@ -20,11 +21,11 @@ func aboutVolume(volume string) []cluster.Read {
 }
 
 // aroundVolume are the reads of what a volume's instances run on, and of the pods that mount it.
-func aroundVolume(o *cluster.Objects) []cluster.Read {
+func aroundVolume(w *world.World) []cluster.Read {
 	pods := cluster.PodsEverywhere.Otherwise("the pods that want the volume are not named")
 	var reads []cluster.Read
-	for i := range o.PersistentVolumes.Items {
-		if claim := o.PersistentVolumes.Items[i].Spec.ClaimRef; claim != nil {
+	for i := range w.PersistentVolumes.Items {
+		if claim := w.PersistentVolumes.Items[i].Spec.ClaimRef; claim != nil {
 			reads = append(reads, pods.In(claim.Namespace))
 		}
 	}
@@ -42,14 +43,14 @@ pod, node, instance manager, disk or upgrade that holds it up, and the next comm
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.complete(map[string]cluster.Right{"Volume": cluster.Volumes.Right}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, objects, err := f.observeVolume(cmd.Context(), args[0])
+			client, w, err := f.observeVolume(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			if err := f.read(cmd.Context(), client, objects, aroundVolume(objects)...); err != nil {
+			if err := f.read(cmd.Context(), client, w, aroundVolume(w)...); err != nil {
 				return err
 			}
-			return f.print(why.Explain(objects))
+			return f.print(why.Explain(w))
 		},
 	}
 	pods := cluster.PodsEverywhere.Otherwise("the pods that want the volume are not named")
@@ -57,22 +58,22 @@ pod, node, instance manager, disk or upgrade that holds it up, and the next comm
 }
 
 // observeVolume reads a volume's own objects. A name that no volume has is completed, if it begins the name of exactly one.
-func (f *Frame) observeVolume(ctx context.Context, given string) (*cluster.Client, *cluster.Objects, error) {
+func (f *Frame) observeVolume(ctx context.Context, given string) (*cluster.Client, *world.World, error) {
 	client, err := f.connect(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	objects := client.Objects()
-	if err := f.read(ctx, client, objects, aboutVolume(given)...); err != nil {
+	w := client.World()
+	if err := f.read(ctx, client, w, aboutVolume(given)...); err != nil {
 		return nil, nil, err
 	}
-	if len(objects.Volumes.Items) == 1 {
-		return client, objects, nil
+	if len(w.Volumes.Items) == 1 {
+		return client, w, nil
 	}
 	name, err := lookup(ctx, client, "Volume", given, cluster.Volumes.Right)
 	if err != nil {
 		return nil, nil, err
 	}
-	objects = client.Objects()
-	return client, objects, f.read(ctx, client, objects, aboutVolume(name)...)
+	w = client.World()
+	return client, w, f.read(ctx, client, w, aboutVolume(name)...)
 }

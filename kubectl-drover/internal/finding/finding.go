@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -130,24 +130,24 @@ func Worst(findings []Finding) Severity {
 }
 
 // ofVolume returns the values for commands about an object of a volume.
-func ofVolume(o *cluster.Objects, volume, node string) Values {
-	return Values{Namespace: o.Namespace, Volume: volume, Node: node}
+func ofVolume(w *world.World, volume, node string) Values {
+	return Values{Namespace: w.Namespace, Volume: volume, Node: node}
 }
 
 // Volume returns what a volume's conditions say.
-func Volume(o *cluster.Objects, v *v1beta2.Volume) []Finding {
-	return Of(Ref{"Volume", v.Name}, v.Status.Conditions, ofVolume(o, v.Name, v.Spec.NodeID))
+func Volume(w *world.World, v *v1beta2.Volume) []Finding {
+	return Of(Ref{"Volume", v.Name}, v.Status.Conditions, ofVolume(w, v.Name, v.Spec.NodeID))
 }
 
 // Attachment returns what the VolumeAttachment says as a whole.
-func Attachment(o *cluster.Objects, a *v1beta2.VolumeAttachment) []Finding {
-	return Of(Ref{"VolumeAttachment", a.Name}, a.Status.Conditions, ofVolume(o, a.Spec.Volume, a.Status.NodeID))
+func Attachment(w *world.World, a *v1beta2.VolumeAttachment) []Finding {
+	return Of(Ref{"VolumeAttachment", a.Name}, a.Status.Conditions, ofVolume(w, a.Spec.Volume, a.Status.NodeID))
 }
 
 // Ticket returns what is answered to one ticket.
-func Ticket(o *cluster.Objects, a *v1beta2.VolumeAttachment, id string) []Finding {
+func Ticket(w *world.World, a *v1beta2.VolumeAttachment, id string) []Finding {
 	found := Of(Ref{"VolumeAttachment", a.Name}, a.Status.AttachmentTicketStatuses[id].Conditions,
-		ofVolume(o, a.Spec.Volume, a.Spec.AttachmentTickets[id].NodeID))
+		ofVolume(w, a.Spec.Volume, a.Spec.AttachmentTickets[id].NodeID))
 	for i := range found {
 		found[i].Part = "ticket " + id
 	}
@@ -155,19 +155,19 @@ func Ticket(o *cluster.Objects, a *v1beta2.VolumeAttachment, id string) []Findin
 }
 
 // Engine returns what an engine's conditions say.
-func Engine(o *cluster.Objects, e *v1beta2.Engine) []Finding {
-	return Of(Ref{"Engine", e.Name}, e.Status.Conditions, ofVolume(o, e.Spec.VolumeName, e.Spec.NodeID))
+func Engine(w *world.World, e *v1beta2.Engine) []Finding {
+	return Of(Ref{"Engine", e.Name}, e.Status.Conditions, ofVolume(w, e.Spec.VolumeName, e.Spec.NodeID))
 }
 
 // Frontend returns what an engine frontend's conditions say.
-func Frontend(o *cluster.Objects, f *v1beta2.EngineFrontend) []Finding {
-	return Of(Ref{"EngineFrontend", f.Name}, f.Status.Conditions, ofVolume(o, f.Spec.VolumeName, f.Spec.NodeID))
+func Frontend(w *world.World, f *v1beta2.EngineFrontend) []Finding {
+	return Of(Ref{"EngineFrontend", f.Name}, f.Status.Conditions, ofVolume(w, f.Spec.VolumeName, f.Spec.NodeID))
 }
 
 // Replica returns what a replica's conditions say, and since when it lacks data.
-func Replica(o *cluster.Objects, r *v1beta2.Replica) []Finding {
+func Replica(w *world.World, r *v1beta2.Replica) []Finding {
 	ref := Ref{"Replica", r.Name}
-	found := Of(ref, r.Status.Conditions, ofVolume(o, r.Spec.VolumeName, r.Spec.NodeID))
+	found := Of(ref, r.Status.Conditions, ofVolume(w, r.Spec.VolumeName, r.Spec.NodeID))
 	if r.Spec.FailedAt != "" {
 		found = append(found, Finding{Object: ref, Reason: "Failed", Since: r.Spec.FailedAt, Severity: Continues, Guide: "docs/attaching.md",
 			Message: fmt.Sprintf("The replica on node %s lacks data that was written since it failed.", r.Spec.NodeID)})
@@ -176,19 +176,19 @@ func Replica(o *cluster.Objects, r *v1beta2.Replica) []Finding {
 }
 
 // InstanceManager returns what an instance manager's conditions say.
-func InstanceManager(o *cluster.Objects, im *v1beta2.InstanceManager) []Finding {
-	return Of(Ref{"InstanceManager", im.Name}, im.Status.Conditions, Values{Namespace: o.Namespace, Node: im.Spec.NodeID})
+func InstanceManager(w *world.World, im *v1beta2.InstanceManager) []Finding {
+	return Of(Ref{"InstanceManager", im.Name}, im.Status.Conditions, Values{Namespace: w.Namespace, Node: im.Spec.NodeID})
 }
 
 // Node returns what a node's own conditions say, without those of its disks.
-func Node(o *cluster.Objects, n *v1beta2.Node) []Finding {
-	return Of(Ref{"Node", n.Name}, n.Status.Conditions, Values{Namespace: o.Namespace, Node: n.Name})
+func Node(w *world.World, n *v1beta2.Node) []Finding {
+	return Of(Ref{"Node", n.Name}, n.Status.Conditions, Values{Namespace: w.Namespace, Node: n.Name})
 }
 
 // DiskOf returns what the conditions of one disk of a node say.
-func DiskOf(o *cluster.Objects, n *v1beta2.Node, disk string) []Finding {
+func DiskOf(w *world.World, n *v1beta2.Node, disk string) []Finding {
 	status := n.Status.DiskStatus[disk]
-	return Of(Ref{Disk, n.Name + "/" + disk}, status.Conditions, Values{Namespace: o.Namespace, Node: n.Name})
+	return Of(Ref{Disk, n.Name + "/" + disk}, status.Conditions, Values{Namespace: w.Namespace, Node: n.Name})
 }
 
 // Lasting raises what continues by itself to a warning once it is so for longer than the limit.
@@ -204,29 +204,29 @@ func Lasting(f Finding, now time.Time, limit time.Duration) Finding {
 func DisksOf(n *v1beta2.Node) []string { return slices.Sorted(maps.Keys(n.Status.DiskStatus)) }
 
 // Snapshot returns what a snapshot's conditions say.
-func Snapshot(o *cluster.Objects, s *v1beta2.Snapshot) []Finding {
-	return Of(Ref{"Snapshot", s.Name}, s.Status.Conditions, ofVolume(o, s.Spec.Volume, ""))
+func Snapshot(w *world.World, s *v1beta2.Snapshot) []Finding {
+	return Of(Ref{"Snapshot", s.Name}, s.Status.Conditions, ofVolume(w, s.Spec.Volume, ""))
 }
 
 // Backup returns what a backup's conditions say while it has not ended.
-func Backup(o *cluster.Objects, b *v1beta2.Backup) []Finding {
+func Backup(w *world.World, b *v1beta2.Backup) []Finding {
 	if v1beta2.IsBackupEnded(b) {
 		return nil
 	}
-	return Of(Ref{"Backup", b.Name}, b.Status.Conditions, ofVolume(o, b.Status.VolumeName, ""))
+	return Of(Ref{"Backup", b.Name}, b.Status.Conditions, ofVolume(w, b.Status.VolumeName, ""))
 }
 
 // NodeUpgrade returns what the conditions of a node's upgrade say.
-func NodeUpgrade(o *cluster.Objects, u *v1beta2.NodeDataEngineUpgrade) []Finding {
-	return Of(Ref{"NodeDataEngineUpgrade", u.Name}, u.Status.Conditions, Values{Namespace: o.Namespace, Node: u.Spec.NodeID})
+func NodeUpgrade(w *world.World, u *v1beta2.NodeDataEngineUpgrade) []Finding {
+	return Of(Ref{"NodeDataEngineUpgrade", u.Name}, u.Status.Conditions, Values{Namespace: w.Namespace, Node: u.Spec.NodeID})
 }
 
 // Upgrade returns what the conditions of a whole upgrade say.
-func Upgrade(o *cluster.Objects, u *v1beta2.DataEngineUpgradeManager) []Finding {
-	return Of(Ref{"DataEngineUpgradeManager", u.Name}, u.Status.Conditions, Values{Namespace: o.Namespace, Node: u.Status.UpgradingNode})
+func Upgrade(w *world.World, u *v1beta2.DataEngineUpgradeManager) []Finding {
+	return Of(Ref{"DataEngineUpgradeManager", u.Name}, u.Status.Conditions, Values{Namespace: w.Namespace, Node: u.Status.UpgradingNode})
 }
 
 // Orphan returns what an orphan's conditions say.
-func Orphan(o *cluster.Objects, orphan *v1beta2.Orphan) []Finding {
-	return Of(Ref{"Orphan", orphan.Name}, orphan.Status.Conditions, Values{Namespace: o.Namespace, Node: orphan.Spec.NodeID})
+func Orphan(w *world.World, orphan *v1beta2.Orphan) []Finding {
+	return Of(Ref{"Orphan", orphan.Name}, orphan.Status.Conditions, Values{Namespace: w.Namespace, Node: orphan.Spec.NodeID})
 }

@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"slices"
 
-	"drover.dev/drover/kubectl-drover/internal/cluster"
 	"drover.dev/drover/kubectl-drover/internal/finding"
+	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // explanation finds causes, each object's once: what was explained above is not explained again below.
 type explanation struct {
-	objects *cluster.Objects
-	volume  *v1beta2.Volume
-	seen    map[finding.Ref]bool
+	world  *world.World
+	volume *v1beta2.Volume
+	seen   map[finding.Ref]bool
 }
 
 // causes returns the chains, from the tickets and the volume down. What is behind an instance stands below the volume's condition, since
@@ -40,7 +40,7 @@ func (e *explanation) causes() []Cause {
 
 // ofVolume returns what the volume's conditions say about being attached, and the rest.
 func (e *explanation) ofVolume() (attached, others []Cause) {
-	for _, f := range finding.Volume(e.objects, e.volume) {
+	for _, f := range finding.Volume(e.world, e.volume) {
 		if f.Condition == v1beta2.VolumeAttached || f.Condition == v1beta2.VolumeFaulted {
 			attached = append(attached, Cause{Finding: f})
 			continue
@@ -60,8 +60,8 @@ func (e *explanation) degraded() (finding.Finding, bool) {
 		return finding.Finding{}, false
 	}
 	healthy := 0
-	for i := range e.objects.Replicas.Items {
-		if v1beta2.IsReplicaHealthy(&e.objects.Replicas.Items[i]) {
+	for i := range e.world.Replicas.Items {
+		if v1beta2.IsReplicaHealthy(&e.world.Replicas.Items[i]) {
 			healthy++
 		}
 	}
@@ -74,15 +74,15 @@ func (e *explanation) degraded() (finding.Finding, bool) {
 // tickets returns what stands against the tickets that are not served. The whole VolumeAttachment is left out where a ticket says it.
 func (e *explanation) tickets() []Cause {
 	var out []Cause
-	for i := range e.objects.Attachments.Items {
-		a := &e.objects.Attachments.Items[i]
-		for _, ticket := range tickets(e.objects) {
-			for _, f := range finding.Ticket(e.objects, a, ticket.ID) {
+	for i := range e.world.Attachments.Items {
+		a := &e.world.Attachments.Items[i]
+		for _, ticket := range tickets(e.world) {
+			for _, f := range finding.Ticket(e.world, a, ticket.ID) {
 				out = append(out, Cause{Finding: f, Causes: e.node(ticket.Node)})
 			}
 		}
 		if len(out) == 0 {
-			for _, f := range finding.Attachment(e.objects, a) {
+			for _, f := range finding.Attachment(e.world, a) {
 				out = append(out, Cause{Finding: f})
 			}
 		}
@@ -128,22 +128,22 @@ func (e *explanation) instances() []Cause {
 }
 
 func (e *explanation) all() []instance {
-	o, engine := e.objects, e.volume.Spec.DataEngine
+	w, engine := e.world, e.volume.Spec.DataEngine
 	var out []instance
-	for i := range o.Frontends.Items {
-		f := &o.Frontends.Items[i]
+	for i := range w.Frontends.Items {
+		f := &w.Frontends.Items[i]
 		out = append(out, instance{ref: finding.Ref{Kind: "EngineFrontend", Name: f.Name}, node: f.Spec.NodeID, engine: engine, wanted: f.Spec.DesireState,
-			state: f.Status.CurrentState, server: f.Status.InstanceManagerName, findings: finding.Frontend(o, f)})
+			state: f.Status.CurrentState, server: f.Status.InstanceManagerName, findings: finding.Frontend(w, f)})
 	}
-	for i := range o.Engines.Items {
-		f := &o.Engines.Items[i]
+	for i := range w.Engines.Items {
+		f := &w.Engines.Items[i]
 		out = append(out, instance{ref: finding.Ref{Kind: "Engine", Name: f.Name}, node: f.Spec.NodeID, engine: engine, wanted: f.Spec.DesireState,
-			state: f.Status.CurrentState, server: f.Status.InstanceManagerName, findings: finding.Engine(o, f)})
+			state: f.Status.CurrentState, server: f.Status.InstanceManagerName, findings: finding.Engine(w, f)})
 	}
-	for i := range o.Replicas.Items {
-		r := &o.Replicas.Items[i]
+	for i := range w.Replicas.Items {
+		r := &w.Replicas.Items[i]
 		out = append(out, instance{ref: finding.Ref{Kind: "Replica", Name: r.Name}, node: r.Spec.NodeID, engine: engine, wanted: r.Spec.DesireState,
-			state: r.Status.CurrentState, server: r.Status.InstanceManagerName, findings: finding.Replica(o, r), disk: r.Spec.DiskID})
+			state: r.Status.CurrentState, server: r.Status.InstanceManagerName, findings: finding.Replica(w, r), disk: r.Spec.DiskID})
 	}
 	return out
 }
@@ -168,23 +168,23 @@ func (i *instance) late() (finding.Finding, bool) {
 // behind returns what is known against the instance manager, disk and node of an instance.
 func (e *explanation) behind(i instance) []Cause {
 	var out []Cause
-	managers := e.objects.InstanceManagersOf(i.node, i.engine)
-	if im := e.objects.InstanceManager(i.server); im != nil {
+	managers := e.world.InstanceManagersOf(i.node, i.engine)
+	if im := e.world.InstanceManager(i.server); im != nil {
 		managers = []*v1beta2.InstanceManager{im}
 	}
 	for _, im := range managers {
-		out = append(out, e.once(finding.InstanceManager(e.objects, im))...)
+		out = append(out, e.once(finding.InstanceManager(e.world, im))...)
 	}
 	if ref := (finding.Ref{Kind: "InstanceManager", Name: i.node}); len(managers) == 0 && i.node != "" && !e.seen[ref] {
 		e.seen[ref] = true
 		out = append(out, Cause{Finding: finding.Finding{Object: finding.Ref{Kind: "Node", Name: i.node}, Reason: "NoInstanceManager", Severity: finding.Warning,
-			Message: fmt.Sprintf("No instance manager of data engine %s exists for node %s.", cluster.DataEngine(i.engine), i.node),
-			Command: "kubectl -n " + e.objects.Namespace + " get lhim,lhn -o wide", Guide: "docs/attaching.md"}})
+			Message: fmt.Sprintf("No instance manager of data engine %s exists for node %s.", world.DataEngine(i.engine), i.node),
+			Command: "kubectl -n " + e.world.Namespace + " get lhim,lhn -o wide", Guide: "docs/attaching.md"}})
 	}
-	if node := e.objects.Node(i.node); node != nil && i.disk != "" {
+	if node := e.world.Node(i.node); node != nil && i.disk != "" {
 		for key, status := range node.Status.DiskStatus {
 			if status.DiskUUID == i.disk {
-				out = append(out, e.once(finding.DiskOf(e.objects, node, key))...)
+				out = append(out, e.once(finding.DiskOf(e.world, node, key))...)
 			}
 		}
 	}
@@ -194,12 +194,12 @@ func (e *explanation) behind(i instance) []Cause {
 // node returns what is known against a node, its upgrade included.
 func (e *explanation) node(name string) []Cause {
 	var out []Cause
-	if node := e.objects.Node(name); node != nil {
-		out = e.once(finding.Node(e.objects, node))
+	if node := e.world.Node(name); node != nil {
+		out = e.once(finding.Node(e.world, node))
 	}
-	for i := range e.objects.NodeUpgrades.Items {
-		if up := &e.objects.NodeUpgrades.Items[i]; up.Spec.NodeID == name {
-			out = append(out, e.once(finding.NodeUpgrade(e.objects, up))...)
+	for i := range e.world.NodeUpgrades.Items {
+		if up := &e.world.NodeUpgrades.Items[i]; up.Spec.NodeID == name {
+			out = append(out, e.once(finding.NodeUpgrade(e.world, up))...)
 		}
 	}
 	return out
@@ -208,11 +208,11 @@ func (e *explanation) node(name string) []Cause {
 // places returns what is known against the nodes and disks on which a replica could be.
 func (e *explanation) places() []Cause {
 	var out []Cause
-	for i := range e.objects.Nodes.Items {
-		node := &e.objects.Nodes.Items[i]
+	for i := range e.world.Nodes.Items {
+		node := &e.world.Nodes.Items[i]
 		out = append(out, e.node(node.Name)...)
 		for _, disk := range finding.DisksOf(node) {
-			out = append(out, e.once(finding.DiskOf(e.objects, node, disk))...)
+			out = append(out, e.once(finding.DiskOf(e.world, node, disk))...)
 		}
 	}
 	return out
@@ -221,8 +221,8 @@ func (e *explanation) places() []Cause {
 // rebuilds returns what engines rebuild, and what failed.
 func (e *explanation) rebuilds() []Cause {
 	var out []Cause
-	for i := range e.objects.Engines.Items {
-		engine := &e.objects.Engines.Items[i]
+	for i := range e.world.Engines.Items {
+		engine := &e.world.Engines.Items[i]
 		ref := finding.Ref{Kind: "Engine", Name: engine.Name}
 		for address, status := range engine.Status.RebuildStatus {
 			switch {
@@ -232,7 +232,7 @@ func (e *explanation) rebuilds() []Cause {
 			case status.Error != "":
 				out = append(out, Cause{Finding: finding.Finding{Object: ref, Reason: "RebuildFailed", Severity: finding.Warning,
 					Message: fmt.Sprintf("The rebuild of the replica at %s failed: %s", address, status.Error), Guide: "docs/attaching.md",
-					Command: finding.Expand("kubectl -n {ns} describe lhe {name}", ref, finding.Values{Namespace: e.objects.Namespace})}})
+					Command: finding.Expand("kubectl -n {ns} describe lhe {name}", ref, finding.Values{Namespace: e.world.Namespace})}})
 			}
 		}
 	}
@@ -253,11 +253,11 @@ func compare(a, b string) int {
 // snapshots returns those that wait or failed.
 func (e *explanation) snapshots() []Cause {
 	var out []Cause
-	for i := range e.objects.Snapshots.Items {
-		out = append(out, e.once(finding.Snapshot(e.objects, &e.objects.Snapshots.Items[i]))...)
+	for i := range e.world.Snapshots.Items {
+		out = append(out, e.once(finding.Snapshot(e.world, &e.world.Snapshots.Items[i]))...)
 	}
-	for i := range e.objects.Backups.Items {
-		out = append(out, e.once(finding.Backup(e.objects, &e.objects.Backups.Items[i]))...)
+	for i := range e.world.Backups.Items {
+		out = append(out, e.once(finding.Backup(e.world, &e.world.Backups.Items[i]))...)
 	}
 	return out
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"drover.dev/drover/kubectl-drover/internal/cluster"
 	"drover.dev/drover/kubectl-drover/internal/finding"
+	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -16,15 +16,15 @@ import (
 type clock = time.Time
 
 // Explain returns what is known about the one volume in the objects, which hold nothing of other volumes but nodes and instance managers.
-func Explain(o *cluster.Objects) Report {
-	v := &o.Volumes.Items[0]
-	e := explanation{objects: o, volume: v, seen: map[finding.Ref]bool{}}
+func Explain(w *world.World) Report {
+	v := &w.Volumes.Items[0]
+	e := explanation{world: w, volume: v, seen: map[finding.Ref]bool{}}
 	causes := e.causes()
-	tickets := tickets(o)
+	tickets := tickets(w)
 	report := Report{
-		Volume: v.Name, Namespace: o.Namespace, State: v.Status.State, Robustness: v.Status.Robustness,
-		DataEngine: cluster.DataEngine(v.Spec.DataEngine), SizeBytes: v.Spec.Size, WantedOn: v.Spec.NodeID, AttachedTo: v.Status.CurrentNodeID,
-		Tickets: tickets, Causes: causes, Next: steps(causes), Severity: worst(causes), Unread: o.Unread, now: o.Now,
+		Volume: v.Name, Namespace: w.Namespace, State: v.Status.State, Robustness: v.Status.Robustness,
+		DataEngine: world.DataEngine(v.Spec.DataEngine), SizeBytes: v.Spec.Size, WantedOn: v.Spec.NodeID, AttachedTo: v.Status.CurrentNodeID,
+		Tickets: tickets, Causes: causes, Next: steps(causes), Severity: worst(causes), Unread: w.Unread, now: w.Now,
 	}
 	report.Summary = summary(&report)
 	return report
@@ -123,13 +123,13 @@ func steps(causes []Cause) []Step {
 }
 
 // tickets returns who wants the volume: the holder first, then by priority.
-func tickets(o *cluster.Objects) []Ticket {
+func tickets(w *world.World) []Ticket {
 	out := []Ticket{}
-	for i := range o.Attachments.Items {
-		a := &o.Attachments.Items[i]
+	for i := range w.Attachments.Items {
+		a := &w.Attachments.Items[i]
 		for id, ticket := range a.Spec.AttachmentTickets {
 			answer := a.Status.AttachmentTicketStatuses[id]
-			one := Ticket{ID: id, Type: ticket.Type, Node: ticket.NodeID, For: wanter(o, id, ticket), Priority: v1beta2.TicketPriority(ticket.Type),
+			one := Ticket{ID: id, Type: ticket.Type, Node: ticket.NodeID, For: wanter(w, id, ticket), Priority: v1beta2.TicketPriority(ticket.Type),
 				Holds: a.Status.Holder == id, Satisfied: answer.Satisfied}
 			for _, c := range answer.Conditions {
 				if c.Type == v1beta2.TicketSatisfied {
@@ -152,13 +152,13 @@ func tickets(o *cluster.Objects) []Ticket {
 }
 
 // wanter returns for whom a ticket is: pods by name where they are known, the owner of the volume's own work, or a person.
-func wanter(o *cluster.Objects, id string, ticket v1beta2.AttachmentTicket) string {
+func wanter(w *world.World, id string, ticket v1beta2.AttachmentTicket) string {
 	if kind, name := ticket.Parameters[v1beta2.TicketOwnerKind], ticket.Parameters[v1beta2.TicketOwnerName]; name != "" {
 		return strings.TrimSpace(kind + " " + name)
 	}
 	switch ticket.Type {
 	case v1beta2.AttacherCSI:
-		if pods := podsOn(o, ticket.NodeID); pods != "" {
+		if pods := podsOn(w, ticket.NodeID); pods != "" {
 			return pods
 		}
 		return "Kubernetes, VolumeAttachment " + id
@@ -169,14 +169,14 @@ func wanter(o *cluster.Objects, id string, ticket v1beta2.AttachmentTicket) stri
 }
 
 // podsOn names the pods of a node that mount the volume's claim.
-func podsOn(o *cluster.Objects, node string) string {
+func podsOn(w *world.World, node string) string {
 	var names []string
-	for i := range o.Pods.Items {
-		pod := &o.Pods.Items[i]
+	for i := range w.Pods.Items {
+		pod := &w.Pods.Items[i]
 		if pod.Spec.NodeName != node {
 			continue
 		}
-		for _, pv := range o.PersistentVolumes.Items {
+		for _, pv := range w.PersistentVolumes.Items {
 			if pv.Spec.ClaimRef == nil || pv.Spec.ClaimRef.Namespace != pod.Namespace {
 				continue
 			}

@@ -3,8 +3,8 @@
 package why
 
 import (
-	"drover.dev/drover/kubectl-drover/internal/cluster"
 	"drover.dev/drover/kubectl-drover/internal/finding"
+	"drover.dev/drover/kubectl-drover/internal/world"
 )
 
 // Report is the explanation of one volume.
@@ -26,7 +26,7 @@ type Report struct {
 	Next       []Step   `json:"next"`
 	// Severity is that of the worst cause.
 	Severity finding.Severity `json:"severity"`
-	Unread   []cluster.Unread `json:"unread,omitempty"`
+	Unread   []world.Unread   `json:"unread,omitempty"`
 
 	now clock
 }

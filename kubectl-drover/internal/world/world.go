@@ -1,4 +1,5 @@
-package cluster
+// Package world is what a command saw of the cluster: plain objects and the time. Reports are derived from it by pure functions.
+package world
 
 import (
 	"time"
@@ -12,9 +13,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Objects are those that a command asked for, as of one moment. A list that was not asked for is empty; one that could not be read is
+// World has the objects that a command asked for, as of one moment. A list that was not asked for is empty; one that could not be read is
 // empty, too, and named in Unread.
-type Objects struct {
+type World struct {
 	// Namespace is that of the custom resources.
 	Namespace string
 	// Now is the time at which they were read; ages are relative to it.
@@ -56,30 +57,30 @@ type Unread struct {
 }
 
 // Node returns the Longhorn Node of that name; nil where there is none.
-func (o *Objects) Node(name string) *v1beta2.Node {
-	for i := range o.Nodes.Items {
-		if o.Nodes.Items[i].Name == name {
-			return &o.Nodes.Items[i]
+func (w *World) Node(name string) *v1beta2.Node {
+	for i := range w.Nodes.Items {
+		if w.Nodes.Items[i].Name == name {
+			return &w.Nodes.Items[i]
 		}
 	}
 	return nil
 }
 
 // InstanceManager returns the instance manager of that name; nil where there is none.
-func (o *Objects) InstanceManager(name string) *v1beta2.InstanceManager {
-	for i := range o.InstanceManagers.Items {
-		if o.InstanceManagers.Items[i].Name == name {
-			return &o.InstanceManagers.Items[i]
+func (w *World) InstanceManager(name string) *v1beta2.InstanceManager {
+	for i := range w.InstanceManagers.Items {
+		if w.InstanceManagers.Items[i].Name == name {
+			return &w.InstanceManagers.Items[i]
 		}
 	}
 	return nil
 }
 
 // InstanceManagersOf returns those of a node and data engine. An empty data engine is v1.
-func (o *Objects) InstanceManagersOf(node, dataEngine string) []*v1beta2.InstanceManager {
+func (w *World) InstanceManagersOf(node, dataEngine string) []*v1beta2.InstanceManager {
 	var out []*v1beta2.InstanceManager
-	for i := range o.InstanceManagers.Items {
-		im := &o.InstanceManagers.Items[i]
+	for i := range w.InstanceManagers.Items {
+		im := &w.InstanceManagers.Items[i]
 		if im.Spec.NodeID == node && DataEngine(im.Spec.DataEngine) == DataEngine(dataEngine) {
 			out = append(out, im)
 		}
