@@ -8,15 +8,13 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"drover.dev/drover/kubectl-drover/internal/finding"
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // Controllers are the binaries of Drover.
 var Controllers = []string{"attach-controller", "im-monitor", "orphan-controller", "snapshot-controller", "upgrade-controller"}
-
-// LeaseOf returns the name of a controller's lease.
-func LeaseOf(controller string) string { return "drover-" + controller }
 
 // Find returns the one namespace with Drover in it: that with leases of its controllers. It refuses to select one of several, or one
 // without. Where leases of all namespaces cannot be listed, it tries the candidates.
@@ -58,7 +56,7 @@ func namespacesOf(w *world.World) []string {
 	var found []string
 	for i := range w.Leases.Items {
 		lease := &w.Leases.Items[i]
-		controller, ok := strings.CutPrefix(lease.Name, LeaseOf(""))
+		controller, ok := strings.CutPrefix(lease.Name, finding.LeaseOf(""))
 		if ok && slices.Contains(Controllers, controller) {
 			found = append(found, lease.Namespace)
 		}
@@ -82,7 +80,7 @@ func (c *Client) notFound(ctx context.Context, searched string) error {
 func leaseNames() []string {
 	var names []string
 	for _, controller := range Controllers {
-		names = append(names, LeaseOf(controller))
+		names = append(names, finding.LeaseOf(controller))
 	}
 	return names
 }

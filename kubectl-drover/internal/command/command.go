@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -23,7 +25,7 @@ const (
 )
 
 const exitCodes = `Exit codes: 0 done, and for status and doctor: nothing waits for a person; 1 the command failed, nothing is known;
-2 something waits for a person; 3 something critical does: a volume cannot be used, or may be down to its last copy.`
+2 something waits for a person; 3 something critical does: a volume cannot be used, or a controller does not lead.`
 
 // Command is one command: how it is called, and what the API server must allow for it.
 type Command struct {
@@ -54,7 +56,7 @@ func NewFrame(streams genericiooptions.IOStreams) *Frame {
 // Commands returns all commands, in the order of the help.
 func (f *Frame) Commands() []Command {
 	return []Command{
-		f.why(),
+		f.status(), f.why(), f.tree(), f.doctor(),
 	}
 }
 
@@ -65,7 +67,8 @@ func (f *Frame) Root(version string) *cobra.Command {
 		Short: "Show what Drover's controllers know, decide and wait for",
 		Long: `kubectl drover shows a Drover installation from its objects alone: it asks the API server, no controller and no data plane.
 
-The namespace is that of -n; without it, the one with leases of Drover's controllers. Names are accepted by a unique prefix.
+The namespace is that of -n; without it, the one with leases of Drover's controllers. Names are accepted by a unique
+prefix. All of kubectl's flags for connections are accepted: kubectl options lists them.
 
 ` + exitCodes,
 		Version:       strings.TrimSpace(version),
@@ -74,8 +77,10 @@ The namespace is that of -n; without it, the one with leases of Drover's control
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl drover"},
 	}
 	f.Kube.AddFlags(root.PersistentFlags())
+	hideConnectionFlags(root.PersistentFlags())
 	root.PersistentFlags().StringVarP(&f.Output, "output", "o", "", "json, yaml or name instead of a text for people")
-	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{outputJSON, outputYAML, outputName}, cobra.ShellCompDirectiveNoFileComp))
+	_ = root.RegisterFlagCompletionFunc("output",
+		cobra.FixedCompletions([]string{outputJSON, outputYAML, outputName}, cobra.ShellCompDirectiveNoFileComp))
 	_ = root.RegisterFlagCompletionFunc("namespace", f.completeNamespaces)
 	for _, command := range f.Commands() {
 		command.Long += "\n\nNeeds: " + rightsSentence(command.Rights) + "."
@@ -85,6 +90,14 @@ The namespace is that of -n; without it, the one with leases of Drover's control
 	root.SetOut(f.Streams.Out)
 	root.SetErr(f.Streams.ErrOut)
 	return root
+}
+
+// shownFlags are kubectl's flags that the help lists; it takes the others as well.
+var shownFlags = []string{"namespace", "context", "kubeconfig"}
+
+func hideConnectionFlags(flags *pflag.FlagSet) {
+	flags.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !slices.Contains(shownFlags, flag.Name) })
+	flags.Lookup("namespace").Usage = "namespace with Drover in it; without it the one that has leases of its controllers"
 }
 
 // Run runs one command line and returns its exit code. Errors go to ErrOut.

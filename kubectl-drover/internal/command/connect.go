@@ -14,15 +14,9 @@ import (
 // slowAfter is when a person at a terminal is shown that the API server was asked.
 const slowAfter = time.Second
 
-// finding are the rights that finding the namespace uses; a command that is given -n needs none of them.
-var finding = []cluster.Right{
-	without(cluster.LeasesEverywhere.Right, "the namespace is found only in that of the kubeconfig and "+v1beta2.DefaultNamespace+", unless -n names it"),
-}
-
-func without(right cluster.Right, what string) cluster.Right {
-	right.Without = what
-	return right
-}
+// findRead is what finding the namespace uses; a command that is given -n does not.
+var findRead = cluster.LeasesEverywhere.Otherwise(
+	"without -n, the namespace is found only if it is that of the kubeconfig or " + v1beta2.DefaultNamespace + ", where leases can be listed")
 
 // rightsOf returns the rights of reads, each once, and those of finding the namespace.
 func rightsOf(reads ...cluster.Read) []cluster.Right {
@@ -34,7 +28,7 @@ func rightsOf(reads ...cluster.Read) []cluster.Right {
 			rights = append(rights, read.Right)
 		}
 	}
-	return append(rights, finding...)
+	return append(rights, findRead.Right)
 }
 
 // connect returns a client for the namespace of -n, or for the one with Drover.

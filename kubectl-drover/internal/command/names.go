@@ -55,6 +55,24 @@ func lookup(ctx context.Context, client *cluster.Client, kind, given string, rig
 	return resolve(kind, client.Namespace, given, names)
 }
 
+// resolveEither resolves the name of a volume or node: node/NAME is a node's, volume/NAME a volume's; else a volume comes first.
+func (f *Frame) resolveEither(cmd *cobra.Command, client *cluster.Client, given string) (kind, name string, err error) {
+	if rest, ok := strings.CutPrefix(given, "node/"); ok {
+		name, err = lookup(cmd.Context(), client, "Node", rest, cluster.Nodes.Right)
+		return "Node", name, err
+	}
+	rest, isVolume := strings.CutPrefix(given, "volume/")
+	name, err = lookup(cmd.Context(), client, "Volume", rest, cluster.Volumes.Right)
+	if err == nil || isVolume {
+		return "Volume", name, err
+	}
+	node, nodeErr := lookup(cmd.Context(), client, "Node", given, cluster.Nodes.Right)
+	if nodeErr == nil {
+		return "Node", node, nil
+	}
+	return "", "", fmt.Errorf("%w; nor is a node called so: %w", err, nodeErr)
+}
+
 // complete returns the completion of a command whose only argument is the name of an object of one of the kinds.
 func (f *Frame) complete(kinds map[string]cluster.Right) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {

@@ -30,8 +30,8 @@ func TestWhyLeadsFromAPodToTheImageThatCannotBePulled(t *testing.T) {
 		got := s.run("why", "other")
 		require.Equal(t, ExitFailed, got.code)
 		require.Empty(t, got.out)
-		require.Equal(t, "error: no Volume in namespace "+s.namespace+" is called other, or begins so; there are vol-1; list all with: kubectl -n "+
-			s.namespace+" get volumes.longhorn.io\n", got.err)
+		require.Equal(t, "error: no Volume in namespace "+s.namespace+" is called other, or begins so; there are vol-1; "+
+			"list all with: kubectl -n "+s.namespace+" get volumes.longhorn.io\n", got.err)
 	})
 	t.Run("an unknown format is refused before anything is asked", func(t *testing.T) {
 		got := s.run("why", "vol-1", "-o", "table")

@@ -1,7 +1,6 @@
 package finding
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -134,9 +133,9 @@ func ofVolume(w *world.World, volume, node string) Values {
 	return Values{Namespace: w.Namespace, Volume: volume, Node: node}
 }
 
-// Volume returns what a volume's conditions say.
+// Volume returns what a volume's conditions and its robustness say.
 func Volume(w *world.World, v *v1beta2.Volume) []Finding {
-	return Of(Ref{"Volume", v.Name}, v.Status.Conditions, ofVolume(w, v.Name, v.Spec.NodeID))
+	return append(Of(Ref{"Volume", v.Name}, v.Status.Conditions, ofVolume(w, v.Name, v.Spec.NodeID)), Degraded(w, v)...)
 }
 
 // Attachment returns what the VolumeAttachment says as a whole.
@@ -167,12 +166,7 @@ func Frontend(w *world.World, f *v1beta2.EngineFrontend) []Finding {
 // Replica returns what a replica's conditions say, and since when it lacks data.
 func Replica(w *world.World, r *v1beta2.Replica) []Finding {
 	ref := Ref{"Replica", r.Name}
-	found := Of(ref, r.Status.Conditions, ofVolume(w, r.Spec.VolumeName, r.Spec.NodeID))
-	if r.Spec.FailedAt != "" {
-		found = append(found, Finding{Object: ref, Reason: "Failed", Since: r.Spec.FailedAt, Severity: Continues, Guide: "docs/attaching.md",
-			Message: fmt.Sprintf("The replica on node %s lacks data that was written since it failed.", r.Spec.NodeID)})
-	}
-	return found
+	return append(Of(ref, r.Status.Conditions, ofVolume(w, r.Spec.VolumeName, r.Spec.NodeID)), Failed(r)...)
 }
 
 // InstanceManager returns what an instance manager's conditions say.
@@ -229,4 +223,19 @@ func Upgrade(w *world.World, u *v1beta2.DataEngineUpgradeManager) []Finding {
 // Orphan returns what an orphan's conditions say.
 func Orphan(w *world.World, orphan *v1beta2.Orphan) []Finding {
 	return Of(Ref{"Orphan", orphan.Name}, orphan.Status.Conditions, Values{Namespace: w.Namespace, Node: orphan.Spec.NodeID})
+}
+
+// BackupTarget returns what the conditions of a backup target say.
+func BackupTarget(w *world.World, t *v1beta2.BackupTarget) []Finding {
+	return Of(Ref{"BackupTarget", t.Name}, t.Status.Conditions, Values{Namespace: w.Namespace})
+}
+
+// RecurringJob returns what the conditions of a recurring job say.
+func RecurringJob(w *world.World, j *v1beta2.RecurringJob) []Finding {
+	return Of(Ref{"RecurringJob", j.Name}, j.Status.Conditions, Values{Namespace: w.Namespace})
+}
+
+// Setting returns what the conditions of a setting say.
+func Setting(w *world.World, s *v1beta2.Setting) []Finding {
+	return Of(Ref{"Setting", s.Name}, s.Status.Conditions, Values{Namespace: w.Namespace})
 }

@@ -23,7 +23,7 @@ const (
 	Info
 	// Warning waits for a person.
 	Warning
-	// Critical waits for a person, and a volume cannot be used, or may be down to its last copy.
+	// Critical waits for a person, and a volume cannot be used, or a controller does not lead.
 	Critical
 )
 

@@ -54,7 +54,7 @@ func attaching() []of {
 func instances() []of {
 	const guide, all = "attaching.md", "Engine EngineFrontend Replica"
 	return []of{
-		{kinds: all, condition: v1beta2.InstanceNodeDown, command: showNode, warning: "NodeDown OutOfService"},
+		{kinds: all, condition: v1beta2.InstanceNodeDown, command: showKubernetes, warning: "NodeDown OutOfService"},
 		{kinds: all, condition: v1beta2.InstanceCreation, guide: guide, onPage: "InstanceManagerCannotStart", command: showEvents,
 			well: "InstanceCreated",
 			warning: "InstanceCreationFailure StartRefused SpecIncomplete VolumeMissing DataMissing EngineImageUnknown EngineImageNotDeployed " +
@@ -80,9 +80,10 @@ func instances() []of {
 func nodes() []of {
 	return []of{
 		{kinds: "Node", condition: v1beta2.NodeReady, command: showKubernetes,
-			well:     "NodeReady",
-			warning:  "KubernetesNodeGone KubernetesNodeNotReady ManagerPodMissing ManagerPodDown InstanceManagerUnreachable",
-			commands: map[string]string{"ManagerPodMissing": showManagers, "ManagerPodDown": showManagers, "InstanceManagerUnreachable": showManagers}},
+			well:    "NodeReady",
+			warning: "KubernetesNodeGone KubernetesNodeNotReady ManagerPodMissing ManagerPodDown InstanceManagerUnreachable",
+			commands: map[string]string{"ManagerPodMissing": showManagers, "ManagerPodDown": showManagers,
+				"InstanceManagerUnreachable": showManagers}},
 		// Ready and Schedulable are conditions of a disk, too: the reasons of both are below, under the kind Disk.
 		{kinds: "Node", condition: v1beta2.NodeSchedulable, command: "kubectl uncordon {node}",
 			well: "Schedulable", info: "KubernetesNodeCordoned"},

@@ -36,7 +36,7 @@ func Duration(d time.Duration) string {
 		return strconv.Itoa(int(d/time.Second)) + "s"
 	case d < time.Hour:
 		return strconv.Itoa(int(d/time.Minute)) + "m"
-	case d < 10*time.Hour:
+	case d < 10*time.Hour && d%time.Hour >= time.Minute:
 		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
 	case d < 2*day:
 		return strconv.Itoa(int(d/time.Hour)) + "h"

@@ -1,6 +1,7 @@
 package why
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -41,34 +42,13 @@ func (e *explanation) causes() []Cause {
 // ofVolume returns what the volume's conditions say about being attached, and the rest.
 func (e *explanation) ofVolume() (attached, others []Cause) {
 	for _, f := range finding.Volume(e.world, e.volume) {
-		if f.Condition == v1beta2.VolumeAttached || f.Condition == v1beta2.VolumeFaulted {
+		if f.Condition == v1beta2.VolumeAttached || f.Condition == v1beta2.VolumeFaulted || f.Reason == finding.ReasonDegraded {
 			attached = append(attached, Cause{Finding: f})
 			continue
 		}
 		others = append(others, Cause{Finding: f})
 	}
-	if f, degraded := e.degraded(); degraded {
-		attached = append(attached, Cause{Finding: f})
-	}
 	return attached, others
-}
-
-// degraded is what the robustness says that no condition does.
-func (e *explanation) degraded() (finding.Finding, bool) {
-	v := e.volume
-	if v.Status.Robustness != v1beta2.VolumeRobustnessDegraded {
-		return finding.Finding{}, false
-	}
-	healthy := 0
-	for i := range e.world.Replicas.Items {
-		if v1beta2.IsReplicaHealthy(&e.world.Replicas.Items[i]) {
-			healthy++
-		}
-	}
-	return finding.Finding{
-		Object: finding.Ref{Kind: "Volume", Name: v.Name}, Reason: "Degraded", Since: v.Status.LastDegradedAt, Severity: finding.Continues,
-		Message: fmt.Sprintf("%d of %d replicas are healthy.", healthy, max(v.Spec.NumberOfReplicas, healthy)), Guide: "docs/attaching.md",
-	}, true
 }
 
 // tickets returns what stands against the tickets that are not served. The whole VolumeAttachment is left out where a ticket says it.
@@ -132,18 +112,19 @@ func (e *explanation) all() []instance {
 	var out []instance
 	for i := range w.Frontends.Items {
 		f := &w.Frontends.Items[i]
-		out = append(out, instance{ref: finding.Ref{Kind: "EngineFrontend", Name: f.Name}, node: f.Spec.NodeID, engine: engine, wanted: f.Spec.DesireState,
-			state: f.Status.CurrentState, server: f.Status.InstanceManagerName, findings: finding.Frontend(w, f)})
+		out = append(out, instance{ref: finding.Ref{Kind: "EngineFrontend", Name: f.Name}, node: f.Spec.NodeID, engine: engine,
+			wanted: f.Spec.DesireState, state: f.Status.CurrentState, server: f.Status.InstanceManagerName, findings: finding.Frontend(w, f)})
 	}
 	for i := range w.Engines.Items {
 		f := &w.Engines.Items[i]
-		out = append(out, instance{ref: finding.Ref{Kind: "Engine", Name: f.Name}, node: f.Spec.NodeID, engine: engine, wanted: f.Spec.DesireState,
-			state: f.Status.CurrentState, server: f.Status.InstanceManagerName, findings: finding.Engine(w, f)})
+		out = append(out, instance{ref: finding.Ref{Kind: "Engine", Name: f.Name}, node: f.Spec.NodeID, engine: engine,
+			wanted: f.Spec.DesireState, state: f.Status.CurrentState, server: f.Status.InstanceManagerName, findings: finding.Engine(w, f)})
 	}
 	for i := range w.Replicas.Items {
 		r := &w.Replicas.Items[i]
-		out = append(out, instance{ref: finding.Ref{Kind: "Replica", Name: r.Name}, node: r.Spec.NodeID, engine: engine, wanted: r.Spec.DesireState,
-			state: r.Status.CurrentState, server: r.Status.InstanceManagerName, findings: finding.Replica(w, r), disk: r.Spec.DiskID})
+		out = append(out, instance{ref: finding.Ref{Kind: "Replica", Name: r.Name}, node: r.Spec.NodeID, engine: engine,
+			wanted: r.Spec.DesireState, state: r.Status.CurrentState, server: r.Status.InstanceManagerName, findings: finding.Replica(w, r),
+			disk: r.Spec.DiskID})
 	}
 	return out
 }
@@ -157,16 +138,20 @@ func (i *instance) late() (finding.Finding, bool) {
 	if as || slices.ContainsFunc(i.findings, func(f finding.Finding) bool { return f.Severity >= finding.Continues }) {
 		return finding.Finding{}, false
 	}
-	message := fmt.Sprintf("Wanted %s on node %s, and %s.", orElse(i.wanted, v1beta2.InstanceStateStopped), i.node, orElse(i.state, "not started yet"))
+	message := fmt.Sprintf("Wanted %s on node %s, and %s.", orElse(i.wanted, v1beta2.InstanceStateStopped), i.node,
+		orElse(i.state, "not started yet"))
 	severity := finding.Continues
 	if i.state == v1beta2.InstanceStateError || i.state == v1beta2.InstanceStateUnknown {
 		severity = finding.Warning
 	}
-	return finding.Finding{Object: i.ref, Reason: "State", Message: message, Severity: severity, Guide: "docs/attaching.md"}, true
+	return finding.Finding{Object: i.ref, Reason: finding.ReasonState, Message: message, Severity: severity, Guide: "docs/attaching.md"}, true
 }
 
 // behind returns what is known against the instance manager, disk and node of an instance.
 func (e *explanation) behind(i instance) []Cause {
+	if v1beta2.IsNodeDown(e.world.Node(i.node)) && i.node != "" {
+		return e.node(i.node) // it explains the instance manager and the disk, too
+	}
 	var out []Cause
 	managers := e.world.InstanceManagersOf(i.node, i.engine)
 	if im := e.world.InstanceManager(i.server); im != nil {
@@ -175,11 +160,8 @@ func (e *explanation) behind(i instance) []Cause {
 	for _, im := range managers {
 		out = append(out, e.once(finding.InstanceManager(e.world, im))...)
 	}
-	if ref := (finding.Ref{Kind: "InstanceManager", Name: i.node}); len(managers) == 0 && i.node != "" && !e.seen[ref] {
-		e.seen[ref] = true
-		out = append(out, Cause{Finding: finding.Finding{Object: finding.Ref{Kind: "Node", Name: i.node}, Reason: "NoInstanceManager", Severity: finding.Warning,
-			Message: fmt.Sprintf("No instance manager of data engine %s exists for node %s.", world.DataEngine(i.engine), i.node),
-			Command: "kubectl -n " + e.world.Namespace + " get lhim,lhn -o wide", Guide: "docs/attaching.md"}})
+	if len(managers) == 0 && i.node != "" {
+		out = append(out, e.noManager(i)...)
 	}
 	if node := e.world.Node(i.node); node != nil && i.disk != "" {
 		for key, status := range node.Status.DiskStatus {
@@ -189,6 +171,19 @@ func (e *explanation) behind(i instance) []Cause {
 		}
 	}
 	return append(out, e.node(i.node)...)
+}
+
+// noManager is a node on which no instance manager of the data engine exists.
+func (e *explanation) noManager(i instance) []Cause {
+	none := finding.Ref{Kind: "InstanceManager", Name: i.node} // no instance manager has the name of a node
+	if e.seen[none] {
+		return nil
+	}
+	e.seen[none] = true
+	return []Cause{{Finding: finding.Finding{Object: finding.Ref{Kind: "Node", Name: i.node}, Reason: "NoInstanceManager",
+		Severity: finding.Warning, Guide: "docs/attaching.md",
+		Message: fmt.Sprintf("No instance manager of data engine %s exists for node %s.", world.DataEngine(i.engine), i.node),
+		Command: "kubectl -n " + e.world.Namespace + " get lhim,lhn -o wide"}}}
 }
 
 // node returns what is known against a node, its upgrade included.
@@ -236,18 +231,8 @@ func (e *explanation) rebuilds() []Cause {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Cause) int { return compare(a.Message, b.Message) })
+	slices.SortFunc(out, func(a, b Cause) int { return cmp.Compare(a.Message, b.Message) })
 	return out
-}
-
-func compare(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // snapshots returns those that wait or failed.

@@ -36,19 +36,19 @@ func summary(r *Report) string {
 	if r.AttachedTo != "" {
 		place += " to node " + r.AttachedTo
 	}
-	if r.Robustness != "" && r.Robustness != v1beta2.VolumeRobustnessUnknown {
-		place += " and " + r.Robustness
-	}
 	switch {
 	case r.WantedOn == r.AttachedTo && r.WantedOn != "":
-		place += ", as wanted"
+		place += " as wanted"
 	case r.WantedOn != "":
-		place += ", and wanted on node " + r.WantedOn
+		place += " and wanted on node " + r.WantedOn
 	case len(r.Tickets) == 0:
-		place += ": it has no ticket, so no one wants it attached"
+		place += ", and no one wants it: it has no ticket"
 	}
-	if root := basic(r.Causes); root != nil {
-		return fmt.Sprintf("%s %s. It comes down to %s: %s.", r.Volume, place, root.Object, root.Reason)
+	if r.Robustness != "" && r.Robustness != v1beta2.VolumeRobustnessUnknown {
+		place += ", and " + r.Robustness
+	}
+	if basic := deepest(r.Causes); len(basic) > 0 {
+		return fmt.Sprintf("%s %s. It comes down to %s: %s.", r.Volume, place, basic[0].Object, basic[0].Reason)
 	}
 	return r.Volume + " " + place + "."
 }
@@ -60,23 +60,36 @@ func orElse(text, otherwise string) string {
 	return text
 }
 
-// basic returns the deepest cause on the path of the worst ones; nil where nothing waits.
-func basic(causes []Cause) *finding.Finding {
-	var found *finding.Finding
-	for len(causes) > 0 {
-		index := 0
-		for i := range causes {
-			if below(causes[i]) > below(causes[index]) {
-				index = i
-			}
+// candidate is a cause with how far it is from the volume.
+type candidate struct {
+	finding.Finding
+	depth int
+}
+
+// deepest returns all causes, the most basic first: those that wait for a person before those that continue, then by depth, then by
+// severity.
+func deepest(causes []Cause) []candidate {
+	var all []candidate
+	var walk func([]Cause, int)
+	walk = func(causes []Cause, depth int) {
+		for _, c := range causes {
+			all = append(all, candidate{c.Finding, depth})
+			walk(c.Causes, depth+1)
 		}
-		if below(causes[index]) <= finding.Info && found != nil {
-			return found
-		}
-		found = &causes[index].Finding
-		causes = causes[index].Causes
 	}
-	return found
+	walk(causes, 0)
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(waits(b), waits(a)), cmp.Compare(b.depth, a.depth), cmp.Compare(b.Severity, a.Severity))
+	})
+	return all
+}
+
+// waits is 1 for a cause that waits for a person.
+func waits(c candidate) int {
+	if c.Severity >= finding.Warning {
+		return 1
+	}
+	return 0
 }
 
 // below is the worst severity of a cause and of what is behind it.
@@ -90,34 +103,19 @@ func worst(causes []Cause) finding.Severity {
 	return out
 }
 
-// steps returns the commands of the causes: the worst first, of equal ones the most basic.
+// mostSteps is how many commands are named.
+const mostSteps = 4
+
+// steps returns the commands of the causes, the most basic first; of those that continue by themselves only where nothing waits for a
+// person.
 func steps(causes []Cause) []Step {
-	type candidate struct {
-		step     Step
-		severity finding.Severity
-		depth    int
-	}
-	var all []candidate
-	var walk func([]Cause, int)
-	walk = func(causes []Cause, depth int) {
-		for _, c := range causes {
-			if c.Command != "" {
-				all = append(all, candidate{Step{c.Command, c.Object.String() + ", " + c.Reason, c.Guide}, c.Severity, depth})
-			}
-			walk(c.Causes, depth+1)
-		}
-	}
-	walk(causes, 0)
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(b.depth, a.depth))
-	})
-	const most = 4
-	out, seen := []Step{}, map[string]bool{}
+	out, seen, all := []Step{}, map[string]bool{}, deepest(causes)
 	for _, c := range all {
-		if !seen[c.step.Command] && len(out) < most {
-			seen[c.step.Command] = true
-			out = append(out, c.step)
+		if c.Command == "" || seen[c.Command] || len(out) == mostSteps || waits(all[0]) > waits(c) {
+			continue
 		}
+		seen[c.Command] = true
+		out = append(out, Step{Command: c.Command, For: c.Object.String() + ", " + c.Reason, Guide: c.Guide})
 	}
 	return out
 }

@@ -8,12 +8,6 @@ import (
 	"drover.dev/drover/kubectl-drover/internal/terminal"
 )
 
-// styles show severities.
-var styles = map[finding.Severity]terminal.Style{
-	finding.Well: terminal.Good, finding.Continues: terminal.Plain, finding.Info: terminal.Plain, finding.Warning: terminal.Warning,
-	finding.Critical: terminal.Bad,
-}
-
 // Names returns the volume.
 func (r Report) Names() []string {
 	return []string{finding.Ref{Kind: "Volume", Name: r.Volume}.Resource()}
@@ -21,7 +15,7 @@ func (r Report) Names() []string {
 
 // Text writes the explanation for people.
 func (r Report) Text(p *terminal.Printer) {
-	p.Line("%s", p.In(styles[r.Severity], r.Summary))
+	p.Line("%s", p.In(finding.Style(r.Severity), r.Summary))
 	p.Line("%s", p.In(terminal.Dim, fmt.Sprintf("%s, %s, namespace %s", r.DataEngine, terminal.Size(r.SizeBytes), r.Namespace)))
 	if len(r.Tickets) > 0 {
 		p.Line("")
@@ -74,7 +68,7 @@ func (r Report) causes(p *terminal.Printer, causes []Cause, indent string) {
 		if age := terminal.Age(r.now, c.Since); age != "" {
 			since = p.In(terminal.Dim, " ("+age+")")
 		}
-		p.Line("%s%s: %s%s", indent, title, p.In(styles[c.Severity], c.Reason), since)
+		p.Line("%s%s: %s%s", indent, title, p.In(finding.Style(c.Severity), c.Reason), since)
 		if c.Message != "" {
 			p.Line("%s  %s", indent, c.Message)
 		}

@@ -1,0 +1,61 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/finding"
+	"drover.dev/drover/kubectl-drover/internal/status"
+)
+
+// controllerReads are what shows the controllers themselves.
+var controllerReads = []cluster.Read{
+	cluster.Leases, cluster.Deployments.Otherwise("the pods of controllers are not counted"),
+	cluster.Pods.Otherwise("versions are those of Deployments, not of the leaders' pods"),
+	cluster.Definitions.Otherwise("the contract of the custom resource definitions is not checked"),
+}
+
+// wholeReads are what one screen shows. Tickets, engines and replicas are left out: the conditions of volumes say what of them matters.
+var wholeReads = append([]cluster.Read{
+	cluster.Volumes, cluster.Nodes, cluster.InstanceManagers, cluster.Settings, cluster.Snapshots, cluster.Backups, cluster.BackupTargets,
+	cluster.RecurringJobs, cluster.Orphans, cluster.Upgrades, cluster.NodeUpgrades,
+}, controllerReads...)
+
+func (f *Frame) status() Command {
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show the whole installation on one screen",
+		Long: `status shows controllers with version and leader, nodes and disks, data engines with their images, and how many volumes, snapshots,
+backups and orphans there are in which state. Its exit code is for scripts.`,
+		Example: `  kubectl drover status
+  kubectl drover status -o json | jq .volumes.robustness
+  kubectl drover status >/dev/null || kubectl drover doctor`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, err := f.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			w := client.World()
+			if err := f.read(cmd.Context(), client, w, wholeReads...); err != nil {
+				return err
+			}
+			report := status.Of(w)
+			f.exit(report.Severity)
+			return f.print(report)
+		},
+	}
+	return Command{Command: cmd, Rights: rightsOf(wholeReads...)}
+}
+
+// exit makes a severity the exit code.
+func (f *Frame) exit(severity finding.Severity) {
+	switch severity {
+	case finding.Warning:
+		f.code = ExitWarning
+	case finding.Critical:
+		f.code = ExitCritical
+	default:
+		f.code = ExitWell
+	}
+}

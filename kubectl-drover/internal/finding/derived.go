@@ -1,0 +1,107 @@
+package finding
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/kubectl-drover/internal/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// What follows is derived from fields: no condition says it.
+
+// Reasons of what is derived.
+const (
+	ReasonDegraded     = "Degraded"
+	ReasonReplicaFails = "Failed"
+	ReasonDeleting     = "Deleting"
+	ReasonNoLeader     = "NoLeader"
+	ReasonNotReady     = "NotReady"
+	ReasonNotInstalled = "NotInstalled"
+	ReasonContract     = "OtherContract"
+	ReasonBackupError  = "BackupError"
+	ReasonState        = "State"
+)
+
+const attachingGuide = "docs/attaching.md"
+
+// Degraded is a volume with fewer healthy replicas than it wants.
+func Degraded(w *world.World, v *v1beta2.Volume) []Finding {
+	if v.Status.Robustness != v1beta2.VolumeRobustnessDegraded {
+		return nil
+	}
+	healthy, known := 0, false
+	for i := range w.Replicas.Items {
+		r := &w.Replicas.Items[i]
+		known = known || r.Spec.VolumeName == v.Name
+		if r.Spec.VolumeName == v.Name && v1beta2.IsReplicaHealthy(r) {
+			healthy++
+		}
+	}
+	message := "Fewer replicas are healthy than the volume wants."
+	if known {
+		message = fmt.Sprintf("%d of %d replicas are healthy.", healthy, max(v.Spec.NumberOfReplicas, healthy))
+	}
+	ref := Ref{"Volume", v.Name}
+	return []Finding{{Object: ref, Reason: ReasonDegraded, Message: message, Since: v.Status.LastDegradedAt, Severity: Continues,
+		Command: Expand("kubectl drover why {volume} -n {ns}", ref, ofVolume(w, v.Name, "")), Guide: attachingGuide}}
+}
+
+// Failed is a replica that lacks data.
+func Failed(r *v1beta2.Replica) []Finding {
+	if r.Spec.FailedAt == "" {
+		return nil
+	}
+	return []Finding{{Object: Ref{"Replica", r.Name}, Reason: ReasonReplicaFails, Since: r.Spec.FailedAt, Severity: Continues,
+		Message: fmt.Sprintf("The replica on node %s lacks data that was written since it failed.", r.Spec.NodeID), Guide: attachingGuide}}
+}
+
+// Deleting is an object that was deleted and stays, by its finalizers.
+func Deleting(w *world.World, ref Ref, object metav1.Object) []Finding {
+	at := object.GetDeletionTimestamp()
+	if at == nil {
+		return nil
+	}
+	return []Finding{{Object: ref, Reason: ReasonDeleting, Since: at.UTC().Format(time.RFC3339), Severity: Continues,
+		Message: "It was deleted, and stays until its work is done; finalizers: " + strings.Join(object.GetFinalizers(), ", ") + ".",
+		Command: Expand(describe, ref, Values{Namespace: w.Namespace}), Guide: attachingGuide}}
+}
+
+// BackupFailed is a backup that ended with an error.
+func BackupFailed(w *world.World, b *v1beta2.Backup) []Finding {
+	if b.Status.State != v1beta2.BackupError {
+		return nil
+	}
+	ref := Ref{"Backup", b.Name}
+	return []Finding{{Object: ref, Reason: ReasonBackupError, Message: "The backup failed: " + b.Status.Error, Severity: Info,
+		Command: Expand(describe, ref, Values{Namespace: w.Namespace}), Guide: "docs/backups.md"}}
+}
+
+// Contract is one definition of longhorn.io that another Longhorn installed, or an installation that lacks all.
+func Contract(w *world.World) []Finding {
+	var others []string
+	for i := range w.Definitions.Items {
+		d := &w.Definitions.Items[i]
+		if Ours(d.Name) && d.Labels[v1beta2.LabelContract] != v1beta2.ContractVersion {
+			others = append(others, d.Name)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	slices.Sort(others)
+	return []Finding{{Object: Ref{"CustomResourceDefinition", others[0]}, Reason: ReasonContract, Severity: Warning, Guide: "docs/install.md",
+		Message: fmt.Sprintf("%d definitions are not of contract %s, so that they drop fields that the controllers need: %s.", len(others),
+			v1beta2.ContractVersion, strings.Join(others, ", ")),
+		Command: "kubectl apply --server-side --force-conflicts -k crds"}}
+}
+
+// Ours reports whether Drover has a definition of that name: Longhorn has kinds that Drover does not know.
+func Ours(definition string) bool {
+	plural, group, _ := strings.Cut(definition, ".")
+	return group == v1beta2.GroupVersion.Group && plurals[plural]
+}
