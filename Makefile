@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench check lint drift generate build build-files build-format controlplane manifests
+.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench check lint drift generate build images push build-files build-format controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,7 @@ SIDE_BY_SIDE = -p $$(($(PROCESSORS) * 2)) -parallel $$(($(PROCESSORS) * 3)) -ldf
 test: ## every test, on a real API server
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
 	$(GO) test -timeout 30m $(SIDE_BY_SIDE) ./...
+	$(GO) -C tools/images test ./...
 
 quick: controlplane ## tests without a control plane, and one volume's lifecycle: for each save; about a minute once built
 	GO=$(GO) tools/quick.sh
@@ -92,6 +93,12 @@ controlplane: ## etcd and kube-apiserver: found, downloaded, or built once into 
 build: ## static binaries into bin/
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o bin/ $(addprefix ./,$(BINARIES))
+
+images: ## container images into bin/images: an OCI layout for each controller, for amd64 and arm64, with SBOMs; prints digests and sizes
+	$(GO) -C tools/images run . build --root ../.. --out ../../bin/images $(CONTROLLERS)
+
+push: ## push the images of `make images`: REGISTRY=registry.example.com/storage
+	$(GO) -C tools/images run . push --out ../../bin/images $(or $(REGISTRY),$(error REGISTRY is where the images go, such as registry.example.com/storage))
 
 generate: manifests build-files build-format ## generated code, CRDs, roles and BUILD files
 	tools/use_repo.sh
