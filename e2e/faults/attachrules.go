@@ -18,6 +18,8 @@ func volumeRules() []rule {
 	return []rule{
 		in("nothing elsewhere", "no engine starts while another engine or frontend of the volume may run on another node [ATT-1]",
 			[]string{machineCore}, machineCore, "Facts.runsElsewhere", "", "return false"),
+		in("states known", "no engine starts while the state of another engine or frontend of the volume is unknown [ATT-1]",
+			[]string{machineCore}, machineCore, "opening.statesKnown", "", "return true"),
 		in("creating closes", "a volume in state creating closes first, on whichever node it is wanted", []string{machineCore}, machineCore,
 			"lifecycle.create", "if (closing{l.draft}).close() {", "if true {"),
 		in("creating ends", "a volume in state creating is detached once it is closed", []string{machineCore}, machineCore,
@@ -87,7 +89,17 @@ func orderOfConcerns() []rule {
 		r.edits = append(r.edits, off("", "", nil, file, "\t"+behind+",\n", "\t"+behind+",\n\t"+entry+",\n").edits...)
 		return r
 	}
+	// earlier moves an entry of the list before another one.
+	earlier := func(name, sentence, entry, before string) rule {
+		r := off(name, sentence, tests, file, "\t"+entry+",\n", "")
+		r.edits = append(r.edits, off("", "", nil, file, "\t"+before+",\n", "\t"+entry+",\n\t"+before+",\n").edits...)
+		return r
+	}
 	return []rule{
+		later("target move before membership", "no replica joins the engine in the evaluation that creates the second one",
+			"{Facts.targetMayMove, of[targetMove]}", "{Facts.unchanging, of[membership]}"),
+		earlier("notices last", "a notice does not hide what the volume waits for", "{Facts.kept, of[imageNotice]}",
+			"{Facts.kept, of[lifecycle]}"),
 		later("target move before resumption", "I/O does not resume in the evaluation in which a fail-over goes on",
 			"{Facts.targetMayMove, of[targetMove]}", "{Facts.kept, of[resumption]}"),
 		later("salvage after instances", "a faulted volume is used again once it is detached", "{Facts.kept, of[lifecycle]}",

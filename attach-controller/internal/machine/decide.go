@@ -30,16 +30,17 @@ var concerns = []concern{
 	{Facts.always, of[previousVolume]},
 	// A volume that is being deleted is detached, its objects are deleted, and nothing else happens to it.
 	{Facts.deleted, of[deletion]},
-	// A new volume gets its defaults, engine and frontend before anything can be decided about them.
+	// A new volume gets its defaults, then its engine and frontend. The concerns below see them in the next evaluation.
 	{Facts.kept, of[defaults]},
 	// Faults come before anything starts or stops: a faulted volume is detached, and starts nothing.
 	{Facts.kept, of[faults]},
-	// Replicas that lack data are marked before an engine could start over them, or a target move to them. [UPG-1]
+	// Replicas that lack data are marked before an engine could start over them, or a target move to them. [UPG-1] It would do as well before
+	// faults: the last healthy replica is never marked, so that no mark of an evaluation decides whether the volume is faulted.
 	{Facts.kept, of[replicaHealth]},
 	// One step of the table in the package comment: open or close.
 	{Facts.kept, of[lifecycle]},
-	// The engine of an attached volume moves under its frontend. A volume either migrates or its target moves; this is decided first, so
-	// that a target does not move in the evaluation in which a migration ends.
+	// The engine of an attached volume moves under its frontend. The engine that it creates gets the replicas that the volume's engine has:
+	// so no other one joins that engine in the same evaluation (membership). A volume either migrates or its target moves.
 	{Facts.targetMayMove, of[targetMove]},
 	// The volume migrates to another node. It is open on its node by now, and the second engine starts over the replicas that are left.
 	{Facts.mayMigrate, of[migration]},
@@ -57,7 +58,7 @@ var concerns = []concern{
 	{Facts.clones, of[clone]},
 	// A user's revert needs an attached volume that nothing else fills.
 	{Facts.kept, of[revert]},
-	// It explains, and changes nothing: it only speaks if nothing else waits.
+	// A notice explains, and changes nothing: it is reported only if nothing else waits, so it comes after all that does.
 	{Facts.kept, of[imageNotice]},
 	// Volume.status describes what all of the above decided.
 	{Facts.always, of[status]},
