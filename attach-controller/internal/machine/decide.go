@@ -32,7 +32,7 @@ var concerns = []concern{
 	{Facts.deleted, of[deletion]},
 	// A new volume gets its defaults, then its engine and frontend. The concerns below see them in the next evaluation.
 	{Facts.kept, of[defaults]},
-	// Faults come before anything starts or stops: a faulted volume is detached, and starts nothing.
+	// Faults come before anything starts or stops: a faulted volume starts no engine and no replica until it was detached.
 	{Facts.kept, of[faults]},
 	// Replicas that lack data are marked before an engine could start over them, or a target move to them. [UPG-1] It would do as well before
 	// faults: the last healthy replica is never marked, so that no mark of an evaluation decides whether the volume is faulted.

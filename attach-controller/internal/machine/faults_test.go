@@ -76,6 +76,25 @@ func TestAnEngineThatDroppedAllItsReplicasFaultsTheVolume(t *testing.T) {
 }
 
 // A15b.
+func TestAFaultedVolumeStartsNoEngineAndNoReplicaAndMarksNoneAsLeftOut(t *testing.T) {
+	for _, state := range []string{v1beta2.VolumeStateAttached, v1beta2.VolumeStateAttaching} {
+		s := attached(v1beta2.DataEngineV1, "x", "y", "z")
+		if s.Volume.Status.State = state; state == v1beta2.VolumeStateAttaching {
+			s.Volume.Status.CurrentNodeID = ""
+		}
+		s.Engines[0].Status.CurrentState = v1beta2.InstanceStateError
+		stopped, unreachable := s.Replicas[1], s.Replicas[2]
+		stopped.Spec.DesireState, stopped.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+		s.Nodes["z"] = Node{Known: true, Down: true}
+		delete(s.Engines[0].Spec.ReplicaAddressMap, unreachable.Name)
+		verdict := Decide(s.World)
+		require.Equal(t, v1beta2.VolumeRobustnessFaulted, verdict.Status["robustness"])
+		untouched(t, verdict, stopped)
+		untouched(t, verdict, unreachable)
+		require.Contains(t, waitsFor(verdict), "no engine starts before it is detached")
+	}
+}
+
 func TestAVolumeKeepsTheLastReplicaThatIsBeingDeleted(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x")
 	deleted(s.Replicas[0])

@@ -41,9 +41,12 @@ func (o opening) startEngine(node string) bool {
 	if !e.wanted {
 		o.failByLastModes() // the modes may have arrived after the volume was detached
 	}
+	if o.faulted {
+		return o.wait(v1beta2.ReasonFaulted, "The volume is faulted: no engine starts before it is detached.")
+	}
 	o.setSize()
 	addresses, ready := o.startReplicas()
-	if !ready || o.faulted {
+	if !ready {
 		return false
 	}
 	if !e.wanted {
