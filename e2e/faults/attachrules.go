@@ -33,7 +33,7 @@ func volumeRules() []rule {
 		in("reports of this run", "replica modes that an earlier run of the engine reported do not count", []string{machineCore, attachModel},
 			machineCore, "Facts.engineReportsOutdated", "", "return false"),
 		in("salvage waits", "the volume waits for a healthy replica on a down node instead of using failed ones",
-			[]string{machineCore}, machineCore, "salvage.waitsForHealthy", "", "return false").alsoWorld("488"),
+			[]string{machineCore}, machineCore, "salvage.unreachableHealthy", "", "return nil").alsoWorld("488"),
 		in("last modes", "the replica modes that the engine reported last are recorded before the volume is detached", []string{machineCore},
 			machineCore, "draft.failByLastModes", "", "return").alsoWorld("1280"),
 		in("fenced before the fail over", "what a target acknowledges after the fail-over began is kept",

@@ -28,7 +28,7 @@ type decided struct {
 	// state, current and migration are the values for Volume.status.
 	state, current, migration string
 	faulted                   bool
-	// faultReason is why the volume is faulted, if that was found now, or what must end for that to change.
+	// faultReason is why the volume is faulted, if that was found now, or what must end for that to change; empty: as stored.
 	faultReason string
 	// failed and rebuilt are the replicas that were found to have failed, and to be rebuilt.
 	failed, rebuilt names

@@ -13,8 +13,8 @@ import (
 // time is not started without a pause.
 const retryAfter = 5 * time.Second
 
-// latest is the longest time between failures of replicas that count as failed together.
-const latest = time.Second
+// failedTogether is the longest time between failures of replicas that count as failed together.
+const failedTogether = time.Second
 
 // salvage ends the fault of a detached volume, if something usable is left.
 type salvage struct{ *draft }
@@ -23,21 +23,31 @@ func (s salvage) decide() {
 	if !s.faulted || s.state != v1beta2.VolumeStateDetached || s.current != "" || s.Volume.Spec.NodeID != "" {
 		return
 	}
-	defer func() { s.faultReason = s.waits.message }()
-	switch {
-	case s.otherHealthyReachable(""):
-		s.retry()
-	case s.waitsForHealthy():
-	case !s.Settings.AutoSalvage:
-		s.wait(v1beta2.ReasonNoUsableReplica, "All replicas have failed, and the setting auto-salvage is false: clear spec.failedAt of "+
-			"the replica to use.")
-	default:
-		s.useLatest()
+	blocked := s.endFault()
+	s.faultReason = blocked.message
+	if blocked.reason != "" {
+		s.wait(blocked.reason, blocked.message)
 	}
 }
 
+// endFault ends the fault, or returns what must end before that.
+func (s salvage) endFault() waiting {
+	healthy := s.unreachableHealthy()
+	switch {
+	case s.otherHealthyReachable(""):
+		return s.retry()
+	case len(healthy) > 0: // it has newer data than those that failed
+		return waiting{v1beta2.ReasonNoUsableReplica, fmt.Sprintf("The healthy replica %s is on a node that is down: bring it back. If it is "+
+			"lost for ever, delete that replica; then one that failed earlier is used.", strings.Join(healthy, ", "))}
+	case !s.Settings.AutoSalvage:
+		return waiting{v1beta2.ReasonNoUsableReplica, "All replicas have failed, and the setting auto-salvage is false: clear " +
+			"spec.failedAt of the replica to use."}
+	}
+	return s.useLatest()
+}
+
 // retry attaches a volume with healthy replicas again, after a pause.
-func (s salvage) retry() {
+func (s salvage) retry() waiting {
 	pause, why := retryAfter, ""
 	if s.engine != nil {
 		if why = s.restoreFailure(s.engine.Spec.RequestedBackupRestore); why != "" {
@@ -49,31 +59,26 @@ func (s salvage) retry() {
 		since, err := time.Parse(time.RFC3339, faulted.LastTransitionTime)
 		if due := since.Add(pause); err == nil && s.Now.Before(due) {
 			s.requeueAt(due)
-			s.wait(v1beta2.ReasonFaulted, why+"The volume is attached again at "+stamp(due)+".")
-			return
+			return waiting{v1beta2.ReasonFaulted, why + "The volume is attached again at " + stamp(due) + "."}
 		}
 	}
 	s.faulted = false
 	s.requestRemount()
+	return waiting{}
 }
 
-// waitsForHealthy reports whether a healthy replica is on a down node: it has newer data than those that failed.
-func (s salvage) waitsForHealthy() bool {
-	var names []string
+// unreachableHealthy returns the healthy replicas on nodes that are down, as sentences have them.
+func (s salvage) unreachableHealthy() (names []string) {
 	for _, r := range s.Replicas {
-		if s.healthy(r) {
+		if s.healthy(r) && s.nodeDown(r.Spec.NodeID) {
 			names = append(names, r.Name+" on "+r.Spec.NodeID)
 		}
 	}
-	if len(names) > 0 {
-		s.wait(v1beta2.ReasonNoUsableReplica, fmt.Sprintf("The healthy replica %s is on a node that is down: bring it back. If it is "+
-			"lost for ever, delete that replica; then one that failed earlier is used.", strings.Join(names, ", ")))
-	}
-	return len(names) > 0
+	return names
 }
 
 // useLatest takes the replicas that failed last: those that failed earlier have older data.
-func (s salvage) useLatest() {
+func (s salvage) useLatest() waiting {
 	var newest time.Time
 	at := map[string]time.Time{}
 	for _, r := range s.Replicas {
@@ -93,7 +98,7 @@ func (s salvage) useLatest() {
 	var last *v1beta2.Replica
 	for _, r := range s.Replicas {
 		failed, ok := at[r.Name]
-		if !ok || newest.Sub(failed) > latest {
+		if !ok || newest.Sub(failed) > failedTogether {
 			continue
 		}
 		if s.nodeDown(r.Spec.NodeID) || !s.stopped(ofReplica(r)) {
@@ -104,15 +109,15 @@ func (s salvage) useLatest() {
 		taken, last = append(taken, r.Name), r
 	}
 	if len(taken) == 0 {
-		s.wait(v1beta2.ReasonNoUsableReplica, "All replicas have failed, and none of those that failed last can be reached and is "+
-			"stopped: bring their nodes back.")
-		return
+		return waiting{v1beta2.ReasonNoUsableReplica, "All replicas have failed, and none of those that failed last can be reached and is " +
+			"stopped: bring their nodes back."}
 	}
 	s.faulted = false
 	s.requestRemount()
 	s.setStatus("lastAutoSalvagedAt", s.Volume.Status.LastAutoSalvagedAt, stamp(s.Now))
 	s.emitWith(last, Event{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume continues from " +
 		strings.Join(taken, ", ") + "."})
+	return waiting{}
 }
 
 // requestRemount requests new mounts in the pods of the volume, which package podrecovery handles: the old mounts lost their device.

@@ -90,6 +90,19 @@ func TestSalvageTakesWhatFailedLastAndCanBeReached(t *testing.T) {
 	}
 }
 
+// The condition Attached reports what is waited for first, Faulted what must end for the volume to be used again.
+func TestTheFaultedConditionReportsWhatSalvageWaitsFor(t *testing.T) {
+	s := faulted(t, late)
+	s.Replicas[0].Status.CurrentState = v1beta2.InstanceStateUnknown
+	verdict := Decide(s.World)
+	require.Contains(t, waitsFor(verdict), "must stop")
+	require.Contains(t, conditions.Get(verdict.Conditions, v1beta2.VolumeFaulted).Message, "bring their nodes back")
+	s.Replicas[0].Status.CurrentState = v1beta2.InstanceStateStopped
+	s.Settings.AutoSalvage = false
+	verdict = Decide(s.World)
+	require.Equal(t, waitsFor(verdict), conditions.Get(verdict.Conditions, v1beta2.VolumeFaulted).Message)
+}
+
 // An engine that fails each time is not started without a pause.
 func TestAVolumeWhoseReplicasAreFineIsTriedAgainAfterAPause(t *testing.T) {
 	s := faulted(t, "", late)
