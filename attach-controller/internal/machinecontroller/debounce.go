@@ -64,7 +64,7 @@ func onlyWaits(v *v1beta2.Volume, verdict machine.Verdict) bool {
 		return false
 	}
 	rest := func(list []v1beta2.Condition) []v1beta2.Condition {
-		return conditions.Owned(list, v1beta2.VolumeFaulted, v1beta2.VolumeReverted)
+		return conditions.Remove(machine.Owned(list), v1beta2.VolumeAttached)
 	}
 	return !conditions.Equal([]v1beta2.Condition{*stored}, []v1beta2.Condition{*wanted}) &&
 		conditions.Equal(rest(v.Status.Conditions), rest(verdict.Conditions))

@@ -36,16 +36,20 @@ func TestAShortWaitIsNotWritten(t *testing.T) {
 func TestChangesBeyondAWaitAreWrittenAtOnce(t *testing.T) {
 	t.Parallel()
 	stored := attaching(v1beta2.ReasonWaitingForReplicas, "r-1")
-	faulted := append(attaching(v1beta2.ReasonWaitingForEngine, "e-0"),
-		v1beta2.Condition{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionTrue})
+	with := func(other string) machine.Verdict {
+		return machine.Verdict{Conditions: append(attaching(v1beta2.ReasonWaitingForEngine, "e-0"),
+			v1beta2.Condition{Type: other, Status: v1beta2.ConditionTrue})}
+	}
 	there := attaching(v1beta2.ReasonAttached, "")
 	there[0].Status = v1beta2.ConditionTrue
 	for name, verdict := range map[string]machine.Verdict{
 		"a state": {Conditions: attaching(v1beta2.ReasonWaitingForEngine, "e-0"),
 			Status: map[string]any{"state": v1beta2.VolumeStateAttaching}},
-		"what does not go away":  {Conditions: attaching(v1beta2.ReasonNodeDown, "node-1")},
-		"that it is there":       {Conditions: there},
-		"another condition, too": {Conditions: faulted},
+		"what does not go away": {Conditions: attaching(v1beta2.ReasonNodeDown, "node-1")},
+		"that it is there":      {Conditions: there},
+		"a fault, too":          with(v1beta2.VolumeFaulted),
+		"a revert, too":         with(v1beta2.VolumeReverted),
+		"an expansion, too":     with(v1beta2.VolumeExpanded),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
