@@ -50,9 +50,3 @@ func Evaluate(w World) Verdict { return orphan.Evaluate(w) }
 
 // DecideCall has the last word before a deletion.
 func DecideCall(c CallWorld, v Verdict) Call { return orphan.DecideCall(c, v) }
-
-// DataClaimed reports whether a Replica owns the data of the instance.
-func DataClaimed(w World) bool { return orphan.DataClaimed(w) }
-
-// Approved reports whether the orphan-controller allows the deletion of an orphan that has not ended.
-func Approved(o Orphan) bool { return orphan.Approved(o) }

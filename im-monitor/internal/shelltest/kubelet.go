@@ -16,34 +16,20 @@ import (
 
 // Kubelet makes pods run, gives each an address, and finishes their deletion.
 type Kubelet struct {
-	reactor *testkit.Reactor
-
-	mu     sync.Mutex
-	paused bool
-	next   int
+	mu   sync.Mutex
+	next int
 }
 
 func startKubelet(t testing.TB, admin client.WithWatch, namespace string) *Kubelet {
 	k := &Kubelet{}
-	k.reactor = testkit.React(t, admin, namespace, func(ctx context.Context) error { return k.poll(ctx, t, admin, namespace) },
+	testkit.React(t, admin, namespace, func(ctx context.Context) error { return k.poll(ctx, t, admin, namespace) },
 		&corev1.PodList{})
 	return k
-}
-
-// Pause stops the kubelets, as if their machines were off.
-func (k *Kubelet) Pause(paused bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.paused = paused
-	k.reactor.Again()
 }
 
 func (k *Kubelet) poll(ctx context.Context, t testing.TB, admin client.Client, namespace string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.paused {
-		return nil
-	}
 	var pods corev1.PodList
 	if err := admin.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
 		return err
