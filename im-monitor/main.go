@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/cachetransform"
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
 	"drover.dev/drover/im-monitor/internal/disruptioncontroller"
-	"drover.dev/drover/im-monitor/internal/enginecontroller"
+	"drover.dev/drover/im-monitor/internal/enginepoll"
 	"drover.dev/drover/im-monitor/internal/flags"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
@@ -80,11 +80,11 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 }
 
 // engineOptions are those of polling engines, with the settings that they obey.
-func engineOptions(settings *settingcontroller.Source, options *flags.Options) enginecontroller.Options {
+func engineOptions(settings *settingcontroller.Source, options *flags.Options) enginepoll.Options {
 	out := options.EngineOptions()
-	out.Cleanup = func(ctx context.Context) (enginecontroller.Cleanup, error) {
+	out.Cleanup = func(ctx context.Context) (enginepoll.Cleanup, error) {
 		values, err := settings.Current(ctx)
-		return enginecontroller.Cleanup{On: values.CleanUpSystemSnapshots && !values.DisablePurge, PurgesPerNode: values.PurgesPerNode}, err
+		return enginepoll.Cleanup{On: values.CleanUpSystemSnapshots && !values.DisablePurge, PurgesPerNode: values.PurgesPerNode}, err
 	}
 	return out
 }
@@ -97,7 +97,7 @@ func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Di
 	if err := disruptioncontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
-	engines, err := enginecontroller.Setup(ctx, rt, dialer.Proxy, engineOptions(settings, options))
+	engines, err := enginepoll.Setup(ctx, rt, dialer.Proxy, engineOptions(settings, options))
 	if err != nil {
 		return err
 	}

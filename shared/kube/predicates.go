@@ -64,6 +64,20 @@ func CreatedIf[T client.Object](is func(T) bool) predicate.Predicate {
 	return predicate.Funcs{CreateFunc: func(e event.CreateEvent) bool { return is(e.Object.(T)) }}
 }
 
+// OnRequest passes a created object that requests something, and an update by which an object requests something else than before. Nothing
+// is the zero value of what request returns. Deletions do not pass.
+func OnRequest[T client.Object, F comparable](request func(T) F) predicate.Predicate {
+	var nothing F
+	return predicate.Funcs{
+		CreateFunc: func(e event.CreateEvent) bool { return request(e.Object.(T)) != nothing },
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			now := request(e.ObjectNew.(T))
+			return now != nothing && now != request(e.ObjectOld.(T))
+		},
+	}
+}
+
 // If passes the events of the objects of which is reports true; of an update the new one counts.
 func If[T client.Object](is func(T) bool) predicate.Predicate {
 	return predicate.NewPredicateFuncs(func(obj client.Object) bool { return is(obj.(T)) })

@@ -79,3 +79,16 @@ func TestLifeEndAndBeginning(t *testing.T) {
 	require.True(t, kube.If(runs).Update(update(pod, running)))
 	require.False(t, kube.If(runs).Delete(event.DeleteEvent{Object: pod}))
 }
+
+func TestOnlyANewRequestPasses(t *testing.T) {
+	p := kube.OnRequest(func(pod *corev1.Pod) string { return pod.Spec.NodeName })
+	none := &corev1.Pod{}
+	one, two := &corev1.Pod{Spec: corev1.PodSpec{NodeName: "one"}}, &corev1.Pod{Spec: corev1.PodSpec{NodeName: "two"}}
+	require.False(t, p.Create(event.CreateEvent{Object: none}))
+	require.True(t, p.Create(event.CreateEvent{Object: one}))
+	require.True(t, p.Update(update(none, one)))
+	require.True(t, p.Update(update(one, two)), "another request")
+	require.False(t, p.Update(update(one, one)), "the same request")
+	require.False(t, p.Update(update(one, none)), "the request has ended")
+	require.False(t, p.Delete(event.DeleteEvent{Object: one}))
+}

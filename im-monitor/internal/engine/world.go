@@ -39,8 +39,11 @@ type Seen struct {
 }
 
 // RW reports whether a replica is in that mode.
-func (s Seen) RW() bool {
-	return slices.ContainsFunc(s.Replicas, func(r Replica) bool { return r.Mode == v1beta2.ReplicaModeRW })
+func (s Seen) RW() bool { return s.Has(v1beta2.ReplicaModeRW) }
+
+// Has reports whether a replica is in a mode.
+func (s Seen) Has(mode string) bool {
+	return slices.ContainsFunc(s.Replicas, func(r Replica) bool { return r.Mode == mode })
 }
 
 // World is a running engine and the result of a poll of it.

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
-	"drover.dev/drover/im-monitor/internal/enginecontroller"
+	"drover.dev/drover/im-monitor/internal/enginepoll"
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
@@ -34,7 +34,7 @@ type Options struct {
 	Manager         instancemanager.Options
 	Orphan          orphancontroller.Options
 	Instance        instancecontroller.Options
-	Engine          enginecontroller.Options
+	Engine          enginepoll.Options
 	Disk            diskcontroller.Options
 
 	// locks are shared by all executors that change instances.
@@ -134,9 +134,9 @@ func (o *Options) InstanceOptions() instancecontroller.Options {
 }
 
 // EngineOptions are those of polling engines, with the evaluation's post-election delay.
-func (o *Options) EngineOptions() enginecontroller.Options {
+func (o *Options) EngineOptions() enginepoll.Options {
 	out := o.Engine
-	out.Snapshots.PostElectionDelay, out.Backups.PostElectionDelay = o.Orphan.PostElectionDelay, o.Orphan.PostElectionDelay
+	out.PostElectionDelay = o.Orphan.PostElectionDelay
 	return out
 }
 

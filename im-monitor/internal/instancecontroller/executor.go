@@ -185,7 +185,7 @@ func (r *executor) writeAhead(ctx context.Context, key Key, o client.Object, cal
 }
 
 // forgetRun empties what the run before reported of an engine's replicas: it does not count for this one. All of it goes in this one
-// write; enginecontroller would empty the rest in another write, and the next state would conflict with that one.
+// write; enginepoll would empty the rest in another write, and the next state would conflict with that one.
 func forgetRun(fields map[string]any, o client.Object) {
 	e, ok := o.(*v1beta2.Engine)
 	if !ok {

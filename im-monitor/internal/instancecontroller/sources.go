@@ -73,7 +73,7 @@ func objectHandler[T client.Object](s *base, kind string) handler.TypedEventHand
 	})
 }
 
-// objectChanged ignores the polls of enginecontroller: what counts is the spec, the deletion, and what this package keeps of the status.
+// objectChanged ignores the polls of enginepoll: what counts is the spec, the deletion, and what this package keeps of the status.
 func objectChanged[T client.Object](more func(before, after T) bool) predicate.TypedPredicate[T] {
 	return predicate.TypedFuncs[T]{UpdateFunc: func(e event.TypedUpdateEvent[T]) bool {
 		before, after := e.ObjectOld, e.ObjectNew

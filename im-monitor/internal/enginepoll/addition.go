@@ -1,0 +1,86 @@
+package enginepoll
+
+import (
+	"context"
+	"errors"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/execute"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// add lets the engine take a replica in beside the polls: a v1 server answers when the rebuild is done, and makes the replica RW only for a
+// caller that is still there. So the call outlives this process's leadership where HandOver waits for it. It has a connection of its own: a
+// poll that no one answers must not end a rebuild.
+func (c *Controller) add(leading context.Context, e *v1beta2.Engine, to way, call engine.Call) {
+	ctx := leading
+	if c.options.HandOver > 0 && e.Spec.DataEngine != v1beta2.DataEngineV2 {
+		ctx = context.WithoutCancel(leading)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	a := &addition{name: call.Name, cancel: cancel, ended: make(chan struct{})}
+	if !c.memory.begin(e.Name, a) {
+		cancel()
+		return
+	}
+	working := c.working.begin(e.Name) // also once the caller's own count has ended
+	go func() {
+		defer cancel()
+		defer working()
+		err := c.addOver(ctx, to, imclient.Addition{Name: call.Name, Address: call.Address, Size: call.Size})
+		outcome := execute.OutcomeOf(err)
+		c.memory.end(e.Name, a, outcome != execute.Accepted && outcome != execute.Unanswered) // who did not answer may yet do it
+		c.ended(e, call, err)
+		close(a.ended)
+		select {
+		case c.enqueued <- event.GenericEvent{Object: &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name}}}:
+		case <-leading.Done():
+		}
+	}()
+}
+
+func (c *Controller) addOver(ctx context.Context, to way, a imclient.Addition) error {
+	proxy, err := c.pool.connect(to.manager)
+	if err != nil {
+		return err
+	}
+	return errors.Join(proxy.AddReplica(ctx, to.Target, a), proxy.Close())
+}
+
+// watchRebuild gives a rebuild up that makes no progress, whoever began it.
+func (p *poll) watchRebuild(v engine.Verdict) {
+	percent := 0
+	for _, one := range v.Status.RebuildStatus {
+		percent += one.Progress
+	}
+	if p.memory.stuck(p.engine.Name, v.Rebuilding, percent, p.rt.Clock.Now(), p.options.RebuildStallTimeout) {
+		p.rt.Log.Info("a rebuild made no progress and is aborted", "engine", p.engine.Name, "replica", v.Rebuilding, "timeout",
+			p.options.RebuildStallTimeout)
+	}
+}
+
+// HandOver keeps the calls open that rebuild v1 replicas, after this process was asked to stop and has released its lease: the next leader
+// sees those rebuilds continue, and only these calls can end them well. It returns when the last one ended, or after Options.HandOver: a
+// rebuild that loses its caller then is repeated by the next leader. A call whose replica no poll has listed ends at once: a server that is
+// slow to begin must not begin when no one wants it any more.
+func (c *Controller) HandOver() {
+	open := c.memory.handOver()
+	if len(open) == 0 {
+		return
+	}
+	c.rt.Log.Info("rebuilds continue: their calls stay open until they end", "rebuilds", len(open), "atMost", c.options.HandOver)
+	late := c.rt.Clock.NewTimer(c.options.HandOver)
+	defer late.Stop()
+	for i, a := range open {
+		select {
+		case <-a.ended:
+		case <-late.C():
+			c.rt.Log.Info("rebuilds are left without their calls; the next leader repeats them", "rebuilds", len(open)-i)
+			return
+		}
+	}
+}

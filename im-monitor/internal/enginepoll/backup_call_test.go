@@ -1,0 +1,102 @@
+package enginepoll
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/backup"
+	"drover.dev/drover/im-monitor/internal/execute"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/runkit"
+)
+
+// backupServer is an API server that has an Engine, its Volume, a Backup and its target, and is slow while slow is set. It counts writes to
+// the Backup.
+type backupServer struct {
+	client.Client
+	scheme *runtime.Scheme
+	clock  *testingclock.FakeClock
+	slow   int
+	engine *v1beta2.Engine
+	backup v1beta2.Backup
+	writes int
+}
+
+func (s *backupServer) Scheme() *runtime.Scheme { return s.scheme }
+
+func (s *backupServer) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	switch o := into.(type) {
+	case *v1beta2.Engine:
+		s.engine.DeepCopyInto(o)
+	case *v1beta2.Volume:
+		if s.slow--; s.slow >= 0 {
+			s.clock.Step(execute.ReadToCall + time.Second)
+		}
+		o.ObjectMeta = metav1.ObjectMeta{Name: "vol", UID: "vol-uid"}
+	case *v1beta2.Backup:
+		s.backup.DeepCopyInto(o)
+	case *v1beta2.BackupTarget:
+		o.Name, o.Spec.BackupTargetURL = key.Name, "nfs://server/path"
+	default:
+		return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+	}
+	return nil
+}
+
+func (s *backupServer) List(context.Context, client.ObjectList, ...client.ListOption) error {
+	return nil
+}
+
+func (s *backupServer) Status() client.SubResourceWriter { return patcher{to: s} }
+
+type patcher struct {
+	client.SubResourceWriter
+	to *backupServer
+}
+
+func (p patcher) Patch(_ context.Context, obj client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
+	body, err := patch.Data(obj)
+	if err != nil {
+		return err
+	}
+	p.to.writes++
+	err = json.Unmarshal(body, &p.to.backup)
+	p.to.backup.ResourceVersion = "written"
+	return err
+}
+
+// A check that was too slow is repeated; what this try itself wrote ahead in between does not stop it, and is written once.
+func TestASlowCheckAfterTheWriteAheadIsRepeated(t *testing.T) {
+	owner := []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: "vol", UID: "vol-uid"}}
+	s := &backupServer{scheme: runtime.NewScheme(), slow: 1, clock: testingclock.NewFakeClock(time.Date(2026, 8, 1, 12, 0, 0, 7, time.UTC))}
+	require.NoError(t, v1beta2.AddToScheme(s.scheme))
+	s.backup.ObjectMeta = metav1.ObjectMeta{Namespace: "ns", Name: "backup-1", UID: "b", ResourceVersion: "1"}
+	s.backup.Status.Conditions = conditions.Set(nil, v1beta2.Condition{Type: v1beta2.BackupApproved, Status: v1beta2.ConditionTrue,
+		Reason: v1beta2.ReasonReady}, s.clock.Now())
+	s.engine = runningEngine(owner)
+	c := &Controller{rt: &runkit.Runtime{Client: s, Uncached: s, Namespace: "ns", Clock: s.clock, Log: logr.Discard()},
+		mapper: kube.Mapper{Reader: s}, guard: execute.Guard{Clock: s.clock}}
+	r := &request{poll: &poll{Controller: c, facts: facts{engine: s.engine, run: "run-1"}},
+		evaluated: backup.Backup{Name: "backup-1", Version: "1"}}
+	sent := 0
+	out, err := c.guard.Do(t.Context(), execute.Call{Check: r.check, Ahead: r.ahead,
+		Send: func(context.Context, imclient.Client) error { sent++; return nil }})
+	require.NoError(t, err)
+	require.Empty(t, out.Stop)
+	require.Equal(t, execute.Accepted, out.Outcome)
+	require.Equal(t, []int{1, 1}, []int{sent, s.writes})
+}

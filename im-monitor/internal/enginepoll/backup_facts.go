@@ -1,0 +1,68 @@
+package enginepoll
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/backup"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/lookup"
+)
+
+// observeBackups reads the volume's Backups, and asks the engine about those that it was requested to take.
+func (c *Controller) observeBackups(ctx context.Context, f *facts, to session) error {
+	var list v1beta2.BackupList
+	key := client.MatchingFields{byLabel: v1beta2.LabelValue(f.engine.Spec.VolumeName)}
+	if err := lookup.ListShared(ctx, c.rt.Client, c.rt.Namespace, &list, key); err != nil {
+		return err
+	}
+	f.backups, f.answers = make(map[string]*v1beta2.Backup, len(list.Items)), map[string]answer{}
+	var all []backup.Backup
+	for i := range list.Items {
+		f.backups[list.Items[i].Name] = &list.Items[i]
+		all = append(all, backupOf(&list.Items[i]))
+	}
+	f.backupsAt = c.rt.Clock.Now()
+	for _, b := range backup.Ask(f.run, all) {
+		if a, ok := c.askForBackup(ctx, f.engine.Name, to.direct, b); ok {
+			f.answers[b.Name] = a
+		}
+	}
+	return nil
+}
+
+// askForBackup asks the engine about one backup; not ok: it did not answer.
+func (c *Controller) askForBackup(ctx context.Context, engine string, to way, b backup.Backup) (answer, bool) {
+	is, err := to.proxy.Backup(ctx, to.Target, b.Name, b.Replica)
+	switch {
+	case err == nil:
+		return answer{Answer: backup.Answer{Known: true, State: is.State, Error: is.Error, URL: is.URL, Replica: is.Replica,
+			Percent: is.Percent}}, true
+	case errors.Is(err, imclient.ErrNotFound):
+		return answer{}, true
+	case errors.Is(err, imclient.ErrUnreachable):
+		return answer{}, false
+	}
+	c.rt.Log.Info("the engine does not report the backup", "backup", b.Name, "engine", engine, "error", err.Error())
+	return answer{silent: true}, true
+}
+
+func backupOf(o *v1beta2.Backup) backup.Backup {
+	current := o.Status.Conditions
+	out := backup.Backup{
+		Name: o.Name, UID: string(o.UID), Version: o.ResourceVersion, Snapshot: o.Spec.SnapshotName, Created: o.CreationTimestamp.Time,
+		Deleting: o.DeletionTimestamp != nil,
+		Approved: conditions.IsTrue(current, v1beta2.BackupApproved) &&
+			conditions.Reason(current, v1beta2.BackupApproved) == v1beta2.ReasonReady,
+		State: o.Status.State, Run: o.Status.EngineRun, Replica: o.Status.ReplicaAddress, Progress: o.Status.Progress,
+	}
+	if at, err := time.Parse(time.RFC3339Nano, o.Status.RequestedTime); err == nil {
+		out.Requested = at
+	}
+	return out
+}

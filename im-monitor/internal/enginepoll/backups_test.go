@@ -1,0 +1,184 @@
+package enginepoll_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/enginepoll"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	shared "drover.dev/drover/shared/status"
+	"drover.dev/drover/shared/testkit/cut"
+)
+
+// copying is quick, with a short post-election delay.
+var copying = enginepoll.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour,
+	Snapshots: times, PostElectionDelay: electionDelay}
+
+const backupName, snapName = "backup-1", "snap-1"
+
+// newBackups is a world with a snapshot and a target. The test plays snapshot-controller.
+func newBackups(t *testing.T) *snapshots {
+	t.Helper()
+	w := newSnapshots(t, copying)
+	w.described(snapName)
+	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault),
+		Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
+	return w
+}
+
+// wanted makes a Backup and approves it.
+func (w *snapshots) wanted() {
+	w.t.Helper()
+	b := &v1beta2.Backup{ObjectMeta: w.meta(backupName), Spec: v1beta2.BackupSpec{SnapshotName: snapName, BackupMode: "full"}}
+	b.Labels, b.Finalizers = map[string]string{v1beta2.LabelBackupVolume: "vol"}, []string{v1beta2.Finalizer}
+	w.create(b)
+	c := v1beta2.Condition{Type: v1beta2.BackupApproved, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonReady}
+	require.NoError(w.t, shared.Apply(w.t.Context(), w.admin, b, "snapshot-controller",
+		map[string]any{"conditions": shared.ConditionsField([]v1beta2.Condition{c})}))
+}
+
+// ends waits until the Backup is in a state.
+func (w *snapshots) ends(state string) *v1beta2.Backup {
+	w.t.Helper()
+	b := &v1beta2.Backup{}
+	w.eventually("the backup never came to be "+state, func() bool {
+		err := w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: backupName}, b)
+		return err == nil && b.Status.State == state
+	})
+	return b
+}
+
+func (w *snapshots) copied(times int) {
+	w.t.Helper()
+	w.server.do(func() { require.Len(w.t, w.server.copies.orders, times) })
+}
+
+func (w *snapshots) target() *v1beta2.Condition {
+	w.t.Helper()
+	target := &v1beta2.BackupTarget{}
+	require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: v1beta2.BackupTargetDefault}, target))
+	return conditions.Get(target.Status.Conditions, v1beta2.BackupTargetAvailable)
+}
+
+func TestABackupIsTakenAndItsTargetFound(t *testing.T) {
+	w := newBackups(t)
+	w.start()
+	w.wanted()
+	b := w.ends(v1beta2.BackupCompleted)
+	w.copied(1)
+	w.server.do(func() {
+		order := w.server.copies.orders[0]
+		require.Equal(t, "nfs://server/path", order.GetBackupTarget())
+		require.Equal(t, snapName, order.GetSnapshotName())
+		require.Equal(t, map[string]string{"backup-mode": "full"}, order.GetParameters())
+	})
+	require.Equal(t, "nfs://server/path?backup="+backupName, b.Status.URL)
+	require.Equal(t, 100, b.Status.Progress)
+	require.Equal(t, "4096", b.Status.Size)
+	require.Equal(t, "vol", b.Status.VolumeName)
+	require.Equal(t, v1beta2.BackupTargetDefault, b.Status.BackupTargetName)
+	require.NotEmpty(t, b.Status.EngineRun)
+	w.eventually("no one reports that the target was reached",
+		func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonReached })
+}
+
+// An engine is given what the Secret of the target has, for a backup as for a restore; without the Secret it is not asked.
+func TestABackupToATargetWithCredentials(t *testing.T) {
+	w := newBackups(t)
+	target := &v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault)}
+	w.mergeSpec(target, map[string]any{"backupTargetURL": "cifs://nas/share", "credentialSecret": "nas"})
+	w.start()
+	w.wanted()
+	w.eventually("no one reports that the Secret is missing", func() bool {
+		c := w.target()
+		return c != nil && c.Reason == v1beta2.ReasonRefused && strings.Contains(c.Message, "needs the Secret nas, which does not exist")
+	})
+	w.polls(3)
+	w.copied(0)
+	w.create(&corev1.Secret{ObjectMeta: w.meta("nas"),
+		Data: map[string][]byte{"CIFS_USERNAME": []byte("backup"), "CIFS_PASSWORD": []byte("s3cret"), "note": []byte("x")}})
+	b := w.ends(v1beta2.BackupCompleted)
+	w.copied(1)
+	w.server.do(func() {
+		require.Equal(t, []string{"CIFS_USERNAME=backup", "CIFS_PASSWORD=s3cret"}, w.server.copies.orders[0].GetEnvs())
+	})
+	require.NotContains(t, fmt.Sprintf("%+v %+v", b, w.target()), "s3cret")
+}
+
+func (w *snapshots) mergeSpec(obj client.Object, fields map[string]any) {
+	w.t.Helper()
+	require.NoError(w.t, shared.MergeSpec(w.t.Context(), w.admin, obj, fields))
+}
+
+func TestABackupThatIsRefusedSaysWhy(t *testing.T) {
+	w := newBackups(t)
+	w.server.do(func() { w.server.refuses["SnapshotBackup"] = status.Error(codes.Unknown, "no route to nas") })
+	w.start()
+	w.wanted()
+	require.Contains(t, w.ends(v1beta2.BackupError).Status.Error, "no route to nas")
+	w.eventually("no one reports that the target refused",
+		func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonRefused })
+}
+
+// SNP-2, for backups: the answer is lost, and the backup is found.
+func TestABackupWhoseAnswerIsLostIsFound(t *testing.T) {
+	w := newBackups(t)
+	w.server.do(func() { w.server.work.lost = map[string]int{"SnapshotBackup": 1} })
+	w.start()
+	w.wanted()
+	w.ends(v1beta2.BackupCompleted)
+	w.copied(1)
+}
+
+// ALL-2, SNP-2: whichever write is the process's last, its successor comes to the same end with one call.
+func TestOneBackupWhereverThePrecedingProcessDies(t *testing.T) {
+	w := newBackups(t)
+	p := w.start()
+	w.wanted()
+	w.ends(v1beta2.BackupCompleted)
+	writes := len(p.client.Writes())
+	require.Positive(t, writes)
+	for _, at := range cut.Points(writes) {
+		t.Run(at.String(), func(t *testing.T) {
+			w := newBackups(t)
+			end := w.followed(at)
+			w.wanted()
+			w.ends(v1beta2.BackupCompleted)
+			w.copied(1)
+			end()
+		})
+	}
+}
+
+// A volume that can be written to is not reverted; one that cannot is, once, also when the answer is lost.
+func TestAnEngineRevertsInMaintenanceOnly(t *testing.T) {
+	const request = snapName + "@2026-08-01T12:00:00Z"
+	w := newBackups(t)
+	w.start()
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
+	require.NoError(t, shared.MergeSpec(t.Context(), w.admin, w.volume,
+		map[string]any{"revertToSnapshot": snapName, "revertRequestedAt": "2026-08-01T12:00:00Z"}))
+	w.spec(map[string]any{"requestedRevert": request})
+	w.polls(3)
+	w.server.do(func() { require.Empty(t, w.server.copies.reverted) })
+	require.NoError(t, shared.MergeSpec(t.Context(), w.admin, w.volume, map[string]any{"disableFrontend": true}))
+	w.status(w.volume, map[string]any{"frontendDisabled": true})
+	w.spec(map[string]any{"disableFrontend": true})
+	e := w.until("it is not reverted", func(e *v1beta2.Engine) bool { return e.Status.LastRevert == request })
+	require.Empty(t, e.Status.LastRevertError)
+	w.polls(3)
+	w.server.do(func() { require.Equal(t, []string{snapName}, w.server.copies.reverted) })
+
+	require.NoError(t, shared.MergeSpec(t.Context(), w.admin, w.volume, map[string]any{"revertToSnapshot": "none"}))
+	w.spec(map[string]any{"requestedRevert": "none@2026-08-01T12:00:00Z"})
+	w.until("the refusal is not reported", func(e *v1beta2.Engine) bool { return e.Status.LastRevertError != "" })
+}

@@ -1,0 +1,129 @@
+package enginepoll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/execute"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
+)
+
+// call makes one call that the engine itself needs. What came of it is seen by the next poll.
+func (p *poll) call(ctx context.Context, call engine.Call) {
+	log := p.rt.Log.WithValues("engine", p.engine.Name, "op", call.Op, "replica", call.Name)
+	to := p.wayOf(call.Op)
+	if to == nil {
+		log.Info("not called: the engine's frontend cannot be reached", "frontend", p.direct.Frontend, "error", p.problem)
+		return
+	}
+	p.memory.tried(p.engine.Name, call.Key(), p.rt.Clock.Now())
+	out, err := p.guard.Do(ctx, execute.Call{
+		Check: func(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
+			return allowed(p.check(ctx, call)), nil
+		},
+		Send: func(ctx context.Context, _ imclient.Client) error { return p.send(ctx, *to, call) },
+	})
+	switch {
+	case err != nil || out.Interrupted && !out.Sent():
+	case out.Stop.Failure: // the engine's condition reports it
+		p.ended(p.engine, call, errors.New(out.Stop.Message))
+	case !out.Sent():
+		log.Info("not called", "reason", out.Stop.Message)
+	case call.Op != engine.OpAdd: // an addition ends later
+		if out.Outcome == execute.Accepted {
+			p.memory.accepted(p.engine.Name, call)
+		}
+		p.ended(p.engine, call, out.Err)
+	}
+}
+
+// wayOf is the way of a call: what changes the size or the replicas of a v2 engine goes through its frontend; nil while that cannot be
+// reached.
+func (p *poll) wayOf(op engine.Op) *way {
+	if op == engine.OpAdd || op == engine.OpExpand || op == engine.OpPurge {
+		return p.through
+	}
+	return &p.direct
+}
+
+// allowed allows a call unless there is a reason why it must not be sent.
+func allowed(why error) execute.Checked {
+	if why != nil {
+		return execute.Checked{Stop: execute.Stop{Result: execute.Disagreed, Message: why.Error()}}
+	}
+	return execute.Checked{Allowed: true}
+}
+
+// check reads the engine uncached, and where the call depends on it the volume: what is called must be what their specs ask for now.
+func (p *poll) check(ctx context.Context, call engine.Call) error {
+	now, err := p.unchanged(ctx, call.Op)
+	if err != nil {
+		return err
+	}
+	w := engine.CallWorld{Polled: p.engine, Now: now, Call: call}
+	if call.Op.ReadsVolume() {
+		if w.Volume, err = lookup.Shared(ctx, p.rt.Uncached, p.rt.Namespace, p.engine.Spec.VolumeName, &v1beta2.Volume{}); err != nil {
+			return err
+		}
+	}
+	if err := engine.Allowed(w); err != nil || call.Op != engine.OpPurge {
+		return err
+	}
+	return p.mayPurge(ctx, p.engine)
+}
+
+// unchanged reads the engine uncached; an error is why nothing may be called on it now.
+func (p *poll) unchanged(ctx context.Context, op engine.Op) (*v1beta2.Engine, error) {
+	e, now := p.engine, &v1beta2.Engine{}
+	if err := p.rt.Uncached.Get(ctx, client.ObjectKeyFromObject(e), now); err != nil {
+		return nil, fmt.Errorf("reading engine %s: %w", e.Name, err)
+	}
+	if now.UID != e.UID || !runs(now) || where(now) != where(e) {
+		return nil, fmt.Errorf("engine %s changed since the poll", e.Name)
+	}
+	return now, p.held(ctx, now, op)
+}
+
+// stays reads the engine and its volume uncached: no snapshot is changed or copied of a volume that moves, is being deleted, or is to have
+// another engine that runs.
+func (p *poll) stays(ctx context.Context) (*v1beta2.Volume, error) {
+	if _, err := p.unchanged(ctx, ""); err != nil {
+		return nil, err
+	}
+	v, err := lookup.Shared(ctx, p.rt.Uncached, p.rt.Namespace, p.engine.Spec.VolumeName, &v1beta2.Volume{})
+	if err != nil {
+		return nil, err
+	}
+	if err := engine.Stays(p.engine, v); err != nil {
+		return nil, err
+	}
+	return v, p.onlyEngine(ctx, p.engine)
+}
+
+// onlyEngine is an error where another engine of the volume is to run.
+func (c *Controller) onlyEngine(ctx context.Context, e *v1beta2.Engine) error {
+	if !c.isAlone(ctx, e) {
+		return fmt.Errorf("another engine of volume %s is to run", e.Spec.VolumeName)
+	}
+	return nil
+}
+
+// ended notes what became of a call; the next poll writes a failure to the engine.
+func (c *Controller) ended(e *v1beta2.Engine, call engine.Call, err error) {
+	log := c.rt.Log.WithValues("engine", e.Name, "op", call.Op, "replica", call.Name)
+	if err == nil {
+		c.memory.answered(e.Name, call.Key(), "")
+		engineCalls.WithLabelValues(string(call.Op), "ok").Inc()
+		log.Info("called")
+		return
+	}
+	c.memory.answered(e.Name, call.Key(), err.Error())
+	engineCalls.WithLabelValues(string(call.Op), "failed").Inc()
+	log.Info("call failed", "error", err.Error())
+}

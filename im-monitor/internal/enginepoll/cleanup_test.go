@@ -1,0 +1,122 @@
+package enginepoll_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/im-monitor/internal/enginepoll"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// purging are quick options with which system snapshots may be purged on one engine of a node at once, as long as the switch reports it.
+func purging() (enginepoll.Options, *atomic.Bool) {
+	on := &atomic.Bool{}
+	on.Store(true)
+	options := quick
+	options.Cleanup = func(context.Context) (enginepoll.Cleanup, error) {
+		return enginepoll.Cleanup{On: on.Load(), PurgesPerNode: 1}, nil
+	}
+	return options, on
+}
+
+// emitted reports whether the engine has an event with this reason.
+func (w *world) emitted(reason string) bool {
+	w.t.Helper()
+	var list eventsv1.EventList
+	require.NoError(w.t, w.admin.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
+	for _, e := range list.Items {
+		if e.Reason == reason && e.Regarding.Name == name && e.Type == corev1.EventTypeWarning {
+			return true
+		}
+	}
+	return false
+}
+
+// full is an engine with as many snapshots as it may have, one of them the system's.
+func full(t *testing.T, options enginepoll.Options) *world {
+	t.Helper()
+	w := newWorld(t, options)
+	w.server.holds("mine", true)
+	w.server.holds("system", false)
+	w.server.holds("newer", true)
+	w.server.do(func() { w.server.limits = limitWork{count: 3, rebuilds: 1} })
+	w.spec(map[string]any{"snapshotMaxCount": 3})
+	return w
+}
+
+// S1: the addition would be refused for ever, and each rebuild before left a snapshot.
+func TestARebuildAtTheSnapshotLimitPurgesFirst(t *testing.T) {
+	options, _ := purging()
+	w := full(t, options)
+	w.start()
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
+	w.maps(first, addresses[first], second, addresses[second])
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeWO})
+	require.Equal(t, []string{"SnapshotPurge", "ReplicaAdd"}, w.server.called("SnapshotPurge", "ReplicaAdd"), "no addition is refused")
+	w.server.rebuilt(addresses[second])
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeRW})
+}
+
+// S1.
+func TestARebuildAtTheSnapshotLimitWaitsWhereNothingMayBePurged(t *testing.T) {
+	options, on := purging()
+	on.Store(false)
+	w := full(t, options)
+	w.start()
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
+	w.maps(first, addresses[first], second, addresses[second])
+	w.eventually("no one reports why the replica is not rebuilt", func() bool { return w.emitted("RebuildAtSnapshotLimit") })
+	require.Empty(t, w.server.called("SnapshotPurge", "ReplicaAdd"))
+	on.Store(true)
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeWO})
+}
+
+// S1: system snapshots of a rebuild are purged once it ended, when a slot is free.
+func TestWhatARebuildLeavesIsPurgedWhenTheNodeHasRoomForIt(t *testing.T) {
+	options, _ := purging()
+	w := newWorld(t, options)
+	w.server.do(func() { w.server.limits = limitWork{count: 250, rebuilds: 1} })
+	w.engine("other-e-0", "other", v1beta2.DataEngineV1, third)
+	other := &v1beta2.Engine{ObjectMeta: w.meta("other-e-0")}
+	merging := map[string]any{"isPurging": true, "state": "in_progress"}
+	w.status(other, map[string]any{"purgeStatus": map[string]any{"tcp://" + addresses[third]: merging}})
+	w.start()
+	w.maps(first, addresses[first], second, addresses[second])
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeWO})
+	w.server.holds("system", false)
+	w.server.holds("newer", true)
+	w.server.rebuilt(addresses[second])
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeRW})
+	w.polls(5)
+	require.Empty(t, w.server.called("SnapshotPurge"), "another engine of the node merges snapshots")
+	w.status(other, map[string]any{"purgeStatus": nil})
+	w.until("what the rebuild left stays", func(e *v1beta2.Engine) bool { _, there := e.Status.Snapshots["system"]; return !there })
+	w.polls(5)
+	require.Len(t, w.server.called("SnapshotPurge"), 1)
+}
+
+func TestNothingIsPurgedDuringASwitchOver(t *testing.T) {
+	options, _ := purging()
+	w := newWorld(t, options)
+	w.server.do(func() { w.server.v2, w.server.limits = true, limitWork{count: 1} })
+	w.server.do(func() { w.server.members[0].name = first })
+	w.server.holds("system", false)
+	w.spec(map[string]any{"dataEngine": v1beta2.DataEngineV2, "snapshotMaxCount": 1})
+	f := &v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: name}}
+	w.create(f)
+	w.status(f, map[string]any{"currentState": v1beta2.InstanceStateRunning, "instanceManagerName": im, "ip": serverAddress,
+		"storageIP": serverAddress, "port": 20006, "switchoverPhase": "switching"})
+	w.start()
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
+	w.maps(first, addresses[first], second, addresses[second])
+	w.polls(5)
+	require.Empty(t, w.server.called("SnapshotPurge", "ReplicaAdd"))
+	w.status(f, map[string]any{"switchoverPhase": ""})
+	w.eventually("it is never purged", func() bool { return len(w.server.called("SnapshotPurge")) > 0 })
+}

@@ -1,0 +1,49 @@
+package enginepoll
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"drover.dev/drover/im-monitor/internal/backup"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
+)
+
+// snapshotEvent is emitted about a Snapshot when a condition of it changed.
+func snapshotEvent(c v1beta2.Condition) events.Event {
+	kind := corev1.EventTypeNormal
+	if c.Reason == v1beta2.ReasonFailed || c.Type == v1beta2.SnapshotRemovalFailed {
+		kind = corev1.EventTypeWarning
+	}
+	return events.Event{Type: kind, Reason: c.Reason, Action: "LookAtSnapshots", Note: c.Message}
+}
+
+// mirroredEvent is reported about an Engine that has a snapshot which had no object.
+func mirroredEvent(name string) events.Event {
+	return events.Event{Type: corev1.EventTypeNormal, Reason: "SnapshotFound", Action: "LookAtSnapshots",
+		Note: fmt.Sprintf("The engine has snapshot %s, which had no Snapshot: one was created.", name)}
+}
+
+// snapshotsFailedEvent is emitted about an Engine on which a call failed.
+func snapshotsFailedEvent(op string, err error, names []string) events.Event {
+	return events.Event{Type: corev1.EventTypeWarning, Reason: failures[op], Action: op, Note: fmt.Sprintf("Snapshots %q: %v", names, err)}
+}
+
+// backupEndedEvent is emitted about a Backup that has ended; there is no event about its progress.
+func backupEndedEvent(c backup.Change) []events.Event {
+	switch c.State {
+	case v1beta2.BackupCompleted:
+		return []events.Event{{Type: corev1.EventTypeNormal, Reason: "BackupCompleted", Action: "TakeBackup",
+			Note: "The backup is complete in the target, as " + c.URL + "."}}
+	case v1beta2.BackupError:
+		return []events.Event{{Type: corev1.EventTypeWarning, Reason: "BackupFailed", Action: "TakeBackup", Note: c.Error}}
+	}
+	return nil
+}
+
+// backupBeganEvent is emitted about a Backup that an engine has begun to copy.
+func backupBeganEvent(engine string) events.Event {
+	return events.Event{Type: corev1.EventTypeNormal, Reason: "BackupBegan", Action: "TakeBackup",
+		Note: fmt.Sprintf("Engine %s copies it.", engine)}
+}

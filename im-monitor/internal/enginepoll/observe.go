@@ -1,0 +1,104 @@
+package enginepoll
+
+import (
+	"context"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// silentError is the error of an engine that did not answer a question of a poll.
+type silentError struct{ error }
+
+// observe reads everything that the decisions depend on. Backups come first, so that what the engine reports of itself is new when its
+// status is written and its calls are sent. Lists of the engine come before the Snapshots: what an object says is then at least as new as
+// what was listed.
+func (c *Controller) observe(ctx context.Context, e *v1beta2.Engine, known view, to session) (facts, error) {
+	f := facts{engine: e, run: runOf(e), known: known, reachable: to.through != nil}
+	if c.rt.ElectedAt != nil {
+		f.electedAt = c.rt.ElectedAt()
+		f.fencingDelayEnds = f.electedAt.Add(c.options.PostElectionDelay)
+	}
+	pending, err := c.pending(ctx, e)
+	if err != nil {
+		return f, err
+	}
+	if err := c.observeBackups(ctx, &f, to); err != nil {
+		return f, err
+	}
+	if f.seen, err = c.ask(ctx, to.direct, engine.Ask(e, known.first, known.adding != "", pending || known.purging)); err != nil {
+		return f, silentError{err}
+	}
+	polls.WithLabelValues("seen").Inc()
+	if f.room, err = c.readRoom(ctx, e, f.seen); err != nil {
+		return f, err
+	}
+	if err := c.observeSnapshots(ctx, &f); err != nil {
+		return f, err
+	}
+	f.alone, f.cleansUp, f.now = c.isAlone(ctx, e), c.cleansUp(ctx), c.rt.Clock.Now()
+	return f, nil
+}
+
+// ask asks the engine what there is to know, until a question is not answered.
+func (c *Controller) ask(ctx context.Context, to way, q engine.Questions) (engine.Seen, error) {
+	seen := engine.Seen{Began: c.rt.Clock.Now()}
+	var err error
+	if seen.Replicas, err = to.replicas(ctx); err != nil {
+		return seen, err
+	}
+	for _, question := range []func() error{
+		fill(ctx, to, true, to.proxy.Snapshots, &seen.Snapshots),
+		func() error { return to.volume(ctx, q, &seen) },
+		fill(ctx, to, q.Rebuilds, to.proxy.Rebuilds, &seen.Rebuilds),
+		fill(ctx, to, q.Clones, to.proxy.Clones, &seen.Clones),
+		fill(ctx, to, q.Purges, to.proxy.Purges, &seen.Purges),
+		fill(ctx, to, q.Restores, to.proxy.Restores, &seen.Restores),
+	} {
+		if err := question(); err != nil {
+			return seen, err
+		}
+	}
+	return seen, nil
+}
+
+// fill is a question whose answer goes into a field, where it is asked.
+func fill[T any](ctx context.Context, to way, asked bool, question func(context.Context, imclient.Target) (T, error),
+	into *T) func() error {
+	return func() (err error) {
+		if asked {
+			*into, err = question(ctx, to.Target)
+		}
+		return err
+	}
+}
+
+// replicas are the replicas as the engine lists them.
+func (w way) replicas(ctx context.Context) ([]engine.Replica, error) {
+	replicas, err := w.proxy.Replicas(ctx, w.Target)
+	out := make([]engine.Replica, 0, len(replicas))
+	for _, r := range replicas {
+		out = append(out, engine.Replica(r))
+	}
+	return out, err
+}
+
+// volume asks for the engine's size and limits, if that is asked. An engine that is too old does not know the limit of rebuilds.
+func (w way) volume(ctx context.Context, q engine.Questions, seen *engine.Seen) error {
+	if !q.Volume {
+		return nil
+	}
+	v, err := w.proxy.Volume(ctx, w.Target)
+	if err != nil {
+		return err
+	}
+	seen.Volume = &engine.Volume{Size: v.Size, Expanding: v.Expanding, ExpansionError: v.ExpansionError, ExpansionAt: v.ExpansionEnd,
+		SnapshotMaxCount: v.SnapshotMaxCount, SnapshotMaxSize: v.SnapshotMaxSize, UnmapMark: v.UnmapMarkSnapChainRemoved}
+	if q.RebuildLimit {
+		if limit, err := w.proxy.RebuildLimit(ctx, w.Target); err == nil {
+			seen.Volume.RebuildLimit = limit
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package enginepoll
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/im-monitor/internal/engine"
+	"drover.dev/drover/im-monitor/internal/enginesnapshot"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/status"
+)
+
+// applySnapshots writes what a poll means for the volume's Snapshots, and sends the calls that are due. It returns how long until the next
+// poll is due because of them; zero is whenever.
+func (p *poll) applySnapshots(ctx context.Context, v enginesnapshot.Verdict) (time.Duration, error) {
+	if !p.reachable {
+		return unreachableDelay, p.problem
+	}
+	p.memory.keepSnapshots(p.engine.Name, v.Memory)
+	err := p.writeSnapshots(ctx, v.Changes)
+	if !p.rt.Observe {
+		for _, name := range v.Mirror {
+			err = errors.Join(err, p.mirror(ctx, name))
+		}
+		next := p.take(ctx, v.Take)
+		if next = sooner(next, p.remove(ctx, v)); next > 0 {
+			return next, nil // the failed write is repeated then
+		}
+	}
+	if status.IsConflict(err) {
+		return conflictPause, nil
+	}
+	return p.until(v.RequeueAt), err
+}
+
+// writeSnapshots writes conditions, each to the version that was evaluated.
+func (p *poll) writeSnapshots(ctx context.Context, changes []enginesnapshot.Change) error {
+	var errs []error
+	for _, c := range changes {
+		errs = append(errs, p.writeSnapshot(ctx, p.snapshots[c.Name], c.Condition))
+	}
+	return errors.Join(errs...)
+}
+
+// answerSnapshot writes the answer to a call about a Snapshot, unless the Snapshot is gone or another one since the call was checked.
+func (c *Controller) answerSnapshot(ctx context.Context, called *v1beta2.Snapshot, is v1beta2.Condition) {
+	s, err := lookup.Shared(ctx, c.rt.Uncached, c.rt.Namespace, called.Name, &v1beta2.Snapshot{})
+	if err == nil && s != nil && s.UID == called.UID {
+		err = c.writeSnapshot(ctx, s, is)
+	}
+	if err != nil {
+		c.rt.Log.Info("condition not written", "snapshot", called.Name, "error", err.Error())
+	}
+}
+
+// writeSnapshot writes a condition to this version of a Snapshot.
+func (c *Controller) writeSnapshot(ctx context.Context, s *v1beta2.Snapshot, is v1beta2.Condition) error {
+	now := c.rt.Clock.Now()
+	is.LastProbeTime = answeredAt(s, is, now).UTC().Format(time.RFC3339Nano)
+	own := conditions.Owned(s.Status.Conditions, v1beta2.SnapshotProvisioned, v1beta2.SnapshotRemovalFailed, v1beta2.SnapshotWithdrawn)
+	before := own
+	if was := conditions.Get(own, is.Type); was != nil && was.Reason != is.Reason {
+		before = conditions.Remove(own, is.Type) // the time of the transition reports since when it is so for this reason
+	}
+	list := conditions.Set(before, is, now)
+	if conditions.Equal(own, list) && !answersAgain(s, is) {
+		return nil
+	}
+	err := status.Apply(ctx, c.rt.Client, s, fieldOwner, map[string]any{"conditions": status.ConditionsField(list)}, status.AtVersion())
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the conditions of snapshot %s: %w", s.Name, err)
+	}
+	snapshotConditions.WithLabelValues(is.Type, is.Reason).Inc()
+	c.rt.Log.Info("snapshot", "snapshot", s.Name, "volume", s.Spec.Volume, "condition", is.Type, "status", is.Status,
+		"reason", is.Reason, "message", is.Message)
+	events.Emit(c.rt.Recorder, s, snapshotEvent(is))
+	return nil
+}
+
+// answeredAt is now, but never before the request that is answered: the request has the time of another clock.
+func answeredAt(s *v1beta2.Snapshot, c v1beta2.Condition, now time.Time) time.Time {
+	asked := snapshotOf(s)
+	at := asked.Requested
+	if c.Type == v1beta2.SnapshotRemovalFailed {
+		at = asked.Since
+	}
+	if now.Before(at) {
+		return at
+	}
+	return now
+}
+
+// answersAgain reports whether a failure answers a request, or an approval, that came after the last one: only its time is new.
+func answersAgain(s *v1beta2.Snapshot, c v1beta2.Condition) bool {
+	now := snapshotOf(s)
+	if c.Type == v1beta2.SnapshotRemovalFailed {
+		return !enginesnapshot.FailedSince(now)
+	}
+	return c.Type == v1beta2.SnapshotProvisioned && enginesnapshot.AskedAnew(now.Requested, now.Provisioned)
+}
+
+// mirror creates the object of a snapshot that has none, unless the volume is being deleted or is another one.
+func (p *poll) mirror(ctx context.Context, name string) error {
+	there, err := lookup.Shared(ctx, p.rt.Uncached, p.rt.Namespace, name, &v1beta2.Snapshot{})
+	if err != nil || there != nil {
+		return err
+	}
+	v, err := lookup.Shared(ctx, p.rt.Uncached, p.rt.Namespace, p.engine.Spec.VolumeName, &v1beta2.Volume{})
+	if err != nil || !engine.IsOf(p.engine, v) || v.DeletionTimestamp != nil {
+		return err
+	}
+	s := &v1beta2.Snapshot{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: p.rt.Namespace, Name: name, Finalizers: []string{v1beta2.Finalizer},
+			Labels: map[string]string{v1beta2.LabelVolume: v1beta2.LabelValue(v.Name)},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: v.Name, UID: v.UID,
+			}},
+		},
+		Spec: v1beta2.SnapshotSpec{Volume: v.Name},
+	}
+	if err := p.rt.Client.Create(ctx, s); err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return fmt.Errorf("creating snapshot %s: %w", name, err)
+	}
+	snapshotsMirrored.Inc()
+	p.rt.Log.Info("created an object for a snapshot of the engine", "snapshot", name, "volume", v.Name, "engine", p.engine.Name)
+	events.Emit(p.rt.Recorder, p.engine, mirroredEvent(name))
+	return nil
+}
