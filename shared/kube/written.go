@@ -22,6 +22,7 @@ type Written struct {
 
 	mutex  sync.Mutex
 	writes map[string]write
+	swept  time.Time
 }
 
 type write struct {
@@ -37,11 +38,15 @@ func (w *Written) Record(obj client.Object) {
 	if w.writes == nil {
 		w.writes = map[string]write{}
 	}
-	maps.DeleteFunc(w.writes, func(_ string, w write) bool { return now.Sub(w.at) > behindFor })
+	if now.Sub(w.swept) > behindFor { // not at each write: a node that goes down brings thousands
+		maps.DeleteFunc(w.writes, func(_ string, w write) bool { return now.Sub(w.at) > behindFor })
+		w.swept = now
+	}
 	w.writes[key(obj)] = write{version(obj), now}
 }
 
-// Stale reports whether the object, as given, was changed a moment ago and the cache does not show the change yet.
+// Stale reports whether the object, as given, was changed a moment ago and the cache does not show the change yet. Whoever leaves it alone
+// for that comes back in a moment: what else has changed meanwhile causes no second event, and neither does a write that changed nothing.
 func (w *Written) Stale(obj client.Object) bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()

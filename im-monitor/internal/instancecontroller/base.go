@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
-	"drover.dev/drover/im-monitor/internal/staleness"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -21,7 +21,7 @@ type base struct {
 	store    inventory.Store
 	options  Options
 
-	written   map[string]*staleness.Guard // by kind
+	written   kube.Written
 	attempts  attempts
 	guard     execute.Guard
 	semaphore execute.Queue[Key]
@@ -32,13 +32,9 @@ type base struct {
 }
 
 func newBase(rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store, options Options) *base {
-	s := &base{rt: rt, log: rt.Log.WithName("instance"), settings: settings, store: store, options: options,
+	return &base{rt: rt, log: rt.Log.WithName("instance"), settings: settings, store: store, options: options,
 		guard:   execute.Guard{Clock: rt.Clock, Store: store, Locks: options.Locks, Observe: rt.Observe},
-		written: map[string]*staleness.Guard{}}
-	for _, kind := range kinds {
-		s.written[kind] = &staleness.Guard{}
-	}
-	return s
+		written: kube.Written{Clock: rt.Clock}}
 }
 
 // fencingDelayEnds is when this leader may touch names whose deletion a server may still execute. A process that is not elected never may.

@@ -176,7 +176,7 @@ func (r *executor) writeAhead(ctx context.Context, key Key, o client.Object, cal
 		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, status.AtVersion()); err != nil {
 			return err
 		}
-		r.wrote(key, o)
+		r.wrote(o)
 	}
 	if before.NodeDown == "" {
 		return nil

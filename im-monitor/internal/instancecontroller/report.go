@@ -26,8 +26,8 @@ func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 		r.forget(key)
 		return reconcile.Result{}, nil
 	}
-	if r.written[key.Kind].Stale(o) {
-		return reconcile.Result{}, nil
+	if r.written.Stale(o) {
+		return reconcile.Result{RequeueAfter: conflictPause}, nil
 	}
 	w, err := r.observe(ctx, key, o)
 	if err != nil {
@@ -101,9 +101,6 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 	}
 	before, after := w.Status, v.Status
 	if before.Equal(after) {
-		if v.Reason == instance.ReasonDone { // a hundred thousand objects need not be remembered
-			r.written[key.Kind].Forget(key.Name)
-		}
 		r.report(key, o, v)
 		return nil
 	}
@@ -133,7 +130,7 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 			return err
 		}
 	}
-	r.wrote(key, o)
+	r.wrote(o)
 	events.Emit(r.rt.Recorder, o, v.Events...)
 	r.report(key, o, v)
 	if before.State != after.State {
@@ -146,15 +143,14 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 }
 
 // wrote remembers a version that we changed; under --observe nothing was changed.
-func (s *base) wrote(key Key, o client.Object) {
+func (s *base) wrote(o client.Object) {
 	if !s.rt.Observe {
-		s.written[key.Kind].Changed(o)
+		s.written.Record(o)
 	}
 }
 
 func (s *base) forget(key Key) {
 	s.attempts.ForgetIf(key, func(t attempt) bool { return !t.underWay() })
-	s.written[key.Kind].Forget(key.Name)
 	s.reported.forget(key)
 	s.waitlist.drop(key)
 }

@@ -10,7 +10,6 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
-	"drover.dev/drover/im-monitor/internal/staleness"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/status"
@@ -64,14 +63,14 @@ func (s *reconciler) deletePod(ctx context.Context, pod *corev1.Pod, options ...
 	if err := s.rt.Client.Delete(ctx, pod, options...); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting pod %s: %w", pod.Name, err)
 	}
-	s.note(&s.deleted, pod)
+	s.note(pod)
 	return nil
 }
 
 // note remembers a version that we changed; under --observe nothing was changed.
-func (s *reconciler) note(guard *staleness.Guard, obj client.Object) {
+func (s *reconciler) note(obj client.Object) {
 	if !s.rt.Observe {
-		guard.Changed(obj)
+		s.written.Record(obj)
 	}
 }
 
@@ -90,7 +89,7 @@ func (s *reconciler) remove(ctx context.Context, im *v1beta2.InstanceManager) er
 	if err := status.Delete(ctx, s.rt.Client, im); err != nil {
 		return err
 	}
-	s.note(&s.written, im)
+	s.note(im)
 	return nil
 }
 
@@ -106,7 +105,7 @@ func (s *reconciler) applyStatus(ctx context.Context, im *v1beta2.InstanceManage
 			return 0, client.IgnoreNotFound(err)
 		}
 		s.memory.wroteMaps(im.Name, now)
-		s.note(&s.written, im)
+		s.note(im)
 	}
 	return 0, s.applyState(ctx, im, v)
 }
@@ -125,7 +124,7 @@ func (s *reconciler) applyState(ctx context.Context, im *v1beta2.InstanceManager
 	if err := status.Apply(ctx, s.rt.Client, im, fieldOwner, fields); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	s.note(&s.written, im)
+	s.note(im)
 	return nil
 }
 

@@ -25,8 +25,8 @@ import (
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
-	"drover.dev/drover/im-monitor/internal/staleness"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -43,8 +43,7 @@ type reconciler struct {
 	settings *settingcontroller.Source
 	store    inventory.Store
 	options  instancemanager.Options
-	written  staleness.Guard // InstanceManagers
-	deleted  staleness.Guard // pods
+	written  kube.Written // InstanceManagers, and pods that were deleted
 	memory   memory
 	queue    enqueue.Queue[reconcile.Request] // enqueued by changes of the inventory
 }
@@ -52,7 +51,7 @@ type reconciler struct {
 // Setup registers both controllers. It subscribes to the store, and so is called before that starts.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store,
 	options instancemanager.Options) error {
-	s := &reconciler{rt: rt, settings: settings, store: store, options: options}
+	s := &reconciler{rt: rt, settings: settings, store: store, options: options, written: kube.Written{Clock: rt.Clock}}
 	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.InstanceManager{}, byNode, func(o client.Object) []string {
 		return []string{o.(*v1beta2.InstanceManager).Spec.NodeID}
 	})

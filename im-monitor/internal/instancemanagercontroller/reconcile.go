@@ -16,8 +16,7 @@ import (
 )
 
 const (
-	// conflictPause is how long to wait after a write found that the cache is behind; the event that reports of it comes
-	// sooner.
+	// conflictPause is the wait for a cache that is behind.
 	conflictPause = 100 * time.Millisecond
 	// askTimeout bounds a list begun for one decision; askPause is the wait after it failed.
 	askTimeout = 10 * time.Second
@@ -34,15 +33,18 @@ func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 		return ctrl.Result{}, fmt.Errorf("reading instance manager %s: %w", request.Name, err)
 	}
-	if !ours(&im) || s.written.Stale(&im) {
+	if !ours(&im) {
 		return ctrl.Result{}, nil
+	}
+	if s.written.Stale(&im) {
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
 	w, err := s.observe(ctx, &im)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if w.Pod != nil && s.deleted.Stale(w.Pod) {
-		return ctrl.Result{}, nil
+	if w.Pod != nil && s.written.Stale(w.Pod) {
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
 	v := instancemanager.Decide(w)
 	if v.Ask {
@@ -93,8 +95,6 @@ func (s *reconciler) decideWithFreshList(ctx context.Context, w *instancemanager
 func (s *reconciler) forget(name string) {
 	s.store.Remove(name)
 	s.memory.forget(name)
-	s.written.Forget(name)
-	s.deleted.Forget(name)
 }
 
 // roster makes the InstanceManagers that a node must have.

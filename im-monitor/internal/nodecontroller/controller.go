@@ -17,8 +17,8 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
-	"drover.dev/drover/im-monitor/internal/staleness"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -30,7 +30,7 @@ import (
 const (
 	fieldOwner = "im-monitor"
 	workers    = 4
-	// conflictPause is how long to wait after a write met a newer version than the cache had.
+	// conflictPause is the wait for a cache that is behind.
 	conflictPause = 100 * time.Millisecond
 	// byNode indexes InstanceManagers by spec.nodeID for this controller.
 	byNode = "drover.node.instanceManagers"
@@ -39,12 +39,12 @@ const (
 type reconciler struct {
 	rt       *runkit.Runtime
 	settings *settingcontroller.Source
-	written  staleness.Guard
+	written  kube.Written
 }
 
 // Setup registers the controller of Nodes.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
-	s := &reconciler{rt: rt, settings: settings}
+	s := &reconciler{rt: rt, settings: settings, written: kube.Written{Clock: rt.Clock}}
 	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.InstanceManager{}, byNode, func(o client.Object) []string {
 		return []string{o.(*v1beta2.InstanceManager).Spec.NodeID}
 	})

@@ -23,10 +23,8 @@ func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if w.Node == nil {
-		s.written.Forget(request.Name)
-	} else if s.written.Stale(w.Node) {
-		return ctrl.Result{}, nil
+	if w.Node != nil && s.written.Stale(w.Node) {
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
 	err = s.apply(ctx, w, node.Decide(w))
 	if apierrors.IsConflict(err) {
@@ -123,6 +121,6 @@ func (s *reconciler) addFinalizer(ctx context.Context, n *v1beta2.Node) error {
 // note remembers a version that we changed; under --observe nothing was changed.
 func (s *reconciler) note(n *v1beta2.Node) {
 	if !s.rt.Observe {
-		s.written.Changed(n)
+		s.written.Record(n)
 	}
 }

@@ -25,12 +25,10 @@ func (r *reconciler) Reconcile(ctx context.Context, name string) (reconcile.Resu
 	}
 	if replica == nil || !removal.Wanted(replicaOf(replica)) {
 		r.memory.Forget(name)
-		r.written.Forget(name)
 		return reconcile.Result{}, nil
 	}
 	if r.written.Stale(replica) {
-		// The event of our own write is under way and brings us back.
-		return reconcile.Result{}, nil
+		return reconcile.Result{RequeueAfter: conflictPause}, nil
 	}
 	known := r.memory.begin(name, replica.UID, replicaOf(replica).Approval, r.rt.Clock.Now())
 	w, err := r.observe(ctx, r.rt.Client, replica, known)
@@ -89,7 +87,7 @@ func (r *reconciler) write(ctx context.Context, replica *v1beta2.Replica, wanted
 	if err != nil {
 		return fmt.Errorf("writing what replica %s says: %w", replica.Name, err)
 	}
-	r.written.Changed(replica)
+	r.written.Record(replica)
 	r.emit(replica, conditions.Get(current, v1beta2.ReplicaDataRemoved), wanted)
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
-	"drover.dev/drover/im-monitor/internal/staleness"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -25,7 +25,7 @@ type reconciler struct {
 	options  Options
 	mappings mappingreader.Reader
 	memory   memory
-	written  staleness.Guard
+	written  kube.Written
 	guard    execute.Guard
 	queue    enqueue.Queue[string]
 }
@@ -36,6 +36,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, store inventory.Store, optio
 		options.Locks = &execute.Locks{}
 	}
 	r := &reconciler{rt: rt, log: rt.Log.WithName("removal"), store: store, options: options,
+		written: kube.Written{Clock: rt.Clock},
 		guard: execute.Guard{Clock: rt.Clock, Store: store, Locks: options.Locks, Slots: &execute.Semaphore{},
 			PerManager: callsPerManager, Observe: rt.Observe},
 		mappings: mappingreader.Reader{Cached: rt.Client, Uncached: rt.Uncached, Store: store, Namespace: rt.Namespace}}
