@@ -45,8 +45,7 @@ var plainWords = map[string]string{
 
 // oldNames matches lines that name an old word on purpose: flags that are accepted for one more minor version, and changelogs.
 var oldNames = regexp.MustCompile(`RenamedFlag\(|// as they were called|^\| *"engine-look|\.proto|protobuf_oneof|isOneof|` +
-	// The names of controllers in metrics, and of the webhook's configuration.
-	`"(orphan|instance)-(judge|hands)"|judge-snapshot|judge\.snapshots|"judge"`)
+	`judge-snapshot`)
 
 // A newcomer finds everything under the word that Kubernetes, CSI, NVMe-oF or SPDK uses.
 func TestSourcesUseTheFieldsWords(t *testing.T) {

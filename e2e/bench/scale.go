@@ -64,8 +64,8 @@ func evaluatedAll(ctx context.Context, w *world.World, process *world.Process, b
 			return err.Error(), nil
 		}
 		known := sum(lines, "drover_im_monitor_instance_managers", `="known"`)
-		reconciled := sum(lines, "controller_runtime_reconcile_total", `controller="orphan-judge"`)
-		depth := sum(lines, "workqueue_depth", `controller="orphan-judge"`)
+		reconciled := sum(lines, "controller_runtime_reconcile_total", `controller="orphan-evaluation"`)
+		depth := sum(lines, "workqueue_depth", `controller="orphan-evaluation"`)
 		if inventories == 0 && known >= float64(2*manyNodes) {
 			inventories = time.Since(began).Seconds()
 		}

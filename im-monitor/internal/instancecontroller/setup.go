@@ -29,7 +29,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err := s.register("instance-status", reporters, &reporter{s}, s.reportSources(rt.Manager.GetCache())); err != nil {
 		return err
 	}
-	return s.register("instance-hands", executorWorkers, &executor{s}, s.executorSources())
+	return s.register("instance-execution", executorWorkers, &executor{s}, s.executorSources())
 }
 
 func (s *base) register(name string, workers int, reconciler reconcile.TypedReconciler[Key], sources []source.TypedSource[Key]) error {

@@ -24,10 +24,10 @@ func Setup(rt *runkit.Runtime, store inventory.Store, options Options) error {
 	}
 	store.Subscribe(s.inventoryChanged)
 	informers := rt.Manager.GetCache()
-	if err := s.register(rt, "orphan-judge", evaluationWorkers, &evaluator{s}, s.evaluationSources(informers)); err != nil {
+	if err := s.register(rt, "orphan-evaluation", evaluationWorkers, &evaluator{s}, s.evaluationSources(informers)); err != nil {
 		return err
 	}
-	return s.register(rt, "orphan-hands", executorWorkers, &executor{s}, s.executorSources(informers))
+	return s.register(rt, "orphan-execution", executorWorkers, &executor{s}, s.executorSources(informers))
 }
 
 func newBase(rt *runkit.Runtime, store inventory.Store, options Options) *base {

@@ -32,7 +32,7 @@ const (
 	// StepIssue makes a pair that is served at once: there is none that could be.
 	StepIssue Step = "Issue"
 	// StepIssueNext makes the next pair.
-	StepIssueNext Step = "Stage"
+	StepIssueNext Step = "IssueNext"
 	// StepPromote serves the next pair; the one before becomes the previous.
 	StepPromote Step = "Promote"
 	// StepTrust writes the bundle into the configurations.

@@ -85,16 +85,16 @@ type evaluator struct {
 // Handle implements admission.Handler.
 func (j *evaluator) Handle(ctx context.Context, request admission.Request) admission.Response {
 	if request.Namespace != j.rt.Namespace {
-		return count("judge", admission.Allowed("")) // no controller manages it
+		return count("review", admission.Allowed("")) // no controller manages it
 	}
 	w, err := j.observe(ctx, request)
 	if err != nil {
-		return unanswered(ctx, "judge", err)
+		return unanswered(ctx, "review", err)
 	}
 	if refusal := webhook.Refusal(w); refusal != "" {
-		return count("judge", admission.Denied(refusal))
+		return count("review", admission.Denied(refusal))
 	}
-	return count("judge", admission.Allowed(""))
+	return count("review", admission.Allowed(""))
 }
 
 // unanswered lets a request pass that could not be evaluated. The API server takes an answer with an error for a refusal, whatever

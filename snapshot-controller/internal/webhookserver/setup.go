@@ -17,7 +17,9 @@ import (
 // The paths that the webhook configurations name.
 const (
 	CompletePath = "/complete-snapshot"
-	ReviewPath   = "/judge-snapshot"
+	ReviewPath   = "/review-snapshot"
+	// formerReviewPath is the one that configurations of 0.1 name; it is answered in 0.1 and 0.2.
+	formerReviewPath = "/judge-snapshot"
 )
 
 // Options configure whether and how the API server is answered.
@@ -56,6 +58,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options) error {
 	}})
 	volumes := newVolumes(rt.Namespace, rt.Client, rt.Uncached)
 	server.Register(CompletePath, &admission.Webhook{Handler: &completer{rt: rt, volumes: volumes}})
-	server.Register(ReviewPath, &admission.Webhook{Handler: &evaluator{rt: rt, volumes: volumes}})
+	for _, path := range []string{ReviewPath, formerReviewPath} {
+		server.Register(path, &admission.Webhook{Handler: &evaluator{rt: rt, volumes: volumes}})
+	}
 	return rt.Manager.Add(server)
 }

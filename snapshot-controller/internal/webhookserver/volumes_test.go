@@ -46,7 +46,7 @@ func TestAnUnknownVolumeIsAskedForOnce(t *testing.T) {
 	require.NotNil(t, found)
 }
 
-// A request without its object passes unjudged, and ends nothing.
+// A request without its object passes unreviewed, and ends nothing.
 func TestARequestWithoutItsObjectIsAnswered(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
 	rt := &runkit.Runtime{Namespace: namespace, Client: admin, Uncached: client.Reader(admin)}

@@ -49,7 +49,7 @@ func applyEffect(ctx context.Context, c client.Client, w *nodeupgrade.World, e n
 	case nodeupgrade.CloseNode:
 		err = status.MergeSpec(ctx, c, &v1beta2.Node{ObjectMeta: meta}, map[string]any{"upgradeRequested": true})
 	case nodeupgrade.OpenNode:
-		err = openNode(ctx, c, &v1beta2.Node{ObjectMeta: meta})
+		err = uncordonNode(ctx, c, &v1beta2.Node{ObjectMeta: meta})
 	case nodeupgrade.SetTarget:
 		err = setTarget(ctx, c, w.Cluster.Volumes[e.Volume].Object, e.Node)
 	case nodeupgrade.RequestPoll:
@@ -65,7 +65,7 @@ func applyEffect(ctx context.Context, c client.Client, w *nodeupgrade.World, e n
 	return client.IgnoreNotFound(err)
 }
 
-func openNode(ctx context.Context, c client.Client, node *v1beta2.Node, options ...status.Option) error {
+func uncordonNode(ctx context.Context, c client.Client, node *v1beta2.Node, options ...status.Option) error {
 	return status.MergeSpec(ctx, c, node, map[string]any{"upgradeRequested": nil}, options...)
 }
 

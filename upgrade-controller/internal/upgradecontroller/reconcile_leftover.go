@@ -56,7 +56,7 @@ func (r *leftoverReconciler) apply(ctx context.Context, w leftover.World, v left
 		r.report(ctx, node, fmt.Sprintf("It is cordoned for an upgrade that does not exist any more: %d target(s) are being switched back.",
 			len(v.SwitchBack)))
 	case v.Uncordon:
-		if err := openNode(ctx, r.client, node, status.AtVersion()); err != nil {
+		if err := uncordonNode(ctx, r.client, node, status.AtVersion()); err != nil {
 			return err
 		}
 		r.report(ctx, node, "It was cordoned for an upgrade that does not exist any more, and is uncordoned now.")
