@@ -112,7 +112,10 @@ func TestTheSecondOfTwoNodesReportsTheHolderOfTheVolume(t *testing.T) {
 	w.remove(first)
 	w.vacate(first.Name)
 	testkit.WaitGone(t, w.admin, first)
-	require.Equal(t, reported.Status.AttachError.Time, second.now(va).Status.AttachError.Time, "the same text keeps its time")
+	// The text may already be another one: nobody holds the volume any more.
+	if now := second.now(va).Status.AttachError; now.Message == reported.Status.AttachError.Message {
+		require.Equal(t, reported.Status.AttachError.Time, now.Time, "the same text keeps its time")
+	}
 	second.serve(va.Name)
 	require.Nil(t, second.reaches(va, "attached", isAttached).Status.AttachError)
 }
