@@ -65,7 +65,7 @@ func ByVolume(of client.Object) Index {
 
 // ByNode finds Engines, EngineFrontends, Replicas or InstanceManagers by the node of their spec. Several reconcilers may add it.
 func ByNode(of client.Object) Index {
-	return Shared(IndexBy(of, FieldNode, func(obj client.Object) string { return v1beta2.NodeNameOf(obj) }))
+	return Shared(IndexBy(of, FieldNode, NodeName))
 }
 
 // ByHandle finds PersistentVolumes of Longhorn's driver by their volume. Several reconcilers may add it.

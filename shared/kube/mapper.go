@@ -84,3 +84,6 @@ func (m Mapper) NamesBy(ctx context.Context, name func(client.Object) string, in
 
 // VolumeName is v1beta2.VolumeNameOf as a function of a client.Object.
 func VolumeName(obj client.Object) string { return v1beta2.VolumeNameOf(obj) }
+
+// NodeName is v1beta2.NodeNameOf as a function of a client.Object.
+func NodeName(obj client.Object) string { return v1beta2.NodeNameOf(obj) }

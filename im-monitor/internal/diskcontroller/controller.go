@@ -15,8 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -27,6 +25,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -37,10 +36,29 @@ import (
 const (
 	// workers are many, since a call about a disk blocks while the server works on that disk.
 	workers = 32
-	// byNode indexes v2 InstanceManagers, replicasByNode v2 Replicas by spec.nodeID for this controller.
-	byNode         = "drover.disk.instanceManagers"
-	replicasByNode = "drover.disk.replicas"
+	// byNode finds v2 InstanceManagers and v2 Replicas by spec.nodeID.
+	byNode = "v2-node"
 )
+
+var indexes = []kube.Index{
+	kube.Shared(kube.IndexBy(&v1beta2.InstanceManager{}, byNode, nodeOfManager)), kube.IndexBy(&v1beta2.Replica{}, byNode, nodeOfReplica),
+}
+
+// nodeOfManager is the node of a v2 InstanceManager; empty of any other.
+func nodeOfManager(im *v1beta2.InstanceManager) string {
+	if im.Spec.DataEngine == v1beta2.DataEngineV2 {
+		return im.Spec.NodeID
+	}
+	return ""
+}
+
+// nodeOfReplica is the node of a v2 Replica; empty of any other.
+func nodeOfReplica(r *v1beta2.Replica) string {
+	if r.Spec.DataEngine == v1beta2.DataEngineV2 {
+		return r.Spec.NodeID
+	}
+	return ""
+}
 
 // Service is the disk service of instance managers, but for DiskGet: what that answers the inventory wants to know, too.
 type Service interface {
@@ -79,6 +97,7 @@ type reconciler struct {
 	service  Service
 	random   func() float64
 	memory   memory
+	mapper   kube.Mapper
 	queue    enqueue.Queue[reconcile.Request]
 }
 
@@ -86,30 +105,22 @@ type reconciler struct {
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, known inventory.Store, ask inventory.AskDisk,
 	service Service,
 	options Options) error {
-	s := &reconciler{Options: options, rt: rt, settings: settings, known: known, ask: ask, service: service, random: rand.Float64}
-	if err := s.index(ctx); err != nil {
+	s := &reconciler{Options: options, rt: rt, settings: settings, known: known, ask: ask, service: service, random: rand.Float64,
+		mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
+	if err := rt.AddIndexes(ctx, indexes...); err != nil {
 		return err
 	}
 	known.Subscribe(func(change inventory.Change) {
 		if change.Whole && change.Node != "" { // a server began to answer, or ended
-			s.queue.Add(s.request(change.Node))
+			s.queue.Add(s.mapper.Request(change.Node))
 		}
 	})
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("disk").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		For(&v1beta2.Node{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, readyChanged()))).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.nodeOf), builder.WithPredicates(serviceChanged())).
-		Watches(&v1beta2.Replica{}, handler.Funcs{
-			CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { s.enqueue(q, e.Object) },
-			UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
-				if place(e.ObjectOld) != place(e.ObjectNew) {
-					s.enqueue(q, e.ObjectOld)
-					s.enqueue(q, e.ObjectNew)
-				}
-			},
-			DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { s.enqueue(q, e.Object) },
-		}).
-		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allNodes), builder.WithPredicates(pressureSettings())).
+		For(&v1beta2.Node{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, kube.OnChange(ready)))).
+		Watches(&v1beta2.InstanceManager{}, s.mapper.To(ofManager), builder.WithPredicates(kube.OnChange(serviceFacts))).
+		Watches(&v1beta2.Replica{}, s.mapper.To(ofReplica), builder.WithPredicates(kube.OnChange(place))).
+		Watches(&v1beta2.Setting{}, s.mapper.To(s.allNodes), builder.WithPredicates(pressureSettings())).
 		WatchesRawSource(source.TypedFunc[reconcile.Request](s.queue.Start)).
 		Complete(s)
 	if err != nil {
@@ -118,78 +129,35 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	return nil
 }
 
-func (s *reconciler) index(ctx context.Context) error {
-	err := s.rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.InstanceManager{}, byNode, func(o client.Object) []string {
-		if im := o.(*v1beta2.InstanceManager); im.Spec.DataEngine == v1beta2.DataEngineV2 {
-			return []string{im.Spec.NodeID}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("indexing v2 instance managers by node: %w", err)
-	}
-	err = s.rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.Replica{}, replicasByNode, func(o client.Object) []string {
-		if r := o.(*v1beta2.Replica); r.Spec.DataEngine == v1beta2.DataEngineV2 && r.Spec.NodeID != "" {
-			return []string{r.Spec.NodeID}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("indexing v2 replicas by node: %w", err)
-	}
-	return nil
+func ofManager(_ context.Context, obj client.Object) []string {
+	return []string{nodeOfManager(obj.(*v1beta2.InstanceManager))}
 }
 
-func (s *reconciler) request(node string) reconcile.Request {
-	return reconcile.Request{NamespacedName: client.ObjectKey{Namespace: s.rt.Namespace, Name: node}}
-}
-
-func (s *reconciler) nodeOf(_ context.Context, obj client.Object) []reconcile.Request {
-	im := obj.(*v1beta2.InstanceManager)
-	if im.Spec.DataEngine != v1beta2.DataEngineV2 || im.Spec.NodeID == "" {
-		return nil
-	}
-	return []reconcile.Request{s.request(im.Spec.NodeID)}
-}
-
-func (s *reconciler) enqueue(q queue, obj client.Object) {
-	if r := obj.(*v1beta2.Replica); r.Spec.DataEngine == v1beta2.DataEngineV2 && r.Spec.NodeID != "" {
-		q.Add(s.request(r.Spec.NodeID))
-	}
+func ofReplica(_ context.Context, obj client.Object) []string {
+	return []string{nodeOfReplica(obj.(*v1beta2.Replica))}
 }
 
 // allNodes are those of the cache: a setting changed that counts for each of them.
-func (s *reconciler) allNodes(ctx context.Context, _ client.Object) []reconcile.Request {
-	var list v1beta2.NodeList
-	if err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		s.rt.Log.Error(err, "listing nodes for a changed setting")
-		return nil
-	}
-	var out []reconcile.Request
-	for i := range list.Items {
-		out = append(out, s.request(list.Items[i].Name))
+func (s *reconciler) allNodes(ctx context.Context, _ client.Object) []string {
+	return s.mapper.Names(ctx, &v1beta2.NodeList{})
+}
+
+// ready is what the condition Ready of a Node reports.
+func ready(n *v1beta2.Node) (out [2]string) {
+	if c := conditions.Get(n.Status.Conditions, v1beta2.NodeReady); c != nil {
+		out = [2]string{string(c.Status), c.Message}
 	}
 	return out
 }
 
-// readyChanged lets a Node pass whose condition Ready reports something else.
-func readyChanged() predicate.Predicate {
-	readyOf := func(o client.Object) (c v1beta2.Condition) {
-		if is := conditions.Get(o.(*v1beta2.Node).Status.Conditions, v1beta2.NodeReady); is != nil {
-			c = v1beta2.Condition{Status: is.Status, Message: is.Message}
-		}
-		return c
-	}
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return readyOf(e.ObjectOld) != readyOf(e.ObjectNew) }}
+// serving is where a server is, and whether it answers.
+type serving struct {
+	state, ip string
+	answers   bool
 }
 
-// serviceChanged lets instances go by.
-func serviceChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, after := e.ObjectOld.(*v1beta2.InstanceManager), e.ObjectNew.(*v1beta2.InstanceManager)
-		return before.Status.CurrentState != after.Status.CurrentState || before.Status.IP != after.Status.IP ||
-			answers(before) != answers(after)
-	}}
+func serviceFacts(im *v1beta2.InstanceManager) serving {
+	return serving{im.Status.CurrentState, im.Status.IP, answers(im)}
 }
 
 func answers(im *v1beta2.InstanceManager) bool {

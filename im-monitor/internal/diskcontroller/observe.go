@@ -8,10 +8,8 @@ import (
 	"maps"
 	"slices"
 
-	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/im-monitor/internal/disk"
 	"drover.dev/drover/im-monitor/internal/imclient"
@@ -19,9 +17,8 @@ import (
 	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/lookup"
 )
-
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // placed is what counts of a Replica for the disks of a node.
 type placed struct {
@@ -29,8 +26,7 @@ type placed struct {
 	bytes            int64
 }
 
-func place(obj client.Object) placed {
-	r := obj.(*v1beta2.Replica)
+func place(r *v1beta2.Replica) placed {
 	return placed{r.Spec.NodeID, r.Spec.DiskID, r.Spec.DiskPath, r.Spec.VolumeSize}
 }
 
@@ -54,10 +50,8 @@ var errNotYet = errors.New("not connected yet")
 // at all.
 func (s *reconciler) serverOf(ctx context.Context, nodeName string) (at *server, none bool, err error) {
 	var list v1beta2.InstanceManagerList
-	err = s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: nodeName},
-		client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return nil, false, fmt.Errorf("listing v2 instance managers of node %s: %w", nodeName, err)
+	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &list, client.MatchingFields{byNode: nodeName}); err != nil {
+		return nil, false, err
 	}
 	for i := range list.Items {
 		im := &list.Items[i]
@@ -90,7 +84,7 @@ func (s *reconciler) world(ctx context.Context, reader client.Reader, n *v1beta2
 	options := []client.ListOption{client.InNamespace(s.rt.Namespace)}
 	if reader == nil {
 		reader = s.rt.Client
-		options = append(options, client.MatchingFields{replicasByNode: n.Name}, client.UnsafeDisableDeepCopy)
+		options = append(options, client.MatchingFields{byNode: n.Name}, client.UnsafeDisableDeepCopy)
 	}
 	if err := reader.List(ctx, &list, options...); err != nil {
 		return disk.World{}, fmt.Errorf("listing the replicas of node %s: %w", n.Name, err)

@@ -13,12 +13,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -26,35 +26,32 @@ import (
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=instancemanagers;replicas,verbs=list;watch,namespace=longhorn-system
 
-const (
-	// byNode indexes InstanceManagers and Replicas by spec.nodeID, byVolume Replicas by spec.volumeName, for this package.
-	byNode, byVolume = "drover.disruption.node", "drover.disruption.volume"
-	// Protects is the annotation of a budget that reports what it protects.
-	Protects = "drover.dev/protects"
-)
+// Protects is the annotation of a budget that reports what it protects.
+const Protects = "drover.dev/protects"
 
 type keeper struct {
 	rt       *runkit.Runtime
 	settings *settingcontroller.Source
+	mapper   kube.Mapper
 }
 
 // Setup registers the controller of budgets.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	err := rt.AddIndexes(ctx, kube.ByNode(&v1beta2.InstanceManager{}), kube.ByNode(&v1beta2.Replica{}), kube.ByVolume(&v1beta2.Replica{}))
+	if err != nil {
 		return err
 	}
-	s := &keeper{rt: rt, settings: settings}
-	err := ctrl.NewControllerManagedBy(rt.Manager).Named("disruption").
+	s := &keeper{rt: rt, settings: settings, mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
+	nodes := kube.Mapper{Reader: rt.Client}
+	err = ctrl.NewControllerManagedBy(rt.Manager).Named("disruption").
 		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(s.aroundNode), builder.WithPredicates(cordonChanged())).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.aroundManager), builder.WithPredicates(lifeChanged())).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(enqueue.NodeOf), builder.WithPredicates(enginesChanged())).
-		Watches(&v1beta2.Replica{}, handler.EnqueueRequestsFromMapFunc(s.nodesOfVolume), builder.WithPredicates(replicaChanged())).
-		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.aroundBudget),
-			builder.WithPredicates(budgetCameOrWent())).
-		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(s.nodeOfBudget),
-			builder.WithPredicates(budgetChanged())).
-		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.all), builder.WithPredicates(settingcontroller.Concerns())).
+		Watches(&corev1.Node{}, nodes.To(s.aroundNode), builder.WithPredicates(kube.OnChange(cordoned))).
+		Watches(&v1beta2.InstanceManager{}, nodes.To(s.aroundManager), builder.WithPredicates(kube.OnChange(state))).
+		Watches(&v1beta2.InstanceManager{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnDeepChange(content))).
+		Watches(&v1beta2.Replica{}, nodes.To(s.nodesOfVolume), builder.WithPredicates(kube.OnChange(replicaFacts))).
+		Watches(&policyv1.PodDisruptionBudget{}, nodes.To(s.aroundBudget), builder.WithPredicates(kube.OnLife())).
+		Watches(&policyv1.PodDisruptionBudget{}, nodes.To(s.nodeOfBudget), builder.WithPredicates(kube.OnDeepChange(budgetFacts))).
+		Watches(&v1beta2.Setting{}, nodes.To(s.all), builder.WithPredicates(settingcontroller.Concerns())).
 		Complete(s)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of disruption budgets: %w", err)
@@ -62,87 +59,46 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	return nil
 }
 
-func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	for _, index := range []struct {
-		of  client.Object
-		key string
-		is  func(client.Object) string
-	}{
-		{&v1beta2.InstanceManager{}, byNode, func(o client.Object) string { return o.(*v1beta2.InstanceManager).Spec.NodeID }},
-		{&v1beta2.Replica{}, byNode, func(o client.Object) string { return o.(*v1beta2.Replica).Spec.NodeID }},
-		{&v1beta2.Replica{}, byVolume, func(o client.Object) string { return o.(*v1beta2.Replica).Spec.VolumeName }},
-	} {
-		if err := indexer.IndexField(ctx, index.of, index.key,
-			func(o client.Object) []string { return []string{index.is(o)} }); err != nil {
-			return fmt.Errorf("indexing %T by %s: %w", index.of, index.key, err)
+// nodesOfVolume are the nodes of all replicas of a replica's volume: one may be protected by the other now, or not any more.
+func (s *keeper) nodesOfVolume(ctx context.Context, o client.Object) []string {
+	all := s.mapper.NamesBy(ctx, kube.NodeName, &v1beta2.ReplicaList{}, client.MatchingFields{kube.FieldVolume: kube.VolumeName(o)})
+	return append(all, v1beta2.NodeNameOf(o))
+}
+
+// around are a node, and those with another replica of a volume that has one there: they may count on it, or not any more.
+func (s *keeper) around(ctx context.Context, nodes ...string) []string {
+	out := nodes
+	for _, name := range nodes {
+		volumes := s.mapper.NamesBy(ctx, kube.VolumeName, &v1beta2.ReplicaList{}, client.MatchingFields{kube.FieldNode: name})
+		for _, volume := range volumes {
+			out = append(out, s.mapper.NamesBy(ctx, kube.NodeName, &v1beta2.ReplicaList{}, client.MatchingFields{kube.FieldVolume: volume})...)
 		}
 	}
-	return nil
-}
-
-// nodesOfVolume enqueues the nodes of all replicas of a replica's volume: one may be protected by the other now, or not any more.
-func (s *keeper) nodesOfVolume(ctx context.Context, o client.Object) []reconcile.Request {
-	r := o.(*v1beta2.Replica)
-	out := enqueue.Node(r.Spec.NodeID)
-	var others v1beta2.ReplicaList
-	if err := s.rt.Client.List(ctx, &others, client.InNamespace(s.rt.Namespace), client.MatchingFields{byVolume: r.Spec.VolumeName},
-		client.UnsafeDisableDeepCopy); err != nil {
-		s.rt.Log.Error(err, "listing the replicas of a volume", "volume", r.Spec.VolumeName)
-	}
-	for i := range others.Items {
-		out = append(out, enqueue.Node(others.Items[i].Spec.NodeID)...)
-	}
 	return out
 }
 
-// around enqueues a node, and those with another replica of a volume that has one there: they may count on it, or not any more.
-func (s *keeper) around(ctx context.Context, node string) []reconcile.Request {
-	out := enqueue.Node(node)
-	var here v1beta2.ReplicaList
-	if err := s.rt.Client.List(ctx, &here, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: node},
-		client.UnsafeDisableDeepCopy); err != nil {
-		s.rt.Log.Error(err, "listing the replicas of a node", "node", node)
-	}
-	for i := range here.Items {
-		out = append(out, s.nodesOfVolume(ctx, &here.Items[i])...)
-	}
-	return out
-}
-
-func (s *keeper) aroundNode(ctx context.Context, o client.Object) []reconcile.Request {
+func (s *keeper) aroundNode(ctx context.Context, o client.Object) []string {
 	return s.around(ctx, o.GetName())
 }
 
-func (s *keeper) aroundManager(ctx context.Context, o client.Object) []reconcile.Request {
-	return s.around(ctx, o.(*v1beta2.InstanceManager).Spec.NodeID)
+func (s *keeper) aroundManager(ctx context.Context, o client.Object) []string {
+	return s.around(ctx, v1beta2.NodeNameOf(o))
 }
 
-func (s *keeper) aroundBudget(ctx context.Context, o client.Object) []reconcile.Request {
-	var out []reconcile.Request
-	for _, r := range s.nodeOfBudget(ctx, o) {
-		out = append(out, s.around(ctx, r.Name)...)
-	}
-	return out
+func (s *keeper) aroundBudget(ctx context.Context, o client.Object) []string {
+	return s.around(ctx, s.nodeOfBudget(ctx, o)...)
 }
 
 // nodeOfBudget is none where its instance manager, which owns it, is gone: Kubernetes deletes it.
-func (s *keeper) nodeOfBudget(ctx context.Context, o client.Object) []reconcile.Request {
-	var m v1beta2.InstanceManager
-	if err := s.rt.Client.Get(ctx, client.ObjectKeyFromObject(o), &m); err != nil {
+func (s *keeper) nodeOfBudget(ctx context.Context, o client.Object) []string {
+	m, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, o.GetName(), &v1beta2.InstanceManager{})
+	if err != nil || m == nil {
 		return nil
 	}
-	return enqueue.Node(m.Spec.NodeID)
+	return []string{m.Spec.NodeID}
 }
 
-// all enqueues every node after a setting changed.
-func (s *keeper) all(ctx context.Context, _ client.Object) []reconcile.Request {
-	var managers v1beta2.InstanceManagerList
-	if err := s.rt.Client.List(ctx, &managers, client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		s.rt.Log.Error(err, "listing instance managers after a setting changed")
-	}
-	var out []reconcile.Request
-	for i := range managers.Items {
-		out = append(out, enqueue.Node(managers.Items[i].Spec.NodeID)...)
-	}
-	return out
+// all are the nodes of every instance manager, after a setting changed.
+func (s *keeper) all(ctx context.Context, _ client.Object) []string {
+	return s.mapper.NamesBy(ctx, kube.NodeName, &v1beta2.InstanceManagerList{})
 }

@@ -2,7 +2,6 @@ package disruptioncontroller
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -11,6 +10,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/disruption"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -23,7 +23,7 @@ type observer struct {
 }
 
 func (s *keeper) cached() observer {
-	return observer{Reader: s.rt.Client, settings: s.settings, namespace: s.rt.Namespace, byNode: byNode, byVolume: byVolume}
+	return observer{Reader: s.rt.Client, settings: s.settings, namespace: s.rt.Namespace, byNode: kube.FieldNode, byVolume: kube.FieldVolume}
 }
 
 func (s *keeper) live() observer {
@@ -57,11 +57,8 @@ func (o observer) cordoned(ctx context.Context, name string) (bool, error) {
 
 func (o observer) managers(ctx context.Context, node string) ([]v1beta2.InstanceManager, error) {
 	var list v1beta2.InstanceManagerList
-	if err := o.List(ctx, &list, client.InNamespace(o.namespace), client.MatchingFields{o.byNode: node},
-		client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing instance managers of node %s: %w", node, err)
-	}
-	return list.Items, nil
+	err := lookup.ListShared(ctx, o, o.namespace, &list, client.MatchingFields{o.byNode: node})
+	return list.Items, err
 }
 
 func (o observer) budget(ctx context.Context, manager string) (*policyv1.PodDisruptionBudget, error) {
@@ -71,19 +68,17 @@ func (o observer) budget(ctx context.Context, manager string) (*policyv1.PodDisr
 // replicas are the node's, each with the other ones of its volume.
 func (o observer) replicas(ctx context.Context, node string) ([]disruption.Replica, error) {
 	var here v1beta2.ReplicaList
-	if err := o.List(ctx, &here, client.InNamespace(o.namespace), client.MatchingFields{o.byNode: node},
-		client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("listing replicas of node %s: %w", node, err)
+	if err := lookup.ListShared(ctx, o, o.namespace, &here, client.MatchingFields{o.byNode: node}); err != nil {
+		return nil, err
 	}
 	known := map[string]place{}
 	var out []disruption.Replica
 	for i := range here.Items {
 		r := disruption.Replica{Replica: &here.Items[i]}
 		var volume v1beta2.ReplicaList
-		err := o.List(ctx, &volume, client.InNamespace(o.namespace), client.MatchingFields{o.byVolume: r.Spec.VolumeName},
-			client.UnsafeDisableDeepCopy)
+		err := lookup.ListShared(ctx, o, o.namespace, &volume, client.MatchingFields{o.byVolume: r.Spec.VolumeName})
 		if err != nil {
-			return nil, fmt.Errorf("listing replicas of volume %s: %w", r.Spec.VolumeName, err)
+			return nil, err
 		}
 		for j := range volume.Items {
 			other := &volume.Items[j]

@@ -4,23 +4,12 @@ import (
 	"context"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Node is the request of a controller with one key for each node; none where no node is named.
-func Node(name string) []reconcile.Request {
-	if name == "" {
-		return nil
-	}
-	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: name}}}
-}
+// Name is the name of an object, such as a Node, for a controller with one key for each node.
+func Name(_ context.Context, o client.Object) []string { return []string{o.GetName()} }
 
-// ByName enqueues the node of an object that has its name, such as a Node.
-func ByName(_ context.Context, o client.Object) []reconcile.Request { return Node(o.GetName()) }
-
-// NodeOf enqueues the node of an InstanceManager.
-func NodeOf(_ context.Context, o client.Object) []reconcile.Request {
-	return Node(o.(*v1beta2.InstanceManager).Spec.NodeID)
-}
+// Node is the node of an InstanceManager, Engine, EngineFrontend or Replica, for such a controller.
+func Node(_ context.Context, o client.Object) []string { return []string{v1beta2.NodeNameOf(o)} }

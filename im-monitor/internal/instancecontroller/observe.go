@@ -2,7 +2,6 @@ package instancecontroller
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -154,10 +153,8 @@ func (s *base) hold(ctx context.Context, key Key, w *instance.World) error {
 		return nil
 	}
 	var orphans v1beta2.OrphanList
-	err := s.rt.Client.List(ctx, &orphans, client.InNamespace(s.rt.Namespace), client.MatchingFields{orphansByInstance: key.Name},
-		client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return fmt.Errorf("listing orphans of %s: %w", key.Name, err)
+	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &orphans, client.MatchingFields{orphansByInstance: key.Name}); err != nil {
+		return err
 	}
 	for i := range orphans.Items {
 		if orphans.Items[i].DeletionTimestamp != nil {

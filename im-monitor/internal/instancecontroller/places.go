@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -84,10 +85,8 @@ func duplicate(here *instance.Place, other *instance.Place) bool {
 // serving is the instance manager that takes what must run on a node. Where there is none, the sentence reports why.
 func (s *base) serving(ctx context.Context, nodeName, dataEngine string) (*v1beta2.InstanceManager, string, error) {
 	var list v1beta2.InstanceManagerList
-	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{managersByNode: nodeName},
-		client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return nil, "", fmt.Errorf("listing instance managers of node %s: %w", nodeName, err)
+	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &list, client.MatchingFields{kube.FieldNode: nodeName}); err != nil {
+		return nil, "", err
 	}
 	image := ""
 	if dataEngine == v1beta2.DataEngineV1 {

@@ -3,46 +3,45 @@ package instancecontroller
 import (
 	"context"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/kube"
 )
 
 // reportSources are the events that may change a verdict. Each enqueues only the objects that it concerns.
 func (s *base) reportSources(c cache.Cache) []source.TypedSource[Key] {
 	return []source.TypedSource[Key]{
 		source.TypedFunc[Key](s.reportQueue.Start),
-		source.TypedKind(c, &v1beta2.Engine{}, objectHandler[*v1beta2.Engine](s, v1beta2.InstanceTypeEngine),
-			objectChanged[*v1beta2.Engine](s.engineConcerns)),
-		source.TypedKind(c, &v1beta2.EngineFrontend{}, objectHandler[*v1beta2.EngineFrontend](s, v1beta2.InstanceTypeEngineFrontend),
+		enqueue.On(c, &v1beta2.Engine{}, s.ofEngine, objectChanged(s.engineConcerns)),
+		enqueue.On(c, &v1beta2.EngineFrontend{}, itself[*v1beta2.EngineFrontend](s, v1beta2.InstanceTypeEngineFrontend),
 			objectChanged[*v1beta2.EngineFrontend](nil)),
-		source.TypedKind(c, &v1beta2.Replica{}, objectHandler[*v1beta2.Replica](s, v1beta2.InstanceTypeReplica),
-			objectChanged[*v1beta2.Replica](nil)),
-		source.TypedKind(c, &v1beta2.InstanceManager{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(ctx context.Context, im *v1beta2.InstanceManager) []Key { return s.keysOfNode(ctx, im.Spec.NodeID) }),
-			changed(managerFacts)),
-		source.TypedKind(c, &v1beta2.EngineImage{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(context.Context, *v1beta2.EngineImage) []Key { return s.waitlist.all() })),
-		source.TypedKind(c, &v1beta2.BackingImage{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(context.Context, *v1beta2.BackingImage) []Key { return s.waitlist.all() })),
-		source.TypedKind(c, &v1beta2.Node{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(ctx context.Context, n *v1beta2.Node) []Key {
-				return append(s.keysOfNode(ctx, n.Name), s.waitlist.all()...)
-			}), nodeChanged()),
-		source.TypedKind(c, &corev1.Node{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(ctx context.Context, n *corev1.Node) []Key {
-				return append(s.keysOfNode(ctx, n.Name), s.waitlist.all()...)
-			}), changed(outOfService)),
+		enqueue.On(c, &v1beta2.Replica{}, itself[*v1beta2.Replica](s, v1beta2.InstanceTypeReplica), objectChanged[*v1beta2.Replica](nil)),
+		enqueue.On(c, &v1beta2.InstanceManager{}, func(ctx context.Context, im *v1beta2.InstanceManager) []Key {
+			return s.keysOfNode(ctx, im.Spec.NodeID)
+		}, kube.OnChange(managerFacts)),
+		enqueue.On(c, &v1beta2.EngineImage{}, func(context.Context, *v1beta2.EngineImage) []Key { return s.waitlist.all() }),
+		enqueue.On(c, &v1beta2.BackingImage{}, func(context.Context, *v1beta2.BackingImage) []Key { return s.waitlist.all() }),
+		enqueue.On(c, &v1beta2.Node{}, ofNode[*v1beta2.Node](s), kube.OnDeepChange(nodeFacts)),
+		enqueue.On(c, &corev1.Node{}, ofNode[*corev1.Node](s), kube.OnChange(outOfService)),
+	}
+}
+
+// ofNode are the objects of a node, and all that wait.
+func ofNode[T client.Object](s *base) func(context.Context, T) []Key {
+	return func(ctx context.Context, n T) []Key {
+		return append(s.keysOfNode(ctx, n.GetName()), s.waitlist.all()...)
 	}
 }
 
@@ -51,34 +50,34 @@ func (s *base) executorSources() []source.TypedSource[Key] {
 	return []source.TypedSource[Key]{source.TypedFunc[Key](s.executorQueue.Start)}
 }
 
-// objectHandler enqueues the object, those of its volume that wait, and, of an engine, the frontends of its volume: one may lead to it,
-// or be about to.
-func objectHandler[T client.Object](s *base, kind string) handler.TypedEventHandler[T, Key] {
-	return handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, o T) []Key {
+// itself is the object, and those of its volume that wait.
+func itself[T client.Object](s *base, kind string) func(context.Context, T) []Key {
+	return func(_ context.Context, o T) []Key {
 		object, _ := read(o)
-		keys := append(s.waitlist.of(object.Volume), Key{Kind: kind, Name: o.GetName()})
-		if kind != v1beta2.InstanceTypeEngine {
-			return keys
-		}
-		var frontends v1beta2.EngineFrontendList
-		err := s.rt.Client.List(ctx, &frontends, client.InNamespace(s.rt.Namespace),
-			client.MatchingFields{frontendsByVolume: object.Volume}, client.UnsafeDisableDeepCopy)
-		if err != nil {
-			s.log.Error(err, "finding the frontends of an engine", "name", o.GetName())
-		}
-		for i := range frontends.Items {
-			keys = append(keys, Key{Kind: v1beta2.InstanceTypeEngineFrontend, Name: frontends.Items[i].Name})
-		}
-		return keys
-	})
+		return append(s.waitlist.of(object.Volume), Key{Kind: kind, Name: o.GetName()})
+	}
+}
+
+// ofEngine are what an engine concerns, and the frontends of its volume: one may lead to it, or be about to.
+func (s *base) ofEngine(ctx context.Context, e *v1beta2.Engine) []Key {
+	keys := itself[*v1beta2.Engine](s, v1beta2.InstanceTypeEngine)(ctx, e)
+	return append(keys, s.keys(ctx, v1beta2.InstanceTypeEngineFrontend, &v1beta2.EngineFrontendList{},
+		client.MatchingFields{kube.FieldVolume: e.Spec.VolumeName})...)
+}
+
+// keys are those of the objects of one kind that the option selects.
+func (s *base) keys(ctx context.Context, kind string, list client.ObjectList, which client.ListOption) (out []Key) {
+	for _, name := range s.mapper.Names(ctx, list, which) {
+		out = append(out, Key{kind, name})
+	}
+	return out
 }
 
 // objectChanged ignores the polls of enginepoll: what counts is the spec, the deletion, and what this package keeps of the status.
-func objectChanged[T client.Object](more func(before, after T) bool) predicate.TypedPredicate[T] {
-	return predicate.TypedFuncs[T]{UpdateFunc: func(e event.TypedUpdateEvent[T]) bool {
-		before, after := e.ObjectOld, e.ObjectNew
-		if before.GetUID() != after.GetUID() || before.GetGeneration() != after.GetGeneration() ||
-			(before.GetDeletionTimestamp() == nil) != (after.GetDeletionTimestamp() == nil) {
+func objectChanged[T client.Object](more func(before, after T) bool) predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, after := e.ObjectOld.(T), e.ObjectNew.(T)
+		if kube.Changed(client.Object.GetGeneration, client.Object(before), client.Object(after)) {
 			return true
 		}
 		_, old := read(before)
@@ -141,34 +140,11 @@ func (s *base) keysOfNode(ctx context.Context, nodeName string) []Key {
 	if nodeName == "" {
 		return nil
 	}
-	options := []client.ListOption{client.InNamespace(s.rt.Namespace), client.MatchingFields{objectsByNode: nodeName},
-		client.UnsafeDisableDeepCopy}
-	var replicas v1beta2.ReplicaList
-	var engines v1beta2.EngineList
-	var frontends v1beta2.EngineFrontendList
-	var out []Key
-	for _, list := range []client.ObjectList{&replicas, &engines, &frontends} {
-		if err := s.rt.Client.List(ctx, list, options...); err != nil {
-			s.log.Error(err, "finding the objects of a node", "node", nodeName)
-		}
-	}
-	for i := range replicas.Items {
-		out = append(out, Key{v1beta2.InstanceTypeReplica, replicas.Items[i].Name})
-	}
-	for i := range engines.Items {
-		out = append(out, Key{v1beta2.InstanceTypeEngine, engines.Items[i].Name})
-	}
-	for i := range frontends.Items {
-		out = append(out, Key{v1beta2.InstanceTypeEngineFrontend, frontends.Items[i].Name})
-	}
-	return out
-}
-
-// changed lets updates pass only where the facts differ.
-func changed[T client.Object, F comparable](facts func(T) F) predicate.TypedFuncs[T] {
-	return predicate.TypedFuncs[T]{UpdateFunc: func(e event.TypedUpdateEvent[T]) bool {
-		return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() || facts(e.ObjectOld) != facts(e.ObjectNew)
-	}}
+	here := client.MatchingFields{kube.FieldNode: nodeName}
+	return slices.Concat(
+		s.keys(ctx, v1beta2.InstanceTypeReplica, &v1beta2.ReplicaList{}, here),
+		s.keys(ctx, v1beta2.InstanceTypeEngine, &v1beta2.EngineList{}, here),
+		s.keys(ctx, v1beta2.InstanceTypeEngineFrontend, &v1beta2.EngineFrontendList{}, here))
 }
 
 type manager struct{ node, dataEngine, image, state, ip, pod string }
@@ -178,14 +154,15 @@ func managerFacts(im *v1beta2.InstanceManager) manager {
 		conditions.Reason(im.Status.Conditions, v1beta2.InstanceManagerPodReady)}
 }
 
-// nodeChanged lets what disks hold and report go by.
-func nodeChanged() predicate.TypedPredicate[*v1beta2.Node] {
-	return predicate.TypedFuncs[*v1beta2.Node]{UpdateFunc: func(e event.TypedUpdateEvent[*v1beta2.Node]) bool {
-		before, after := e.ObjectOld, e.ObjectNew
-		return before.UID != after.UID || node.IsDown(before) != node.IsDown(after) ||
-			before.Spec.UpgradeRequested != after.Spec.UpgradeRequested || before.Status.LoadingDisk() != after.Status.LoadingDisk() ||
-			!maps.Equal(disks(before), disks(after))
-	}}
+// facts are what matters of a Node: not what disks hold and report.
+type facts struct {
+	Down, UpgradeRequested bool
+	LoadingDisk            string
+	Disks                  map[string]string
+}
+
+func nodeFacts(n *v1beta2.Node) facts {
+	return facts{node.IsDown(n), n.Spec.UpgradeRequested, n.Status.LoadingDisk(), disks(n)}
 }
 
 func disks(n *v1beta2.Node) map[string]string {

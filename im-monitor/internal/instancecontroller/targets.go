@@ -2,7 +2,6 @@ package instancecontroller
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -110,9 +110,9 @@ func (s *base) ledBy(ctx context.Context, key Key, w *instance.World) error {
 		return nil
 	}
 	var frontends v1beta2.EngineFrontendList
-	if err := s.rt.Client.List(ctx, &frontends, client.InNamespace(s.rt.Namespace),
-		client.MatchingFields{frontendsByVolume: w.Object.Volume}, client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("listing the frontends of volume %s: %w", w.Object.Volume, err)
+	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &frontends,
+		client.MatchingFields{kube.FieldVolume: w.Object.Volume}); err != nil {
+		return err
 	}
 	for i := range frontends.Items {
 		f := &frontends.Items[i]

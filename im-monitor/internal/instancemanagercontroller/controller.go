@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -24,6 +23,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
@@ -34,8 +34,8 @@ const (
 	fieldOwner = "im-monitor"
 	// workers mostly wait for the API server; a list begun for a decision may take seconds.
 	workers = 8
-	// byNode indexes InstanceManagers by spec.nodeID for this package.
-	byNode = "drover.instanceManager.node"
+	// upgradesByNode finds live upgrades by their node.
+	upgradesByNode = "upgrade-node"
 )
 
 type reconciler struct {
@@ -45,24 +45,21 @@ type reconciler struct {
 	options  instancemanager.Options
 	written  kube.Written // InstanceManagers, and pods that were deleted
 	memory   memory
+	mapper   kube.Mapper
 	queue    enqueue.Queue[reconcile.Request] // enqueued by changes of the inventory
 }
 
 // Setup registers both controllers. It subscribes to the store, and so is called before that starts.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store,
 	options instancemanager.Options) error {
-	s := &reconciler{rt: rt, settings: settings, store: store, options: options, written: kube.Written{Clock: rt.Clock}}
-	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.InstanceManager{}, byNode, func(o client.Object) []string {
-		return []string{o.(*v1beta2.InstanceManager).Spec.NodeID}
-	})
-	if err != nil {
-		return fmt.Errorf("indexing instance managers by node: %w", err)
-	}
-	if err := addUpgradeIndex(ctx, rt.Manager.GetFieldIndexer()); err != nil {
-		return fmt.Errorf("indexing live upgrades by node: %w", err)
+	s := &reconciler{rt: rt, settings: settings, store: store, options: options, written: kube.Written{Clock: rt.Clock},
+		mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
+	if err := rt.AddIndexes(ctx, kube.ByNode(&v1beta2.InstanceManager{}), kube.ByNode(&v1beta2.Replica{}), kube.IndexBy(
+		&v1beta2.NodeDataEngineUpgrade{}, upgradesByNode, nodeOfUpgrade)); err != nil {
+		return err
 	}
 	store.Subscribe(func(change inventory.Change) {
-		s.queue.Add(reconcile.Request{NamespacedName: client.ObjectKey{Namespace: rt.Namespace, Name: change.InstanceManager}})
+		s.queue.Add(s.mapper.Request(change.InstanceManager))
 	})
 	if err := s.setupRoster(); err != nil {
 		return fmt.Errorf("setting up the instance-manager roster: %w", err)
@@ -75,14 +72,14 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 
 func (s *reconciler) setupRoster() error {
 	r := &roster{reconciler: s}
+	nodes := kube.Mapper{Reader: s.rt.Client}
 	return ctrl.NewControllerManagedBy(s.rt.Manager).Named("instance-manager-roster").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ByName), builder.WithPredicates(kubernetesChanged())).
-		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ByName), builder.WithPredicates(lifeChanged())).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(enqueue.NodeOf), builder.WithPredicates(deletions())).
-		Watches(&v1beta2.NodeDataEngineUpgrade{}, handler.EnqueueRequestsFromMapFunc(nodeOfUpgrade),
-			builder.WithPredicates(upgradeChanged())).
-		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allNodes), builder.WithPredicates(settingcontroller.Concerns())).
+		Watches(&corev1.Node{}, nodes.To(enqueue.Name), builder.WithPredicates(kube.OnDeepChange(node.FromKubernetes))).
+		Watches(&v1beta2.Node{}, nodes.To(enqueue.Name), builder.WithPredicates(kube.OnChange(nodeFacts))).
+		Watches(&v1beta2.InstanceManager{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnEnd())).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, nodes.To(ofUpgrade), builder.WithPredicates(kube.OnChange(upgradeFacts))).
+		Watches(&v1beta2.Setting{}, nodes.To(s.allNodes), builder.WithPredicates(settingcontroller.Concerns())).
 		Complete(r)
 }
 
@@ -90,19 +87,15 @@ func (s *reconciler) setupManagers() error {
 	return ctrl.NewControllerManagedBy(s.rt.Manager).Named("instance-manager").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
 		For(&v1beta2.InstanceManager{}).
-		Watches(&corev1.Pod{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(podChanged())).
+		Watches(&corev1.Pod{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(kube.OnDeepChange(podStatus))).
 		// A v2 pod or CR that ends unblocks its siblings.
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(s.siblingsOfPod), builder.WithPredicates(deletions())).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.siblings), builder.WithPredicates(deletions())).
-		// A v1 one that is not wanted any more stays until that of the wanted image runs.
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(s.siblings), builder.WithPredicates(runsChanged())).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(s.managersOfKubernetesNode),
-			builder.WithPredicates(kubernetesChanged())).
-		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(s.managersOfNode), builder.WithPredicates(lifeChanged())).
-		Watches(&v1beta2.NodeDataEngineUpgrade{}, handler.EnqueueRequestsFromMapFunc(s.managersOfUpgrade),
-			builder.WithPredicates(upgradeChanged())).
-		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.allManagers),
-			builder.WithPredicates(settingcontroller.Concerns())).
+		Watches(&corev1.Pod{}, s.mapper.To(s.siblingsOfPod), builder.WithPredicates(kube.OnEnd())).
+		// A v1 CR that is not wanted any more stays until that of the wanted image runs.
+		Watches(&v1beta2.InstanceManager{}, s.mapper.To(s.siblings), builder.WithPredicates(kube.CreatedIf(none), kube.OnChange(isRunning))).
+		Watches(&corev1.Node{}, s.mapper.To(s.managersOfNode), builder.WithPredicates(kube.OnDeepChange(node.FromKubernetes))).
+		Watches(&v1beta2.Node{}, s.mapper.To(s.managersOfNode), builder.WithPredicates(kube.OnChange(nodeFacts))).
+		Watches(&v1beta2.NodeDataEngineUpgrade{}, s.mapper.To(s.managersOfUpgrade), builder.WithPredicates(kube.OnChange(upgradeFacts))).
+		Watches(&v1beta2.Setting{}, s.mapper.To(s.allManagers), builder.WithPredicates(settingcontroller.Concerns())).
 		WatchesRawSource(source.Func(s.queue.Start)).
 		Complete(s)
 }

@@ -12,6 +12,8 @@ import (
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 )
 
 // observe reads everything about one InstanceManager from the caches and the inventory.
@@ -72,10 +74,8 @@ func (s *reconciler) pod(ctx context.Context, name string) (*corev1.Pod, error) 
 
 func (s *reconciler) siblingsOf(ctx context.Context, im *v1beta2.InstanceManager) ([]instancemanager.Sibling, error) {
 	var list v1beta2.InstanceManagerList
-	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: im.Spec.NodeID},
-		client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return nil, fmt.Errorf("listing instance managers of node %s: %w", im.Spec.NodeID, err)
+	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &list, client.MatchingFields{kube.FieldNode: im.Spec.NodeID}); err != nil {
+		return nil, err
 	}
 	var out []instancemanager.Sibling
 	for i := range list.Items {

@@ -13,6 +13,8 @@ import (
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 )
 
 const (
@@ -115,10 +117,8 @@ func (r *roster) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	var list v1beta2.InstanceManagerList
-	err = r.rt.Client.List(ctx, &list, client.InNamespace(r.rt.Namespace), client.MatchingFields{byNode: request.Name},
-		client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("listing instance managers of node %s: %w", request.Name, err)
+	if err := lookup.ListShared(ctx, r.rt.Client, r.rt.Namespace, &list, client.MatchingFields{kube.FieldNode: request.Name}); err != nil {
+		return ctrl.Result{}, err
 	}
 	existing := map[string]bool{}
 	for i := range list.Items {

@@ -7,8 +7,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/instancemanager"
-	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -16,10 +16,9 @@ import (
 // and engines are read uncached, right before the end of the pod.
 func (s *reconciler) unsettled(ctx context.Context, im *v1beta2.InstanceManager) (string, error) {
 	var replicas v1beta2.ReplicaList
-	err := s.rt.Client.List(ctx, &replicas, client.InNamespace(s.rt.Namespace),
-		client.MatchingFields{ownershipcontroller.ByNode: im.Spec.NodeID}, client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return "", fmt.Errorf("listing the replicas of node %s: %w", im.Spec.NodeID, err)
+	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &replicas,
+		client.MatchingFields{kube.FieldNode: im.Spec.NodeID}); err != nil {
+		return "", err
 	}
 	read := map[string]bool{}
 	for i := range replicas.Items {

@@ -5,35 +5,20 @@ import (
 	"fmt"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/mapping"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 )
-
-// upgradesByNode indexes live upgrades by the node.
-const upgradesByNode = "drover.instanceManager.upgrades"
-
-func addUpgradeIndex(ctx context.Context, indexer client.FieldIndexer) error {
-	return indexer.IndexField(ctx, &v1beta2.NodeDataEngineUpgrade{}, upgradesByNode, func(o client.Object) []string {
-		return []string{o.(*v1beta2.NodeDataEngineUpgrade).Spec.NodeID}
-	})
-}
 
 // upgradeOf is the upgrade of a node that is under way; nil where there is none. Of two, the name decides.
 func (s *reconciler) upgradeOf(ctx context.Context, node string) (*instancemanager.Upgrade, error) {
 	var list v1beta2.NodeDataEngineUpgradeList
-	err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.MatchingFields{upgradesByNode: node},
-		client.UnsafeDisableDeepCopy)
-	if err != nil {
-		return nil, fmt.Errorf("listing the upgrades of node %s: %w", node, err)
+	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &list, client.MatchingFields{upgradesByNode: node}); err != nil {
+		return nil, err
 	}
 	var found *v1beta2.NodeDataEngineUpgrade
 	for i := range list.Items {
@@ -83,13 +68,12 @@ func (s *reconciler) readMapped(ctx context.Context, w *instancemanager.World) e
 
 // volumeOf is the volume of a replica: as its object reports, else as its name does.
 func (s *reconciler) volumeOf(ctx context.Context, replica string) (string, error) {
-	var r v1beta2.Replica
-	err := s.rt.Client.Get(ctx, client.ObjectKey{Namespace: s.rt.Namespace, Name: replica}, &r)
-	if err == nil {
-		return r.Spec.VolumeName, nil
+	r, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, replica, &v1beta2.Replica{})
+	if err != nil {
+		return "", err
 	}
-	if !apierrors.IsNotFound(err) {
-		return "", fmt.Errorf("reading replica %s: %w", replica, err)
+	if r != nil {
+		return r.Spec.VolumeName, nil
 	}
 	if at := strings.LastIndex(replica, "-r-"); at >= 0 {
 		return replica[:at], nil
@@ -127,25 +111,4 @@ func (s *reconciler) testimony(engines []mapping.Engine, replica string) []mappi
 	}
 	mapping.Order(out)
 	return out
-}
-
-// upgradeChanged lets only that of an upgrade pass which counts here.
-func upgradeChanged() predicate.Predicate {
-	facts := func(o client.Object) [4]string {
-		u := o.(*v1beta2.NodeDataEngineUpgrade)
-		out := [4]string{string(u.UID), u.Status.State}
-		if old := u.Status.OldInstanceManager; old != nil {
-			out[2], out[3] = old.Name, old.UID
-		}
-		return out
-	}
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return facts(e.ObjectOld) != facts(e.ObjectNew) }}
-}
-
-func nodeOfUpgrade(_ context.Context, obj client.Object) []reconcile.Request {
-	return enqueue.Node(obj.(*v1beta2.NodeDataEngineUpgrade).Spec.NodeID)
-}
-
-func (s *reconciler) managersOfUpgrade(ctx context.Context, obj client.Object) []reconcile.Request {
-	return s.managers(ctx, client.MatchingFields{byNode: obj.(*v1beta2.NodeDataEngineUpgrade).Spec.NodeID})
 }

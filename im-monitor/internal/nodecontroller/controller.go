@@ -12,10 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/im-monitor/internal/enqueue"
+	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
@@ -32,8 +31,6 @@ const (
 	workers    = 4
 	// conflictPause is the wait for a cache that is behind.
 	conflictPause = 100 * time.Millisecond
-	// byNode indexes InstanceManagers by spec.nodeID for this controller.
-	byNode = "drover.node.instanceManagers"
 )
 
 type reconciler struct {
@@ -45,18 +42,16 @@ type reconciler struct {
 // Setup registers the controller of Nodes.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
 	s := &reconciler{rt: rt, settings: settings, written: kube.Written{Clock: rt.Clock}}
-	err := rt.Manager.GetFieldIndexer().IndexField(ctx, &v1beta2.InstanceManager{}, byNode, func(o client.Object) []string {
-		return []string{o.(*v1beta2.InstanceManager).Spec.NodeID}
-	})
-	if err != nil {
-		return fmt.Errorf("indexing instance managers by node: %w", err)
+	if err := rt.AddIndexes(ctx, kube.ByNode(&v1beta2.InstanceManager{})); err != nil {
+		return err
 	}
-	err = ctrl.NewControllerManagedBy(rt.Manager).Named("node").
+	nodes := kube.Mapper{Reader: rt.Client}
+	err := ctrl.NewControllerManagedBy(rt.Manager).Named("node").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ByName), builder.WithPredicates(kubernetesChanged())).
-		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ByName), builder.WithPredicates(nodeChanged())).
-		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(enqueue.NodeOf), builder.WithPredicates(managerChanged())).
-		Watches(&v1beta2.Setting{}, handler.EnqueueRequestsFromMapFunc(s.all), builder.WithPredicates(settingcontroller.Concerns())).
+		Watches(&corev1.Node{}, nodes.To(enqueue.Name), builder.WithPredicates(kube.OnDeepChange(node.FromKubernetes))).
+		Watches(&v1beta2.Node{}, nodes.To(enqueue.Name), builder.WithPredicates(kube.OnDeepChange(nodeFacts))).
+		Watches(&v1beta2.InstanceManager{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnChange(node.FromInstanceManager))).
+		Watches(&v1beta2.Setting{}, nodes.To(s.all), builder.WithPredicates(settingcontroller.Concerns())).
 		Complete(s)
 	if err != nil {
 		return fmt.Errorf("setting up the node controller: %w", err)
@@ -64,22 +59,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	return nil
 }
 
-// all enqueues every node after a setting changed.
-func (s *reconciler) all(ctx context.Context, _ client.Object) []reconcile.Request {
-	var out []reconcile.Request
-	var kubernetes corev1.NodeList
-	var nodes v1beta2.NodeList
-	if err := s.rt.Client.List(ctx, &kubernetes, client.UnsafeDisableDeepCopy); err != nil {
-		s.rt.Log.Error(err, "listing Kubernetes nodes after a setting changed")
-	}
-	if err := s.rt.Client.List(ctx, &nodes, client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		s.rt.Log.Error(err, "listing nodes after a setting changed")
-	}
-	for i := range kubernetes.Items {
-		out = append(out, enqueue.Node(kubernetes.Items[i].Name)...)
-	}
-	for i := range nodes.Items {
-		out = append(out, enqueue.Node(nodes.Items[i].Name)...)
-	}
-	return out
+// all are the nodes of both kinds, after a setting changed.
+func (s *reconciler) all(ctx context.Context, _ client.Object) []string {
+	objects := kube.Mapper{Reader: s.rt.Client, Namespace: s.rt.Namespace}
+	return append(kube.Mapper{Reader: s.rt.Client}.Names(ctx, &corev1.NodeList{}), objects.Names(ctx, &v1beta2.NodeList{})...)
 }

@@ -1,45 +1,26 @@
 package nodecontroller
 
 import (
-	"reflect"
-
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/shared/conditions"
 )
 
-// kubernetesChanged lets heartbeats go by: only what package node reads counts.
-func kubernetesChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return !reflect.DeepEqual(node.FromKubernetes(e.ObjectOld.(*corev1.Node)), node.FromKubernetes(e.ObjectNew.(*corev1.Node)))
-	}}
+// facts are what matters of a Node: of what disks report only what is summed up of it.
+type facts struct {
+	Finalizers   []string
+	Conditions   []v1beta2.Condition
+	Region, Zone string
+	// Disks are the sums, and what the status reports of them.
+	Disks [4]string
 }
 
-// nodeChanged lets what disks report go by, but for what is summed up of it.
-func nodeChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, after := e.ObjectOld.(*v1beta2.Node), e.ObjectNew.(*v1beta2.Node)
-		return before.UID != after.UID || (before.DeletionTimestamp == nil) != (after.DeletionTimestamp == nil) ||
-			!reflect.DeepEqual(before.Finalizers, after.Finalizers) ||
-			!conditions.Equal(before.Status.Conditions, after.Status.Conditions) ||
-			before.Status.Region != after.Status.Region || before.Status.Zone != after.Status.Zone || disks(before) != disks(after)
-	}}
-}
-
-// disks are the sums, and what the status reports of them.
-func disks(n *v1beta2.Node) [4]string {
+func nodeFacts(n *v1beta2.Node) facts {
 	ready, storage := node.Disks(n)
-	return [4]string{ready, storage, n.Status.DisksReady, n.Status.Storage}
-}
-
-// managerChanged lets instances go by.
-func managerChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return node.FromInstanceManager(e.ObjectOld.(*v1beta2.InstanceManager)) != node.FromInstanceManager(
-			e.ObjectNew.(*v1beta2.InstanceManager))
-	}}
+	out := facts{Finalizers: n.Finalizers, Region: n.Status.Region, Zone: n.Status.Zone,
+		Disks: [4]string{ready, storage, n.Status.DisksReady, n.Status.Storage}}
+	for _, c := range n.Status.Conditions {
+		c.LastProbeTime, c.LastTransitionTime = "", ""
+		out.Conditions = append(out.Conditions, c)
+	}
+	return out
 }

@@ -14,6 +14,8 @@ import (
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -40,24 +42,17 @@ func (s *reconciler) observe(ctx context.Context, name string) (node.World, erro
 	if w.Settings, err = s.settings.Current(ctx); err != nil {
 		return w, err
 	}
-	var kubernetes corev1.Node
-	switch err := s.rt.Client.Get(ctx, client.ObjectKey{Name: name}, &kubernetes); {
-	case err == nil:
-		w.Kubernetes = node.FromKubernetes(&kubernetes)
-	case !apierrors.IsNotFound(err):
-		return w, fmt.Errorf("reading Kubernetes node %s: %w", name, err)
+	kubernetes, err := lookup.Get(ctx, s.rt.Client, "", name, &corev1.Node{})
+	if err != nil {
+		return w, err
 	}
-	var own v1beta2.Node
-	switch err := s.rt.Client.Get(ctx, client.ObjectKey{Namespace: s.rt.Namespace, Name: name}, &own); {
-	case err == nil:
-		w.Node = &own
-	case !apierrors.IsNotFound(err):
-		return w, fmt.Errorf("reading node %s: %w", name, err)
+	w.Kubernetes = node.FromKubernetes(kubernetes)
+	if w.Node, err = lookup.Get(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.Node{}); err != nil {
+		return w, err
 	}
 	var managers v1beta2.InstanceManagerList
-	if err := s.rt.Client.List(ctx, &managers, client.InNamespace(s.rt.Namespace), client.MatchingFields{byNode: name},
-		client.UnsafeDisableDeepCopy); err != nil {
-		return w, fmt.Errorf("listing instance managers of node %s: %w", name, err)
+	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &managers, client.MatchingFields{kube.FieldNode: name}); err != nil {
+		return w, err
 	}
 	for i := range managers.Items {
 		w.Managers = append(w.Managers, node.FromInstanceManager(&managers.Items[i]))

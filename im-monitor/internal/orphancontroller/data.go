@@ -14,6 +14,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/lookup"
 )
 
 // dataKeys are the keys under which an Orphan of replica data is evaluated: one for each v2 InstanceManager of its node. Without one no
@@ -24,10 +25,8 @@ func (s *base) dataKeys(ctx context.Context, o *v1beta2.Orphan) []orphan.Key {
 		return nil
 	}
 	var list v1beta2.InstanceManagerList
-	err := s.client.List(ctx, &list, client.InNamespace(s.namespace), client.MatchingFields{v2ByNode: o.Spec.NodeID},
-		client.UnsafeDisableDeepCopy)
-	if err != nil {
-		s.log.Error(err, "finding the instance managers of an orphan's node", "name", o.Name, "node", o.Spec.NodeID)
+	if err := lookup.ListShared(ctx, s.client, s.namespace, &list, client.MatchingFields{v2ByNode: o.Spec.NodeID}); err != nil {
+		s.log.Error(err, "finding the instance managers of an orphan's node", "name", o.Name)
 		return nil
 	}
 	if len(list.Items) == 0 {
@@ -62,15 +61,12 @@ func (s *base) dataKeysOfNode(ctx context.Context, node string) []orphan.Key {
 	return s.dataKeysOf(ctx, byDataNode, node)
 }
 
-// dataIndex indexes Orphans of replica data on block disks by one of their texts.
-func dataIndex(field func(*v1beta2.Orphan) string) client.IndexerFunc {
-	return func(obj client.Object) []string {
-		o := obj.(*v1beta2.Orphan)
-		if value := field(o); isBlockData(o) && value != "" {
-			return []string{value}
-		}
-		return nil
+// ifBlockData is the key of an Orphan of replica data on a block disk in an index; empty of any other.
+func ifBlockData(o *v1beta2.Orphan, key string) string {
+	if isBlockData(o) {
+		return key
 	}
+	return ""
 }
 
 // nodeOf reads a Node, as far as a replica of this name is concerned.

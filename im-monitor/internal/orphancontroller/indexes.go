@@ -1,58 +1,44 @@
 package orphancontroller
 
 import (
-	"context"
-	"errors"
-	"fmt"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 )
 
 const (
-	byKey     = "drover.orphan.key"
-	byManager = "drover.orphan.instanceManager"
-	byVolume  = "drover.engine.volume"
+	byKey     = "orphan-key"
+	byManager = "orphan-instance-manager"
 	// byDataName and byDataNode find the Orphans of replica data, v2ByNode the v2 InstanceManagers of a node.
-	byDataName = "drover.orphan.dataName"
-	byDataNode = "drover.orphan.dataNode"
-	v2ByNode   = "drover.orphan.instanceManagersOfNode"
+	byDataName = "orphan-data"
+	byDataNode = "orphan-data-node"
+	v2ByNode   = "v2-node"
 )
 
-func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	err := errors.Join(
-		indexer.IndexField(ctx, &v1beta2.Orphan{}, byKey, func(o client.Object) []string {
-			if key, ok := keyOf(o.(*v1beta2.Orphan)); ok {
-				return []string{indexValue(key)}
-			}
-			return nil
-		}),
-		indexer.IndexField(ctx, &v1beta2.Orphan{}, byManager, func(o client.Object) []string {
-			if key, ok := keyOf(o.(*v1beta2.Orphan)); ok {
-				return []string{key.InstanceManager}
-			}
-			return nil
-		}),
-		indexer.IndexField(ctx, &v1beta2.Orphan{}, byDataName, dataIndex(func(o *v1beta2.Orphan) string {
-			return o.Spec.Parameters[v1beta2.OrphanParameterDataName]
-		})),
-		indexer.IndexField(ctx, &v1beta2.Orphan{}, byDataNode, dataIndex(func(o *v1beta2.Orphan) string { return o.Spec.NodeID })),
-		indexer.IndexField(ctx, &v1beta2.InstanceManager{}, v2ByNode, func(o client.Object) []string {
-			if im := o.(*v1beta2.InstanceManager); im.Spec.DataEngine == v1beta2.DataEngineV2 {
-				return []string{im.Spec.NodeID}
-			}
-			return nil
-		}),
-		indexer.IndexField(ctx, &v1beta2.Engine{}, byVolume, func(o client.Object) []string {
-			return []string{o.(*v1beta2.Engine).Spec.VolumeName}
-		}),
-	)
-	if err != nil {
-		return fmt.Errorf("indexing for the orphan evaluation: %w", err)
-	}
-	return nil
+var indexes = []kube.Index{
+	kube.ByVolume(&v1beta2.Engine{}),
+	kube.IndexBy(&v1beta2.Orphan{}, byKey, func(o *v1beta2.Orphan) string {
+		if key, ok := keyOf(o); ok {
+			return indexValue(key)
+		}
+		return ""
+	}),
+	kube.IndexBy(&v1beta2.Orphan{}, byManager, func(o *v1beta2.Orphan) string {
+		if key, ok := keyOf(o); ok {
+			return key.InstanceManager
+		}
+		return ""
+	}),
+	kube.IndexBy(&v1beta2.Orphan{}, byDataName, func(o *v1beta2.Orphan) string {
+		return ifBlockData(o, o.Spec.Parameters[v1beta2.OrphanParameterDataName])
+	}),
+	kube.IndexBy(&v1beta2.Orphan{}, byDataNode, func(o *v1beta2.Orphan) string { return ifBlockData(o, o.Spec.NodeID) }),
+	kube.Shared(kube.IndexBy(&v1beta2.InstanceManager{}, v2ByNode, func(im *v1beta2.InstanceManager) string {
+		if im.Spec.DataEngine == v1beta2.DataEngineV2 {
+			return im.Spec.NodeID
+		}
+		return ""
+	})),
 }
 
 // keyOf is the instance that an Orphan is about; false for orphaned data, which is not a runtime instance.

@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/copies"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -21,7 +22,7 @@ const freshPlaces = 4
 func (s *base) readVolume(ctx context.Context, engines client.Reader, name string) (mappingreader.Volume, error) {
 	var selected client.ListOption = mappingreader.OfVolume(name)
 	if engines == s.client {
-		selected = client.MatchingFields{byVolume: name}
+		selected = client.MatchingFields{kube.FieldVolume: name}
 	}
 	return s.mappings.Volume(ctx, engines, selected, name)
 }

@@ -7,41 +7,40 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 )
 
 // evaluationSources are the events that may change a verdict. Each enqueues only the keys that it concerns.
 func (s *base) evaluationSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 	return []source.TypedSource[orphan.Key]{
 		source.TypedFunc[orphan.Key](s.evaluationQueue.Start),
-		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(s.orphanKeys)),
-		source.TypedKind(c, &v1beta2.Engine{}, claimHandler[*v1beta2.Engine](s), changed(engineFacts)),
-		source.TypedKind(c, &v1beta2.Replica{}, claimHandler[*v1beta2.Replica](s), changed(replicaFacts)),
-		source.TypedKind(c, &v1beta2.InstanceManager{}, handler.TypedEnqueueRequestsFromMapFunc(
-			func(ctx context.Context, im *v1beta2.InstanceManager) []orphan.Key {
-				return append(s.keysOfManager(ctx, im.Name), s.dataKeysOfNode(ctx, im.Spec.NodeID)...)
-			}), changed(managerFacts)),
-		source.TypedKind(c, &v1beta2.Node{}, handler.TypedEnqueueRequestsFromMapFunc(s.keysOfNode), changed(nodeFacts)),
+		enqueue.On(c, &v1beta2.Orphan{}, s.orphanKeys),
+		enqueue.On(c, &v1beta2.Engine{}, claimedBy[*v1beta2.Engine](s), kube.OnChange(engineFacts)),
+		enqueue.On(c, &v1beta2.Replica{}, claimedBy[*v1beta2.Replica](s), kube.OnChange(replicaFacts)),
+		enqueue.On(c, &v1beta2.InstanceManager{}, func(ctx context.Context, im *v1beta2.InstanceManager) []orphan.Key {
+			return append(s.keysOfManager(ctx, im.Name), s.dataKeysOfNode(ctx, im.Spec.NodeID)...)
+		}, kube.OnChange(managerFacts)),
+		enqueue.On(c, &v1beta2.Node{}, s.keysOfNode, kube.OnChange(nodeFacts)),
 	}
 }
 
 // executorSources enqueue the executors: an Orphan that may be executable. The evaluation enqueues them, too.
 func (s *base) executorSources(c cache.Cache) []source.TypedSource[orphan.Key] {
-	approved := predicate.NewTypedPredicateFuncs(func(o *v1beta2.Orphan) bool { return orphan.Approved(s.orphanOf(o, "")) })
-	gone := predicate.TypedFuncs[*v1beta2.Orphan]{DeleteFunc: func(e event.TypedDeleteEvent[*v1beta2.Orphan]) bool {
-		s.attempts.Forget(e.Object.UID)
+	forget := predicate.Funcs{DeleteFunc: func(e event.DeleteEvent) bool {
+		s.attempts.Forget(e.Object.GetUID())
 		return false
 	}}
 	return []source.TypedSource[orphan.Key]{
 		source.TypedFunc[orphan.Key](s.executorQueue.Start),
-		source.TypedKind(c, &v1beta2.Orphan{}, handler.TypedEnqueueRequestsFromMapFunc(s.orphanKeys),
-			predicate.And[*v1beta2.Orphan](gone, approved)),
+		enqueue.On(c, &v1beta2.Orphan{}, s.orphanKeys, forget,
+			kube.If(func(o *v1beta2.Orphan) bool { return orphan.Approved(s.orphanOf(o, "")) })),
 	}
 }
 
@@ -111,11 +110,11 @@ func (s *base) orphanKeys(ctx context.Context, o *v1beta2.Orphan) []orphan.Key {
 	return s.dataKeys(ctx, o)
 }
 
-// claimHandler enqueues the instances that carry the object's name, wherever they are.
-func claimHandler[T client.Object](s *base) handler.TypedEventHandler[T, orphan.Key] {
-	return handler.TypedEnqueueRequestsFromMapFunc(func(ctx context.Context, o T) []orphan.Key {
+// claimedBy finds the instances that carry the object's name, wherever they are.
+func claimedBy[T client.Object](s *base) func(context.Context, T) []orphan.Key {
+	return func(ctx context.Context, o T) []orphan.Key {
 		return append(s.holders(o.GetName()), s.dataKeysOf(ctx, byDataName, o.GetName())...)
-	})
+	}
 }
 
 // holders are the instances of a name, wherever they are.
@@ -125,13 +124,6 @@ func (s *base) holders(name string) []orphan.Key {
 		keys = append(keys, orphan.Key{InstanceManager: im, Name: name})
 	}
 	return keys
-}
-
-// changed lets updates pass only where the facts that the evaluation reads differ.
-func changed[T client.Object, F comparable](facts func(T) F) predicate.TypedFuncs[T] {
-	return predicate.TypedFuncs[T]{UpdateFunc: func(e event.TypedUpdateEvent[T]) bool {
-		return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() || facts(e.ObjectOld) != facts(e.ObjectNew)
-	}}
 }
 
 func engineFacts(e *v1beta2.Engine) orphan.Claim { return *engineClaim(e) }

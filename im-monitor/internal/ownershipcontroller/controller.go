@@ -13,28 +13,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
 // +kubebuilder:rbac:groups=longhorn.io,resources=nodes;engines;enginefrontends;replicas;instancemanagers,verbs=list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines/status;enginefrontends/status;replicas/status;instancemanagers/status,verbs=patch,namespace=longhorn-system
 
-// ByNode is the index of Engines, EngineFrontends, Replicas and InstanceManagers by spec.nodeID, for this package and other controllers: a
-// hundred thousand replicas need one of it.
-const ByNode = "drover.ownership.node"
-
 const (
 	workers = 4
-	// bySubstitute indexes by status.ownerID where that is another node, or no one.
-	bySubstitute = "drover.ownership.substitute"
+	// bySubstitute finds objects by status.ownerID where that is another node, or no one.
+	bySubstitute = "substitute"
 	nowhere      = "-" // no node can have this name
 )
 
@@ -49,61 +42,34 @@ func Setup(ctx context.Context, rt *runkit.Runtime) error {
 }
 
 func setupKind(ctx context.Context, rt *runkit.Runtime, k kind) error {
-	indexer := rt.Manager.GetFieldIndexer()
-	err := indexer.IndexField(ctx, k.object(), ByNode, func(o client.Object) []string {
-		nodeID, _ := k.read(o)
-		return nonEmpty(nodeID)
-	})
-	if err != nil {
-		return fmt.Errorf("indexing by node: %w", err)
+	if err := rt.AddIndexes(ctx, kube.ByNode(k.object()), kube.IndexBy(k.object(), bySubstitute, k.substitute)); err != nil {
+		return err
 	}
-	err = indexer.IndexField(ctx, k.object(), bySubstitute, func(o client.Object) []string {
-		switch nodeID, owner := k.read(o); {
-		case nodeID == owner:
-			return nil
-		case owner == "":
-			return []string{nowhere}
-		default:
-			return []string{owner}
-		}
-	})
-	if err != nil {
-		return fmt.Errorf("indexing by owner: %w", err)
-	}
-	s := &reconciler{rt: rt, kind: k}
+	s := &reconciler{rt: rt, kind: k, mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	return ctrl.NewControllerManagedBy(rt.Manager).Named(k.name+"-owner").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
-		For(k.object(), builder.WithPredicates(k.changed())).
-		Watches(&v1beta2.Node{}, handler.EnqueueRequestsFromMapFunc(s.concerned), builder.WithPredicates(serviceChanged())).
+		For(k.object(), builder.WithPredicates(kube.OnChange(k.facts))).
+		Watches(&v1beta2.Node{}, s.mapper.To(s.concerned), builder.WithPredicates(kube.OnChange(service))).
 		Complete(s)
 }
 
-func nonEmpty(value string) []string {
-	if value == "" {
-		return nil
-	}
-	return []string{value}
-}
-
-// changed lets everything but the node and the owner go by.
-func (k kind) changed() predicate.Predicate {
-	return predicate.Funcs{
-		DeleteFunc: func(event.DeleteEvent) bool { return false },
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			oldNode, oldOwner := k.read(e.ObjectOld)
-			newNode, newOwner := k.read(e.ObjectNew)
-			return oldNode != newNode || oldOwner != newOwner
-		},
+// substitute is the node that answers for an object of another node; empty where its own one does.
+func (k kind) substitute(o client.Object) string {
+	switch nodeID, owner := v1beta2.NodeNameOf(o), k.owner(o); {
+	case nodeID == owner:
+		return ""
+	case owner == "":
+		return nowhere
+	default:
+		return owner
 	}
 }
 
-// serviceChanged lets those changes of a Node pass that make it down, back, ready or not ready.
-func serviceChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, after := e.ObjectOld.(*v1beta2.Node), e.ObjectNew.(*v1beta2.Node)
-		return node.IsDown(before) != node.IsDown(after) || serves(before) != serves(after)
-	}}
-}
+// facts are the node and the owner.
+func (k kind) facts(o client.Object) [2]string { return [2]string{v1beta2.NodeNameOf(o), k.owner(o)} }
+
+// service reports whether a Node is down, and whether it may stand in for another one.
+func service(n *v1beta2.Node) [2]bool { return [2]bool{node.IsDown(n), serves(n)} }
 
 // serves reports whether a node may stand in for another one.
 func serves(n *v1beta2.Node) bool {
@@ -112,22 +78,14 @@ func serves(n *v1beta2.Node) bool {
 
 // concerned are the objects of a node and those that it serves for another one; where the node can serve, also those
 // that no one serves yet.
-func (s *reconciler) concerned(ctx context.Context, obj client.Object) []reconcile.Request {
+func (s *reconciler) concerned(ctx context.Context, obj client.Object) (out []string) {
 	name := obj.GetName()
-	lookups := []client.MatchingFields{{ByNode: name}, {bySubstitute: name}}
+	lookups := []client.MatchingFields{{kube.FieldNode: name}, {bySubstitute: name}}
 	if serves(obj.(*v1beta2.Node)) {
 		lookups = append(lookups, client.MatchingFields{bySubstitute: nowhere})
 	}
-	var out []reconcile.Request
 	for _, which := range lookups {
-		list := s.kind.list()
-		if err := s.rt.Client.List(ctx, list, client.InNamespace(s.rt.Namespace), which, client.UnsafeDisableDeepCopy); err != nil {
-			s.rt.Log.Error(err, "listing objects of a node", "node", name, "kind", s.kind.name)
-			continue
-		}
-		for _, key := range s.kind.keys(list) {
-			out = append(out, reconcile.Request{NamespacedName: key})
-		}
+		out = append(out, s.mapper.Names(ctx, s.kind.list(), which)...)
 	}
 	return out
 }

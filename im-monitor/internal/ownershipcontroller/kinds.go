@@ -11,9 +11,8 @@ type kind struct {
 	name   string
 	object func() client.Object
 	list   func() client.ObjectList
-	// read returns spec.nodeID and status.ownerID.
-	read func(client.Object) (nodeID, owner string)
-	keys func(client.ObjectList) []client.ObjectKey
+	// owner is status.ownerID.
+	owner func(client.Object) string
 }
 
 func kinds() []kind {
@@ -22,52 +21,25 @@ func kinds() []kind {
 			name:   "engine",
 			object: func() client.Object { return &v1beta2.Engine{} },
 			list:   func() client.ObjectList { return &v1beta2.EngineList{} },
-			read: func(o client.Object) (string, string) {
-				e := o.(*v1beta2.Engine)
-				return e.Spec.NodeID, e.Status.OwnerID
-			},
-			keys: func(l client.ObjectList) []client.ObjectKey { return keysOf(l.(*v1beta2.EngineList).Items) },
+			owner:  func(o client.Object) string { return o.(*v1beta2.Engine).Status.OwnerID },
 		},
 		{
 			name:   "engine-frontend",
 			object: func() client.Object { return &v1beta2.EngineFrontend{} },
 			list:   func() client.ObjectList { return &v1beta2.EngineFrontendList{} },
-			read: func(o client.Object) (string, string) {
-				e := o.(*v1beta2.EngineFrontend)
-				return e.Spec.NodeID, e.Status.OwnerID
-			},
-			keys: func(l client.ObjectList) []client.ObjectKey { return keysOf(l.(*v1beta2.EngineFrontendList).Items) },
+			owner:  func(o client.Object) string { return o.(*v1beta2.EngineFrontend).Status.OwnerID },
 		},
 		{
 			name:   "replica",
 			object: func() client.Object { return &v1beta2.Replica{} },
 			list:   func() client.ObjectList { return &v1beta2.ReplicaList{} },
-			read: func(o client.Object) (string, string) {
-				r := o.(*v1beta2.Replica)
-				return r.Spec.NodeID, r.Status.OwnerID
-			},
-			keys: func(l client.ObjectList) []client.ObjectKey { return keysOf(l.(*v1beta2.ReplicaList).Items) },
+			owner:  func(o client.Object) string { return o.(*v1beta2.Replica).Status.OwnerID },
 		},
 		{
 			name:   "instance-manager",
 			object: func() client.Object { return &v1beta2.InstanceManager{} },
 			list:   func() client.ObjectList { return &v1beta2.InstanceManagerList{} },
-			read: func(o client.Object) (string, string) {
-				im := o.(*v1beta2.InstanceManager)
-				return im.Spec.NodeID, im.Status.OwnerID
-			},
-			keys: func(l client.ObjectList) []client.ObjectKey { return keysOf(l.(*v1beta2.InstanceManagerList).Items) },
+			owner:  func(o client.Object) string { return o.(*v1beta2.InstanceManager).Status.OwnerID },
 		},
 	}
-}
-
-func keysOf[T any, P interface {
-	*T
-	client.Object
-}](items []T) []client.ObjectKey {
-	out := make([]client.ObjectKey, 0, len(items))
-	for i := range items {
-		out = append(out, client.ObjectKeyFromObject(P(&items[i])))
-	}
-	return out
 }

@@ -2,22 +2,23 @@ package ownershipcontroller
 
 import (
 	"context"
-	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/im-monitor/internal/ownership"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
 )
 
 type reconciler struct {
-	rt   *runkit.Runtime
-	kind kind
+	rt     *runkit.Runtime
+	kind   kind
+	mapper kube.Mapper
 }
 
 // Reconcile keeps the owner of one object.
@@ -43,7 +44,7 @@ func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 func (s *reconciler) observe(ctx context.Context, obj client.Object) (ownership.World, error) {
 	var w ownership.World
-	w.NodeID, w.Owner = s.kind.read(obj)
+	w.NodeID, w.Owner = v1beta2.NodeNameOf(obj), s.kind.owner(obj)
 	if w.NodeID == "" {
 		return w, nil
 	}
@@ -68,22 +69,14 @@ func (s *reconciler) observe(ctx context.Context, obj client.Object) (ownership.
 }
 
 func (s *reconciler) node(ctx context.Context, name string) (*v1beta2.Node, error) {
-	var n v1beta2.Node
-	err := s.rt.Client.Get(ctx, client.ObjectKey{Namespace: s.rt.Namespace, Name: name}, &n)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading node %s: %w", name, err)
-	}
-	return &n, nil
+	return lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.Node{})
 }
 
 // firstReady checks every node, but only for an object whose node is down and that no one serves.
 func (s *reconciler) firstReady(ctx context.Context) (string, error) {
 	var list v1beta2.NodeList
-	if err := s.rt.Client.List(ctx, &list, client.InNamespace(s.rt.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return "", fmt.Errorf("listing nodes: %w", err)
+	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &list); err != nil {
+		return "", err
 	}
 	first := ""
 	for i := range list.Items {

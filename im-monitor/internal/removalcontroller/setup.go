@@ -2,12 +2,9 @@ package removalcontroller
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/execute"
@@ -25,6 +22,7 @@ type reconciler struct {
 	options  Options
 	mappings mappingreader.Reader
 	memory   memory
+	mapper   kube.Mapper
 	written  kube.Written
 	guard    execute.Guard
 	queue    enqueue.Queue[string]
@@ -36,26 +34,15 @@ func Setup(ctx context.Context, rt *runkit.Runtime, store inventory.Store, optio
 		options.Locks = &execute.Locks{}
 	}
 	r := &reconciler{rt: rt, log: rt.Log.WithName("removal"), store: store, options: options,
-		written: kube.Written{Clock: rt.Clock},
+		written: kube.Written{Clock: rt.Clock}, mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace},
 		guard: execute.Guard{Clock: rt.Clock, Store: store, Locks: options.Locks, Slots: &execute.Semaphore{},
 			PerManager: callsPerManager, Observe: rt.Observe},
 		mappings: mappingreader.Reader{Cached: rt.Client, Uncached: rt.Uncached, Store: store, Namespace: rt.Namespace}}
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := rt.AddIndexes(ctx, indexes...); err != nil {
 		return err
 	}
 	store.Subscribe(r.inventoryChanged)
-	c, err := controller.NewTyped("replica-removal", rt.Manager, controller.TypedOptions[string]{
-		Reconciler: r, MaxConcurrentReconciles: workers, NeedLeaderElection: ptr.To(true),
-	})
-	if err != nil {
-		return fmt.Errorf("making controller replica-removal: %w", err)
-	}
-	for _, from := range r.sources(rt.Manager.GetCache()) {
-		if err := c.Watch(from); err != nil {
-			return fmt.Errorf("watching for controller replica-removal: %w", err)
-		}
-	}
-	return nil
+	return enqueue.Register(rt.Manager, "replica-removal", workers, r, r.sources(rt.Manager.GetCache())...)
 }
 
 // fencingDelayEnds is when this leader may touch Replicas that are being deleted. Who is not elected never may.
