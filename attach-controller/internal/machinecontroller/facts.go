@@ -1,38 +1,21 @@
 package machinecontroller
 
 import (
-	"k8s.io/apimachinery/pkg/api/equality"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
 
-// facts are the fields of an object that the machine reads; an update that changes none of them is filtered.
-type facts func(client.Object) any
+// The facts are the fields of an object that the machine reads; an update that changes none of them is filtered.
 
-func changed(of facts) predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return differ(of, e.ObjectOld, e.ObjectNew) }}
-}
-
-func differ(of facts, before, after client.Object) bool {
-	return before.GetDeletionTimestamp().IsZero() != after.GetDeletionTimestamp().IsZero() ||
-		!equality.Semantic.DeepEqual(of(before), of(after))
-}
-
-func volumeFacts(obj client.Object) any {
-	v := obj.(*v1beta2.Volume)
+func volumeFacts(v *v1beta2.Volume) any {
 	return []any{v.Spec, v.Labels, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID,
 		v.Status.CurrentTargetNodeID,
 		v.Status.Robustness, v.Status.CloneStatus, v.Status.RestoreRequired, v.Status.RestoreInitiated, v.Status.ExpansionRequired,
 		v.Status.FrontendDisabled, v.Status.LastRevert, v.Status.IsStandby, v.Status.AcceptedSize}
 }
 
-func engineFacts(obj client.Object) any {
-	e := obj.(*v1beta2.Engine)
+func engineFacts(e *v1beta2.Engine) any {
 	s := e.Status
 	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), machine.NotStarted(s.Conditions),
 		machine.OperationFailed(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
@@ -40,15 +23,13 @@ func engineFacts(obj client.Object) any {
 		v1beta2.IsPurging(s.PurgeStatus)}
 }
 
-func frontendFacts(obj client.Object) any {
-	f := obj.(*v1beta2.EngineFrontend)
+func frontendFacts(f *v1beta2.EngineFrontend) any {
 	return []any{f.Spec, f.Status.CurrentState, f.Status.UUID, nodeDown(f.Status.Conditions), machine.NotStarted(f.Status.Conditions),
 		f.Status.TargetIP, f.Status.TargetPort,
 		f.Status.SwitchoverPhase, f.Status.Switchover.OldTargetClosed, f.Status.SuspendedAt}
 }
 
-func replicaFacts(obj client.Object) any {
-	r := obj.(*v1beta2.Replica)
+func replicaFacts(r *v1beta2.Replica) any {
 	return []any{r.Spec, r.Status.CurrentState, r.Status.StorageIP, r.Status.Port, r.Status.UUID, nodeDown(r.Status.Conditions),
 		machine.NotStarted(r.Status.Conditions)}
 }
@@ -58,20 +39,16 @@ func nodeDown(list []v1beta2.Condition) bool {
 	return conditions.IsTrue(list, v1beta2.InstanceNodeDown)
 }
 
-func nodeFacts(obj client.Object) any { return nodeOf(obj.(*v1beta2.Node)) }
-
 func nodeOf(n *v1beta2.Node) machine.Node {
 	return machine.Node{Known: true, Down: v1beta2.IsNodeDown(n), Upgrading: n.Spec.UpgradeRequested}
 }
 
-func backupVolumeFacts(obj client.Object) any {
-	b := obj.(*v1beta2.BackupVolume)
+func backupVolumeFacts(b *v1beta2.BackupVolume) any {
 	return []any{b.Spec.VolumeName, b.Spec.BackupTargetName, b.Status.LastBackupName, b.Status.LastBackupAt, b.Status.Size, b.Status.Labels}
 }
 
 // snapshotFacts are the fields of a Snapshot for which the copy of its volume waits.
-func snapshotFacts(obj client.Object) any {
-	s := obj.(*v1beta2.Snapshot)
+func snapshotFacts(s *v1beta2.Snapshot) any {
 	ready := conditions.Get(s.Status.Conditions, v1beta2.SnapshotReady)
 	if ready == nil {
 		return s.Status.ReadyToUse
@@ -80,7 +57,4 @@ func snapshotFacts(obj client.Object) any {
 }
 
 // snapshotsOf is how many snapshots an engine lists: a copy may wait for one more.
-func snapshotsOf(obj client.Object) any { return len(obj.(*v1beta2.Engine).Status.Snapshots) }
-
-// existence passes only creation, deletion and the deletion timestamp.
-func existence(client.Object) any { return nil }
+func snapshotsOf(e *v1beta2.Engine) int { return len(e.Status.Snapshots) }

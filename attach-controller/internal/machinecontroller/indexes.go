@@ -1,61 +1,25 @@
 package machinecontroller
 
 import (
-	"context"
-	"fmt"
-
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 )
 
 const (
-	// byVolume finds the objects of a volume.
-	byVolume = "machinecontroller.volume"
-	// byNode finds what is, or is to be, on a node.
-	byNode = "machinecontroller.node"
 	// bySource finds volumes that are cloned from another one.
 	bySource = "machinecontroller.source"
 	// byBackupVolume finds volumes that are filled from a volume in a backup target, and the BackupVolumes that describe it.
 	byBackupVolume = "machinecontroller.backupVolume"
 )
 
-var indexes = []struct {
-	of   client.Object
-	name string
-	keys client.IndexerFunc
-}{
-	{&v1beta2.Engine{}, byVolume, func(obj client.Object) []string { return keys(obj.(*v1beta2.Engine).Spec.VolumeName) }},
-	{&v1beta2.EngineFrontend{}, byVolume, func(obj client.Object) []string { return keys(obj.(*v1beta2.EngineFrontend).Spec.VolumeName) }},
-	{&v1beta2.Replica{}, byVolume, func(obj client.Object) []string { return keys(obj.(*v1beta2.Replica).Spec.VolumeName) }},
-	{&v1beta2.Snapshot{}, byVolume, func(obj client.Object) []string { return keys(obj.(*v1beta2.Snapshot).Spec.Volume) }},
-	{&v1beta2.Engine{}, byNode, func(obj client.Object) []string { return keys(obj.(*v1beta2.Engine).Spec.NodeID) }},
-	{&v1beta2.EngineFrontend{}, byNode, func(obj client.Object) []string { return keys(obj.(*v1beta2.EngineFrontend).Spec.NodeID) }},
-	{&v1beta2.Replica{}, byNode, func(obj client.Object) []string { return keys(obj.(*v1beta2.Replica).Spec.NodeID) }},
-	{&v1beta2.Volume{}, byNode, func(obj client.Object) []string {
-		v := obj.(*v1beta2.Volume)
-		return keys(v.Spec.NodeID, v.Spec.MigrationNodeID, v.Spec.TargetNodeID)
-	}},
-	{&v1beta2.Volume{}, byBackupVolume, func(obj client.Object) []string { return keys(remoteOf(obj.(*v1beta2.Volume))) }},
-	{&v1beta2.BackupVolume{}, byBackupVolume, func(obj client.Object) []string { return keys(nameInTarget(obj.(*v1beta2.BackupVolume))) }},
-	{&v1beta2.Volume{}, bySource, func(obj client.Object) []string { return keys(sourceOf(obj.(*v1beta2.Volume))) }},
-}
-
-func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
-	for _, i := range indexes {
-		if err := indexer.IndexField(ctx, i.of, i.name, i.keys); err != nil {
-			return fmt.Errorf("indexing %T by %s: %w", i.of, i.name, err)
-		}
-	}
-	return nil
-}
-
-func keys(all ...string) []string {
-	var out []string
-	for _, key := range all {
-		if key != "" && (len(out) == 0 || out[0] != key) {
-			out = append(out, key)
-		}
-	}
-	return out
+var indexes = []kube.Index{
+	kube.ByVolume(&v1beta2.Engine{}), kube.ByVolume(&v1beta2.EngineFrontend{}), kube.ByVolume(&v1beta2.Replica{}),
+	kube.ByVolume(&v1beta2.Snapshot{}),
+	kube.ByNode(&v1beta2.Engine{}), kube.ByNode(&v1beta2.EngineFrontend{}), kube.ByNode(&v1beta2.Replica{}),
+	kube.IndexByEach(&v1beta2.Volume{}, kube.FieldNode, func(v *v1beta2.Volume) []string { // to which it is to be, or is to lead
+		return []string{v.Spec.NodeID, v.Spec.MigrationNodeID, v.Spec.TargetNodeID}
+	}),
+	kube.IndexBy(&v1beta2.Volume{}, byBackupVolume, remoteOf),
+	kube.IndexBy(&v1beta2.BackupVolume{}, byBackupVolume, nameInTarget),
+	kube.IndexBy(&v1beta2.Volume{}, bySource, sourceOf),
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -15,6 +14,8 @@ import (
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/settingcontroller"
 )
 
@@ -46,7 +47,7 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 		return nil, err
 	}
 	if v.DeletionTimestamp != nil {
-		if err := o.snapshots(ctx, w, byVolume); err != nil {
+		if err := o.snapshots(ctx, w, kube.FieldVolume); err != nil {
 			return nil, err
 		}
 	}
@@ -197,7 +198,7 @@ func (o observer) source(ctx context.Context, w *machine.World) error {
 		w.SourceVolume = v
 	}
 	var engines v1beta2.EngineList
-	if err := o.list(ctx, &engines, byVolume, name); err != nil {
+	if err := o.list(ctx, &engines, kube.FieldVolume, name); err != nil {
 		return err
 	}
 	for i := range engines.Items {
@@ -217,20 +218,10 @@ func sourceOf(v *v1beta2.Volume) string {
 }
 
 func (o observer) get(ctx context.Context, name string, into client.Object) (bool, error) {
-	err := o.reader.Get(ctx, client.ObjectKey{Namespace: o.namespace, Name: name}, into)
-	if apierrors.IsNotFound(err) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	return true, nil
+	found, err := lookup.Get(ctx, o.reader, o.namespace, name, into)
+	return found != nil, err
 }
 
 func (o observer) list(ctx context.Context, list client.ObjectList, index, key string) error {
-	if err := o.reader.List(ctx, list, client.InNamespace(o.namespace), client.MatchingFields{index: key},
-		client.UnsafeDisableDeepCopy); err != nil {
-		return fmt.Errorf("listing %T of %s: %w", list, key, err)
-	}
-	return nil
+	return lookup.ListShared(ctx, o.reader, o.namespace, list, client.MatchingFields{index: key})
 }

@@ -11,6 +11,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 )
 
 func (o observer) snapshots(ctx context.Context, w *machine.World, index string) error {
@@ -45,7 +46,7 @@ func (o observer) left(ctx context.Context, w *machine.World) error {
 }
 
 func (o observer) belongings(ctx context.Context, w *machine.World) error {
-	if err := o.lists(ctx, w, byVolume); err != nil {
+	if err := o.lists(ctx, w, kube.FieldVolume); err != nil {
 		return err
 	}
 	attachment := &v1beta2.VolumeAttachment{}

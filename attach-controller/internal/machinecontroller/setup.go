@@ -5,6 +5,7 @@ package machinecontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -14,6 +15,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 )
@@ -23,22 +25,19 @@ const workers = 16
 
 // Setup registers the volume machine.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
-	if err := addIndexes(ctx, rt.Manager.GetFieldIndexer()); err != nil {
+	if err := rt.AddIndexes(ctx, slices.Concat(indexes, upgrade.Indexes)...); err != nil {
 		return err
 	}
-	upgrades := upgrade.Reader{Client: rt.Client, Namespace: rt.Namespace, Index: "machinecontroller.underWay"}
-	if err := upgrades.AddIndex(ctx, rt.Manager.GetFieldIndexer()); err != nil {
-		return err
-	}
+	upgrades := upgrade.Reader{Client: rt.Client, Namespace: rt.Namespace}
 	r := &reconciler{
 		observer: observer{reader: rt.Client, uncached: rt.Uncached, namespace: rt.Namespace, settings: settings, upgrades: upgrades,
 			clock:     rt.Clock,
 			instances: abandonedcontroller.Reader{Client: rt.Client, Namespace: rt.Namespace}},
 		client: rt.Client, recorder: rt.Recorder, clock: rt.Clock,
 	}
-	w := watches{reader: rt.Client, namespace: rt.Namespace}
+	w := watches{kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("volume").
-		For(&v1beta2.Volume{}, builder.WithPredicates(changed(volumeFacts))).
+		For(&v1beta2.Volume{}, builder.WithPredicates(kube.OnDeepChange(volumeFacts))).
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the volume machine: %w", err)

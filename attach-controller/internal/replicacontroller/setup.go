@@ -5,6 +5,7 @@ package replicacontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -31,13 +32,10 @@ const workers = 8
 
 // Setup registers the controller of replicas.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values]) error {
-	if err := rt.AddIndexes(ctx, indexes...); err != nil {
+	if err := rt.AddIndexes(ctx, slices.Concat(indexes, upgrade.Indexes)...); err != nil {
 		return err
 	}
-	upgrades := upgrade.Reader{Client: rt.Client, Namespace: rt.Namespace, Index: "replicacontroller.underWay"}
-	if err := upgrades.AddIndex(ctx, rt.Manager.GetFieldIndexer()); err != nil {
-		return err
-	}
+	upgrades := upgrade.Reader{Client: rt.Client, Namespace: rt.Namespace}
 	w := watches{Mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}, waiting: newWaitlist()}
 	r := &reconciler{
 		observer: observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, upgrades: upgrades, clock: rt.Clock,

@@ -5,44 +5,35 @@ package upgrade
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
-// underWay is the index key of every upgrade under way.
-const underWay = "yes"
+// underWay finds the upgrades under way.
+const underWay = "underWay"
 
-// Reader reads upgrades through an index of its own.
+// Indexes are those that a Reader needs. Several reconcilers may add them.
+var Indexes = []kube.Index{
+	kube.Shared(kube.IndexIf(&v1beta2.NodeDataEngineUpgrade{}, underWay, func(u *v1beta2.NodeDataEngineUpgrade) bool {
+		return Active(u.Status.State)
+	})),
+}
+
+// Reader reads upgrades through Indexes.
 type Reader struct {
 	Client    client.Reader
 	Namespace string
-	// Index is the name of the index, which AddIndex creates; each part of the program has its own.
-	Index string
-}
-
-// AddIndex creates the index.
-func (r Reader) AddIndex(ctx context.Context, indexer client.FieldIndexer) error {
-	err := indexer.IndexField(ctx, &v1beta2.NodeDataEngineUpgrade{}, r.Index, func(o client.Object) []string {
-		if Active(o.(*v1beta2.NodeDataEngineUpgrade).Status.State) {
-			return []string{underWay}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("indexing the upgrades of nodes: %w", err)
-	}
-	return nil
 }
 
 // UnderWay are the upgrades under way, in order of their names; usually one, or none.
 func (r Reader) UnderWay(ctx context.Context) ([]v1beta2.NodeDataEngineUpgrade, error) {
 	var list v1beta2.NodeDataEngineUpgradeList
-	if err := lookup.ListShared(ctx, r.Client, r.Namespace, &list, client.MatchingFields{r.Index: underWay}); err != nil {
+	if err := lookup.ListShared(ctx, r.Client, r.Namespace, &list, client.MatchingFields{underWay: kube.Yes}); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(list.Items, func(a, b v1beta2.NodeDataEngineUpgrade) int { return cmp.Compare(a.Name, b.Name) })
