@@ -22,17 +22,17 @@ func (p *pass) calls() {
 	if len(p.out.Calls) > 0 || p.Adding != "" || p.rebuilding() || v1beta2.IsPurging(p.Seen.Purges) {
 		return
 	}
-	switch e := p.Engine; {
-	case p.revertDue() && !p.waits(Call{Op: OpRevert}):
-		snapshot, _, _ := strings.Cut(e.Spec.RequestedRevert, "@")
+	switch {
+	case p.isNext(OpRevert, p.revertDue()):
+		snapshot, _, _ := strings.Cut(p.Engine.Spec.RequestedRevert, "@")
 		p.call(Call{Op: OpRevert, Snapshot: snapshot})
-	case p.expansionDue() && !p.waits(Call{Op: OpExpand}):
+	case p.isNext(OpExpand, p.expansionDue()):
 		p.call(Call{Op: OpExpand, Size: p.wanted()})
-	case p.cloneDue() && !p.waits(Call{Op: OpClone}):
-		if volume, snapshot := source(e.Spec.RequestedDataSource); volume != "" && snapshot != "" {
+	case p.isNext(OpClone, p.cloneDue()):
+		if volume, snapshot := source(p.Engine.Spec.RequestedDataSource); volume != "" && snapshot != "" {
 			p.call(Call{Op: OpClone, Volume: volume, Snapshot: snapshot})
 		}
-	case p.restoreDue() && !p.waits(Call{Op: OpRestore}):
+	case p.isNext(OpRestore, p.restoreDue()):
 		p.call(Call{Op: OpRestore})
 	default:
 		if p.addition(); !p.going {
@@ -40,6 +40,9 @@ func (p *pass) calls() {
 		}
 	}
 }
+
+// isNext reports whether a call that may be due is, and need not wait after its last attempt.
+func (p *pass) isNext(op Op, due bool) bool { return due && !p.waits(Call{Op: op}) }
 
 // due returns the calls that the spec requires and the engine has not executed, also those that have to wait.
 func (p *pass) due() map[Key]bool {

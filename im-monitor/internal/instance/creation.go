@@ -70,23 +70,36 @@ func refuses(w World) *refusal {
 }
 
 func lacking(w World) *refusal {
-	o := w.Object
-	switch {
-	case w.frontend() && !w.v2():
-		return incomplete("Only v2 volumes have frontends of their own.")
-	case w.frontend() && (o.Target.Address() == "" || o.Target.Engine == ""):
-		return incomplete("Its target is not known yet.")
+	switch o := w.Object; {
 	case w.frontend():
-		return nil
+		return lackingFrontend(w)
 	case o.Size <= 0:
 		return incomplete("It has no size.")
 	case w.engine() && len(o.Engine.Replicas) == 0:
 		return incomplete("It has no replicas.")
 	case !w.v2() && o.Image == "":
 		return incomplete("It has no engine image.")
-	case w.replica() && w.v2() && w.DiskName == "":
-		return incomplete("Node %s has no disk with UUID %s that is loaded; see its status.diskStatus.", o.NodeID, o.Replica.DiskID)
-	case w.replica() && !w.v2() && (o.Replica.DiskPath == "" || o.Replica.Directory == ""):
+	case w.replica():
+		return lackingReplica(w)
+	}
+	return nil
+}
+
+func lackingFrontend(w World) *refusal {
+	switch {
+	case !w.v2():
+		return incomplete("Only v2 volumes have frontends of their own.")
+	case w.Object.Target.Address() == "" || w.Object.Target.Engine == "":
+		return incomplete("Its target is not known yet.")
+	}
+	return nil
+}
+
+func lackingReplica(w World) *refusal {
+	switch r := w.Object.Replica; {
+	case w.v2() && w.DiskName == "":
+		return incomplete("Node %s has no disk with UUID %s that is loaded; see its status.diskStatus.", w.Object.NodeID, r.DiskID)
+	case !w.v2() && (r.DiskPath == "" || r.Directory == ""):
 		return incomplete("It has no data directory.")
 	}
 	return nil

@@ -85,16 +85,22 @@ func watch(w World) Verdict {
 		return missing(w, fmt.Sprintf("%s has no pod.", w.Here.InstanceManager))
 	case !w.Here.Known:
 		return blind(w)
+	}
+	return unlisted(w)
+}
+
+// unlisted is about an instance that the newest list does not have.
+func unlisted(w World) Verdict {
+	switch {
 	case w.Here.Absent && w.frontend() && w.Node.Upgrading && w.Status.Switchover.Phase == "":
 		return lost(w)
 	case w.Here.Absent:
 		return missing(w, fmt.Sprintf("%s no longer lists it.", w.Here.InstanceManager))
-	case len(w.Here.Unloaded) > 0:
-		v := keep(w, ReasonDiskNotLoaded, unloaded(w.Here)).in(v1beta2.InstanceStateUnknown)
-		v.ExpectAbsence = true
-		return v
 	}
 	v := keep(w, ReasonUnproven, "")
+	if len(w.Here.Unloaded) > 0 {
+		v = keep(w, ReasonDiskNotLoaded, unloaded(w.Here)).in(v1beta2.InstanceStateUnknown)
+	}
 	v.ExpectAbsence = true
 	return v
 }

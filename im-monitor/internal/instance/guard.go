@@ -17,7 +17,7 @@ func guard(w World) (Verdict, bool) {
 		v.At = ready
 		return v, false
 	}
-	if w.replica() && w.v2() && w.Object.Replica.HasData && w.Here.Entry == nil && len(w.Here.Unloaded) == 0 {
+	if w.dataMissing() {
 		return rest(w, ReasonDataMissing, fmt.Sprintf("Disk %s of node %s has no data of replica %s, which was complete: an empty one in "+
 			"its place would count as the volume's data. If an earlier state of etcd was restored, the data has another name now, see "+
 			"the orphans of the volume; else delete this Replica, and it is rebuilt.",
@@ -26,22 +26,40 @@ func guard(w World) (Verdict, bool) {
 	if w.replica() || !w.Peers.Read {
 		return Verdict{}, true
 	}
-	second := !w.Object.Active && (w.Peers.Migrating || w.v2() && w.engine() && slices.Contains(w.Peers.Targets, w.Object.NodeID))
+	second := w.maySecond()
 	for _, peer := range w.Peers.Same {
-		switch {
-		case !peer.live():
-		case !second:
-			return rest(w, ReasonOtherLive, fmt.Sprintf("%s of the same volume is %s; one at a time, unless the volume migrates.",
-				peer.Name, orUnseen(peer.State))), false
-		case w.engine():
-			if name := w.unready(peer); name != "" {
-				return rest(w, ReasonReplicaNotReady, fmt.Sprintf("Replica %s is not in mode RW of engine %s.", name, peer.Name)), false
-			}
+		if v, ok := beside(w, peer, second); !ok {
+			return v, false
 		}
 	}
 	if len(w.Peers.Leftovers) > 0 && !second {
 		return rest(w, ReasonOtherLive, fmt.Sprintf("%s of the same volume still runs and no object of that name exists: delete its "+
 			"Orphan; if it has none, see the event NoUUID of its instance manager.", w.Peers.Leftovers[0])), false
+	}
+	return Verdict{}, true
+}
+
+// dataMissing reports whether a v2 replica was complete, and its loaded disk has no data of it.
+func (w World) dataMissing() bool {
+	return w.replica() && w.v2() && w.Object.Replica.HasData && w.Here.Entry == nil && len(w.Here.Unloaded) == 0
+}
+
+// maySecond reports whether the engine may run beside another one: the volume migrates, or its target moves.
+func (w World) maySecond() bool {
+	return !w.Object.Active && (w.Peers.Migrating || w.v2() && w.engine() && slices.Contains(w.Peers.Targets, w.Object.NodeID))
+}
+
+// beside checks a creation against one peer.
+func beside(w World, peer Peer, second bool) (Verdict, bool) {
+	switch {
+	case !peer.live():
+	case !second:
+		return rest(w, ReasonOtherLive, fmt.Sprintf("%s of the same volume is %s; one at a time, unless the volume migrates.",
+			peer.Name, orUnseen(peer.State))), false
+	case w.engine():
+		if name := w.unready(peer); name != "" {
+			return rest(w, ReasonReplicaNotReady, fmt.Sprintf("Replica %s is not in mode RW of engine %s.", name, peer.Name)), false
+		}
 	}
 	return Verdict{}, true
 }

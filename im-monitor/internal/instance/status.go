@@ -1,7 +1,7 @@
 package instance
 
 import (
-	"slices"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -39,21 +39,8 @@ type Status struct {
 // Problem is the reason and message of a condition that reports a problem; empty is none.
 type Problem struct{ Reason, Message string }
 
-// Equal compares all of it.
-func (s Status) Equal(other Status) bool {
-	a, b := s, other
-	a.Paths, b.Paths = nil, nil
-	return equalRest(a, b) && slices.Equal(s.Paths, other.Paths)
-}
-
-func equalRest(a, b Status) bool {
-	return a.State == b.State && a.Starting == b.Starting && a.Started == b.Started && a.InstanceManager == b.InstanceManager &&
-		a.Image == b.Image && a.IP == b.IP && a.StorageIP == b.StorageIP && a.Port == b.Port && a.UUID == b.UUID && a.UblkID == b.UblkID &&
-		a.Endpoint == b.Endpoint && a.SalvageExecuted == b.SalvageExecuted && a.ActivePath == b.ActivePath &&
-		a.PreferredPath == b.PreferredPath && a.Switchover == b.Switchover && a.TargetIP == b.TargetIP &&
-		a.TargetPort == b.TargetPort && a.Suspended == b.Suspended && a.Size == b.Size && a.NodeDown == b.NodeDown &&
-		a.Creation == b.Creation && a.BackingImage == b.BackingImage && a.Switching == b.Switching
-}
+// Equal compares all of it; no paths are equal to an empty list.
+func (s Status) Equal(other Status) bool { return equality.Semantic.DeepEqual(s, other) }
 
 // Begun reports whether an instance may exist according to the status: its absence has to be proven.
 func (s Status) Begun() bool {

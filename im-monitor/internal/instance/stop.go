@@ -18,13 +18,11 @@ func stop(w World) Verdict {
 		return end(w, w.Here)
 	case w.here() >= 0:
 		return end(w, &w.Elsewhere[w.here()])
-	case !w.Status.Begun() && (w.Status.State == v1beta2.InstanceStateStopped || w.Object.NodeID == "" || w.Here == nil || w.Here.Known):
-		return settle(w)
-	case w.Here != nil && w.Here.Absent:
+	case w.neverBegan(), w.Here != nil && w.Here.Absent:
 		return settle(w)
 	case w.down():
 		return conclude(w, nil)
-	case w.Here == nil || w.HereGone && !w.frontend(), !w.Here.Known && w.Here.PodMissing && !w.frontend():
+	case w.Here == nil, w.managerGone() && !w.frontend():
 		return settle(w)
 	case !w.Here.Known && w.Status.Begun():
 		return blind(w)
@@ -38,6 +36,14 @@ func stop(w World) Verdict {
 	v.ExpectAbsence = true
 	return v
 }
+
+// neverBegan reports whether nothing was begun, as far as the status reports, and nothing else is known.
+func (w World) neverBegan() bool {
+	return !w.Status.Begun() && (w.Status.State == v1beta2.InstanceStateStopped || w.Object.NodeID == "" || w.Here == nil || w.Here.Known)
+}
+
+// managerGone reports whether the instance manager that ran the instance no longer exists, or has no pod.
+func (w World) managerGone() bool { return w.HereGone || !w.Here.Known && w.Here.PodMissing }
 
 // here is another instance manager of the same node that lists the name live; -1 is none. Package orphan handles those of other nodes.
 func (w World) here() int {

@@ -128,19 +128,8 @@ const workPause = 200 * time.Millisecond
 // prepared continues from preparing.
 func (p *mover) prepared() Verdict {
 	switch {
-	case p.wanted() && p.serves(p.target) && p.declined():
-		return p.wait(ReasonMoveRefused, fmt.Sprintf("The server refused the switch-over to engine %s; it is retried.", p.target.Engine))
-	case p.wanted() && p.serves(p.target) && p.s.Accepted && p.w.Engines[p.at.Engine].Working:
-		v := p.wait(ReasonChanging, fmt.Sprintf("The switch-over to engine %s waits for the end of a call to engine %s.",
-			p.target.Engine, p.at.Engine))
-		v.At = p.w.Now.Add(workPause)
-		return v
-	case p.wanted() && p.serves(p.target) && p.s.Accepted && p.w.Engines[p.at.Engine].Rebuilding != "":
-		return p.awaitRebuild()
-	case p.wanted() && p.serves(p.target) && p.s.Accepted:
-		return p.call(phaseSwitching)
 	case p.wanted() && p.serves(p.target):
-		return p.call(phasePreparing)
+		return p.proceed()
 	case p.s.OldClosed:
 		return p.back()
 	case p.gone(p.s):
@@ -154,6 +143,25 @@ func (p *mover) prepared() Verdict {
 		return p.v
 	}
 	return p.revert() // another target is about to be prepared: two prepared targets would both be used once the old one is closed
+}
+
+// proceed continues from preparing to a target that serves.
+func (p *mover) proceed() Verdict {
+	old := p.w.Engines[p.at.Engine]
+	switch {
+	case p.declined():
+		return p.wait(ReasonMoveRefused, fmt.Sprintf("The server refused the switch-over to engine %s; it is retried.", p.target.Engine))
+	case !p.s.Accepted:
+		return p.call(phasePreparing)
+	case old.Working:
+		v := p.wait(ReasonChanging, fmt.Sprintf("The switch-over to engine %s waits for the end of a call to engine %s.",
+			p.target.Engine, p.at.Engine))
+		v.At = p.w.Now.Add(workPause)
+		return v
+	case old.Rebuilding != "":
+		return p.awaitRebuild()
+	}
+	return p.call(phaseSwitching)
 }
 
 // switched continues from switching and promoting.

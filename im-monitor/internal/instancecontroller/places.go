@@ -32,16 +32,7 @@ func (s *base) places(ctx context.Context, key Key, w *instance.World) error {
 	here := ""
 	if im != nil {
 		here = im.Name
-		place := s.place(key, im.Name, w)
-		place.Node, place.IP, place.Image = im.Spec.NodeID, im.Status.IP, im.Spec.Image
-		place.Running = im.Status.CurrentState == v1beta2.InstanceManagerStateRunning
-		place.Unheard = !place.Known && place.Running && !s.store.Heard(im.Name)
-		pod := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
-		place.PodMissing = pod != nil && pod.Reason == v1beta2.ReasonPodMissing
-		if pod != nil && pod.Reason == v1beta2.ReasonPodCannotStart {
-			place.CannotStart = pod.Message
-		}
-		w.Here = &place
+		w.Here = s.here(key, im, w)
 	}
 	for _, other := range s.store.Holders(key.Name) {
 		if other == here {
@@ -58,6 +49,20 @@ func (s *base) places(ctx context.Context, key Key, w *instance.World) error {
 		}
 	}
 	return nil
+}
+
+// here is what is known of the instance manager that runs the instance, or must.
+func (s *base) here(key Key, im *v1beta2.InstanceManager, w *instance.World) *instance.Place {
+	place := s.place(key, im.Name, w)
+	place.Node, place.IP, place.Image = im.Spec.NodeID, im.Status.IP, im.Spec.Image
+	place.Running = im.Status.CurrentState == v1beta2.InstanceManagerStateRunning
+	place.Unheard = !place.Known && place.Running && !s.store.Heard(im.Name)
+	pod := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
+	place.PodMissing = pod != nil && pod.Reason == v1beta2.ReasonPodMissing
+	if pod != nil && pod.Reason == v1beta2.ReasonPodCannotStart {
+		place.CannotStart = pod.Message
+	}
+	return &place
 }
 
 // usedBy names what an instance manager lists that uses an instance of the name there.

@@ -93,8 +93,7 @@ func waitsForImages(reason string) bool {
 	return false
 }
 
-// apply writes a conclusion's condition before its state, so that it is never taken for a listed state, and removes it after a state was
-// listed.
+// apply writes what changed, and emits it.
 func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instance.World, v instance.Verdict) error {
 	if err := r.forgetLost(ctx, o, v); err != nil {
 		return err
@@ -104,18 +103,33 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 		r.report(key, o, v)
 		return nil
 	}
-	concluded := after.NodeDown != "" && after.NodeDown != before.NodeDown
-	if concluded {
-		if err := r.writeCondition(ctx, o, after.NodeDown, v.Message, status.AtVersion()); err != nil {
+	if err := r.write(ctx, o, before, after, v.Message); err != nil {
+		return err
+	}
+	r.wrote(o)
+	events.Emit(r.rt.Recorder, o, v.Events...)
+	r.report(key, o, v)
+	if before.State != after.State {
+		transitionsTotal.WithLabelValues(key.Kind, stateLabel(after.State)).Inc()
+		r.logFor(key).Info("state written", "state", after.State, "before", before.State, "node", w.Object.NodeID, "instanceManager",
+			after.InstanceManager,
+			"uuid", after.UUID, "reason", v.Reason, "message", v.Message)
+	}
+	return nil
+}
+
+// write writes a conclusion's condition before its state, so that it is never taken for a listed state, and removes it after a state was
+// listed.
+func (r *reporter) write(ctx context.Context, o client.Object, before, after instance.Status, message string) error {
+	var at []status.Option
+	if after.NodeDown != "" && after.NodeDown != before.NodeDown {
+		if err := r.writeCondition(ctx, o, after.NodeDown, message, status.AtVersion()); err != nil {
 			return err
 		}
+	} else {
+		at = append(at, status.AtVersion())
 	}
-	fields := changedFields(before, after)
-	if len(fields) > 0 {
-		var at []status.Option
-		if !concluded {
-			at = append(at, status.AtVersion())
-		}
+	if fields := changedFields(before, after); len(fields) > 0 {
 		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, at...); err != nil {
 			return err
 		}
@@ -126,18 +140,7 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 		}
 	}
 	if before.Creation != after.Creation || before.BackingImage != after.BackingImage || before.Switching != after.Switching {
-		if err := r.writeProblems(ctx, o, after); err != nil {
-			return err
-		}
-	}
-	r.wrote(o)
-	events.Emit(r.rt.Recorder, o, v.Events...)
-	r.report(key, o, v)
-	if before.State != after.State {
-		transitionsTotal.WithLabelValues(key.Kind, stateLabel(after.State)).Inc()
-		r.logFor(key).Info("state written", "state", after.State, "before", before.State, "node", w.Object.NodeID, "instanceManager",
-			after.InstanceManager,
-			"uuid", after.UUID, "reason", v.Reason, "message", v.Message)
+		return r.writeProblems(ctx, o, after)
 	}
 	return nil
 }

@@ -26,7 +26,6 @@ func Decide(w World) Verdict {
 
 // decidePod is the list of rules about the pod and the end of the InstanceManager; the first that speaks wins.
 func decidePod(w World) Verdict {
-	wanted := Wanted(w)
 	switch {
 	// Its end was decided by somebody else; the pod follows its owner.
 	case w.InstanceManager.DeletionTimestamp != nil:
@@ -40,15 +39,15 @@ func decidePod(w World) Verdict {
 	case w.Kubernetes.Down():
 		return Verdict{}
 	// Someone is deleting the pod already.
-	case w.Pod != nil && w.Pod.DeletionTimestamp != nil:
+	case deleted(w.Pod):
 		return Verdict{}
 	// A pod that ended by itself is replaced; restart policy Never leaves that to us.
 	case w.Pod != nil && ended(w.Pod):
 		return Verdict{Pod: DeletePod, Failed: true}
 	// While an upgrade has the node, its v2 instance managers are replaced by the upgrade's rules alone.
-	case w.v2() && (upgrading(w.Node) || w.Upgrade != nil):
+	case w.v2() && w.upgraded():
 		return upgraded(w)
-	case !wanted:
+	case !Wanted(w):
 		return retire(w)
 	case w.Pod == nil:
 		return start(w)
@@ -71,6 +70,9 @@ func Wanted(w World) bool {
 func abandoned(w World) bool {
 	return w.Kubernetes == nil && (w.Node == nil || w.Node.DeletionTimestamp != nil)
 }
+
+// upgraded reports whether an upgrade has the node.
+func (w World) upgraded() bool { return upgrading(w.Node) || w.Upgrade != nil }
 
 // upgrading is where live upgrades take over: they alone replace v2 instance managers while the node is theirs.
 func upgrading(n *v1beta2.Node) bool { return n != nil && n.Spec.UpgradeRequested }
@@ -173,6 +175,8 @@ func before(s Sibling, w World) bool {
 	}
 	return s.Name < w.InstanceManager.Name
 }
+
+func deleted(p *corev1.Pod) bool { return p != nil && p.DeletionTimestamp != nil }
 
 func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded

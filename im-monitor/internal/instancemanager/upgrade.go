@@ -49,11 +49,14 @@ func upgraded(w World) Verdict {
 		return Verdict{Ask: true}
 	case w.replaced():
 		return Verdict{Pod: DeletePod}
-	case w.Pod == nil && (w.successor() || !isNew(w) || w.Upgrade == nil && Wanted(w)):
+	case w.Pod == nil && w.mayStart():
 		return start(w)
 	}
 	return Verdict{}
 }
+
+// mayStart reports whether a v2 instance manager of a node that an upgrade has gets a pod.
+func (w World) mayStart() bool { return w.successor() || !isNew(w) || w.Upgrade == nil && Wanted(w) }
 
 // replaced reports whether this is the instance manager that the upgrade replaces, and that its time has come.
 func (w World) replaced() bool {

@@ -48,28 +48,40 @@ func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if w.Pod != nil && s.written.Stale(w.Pod) {
 		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
-	v := instancemanager.Decide(w)
-	if v.Ask {
-		if v, err = s.decideWithFreshList(ctx, &w); errors.Is(err, inventory.ErrUnreachable) {
-			// Nothing newer is known, so nothing that runs may be ended; the rest of the verdict stands.
-			v, err = instancemanager.Decide(w), nil
-			v.After = askPause
-		}
-		if err != nil {
-			return ctrl.Result{}, err
-		}
-	}
-	left, err := s.apply(ctx, w, v)
+	return s.carryOut(ctx, w)
+}
+
+// carryOut decides and applies.
+func (s *reconciler) carryOut(ctx context.Context, w instancemanager.World) (ctrl.Result, error) {
+	v, err := s.decide(ctx, &w)
 	if err != nil {
-		if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-			return ctrl.Result{RequeueAfter: conflictPause}, nil
-		}
 		return ctrl.Result{}, err
 	}
-	if left > 0 && (v.After == 0 || left < v.After) {
+	left, err := s.apply(ctx, w, v)
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
+	case err != nil:
+		return ctrl.Result{}, err
+	case left > 0 && (v.After == 0 || left < v.After):
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
 	return ctrl.Result{RequeueAfter: v.After}, nil
+}
+
+// decide decides, where that is needed on a list that was begun for this decision.
+func (s *reconciler) decide(ctx context.Context, w *instancemanager.World) (instancemanager.Verdict, error) {
+	v := instancemanager.Decide(*w)
+	if !v.Ask {
+		return v, nil
+	}
+	v, err := s.decideWithFreshList(ctx, w)
+	if errors.Is(err, inventory.ErrUnreachable) {
+		// Nothing newer is known, so nothing that runs may be ended; the rest of the verdict stands.
+		v, err = instancemanager.Decide(*w), nil
+		v.After = askPause
+	}
+	return v, err
 }
 
 // decideWithFreshList decides again on a list that was begun for this decision.

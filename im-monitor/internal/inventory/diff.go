@@ -41,10 +41,12 @@ func merge(before, now map[string]Instance) (map[string]Instance, difference) {
 func equal(a, b Instance) bool {
 	return a.Name == b.Name && a.Type == b.Type && a.DataEngine == b.DataEngine && a.State == b.State &&
 		a.UUID == b.UUID && a.UUIDSource == b.UUIDSource && a.DiskUUID == b.DiskUUID &&
-		a.ErrorMsg == b.ErrorMsg && a.Endpoint == b.Endpoint &&
-		a.PortStart == b.PortStart && a.PortEnd == b.PortEnd &&
-		a.TargetPortStart == b.TargetPortStart && a.TargetPortEnd == b.TargetPortEnd &&
+		a.ErrorMsg == b.ErrorMsg && a.Endpoint == b.Endpoint && ports(a) == ports(b) &&
 		(a.Replicas == nil) == (b.Replicas == nil) && maps.Equal(a.Replicas, b.Replicas) && a.Frontend.Equal(b.Frontend)
+}
+
+func ports(i Instance) [4]int32 {
+	return [4]int32{i.PortStart, i.PortEnd, i.TargetPortStart, i.TargetPortEnd}
 }
 
 // names are the keys of a list.

@@ -148,19 +148,7 @@ func evaluateDataOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	}
 	v.OwnerID = o.Node
 	reason, why := cleanable(w.Node, o.Node, *o.Data)
-	gone := j.Decision == Nothing && o.Absent
-	switch {
-	case o.Name != v1beta2.OrphanDataName(o.Node, o.Data.DiskName, o.Data.DiskPath, o.Data.DiskUUID, o.InstanceName):
-		v.Withdrawn = v1beta2.ReasonRenamed
-	case gone && o.Deleting:
-		v.Terminated = true
-	case gone:
-		v.Withdrawn = v1beta2.ReasonInstanceGone
-	case w.Replica != nil:
-		v.Withdrawn = v1beta2.ReasonClaimed
-	case reason != "" && !comesBack(w.Node, o):
-		v.Withdrawn = v1beta2.ReasonNotCleanable
-	}
+	v.Withdrawn, v.Terminated = dataEnd(w, j, o, reason)
 	v.Execute = reason == "" && v.Withdrawn == "" && !v.Terminated && Approved(o) && j.Decision == Orphaned &&
 		w.Inventory.Instance.DiskUUID == o.Data.DiskUUID
 	v.say(dataOrphanedCondition(w, j, o, v))
@@ -170,6 +158,25 @@ func evaluateDataOrphan(w World, j Evaluation, o Orphan) OrphanVerdict {
 	v.reportFailure(o)
 	v.repeatFailure()
 	return v
+}
+
+// dataEnd is why an Orphan of data ends: withdrawn for a reason, or terminated. reason is why the data must not be cleaned up; empty where
+// it may be.
+func dataEnd(w World, j Evaluation, o Orphan, reason string) (withdrawn string, terminated bool) {
+	gone := j.Decision == Nothing && o.Absent
+	switch {
+	case o.Name != v1beta2.OrphanDataName(o.Node, o.Data.DiskName, o.Data.DiskPath, o.Data.DiskUUID, o.InstanceName):
+		return v1beta2.ReasonRenamed, false
+	case gone && o.Deleting:
+		return "", true
+	case gone:
+		return v1beta2.ReasonInstanceGone, false
+	case w.Replica != nil:
+		return v1beta2.ReasonClaimed, false
+	case reason != "" && !comesBack(w.Node, o):
+		return v1beta2.ReasonNotCleanable, false
+	}
+	return "", false
 }
 
 func dataOrphanedCondition(w World, j Evaluation, o Orphan, v OrphanVerdict) *v1beta2.Condition {

@@ -100,61 +100,52 @@ func Parse(raw map[string]string, last Values) (Values, []Problem) {
 	values := last
 	var problems []Problem
 	for _, name := range Names() {
-		if err := set(&values, name, strings.TrimSpace(raw[name])); err != nil {
+		if err := setters[name](&values, strings.TrimSpace(raw[name])); err != nil {
 			problems = append(problems, Problem{Setting: name, Value: raw[name], Err: err})
 		}
 	}
 	return values, problems
 }
 
-// set puts one value in force, or leaves values untouched and reports why not.
-func set(values *Values, name, raw string) error {
-	var err error
-	switch name {
-	case DefaultInstanceManagerImage:
-		err = assign(&values.Image, raw, parseImage)
-	case V1DataEngine:
-		err = assign(&values.V1, raw, parseBool(Defaults().V1))
-	case V2DataEngine:
-		err = assign(&values.V2, raw, parseBool(Defaults().V2))
-	case TaintToleration:
-		err = assign(&values.Tolerations, raw, parseTolerations)
-	case PriorityClass:
-		err = assign(&values.PriorityClass, raw, parseName("a PriorityClass"))
-	case RegistrySecret:
-		err = assign(&values.RegistrySecret, raw, parseName("a Secret"))
-	case NodeSelector:
-		err = assign(&values.NodeSelector, raw, parseSelector)
-	case DisableSchedulingOnCordoned:
-		err = assign(&values.DisableSchedulingOnCordoned, raw, parseBool(Defaults().DisableSchedulingOnCordoned))
-	case EngineReplicaTimeout:
-		err = assign(&values.Engine.ReplicaTimeout, raw, replicaTimeout.parse)
-	case FileSyncTimeout:
-		err = assign(&values.Engine.FileSyncTimeout, raw, fileSyncTimeout.parse)
-	case MinimalAvailable:
-		err = assign(&values.MinimalAvailable, raw, minimalAvailable.parse)
-	case OverProvisioning:
-		err = assign(&values.OverProvisioning, raw, overProvisioning.parse)
-	case CleanUpSystemSnapshots:
-		err = assign(&values.CleanUpSystemSnapshots, raw, parseBool(Defaults().CleanUpSystemSnapshots))
-	case DisablePurge:
-		err = assign(&values.DisablePurge, raw, parseBool(Defaults().DisablePurge))
-	case PurgesPerNode:
-		err = assign(&values.PurgesPerNode, raw, purgesPerNode.parse)
-	case NodeDrainPolicy:
-		err = assign(&values.DrainPolicy, raw, parseDrainPolicy)
-	case ClusterAutoscaler:
-		err = assign(&values.ClusterAutoscaler, raw, parseBool(Defaults().ClusterAutoscaler))
-	case RebuildConcurrency:
-		err = assign(&values.Engine.RebuildConcurrency, raw, rebuildConcurrency.parse)
-	case UblkQueueDepth:
-		err = assign(&values.Frontend.UblkQueueDepth, raw, ublkQueueDepth.parse)
-	case UblkNumberOfQueue:
-		err = assign(&values.Frontend.UblkNumberOfQueue, raw, ublkNumberOfQueue.parse)
-	case IOQueues:
-		err = assign(&values.Frontend.IOQueues, raw, ioQueues.parse)
-	}
-	return err
+// setters put one value in force, or leave values untouched and return why not.
+var setters = map[string]func(values *Values, raw string) error{
+	DefaultInstanceManagerImage: func(v *Values, raw string) error { return assign(&v.Image, raw, parseImage) },
+	V1DataEngine:                func(v *Values, raw string) error { return assign(&v.V1, raw, parseBool(Defaults().V1)) },
+	V2DataEngine:                func(v *Values, raw string) error { return assign(&v.V2, raw, parseBool(Defaults().V2)) },
+	TaintToleration:             func(v *Values, raw string) error { return assign(&v.Tolerations, raw, parseTolerations) },
+	PriorityClass:               func(v *Values, raw string) error { return assign(&v.PriorityClass, raw, parseName("a PriorityClass")) },
+	RegistrySecret:              func(v *Values, raw string) error { return assign(&v.RegistrySecret, raw, parseName("a Secret")) },
+	NodeSelector:                func(v *Values, raw string) error { return assign(&v.NodeSelector, raw, parseSelector) },
+	DisableSchedulingOnCordoned: func(v *Values, raw string) error {
+		return assign(&v.DisableSchedulingOnCordoned, raw, parseBool(Defaults().DisableSchedulingOnCordoned))
+	},
+	EngineReplicaTimeout: func(v *Values, raw string) error { return assign(&v.Engine.ReplicaTimeout, raw, replicaTimeout.parse) },
+	FileSyncTimeout: func(v *Values, raw string) error {
+		return assign(&v.Engine.FileSyncTimeout, raw, fileSyncTimeout.parse)
+	},
+	MinimalAvailable: func(v *Values, raw string) error { return assign(&v.MinimalAvailable, raw, minimalAvailable.parse) },
+	OverProvisioning: func(v *Values, raw string) error { return assign(&v.OverProvisioning, raw, overProvisioning.parse) },
+	CleanUpSystemSnapshots: func(v *Values, raw string) error {
+		return assign(&v.CleanUpSystemSnapshots, raw, parseBool(Defaults().CleanUpSystemSnapshots))
+	},
+	DisablePurge: func(v *Values, raw string) error {
+		return assign(&v.DisablePurge, raw, parseBool(Defaults().DisablePurge))
+	},
+	PurgesPerNode:   func(v *Values, raw string) error { return assign(&v.PurgesPerNode, raw, purgesPerNode.parse) },
+	NodeDrainPolicy: func(v *Values, raw string) error { return assign(&v.DrainPolicy, raw, parseDrainPolicy) },
+	ClusterAutoscaler: func(v *Values, raw string) error {
+		return assign(&v.ClusterAutoscaler, raw, parseBool(Defaults().ClusterAutoscaler))
+	},
+	RebuildConcurrency: func(v *Values, raw string) error {
+		return assign(&v.Engine.RebuildConcurrency, raw, rebuildConcurrency.parse)
+	},
+	UblkQueueDepth: func(v *Values, raw string) error {
+		return assign(&v.Frontend.UblkQueueDepth, raw, ublkQueueDepth.parse)
+	},
+	UblkNumberOfQueue: func(v *Values, raw string) error {
+		return assign(&v.Frontend.UblkNumberOfQueue, raw, ublkNumberOfQueue.parse)
+	},
+	IOQueues: func(v *Values, raw string) error { return assign(&v.Frontend.IOQueues, raw, ioQueues.parse) },
 }
 
 func assign[T any](target *T, raw string, parse func(string) (T, error)) error {
