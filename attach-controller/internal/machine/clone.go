@@ -134,7 +134,7 @@ func (x clone) beginCopy(volume, snapshot, from string) {
 		return
 	}
 	x.recordSnapshot(snapshot)
-	x.patch(StageStop, x.engine, "requestedDataSource", from)
+	x.patch(StageRun, x.engine, "requestedDataSource", from)
 }
 
 // recordSnapshot records which snapshot is copied: before the request to the engine, and after it if that write was lost.
@@ -192,7 +192,7 @@ func (x clone) retry() {
 		return
 	}
 	if x.engine != nil && x.engine.Spec.RequestedDataSource != "" {
-		x.patch(StageStop, x.engine, "requestedDataSource", "")
+		x.patch(StageRun, x.engine, "requestedDataSource", "")
 		return
 	}
 	if x.state != v1beta2.VolumeStateDetached || x.engine != nil && len(x.engine.Status.CloneStatus) > 0 {

@@ -64,7 +64,7 @@ func (c closing) stopReplicas() bool {
 	stopped := true
 	for _, r := range c.Replicas {
 		if r.Spec.DesireState != v1beta2.InstanceStateStopped {
-			c.patch(StageStop, r, "desireState", v1beta2.InstanceStateStopped)
+			c.patch(StageRun, r, "desireState", v1beta2.InstanceStateStopped)
 		}
 		if i := ofReplica(r); !c.stopped(i) {
 			stopped = c.wait(v1beta2.ReasonWaitingForReplicas,
@@ -106,7 +106,7 @@ func (c closing) forgetModes() bool {
 		}
 	}
 	if !same(kept, e.Spec.ReplicaAddressMap) {
-		c.patch(StageStop, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, kept))
+		c.patch(StageRun, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, kept))
 	}
 	return true
 }

@@ -84,11 +84,11 @@ func TestReplicasOnNodesThatAreDownFailBeforeTheFirstOneIsStopped(t *testing.T) 
 	s.Nodes["x"] = Node{Known: true, Down: true}
 	s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown
 	verdict := Decide(s.World)
-	require.Equal(t, StageFail, writeOf(t, verdict, s.Replicas[0]).Stage)
+	require.Equal(t, StageMark, writeOf(t, verdict, s.Replicas[0]).Stage)
 	require.NotEmpty(t, writeOf(t, verdict, s.Replicas[0]).Spec["failedAt"])
 	for _, r := range s.Replicas[1:] {
 		w := writeOf(t, verdict, r)
-		require.Equal(t, StageStop, w.Stage)
+		require.Equal(t, StageRun, w.Stage)
 		require.Equal(t, map[string]any{"desireState": v1beta2.InstanceStateStopped}, w.Spec)
 	}
 }

@@ -48,7 +48,7 @@ func (r *result) requeueAt(at time.Time) {
 func (r *result) verdict() Verdict {
 	out := r.out
 	out.Writes = r.list()
-	marks := func(w Write) bool { return w.Stage == StageFail }
+	marks := func(w Write) bool { return w.Stage == StageMark }
 	out.Fresh = out.Fresh || slices.ContainsFunc(out.Writes, marks)
 	return out
 }
@@ -57,7 +57,7 @@ func (r *result) verdict() Verdict {
 func (r *result) emit(e Event) { r.out.Events = append(r.out.Events, e) }
 
 func (r *result) emitWith(replica *v1beta2.Replica, e Event) {
-	w := r.writeTo(StageFail, replica)
+	w := r.writeTo(StageMark, replica)
 	w.Events = append(w.Events, e)
 }
 

@@ -23,7 +23,7 @@ func (x expansion) decide() {
 	}
 	unfinished := e.Status.CurrentSize > 0 && e.Status.CurrentSize < e.Spec.VolumeSize
 	if e.Spec.VolumeSize < wanted && !unfinished {
-		x.patch(StageStop, e, "volumeSize", size(wanted))
+		x.patch(StageRun, e, "volumeSize", size(wanted))
 		return
 	}
 	if e.Status.CurrentSize < wanted || e.Status.IsExpanding {
@@ -31,7 +31,7 @@ func (x expansion) decide() {
 	}
 	for _, r := range x.Replicas {
 		if _, mapped := e.Spec.ReplicaAddressMap[r.Name]; mapped && r.Spec.VolumeSize < wanted {
-			x.patch(StageStop, r, "volumeSize", size(wanted))
+			x.patch(StageRun, r, "volumeSize", size(wanted))
 		}
 	}
 }
@@ -43,7 +43,7 @@ func (o opening) setSize() {
 		return
 	}
 	if o.engine.Spec.VolumeSize <= 0 {
-		o.patch(StageStop, o.engine, "volumeSize", size(wanted))
+		o.patch(StageRun, o.engine, "volumeSize", size(wanted))
 	}
 	if f := o.frontend; f != nil && f.Spec.Size <= 0 {
 		o.resizeFrontend(wanted)

@@ -64,7 +64,7 @@ func (x faults) requestSalvage() {
 	}
 	for _, r := range x.Replicas {
 		if x.engineMayUse(r.Name) && x.healthy(r) && !r.Spec.SalvageRequested {
-			x.patch(StageFail, r, "salvageRequested", true)
+			x.patch(StageMark, r, "salvageRequested", true)
 		}
 	}
 }

@@ -32,16 +32,16 @@ func (x fencing) fence() bool {
 	before, why := "All I/O is being suspended: "+down, "All I/O is suspended: "+down
 	switch asked, err := time.Parse(time.RFC3339Nano, request); {
 	case err != nil, suspensionLost(f):
-		x.patch(StageStop, f, "suspendRequestedAt", now)
-		w := x.writeTo(StageStop, f)
+		x.patch(StageRun, f, "suspendRequestedAt", now)
+		w := x.writeTo(StageRun, f)
 		w.Events = append(w.Events, Event{Reason: EventIOHeld, Warning: true, Note: before + " another target takes over."})
 		return x.waitSuspended(v1beta2.ReasonNodeDown, before+" the suspension is being requested.")
 	case !answered(f) || f.Status.CurrentState != v1beta2.InstanceStateSuspended:
 		return x.waitSuspended(v1beta2.ReasonNodeDown,
 			fmt.Sprintf("%s the suspension was requested, and the frontend is %s.", before, f.Status.CurrentState))
 	case x.engine.Spec.LookRequestedAt != request:
-		x.patch(StageStop, x.engine, "lookRequestedAt", now)
-		x.patch(StageStop, f, "suspendRequestedAt", now)
+		x.patch(StageRun, x.engine, "lookRequestedAt", now)
+		x.patch(StageRun, f, "suspendRequestedAt", now)
 		return x.waitSuspended(v1beta2.ReasonNodeDown, why+" the target is polled once more.")
 	case !polledAfter(x.engine, asked) && x.Now.Before(asked.Add(goneFor)):
 		x.requeueAt(asked.Add(goneFor))
@@ -113,8 +113,8 @@ func (x resumption) decide() {
 		x.waitSuspended(v1beta2.ReasonWaitingForEngine,
 			"All I/O is suspended until the replica that its target serves from is no longer marked as failed.")
 	default:
-		x.patch(StageStop, f, "suspendRequestedAt", "")
-		w := x.writeTo(StageStop, f)
+		x.patch(StageRun, f, "suspendRequestedAt", "")
+		w := x.writeTo(StageRun, f)
 		w.Events = append(w.Events, Event{Reason: EventIOGoesOn,
 			Note: fmt.Sprintf("I/O resumes, to engine %s on %s.", e.Name, e.Spec.NodeID)})
 	}
@@ -123,7 +123,7 @@ func (x resumption) decide() {
 // requestPollAt requests a poll of the engine, unless one was requested at this time or later.
 func (x resumption) requestPollAt(asked time.Time) {
 	if requested, err := time.Parse(time.RFC3339Nano, x.engine.Spec.LookRequestedAt); err != nil || requested.Before(asked) {
-		x.patch(StageStop, x.engine, "lookRequestedAt", x.Now.UTC().Format(time.RFC3339Nano))
+		x.patch(StageRun, x.engine, "lookRequestedAt", x.Now.UTC().Format(time.RFC3339Nano))
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func (d *draft) stopInstances(f *v1beta2.EngineFrontend, e *v1beta2.Engine) bool {
 	if f != nil {
 		if f.Spec.DesireState != v1beta2.InstanceStateStopped {
-			d.patch(StageStop, f, "desireState", v1beta2.InstanceStateStopped)
+			d.patch(StageRun, f, "desireState", v1beta2.InstanceStateStopped)
 		}
 		if i := ofFrontend(f); !d.stopped(i) && !d.delaysNothing(i) {
 			return d.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s on %s is %s and must stop.", f.Name, i.node, d.stateOf(i)))
@@ -25,7 +25,7 @@ func (d *draft) stopInstances(f *v1beta2.EngineFrontend, e *v1beta2.Engine) bool
 	}
 	if e != nil {
 		if e.Spec.DesireState != v1beta2.InstanceStateStopped {
-			d.patch(StageStop, e, "desireState", v1beta2.InstanceStateStopped)
+			d.patch(StageRun, e, "desireState", v1beta2.InstanceStateStopped)
 		}
 		if i := ofEngine(e); !d.stopped(i) && !d.delaysNothing(i) {
 			return d.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s on %s is %s and must stop.", e.Name, i.node, d.stateOf(i)))
@@ -104,12 +104,12 @@ func (d *draft) connectFrontend(f *v1beta2.EngineFrontend, e *v1beta2.Engine, no
 			"nodeID": node, "desireState": v1beta2.InstanceStateRunning, "engineName": e.Name, "targetIP": e.Status.StorageIP,
 			"targetPort": e.Status.Port, "disableFrontend": d.Volume.Spec.DisableFrontend, "frontend": d.Volume.Spec.Frontend, "image": d.image(),
 		} {
-			d.patch(StageStop, f, key, value)
+			d.patch(StageRun, f, key, value)
 		}
 		if f.Spec.SuspendRequestedAt != "" {
-			d.patch(StageStop, f, "suspendRequestedAt", d.suspendRequest(i))
+			d.patch(StageRun, f, "suspendRequestedAt", d.suspendRequest(i))
 		}
-		d.label(StageStop, f, v1beta2.LabelNode, node)
+		d.label(StageRun, f, v1beta2.LabelNode, node)
 	}
 	if i.node == node && i.wanted && d.running(i) {
 		return true
@@ -119,8 +119,8 @@ func (d *draft) connectFrontend(f *v1beta2.EngineFrontend, e *v1beta2.Engine, no
 }
 
 func (d *draft) resizeFrontend(to int64) {
-	d.patch(StageStop, d.frontend, "size", size(to))
-	d.patch(StageStop, d.frontend, "volumeSize", size(to))
+	d.patch(StageRun, d.frontend, "size", size(to))
+	d.patch(StageRun, d.frontend, "volumeSize", size(to))
 }
 
 // pollAge is how old the request of an engine poll may be when a decision relies on its answer, such as a second engine over the same
@@ -137,7 +137,7 @@ func (d *draft) requestPoll() bool {
 		return true
 	}
 	if !recent {
-		d.patch(StageStop, d.engine, "lookRequestedAt", d.Now.UTC().Format(time.RFC3339Nano))
+		d.patch(StageRun, d.engine, "lookRequestedAt", d.Now.UTC().Format(time.RFC3339Nano))
 	}
 	return false
 }

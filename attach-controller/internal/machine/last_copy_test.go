@@ -31,7 +31,7 @@ func TestReplicasOfTheFirstOpenAreHealthyBeforeTheirEngineHearsOfThem(t *testing
 func markedHealthy(writes []Write) []string {
 	var out []string
 	for _, w := range writes {
-		if at, _ := w.Spec["healthyAt"].(string); w.Stage == StageFail && at != "" {
+		if at, _ := w.Spec["healthyAt"].(string); w.Stage == StageMark && at != "" {
 			out = append(out, w.Object.GetName())
 		}
 	}

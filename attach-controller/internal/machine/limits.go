@@ -10,13 +10,13 @@ func (l limits) decide() {
 			continue
 		}
 		if e.Spec.SnapshotMaxCount != s.SnapshotMaxCount {
-			l.patch(StageStop, e, "snapshotMaxCount", s.SnapshotMaxCount)
+			l.patch(StageRun, e, "snapshotMaxCount", s.SnapshotMaxCount)
 		}
 		if e.Spec.SnapshotMaxSize != s.SnapshotMaxSize {
-			l.patch(StageStop, e, "snapshotMaxSize", size(s.SnapshotMaxSize))
+			l.patch(StageRun, e, "snapshotMaxSize", size(s.SnapshotMaxSize))
 		}
 		if e.Spec.UnmapMarkSnapChainRemovedEnabled != l.removesSnapshotsOnTrim() {
-			l.patch(StageStop, e, "unmapMarkSnapChainRemovedEnabled", l.removesSnapshotsOnTrim())
+			l.patch(StageRun, e, "unmapMarkSnapChainRemovedEnabled", l.removesSnapshotsOnTrim())
 		}
 	}
 }

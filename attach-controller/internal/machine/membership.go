@@ -43,7 +43,7 @@ func (m membership) decide() {
 		}
 	}
 	if len(wanted) > 0 && !same(wanted, m.engine.Spec.ReplicaAddressMap) {
-		m.patch(StageStop, m.engine, "replicaAddressMap", exactly(m.engine.Spec.ReplicaAddressMap, wanted))
+		m.patch(StageRun, m.engine, "replicaAddressMap", exactly(m.engine.Spec.ReplicaAddressMap, wanted))
 	}
 }
 
@@ -97,18 +97,18 @@ func (m membership) recordMode(r *v1beta2.Replica) {
 	switch mode := m.mode(r.Name); {
 	case mode == v1beta2.ReplicaModeRW && r.Spec.HealthyAt == "":
 		first := !m.everHealthy()
-		m.patch(StageFail, r, "healthyAt", stamp(m.Now))
-		m.patch(StageFail, r, "lastHealthyAt", stamp(m.Now))
+		m.patch(StageMark, r, "healthyAt", stamp(m.Now))
+		m.patch(StageMark, r, "lastHealthyAt", stamp(m.Now))
 		if r.Spec.SalvageRequested {
-			m.patch(StageFail, r, "salvageRequested", false)
+			m.patch(StageMark, r, "salvageRequested", false)
 		}
 		if !first {
 			m.emitWith(r, Event{Reason: EventRebuilt, Note: fmt.Sprintf("Replica %s on %s was rebuilt.", r.Name, r.Spec.NodeID)})
 		}
 	case mode == v1beta2.ReplicaModeRW && r.Spec.SalvageRequested:
-		m.patch(StageFail, r, "salvageRequested", false)
+		m.patch(StageMark, r, "salvageRequested", false)
 	case mode == v1beta2.ReplicaModeWO && r.Spec.HealthyAt != "":
-		m.patch(StageFail, r, "healthyAt", "")
+		m.patch(StageMark, r, "healthyAt", "")
 	}
 }
 
@@ -131,7 +131,7 @@ func (m membership) addReplica(r *v1beta2.Replica, wanted map[string]string) {
 		return
 	}
 	if r.Spec.HealthyAt != "" {
-		m.patch(StageFail, r, "healthyAt", "")
+		m.patch(StageMark, r, "healthyAt", "")
 	}
 	i := ofReplica(r)
 	_, listed := m.engine.Status.ReplicaModeMap[r.Name]

@@ -124,10 +124,10 @@ func (f Facts) cannotHandOver(target string) bool {
 // activateSecond records that the second engine and its frontend are the volume's.
 func (m migration) activateSecond() {
 	if !m.second.Spec.Active {
-		m.patch(StageStop, m.second, "active", true)
+		m.patch(StageRun, m.second, "active", true)
 	}
 	if f := m.secondFrontend; f != nil && !f.Spec.Active {
-		m.patch(StageStop, f, "active", true)
+		m.patch(StageRun, f, "active", true)
 	}
 }
 

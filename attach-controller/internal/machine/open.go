@@ -165,13 +165,13 @@ func (o opening) requestEngine(node string, addresses map[string]string) {
 	o.out.Fresh = true // a replica that has the data and is left out must be marked
 	o.markFirstHealthy(addresses)
 	for key, value := range o.engineSpec(node) {
-		o.patch(StageStop, e, key, value)
+		o.patch(StageRun, e, key, value)
 	}
 	if !same(e.Spec.ReplicaAddressMap, addresses) {
-		o.patch(StageStop, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, addresses))
+		o.patch(StageRun, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, addresses))
 	}
-	o.patch(StageStop, e, "salvageRequested", o.salvaging())
-	o.label(StageStop, e, v1beta2.LabelNode, node)
+	o.patch(StageRun, e, "salvageRequested", o.salvaging())
+	o.label(StageRun, e, v1beta2.LabelNode, node)
 }
 
 // markFirstHealthy marks the replicas of the first attachment as healthy before their engine starts: from its first write on, a replica
@@ -182,8 +182,8 @@ func (o opening) markFirstHealthy(addresses map[string]string) {
 	}
 	for _, r := range o.Replicas {
 		if _, joins := addresses[r.Name]; joins {
-			o.patch(StageFail, r, "healthyAt", stamp(o.Now))
-			o.patch(StageFail, r, "lastHealthyAt", stamp(o.Now))
+			o.patch(StageMark, r, "healthyAt", stamp(o.Now))
+			o.patch(StageMark, r, "lastHealthyAt", stamp(o.Now))
 		}
 	}
 }

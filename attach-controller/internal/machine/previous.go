@@ -38,7 +38,7 @@ func (p previousVolume) decide() {
 // end stops one object and then releases it; it reports whether the object has stopped.
 func (p previousVolume) end(object metav1.Object, i instance) bool {
 	if i.wanted {
-		p.patch(StageStop, object, "desireState", v1beta2.InstanceStateStopped)
+		p.patch(StageRun, object, "desireState", v1beta2.InstanceStateStopped)
 		return false
 	}
 	if !p.stopped(i) {

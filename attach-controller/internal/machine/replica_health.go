@@ -63,7 +63,7 @@ func (h replicaHealth) clearFailed() {
 		return
 	}
 	for _, r := range alone {
-		h.patch(StageFail, r, "failedAt", "")
+		h.patch(StageMark, r, "failedAt", "")
 		h.emitWith(r, Event{Reason: EventStillGood,
 			Note: fmt.Sprintf("Replica %s on %s did not fail after all: its engine serves from it.", r.Name, r.Spec.NodeID)})
 	}
@@ -101,7 +101,7 @@ func (d *draft) requestPollAfter(marked []*v1beta2.Replica) bool {
 	for _, r := range marked {
 		failed, err := time.Parse(time.RFC3339, r.Spec.FailedAt)
 		if err != nil || polled.Before(failed.Add(time.Second)) {
-			d.patch(StageStop, d.engine, "lookRequestedAt", d.Now.UTC().Format(time.RFC3339Nano))
+			d.patch(StageRun, d.engine, "lookRequestedAt", d.Now.UTC().Format(time.RFC3339Nano))
 			return false
 		}
 	}

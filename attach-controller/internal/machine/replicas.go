@@ -17,31 +17,31 @@ func (d *draft) fail(r *v1beta2.Replica, why string) bool {
 		return false
 	}
 	d.failed = d.failed.with(r.Name)
-	d.patch(StageFail, r, "failedAt", stamp(d.Now))
-	d.patch(StageFail, r, "lastFailedAt", stamp(d.Now))
+	d.patch(StageMark, r, "failedAt", stamp(d.Now))
+	d.patch(StageMark, r, "lastFailedAt", stamp(d.Now))
 	d.emitWith(r, Event{Reason: EventReplicaFailed, Warning: true, Note: fmt.Sprintf("Replica %s has failed: %s.", r.Name, why)})
 	return true
 }
 
 // startReplica starts a replica, and records for which engine.
 func (d *draft) startReplica(r *v1beta2.Replica) {
-	d.patch(StageStop, r, "desireState", v1beta2.InstanceStateRunning)
+	d.patch(StageRun, r, "desireState", v1beta2.InstanceStateRunning)
 	if r.Spec.UnmapMarkDiskChainRemovedEnabled != d.removesSnapshotsOnTrim() {
-		d.patch(StageStop, r, "unmapMarkDiskChainRemovedEnabled", d.removesSnapshotsOnTrim())
+		d.patch(StageRun, r, "unmapMarkDiskChainRemovedEnabled", d.removesSnapshotsOnTrim())
 	}
 	d.assignReplica(r)
 }
 
 func (d *draft) assignReplica(r *v1beta2.Replica) {
 	if r.Spec.EngineName != d.engine.Name {
-		d.patch(StageStop, r, "engineName", d.engine.Name)
+		d.patch(StageRun, r, "engineName", d.engine.Name)
 	}
 }
 
 // stopReplica stops the instance of a replica.
 func (d *draft) stopReplica(r *v1beta2.Replica) {
 	if r.Spec.DesireState != v1beta2.InstanceStateStopped {
-		d.patch(StageStop, r, "desireState", v1beta2.InstanceStateStopped)
+		d.patch(StageRun, r, "desireState", v1beta2.InstanceStateStopped)
 	}
 }
 

@@ -65,8 +65,8 @@ func (x restore) decide() {
 		from = x.BackupVolume.Name
 	}
 	if x.engine.Spec.RequestedBackupRestore != backup || x.engine.Spec.BackupVolume != from {
-		x.patch(StageStop, x.engine, "requestedBackupRestore", backup)
-		x.patch(StageStop, x.engine, "backupVolume", from)
+		x.patch(StageRun, x.engine, "requestedBackupRestore", backup)
+		x.patch(StageRun, x.engine, "backupVolume", from)
 		return
 	}
 	x.readResult(backup)
@@ -91,7 +91,7 @@ func (x restore) hasSize() bool {
 		return x.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: a volume is filled "+
 			"from backups of its own size only. Create another standby volume.", b.Name, stored, wanted))
 	case stored > wanted:
-		x.patch(StageStop, x.Volume, "size", size(stored))
+		x.patch(StageRun, x.Volume, "size", size(stored))
 		return x.wait(v1beta2.ReasonRestoring, fmt.Sprintf("The backups of %s have %d bytes and this volume has %d: it grows first.",
 			b.Name, stored, wanted))
 	case x.engine.Status.CurrentSize > 0 && x.engine.Status.CurrentSize < wanted:

@@ -48,7 +48,7 @@ func (v revert) decide() {
 		v.withdraw()
 		v.setCondition(reason, message)
 	default:
-		v.patch(StageStop, e, "requestedRevert", request)
+		v.patch(StageRun, e, "requestedRevert", request)
 		v.setCondition(v1beta2.ReasonReverting, "The engine is asked to revert to snapshot "+v.Volume.Spec.RevertToSnapshot+".")
 	}
 }
@@ -80,7 +80,7 @@ func (f Facts) revertBlocker() (reason, message string) {
 // withdraw withdraws the request from the engine.
 func (v revert) withdraw() {
 	if v.engine.Spec.RequestedRevert != "" {
-		v.patch(StageStop, v.engine, "requestedRevert", "")
+		v.patch(StageRun, v.engine, "requestedRevert", "")
 	}
 }
 

@@ -104,8 +104,8 @@ func (s salvage) useLatest() waiting {
 		if s.nodeDown(r.Spec.NodeID) || !s.stopped(ofReplica(r)) {
 			continue
 		}
-		s.patch(StageFail, r, "failedAt", "")
-		s.patch(StageFail, r, "salvageRequested", true)
+		s.patch(StageMark, r, "failedAt", "")
+		s.patch(StageMark, r, "salvageRequested", true)
 		taken, last = append(taken, r.Name), r
 	}
 	if len(taken) == 0 {

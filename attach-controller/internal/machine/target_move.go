@@ -89,7 +89,7 @@ func (m targetMove) decide() {
 		m.stopSecond(original)
 	}
 	if !m.engine.Spec.Active && leadsTo(m.frontend, m.engine) {
-		m.patch(StageStop, m.engine, "active", true)
+		m.patch(StageRun, m.engine, "active", true)
 	}
 }
 

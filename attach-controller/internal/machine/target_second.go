@@ -87,7 +87,7 @@ func (m targetMove) stopSecond(original string) {
 		return
 	}
 	if e.Spec.Active {
-		m.patch(StageStop, e, "active", false)
+		m.patch(StageRun, e, "active", false)
 	}
 	if ofEngine(e).wanted {
 		m.out.Fresh, m.out.FreshFrontends = true, true
@@ -101,7 +101,7 @@ func (m targetMove) stopSecond(original string) {
 		return
 	}
 	if len(e.Spec.ReplicaAddressMap) > 0 { // its node is down: its reports are outdated when the node is back
-		m.patch(StageStop, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, nil))
+		m.patch(StageRun, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, nil))
 	}
 }
 

@@ -96,7 +96,7 @@ func (m targetMove) recordImage(home string) {
 		(u.State == v1beta2.UpgradeStateSwitchingBack || u.State == v1beta2.UpgradeStateRebuildingReplica)
 	switch {
 	case back && m.Volume.Spec.Image != u.Image:
-		m.patch(StageStop, m.Volume, "image", u.Image)
+		m.patch(StageRun, m.Volume, "image", u.Image)
 	case back:
 		m.setStatus("currentImage", m.Volume.Status.CurrentImage, u.Image)
 	}

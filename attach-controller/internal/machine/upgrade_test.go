@@ -29,7 +29,7 @@ func TestAReplicaIsTakenOutOfARunningEngineForAnUpgrade(t *testing.T) {
 		for n := 0; s.Replicas[0].Spec.FailedAt == ""; n++ {
 			verdict := Decide(s.World)
 			if one := findWrite(verdict, s.Replicas[0]); one != nil && one.Spec["failedAt"] != nil {
-				require.Equal(t, StageFail, one.Stage, "it counts as failed before the engine continues without it")
+				require.Equal(t, StageMark, one.Stage, "it counts as failed before the engine continues without it")
 				require.True(t, verdict.Fresh)
 			}
 			require.Less(t, n, 30, "%s", s)

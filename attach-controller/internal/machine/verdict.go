@@ -32,8 +32,8 @@ type Stage int
 // The stages of writes.
 const (
 	StageMake    Stage = iota // defaults of the volume, new engines and frontends
-	StageFail                 // failedAt: before any instance stops
-	StageStop                 // engines and replicas that change where they run
+	StageMark                 // failedAt, healthyAt, salvageRequested: before any instance starts or stops
+	StageRun                  // what runs where, and over what
 	StageAbandon              // abandoned instances are recorded before the finalizer of their object is dropped
 	StageRemove               // deletions and finalizers
 	stages       = int(StageRemove) + 1
@@ -103,7 +103,8 @@ func (c *changes) add(w Write) {
 	}
 }
 
-// patch adds one key of an object's spec.
+// patch adds one key of an object's spec. stage is the latest: the one patch of the object is written at the earliest stage that was asked
+// for, so that a replica that is marked and stopped is stopped when it is marked.
 func (c *changes) patch(stage Stage, object metav1.Object, key string, value any) {
 	c.writeTo(stage, object).Spec[key] = value
 }

@@ -63,7 +63,7 @@ func TestTheEventOfAReplicaGoesWithItsPatch(t *testing.T) {
 	s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeERR
 	verdict := Decide(s.World)
 	w := writeOf(t, verdict, s.Replicas[1])
-	require.Equal(t, StageFail, w.Stage)
+	require.Equal(t, StageMark, w.Stage)
 	require.Equal(t, v1beta2.InstanceStateStopped, w.Spec["desireState"])
 	require.NotEmpty(t, w.Spec["failedAt"])
 	require.Len(t, w.Events, 1)
