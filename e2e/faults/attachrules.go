@@ -27,7 +27,9 @@ func volumeRules() []rule {
 		in("unstartable replicas", "a replica that fails while the volume is attaching has failed", []string{machineCore}, machineCore,
 			"replicaHealth.failUnstartable", "", "return").alsoWorld("221"),
 		in("down nodes delay nothing", "an instance on a down node does not delay the next step of closing", []string{machineCore}, machineCore,
-			"Facts.delaysNothing", "", "return false").alsoWorld("40"),
+			"draft.stopInstances", "if i := ofFrontend(f); !d.stopped(i) && !d.nodeDown(i.node) {", "if i := ofFrontend(f); !d.stopped(i) {").
+			and(machineCore, "draft.stopInstances", "if i := ofEngine(e); !d.stopped(i) && !d.nodeDown(i.node) {",
+				"if i := ofEngine(e); !d.stopped(i) {").alsoWorld("40"),
 		in("unreachable replicas before reachable ones stop", "replicas on down nodes are marked as failed before the first reachable one "+
 			"is stopped", []string{machineCore, attachModel}, machineCore, "closing.failUnreachableReplicas", "", "return"),
 		in("reports of this run", "replica modes that an earlier run of the engine reported do not count", []string{machineCore, attachModel},
@@ -36,8 +38,8 @@ func volumeRules() []rule {
 			[]string{machineCore}, machineCore, "salvage.unreachableHealthy", "", "return nil").alsoWorld("488"),
 		in("last modes", "the replica modes that the engine reported last are recorded before the volume is detached", []string{machineCore},
 			machineCore, "draft.failByLastModes", "", "return").alsoWorld("1280"),
-		in("fenced before the fail over", "what a target acknowledges after the fail-over began is kept",
-			[]string{"./attach-controller/internal/model -run=TestNothingIsLostInAFailOver"}, machineCore, "fencing.fence", "", "return true").
+		in("suspended before the fail over", "what a target acknowledges after the fail-over began is kept",
+			[]string{"./attach-controller/internal/model -run=TestNothingIsLostInAFailOver"}, machineCore, "ioSuspension.suspendIO", "", "return true").
 			shows("but was DATA: what a target acknowledged after the fail-over began is lost"),
 	}
 }

@@ -10,6 +10,8 @@ import (
 )
 
 // draft is one concern while it is decided: the facts that it decides on, and its result. What it decides counts for its own next steps.
+// Methods of Facts have no effect; those of a draft, and of the concerns, may write, wait, or request another evaluation, also where they
+// report something.
 type draft struct {
 	Facts
 	result

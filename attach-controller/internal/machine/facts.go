@@ -10,6 +10,7 @@ import (
 // none of their methods has an effect.
 type Facts struct {
 	*World
+	// phase is that of the volume as it is stored; it never changes in an evaluation, as what was decided does.
 	phase phase
 	decided
 }

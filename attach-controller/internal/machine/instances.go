@@ -13,13 +13,14 @@ import (
 
 // What several concerns do to engines and frontends.
 
-// stopInstances stops a frontend and then its engine; it reports whether neither delays the next step.
+// stopInstances stops a frontend and then its engine; it reports whether neither delays the next step. One on a down node delays nothing:
+// its end is awaited last.
 func (d *draft) stopInstances(f *v1beta2.EngineFrontend, e *v1beta2.Engine) bool {
 	if f != nil {
 		if f.Spec.DesireState != v1beta2.InstanceStateStopped {
 			d.patch(StageRun, f, "desireState", v1beta2.InstanceStateStopped)
 		}
-		if i := ofFrontend(f); !d.stopped(i) && !d.delaysNothing(i) {
+		if i := ofFrontend(f); !d.stopped(i) && !d.nodeDown(i.node) {
 			return d.wait(v1beta2.ReasonWaitingForFrontend, fmt.Sprintf("Frontend %s on %s is %s and must stop.", f.Name, i.node, d.stateOf(i)))
 		}
 	}
@@ -27,15 +28,12 @@ func (d *draft) stopInstances(f *v1beta2.EngineFrontend, e *v1beta2.Engine) bool
 		if e.Spec.DesireState != v1beta2.InstanceStateStopped {
 			d.patch(StageRun, e, "desireState", v1beta2.InstanceStateStopped)
 		}
-		if i := ofEngine(e); !d.stopped(i) && !d.delaysNothing(i) {
+		if i := ofEngine(e); !d.stopped(i) && !d.nodeDown(i.node) {
 			return d.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Engine %s on %s is %s and must stop.", e.Name, i.node, d.stateOf(i)))
 		}
 	}
 	return true
 }
-
-// delaysNothing reports whether closing continues although an instance has not stopped: its node is down, and its end is awaited last.
-func (f Facts) delaysNothing(i instance) bool { return f.nodeDown(i.node) }
 
 // stopOtherEngines stops and deletes the engines beside the two that count.
 func (d *draft) stopOtherEngines() (stopped bool) {

@@ -63,9 +63,10 @@ func (m membership) removeRedundant(r *v1beta2.Replica, wanted map[string]string
 	_, mapped := wanted[r.Name]
 	_, listed := m.engine.Status.ReplicaModeMap[r.Name]
 	switch {
-	case mapped && !(m.otherRW(r.Name, wanted) && m.requestPoll()):
 	case mapped:
-		delete(wanted, r.Name)
+		if m.otherRW(r.Name, wanted) && m.requestPoll() {
+			delete(wanted, r.Name)
+		}
 	case listed && !m.anyRW(wanted) && r.Status.Port != 0:
 		wanted[r.Name] = address(r)
 	case !listed:
@@ -142,7 +143,7 @@ func (m membership) addReplica(r *v1beta2.Replica, wanted map[string]string) {
 	case i.failed(): // another one may be placed
 		m.fail(r, "it could not start to be rebuilt")
 		m.stopReplica(r)
-	case m.overdue(r):
+	case m.checkStartTimeout(r):
 		m.fail(r, tooLate())
 		m.stopReplica(r)
 	case m.reportSlow(r, false):

@@ -14,7 +14,7 @@ func (m migration) decide() {
 	switch {
 	case target == "" && m.migration == "":
 		if m.second != nil || m.secondFrontend != nil {
-			m.stopSecond()
+			m.endMigrationEngine()
 		}
 	case target != "" && m.current == wanted:
 		m.migration = target
@@ -22,7 +22,7 @@ func (m migration) decide() {
 			m.startSecond(target)
 		}
 	case target == "" && m.current == wanted:
-		if m.stopSecond() {
+		if m.endMigrationEngine() {
 			m.migration = ""
 		}
 	case target == "" && wanted == m.migration:
@@ -46,7 +46,7 @@ func (m migration) startSecond(target string) {
 		return
 	}
 	if m.secondUnwanted(target) || m.secondOutdated() {
-		m.stopSecond() // another one is created
+		m.endMigrationEngine() // another one is created
 		return
 	}
 	if !m.running(ofEngine(m.second)) || !m.hasFrontend() {
@@ -131,8 +131,8 @@ func (m migration) activateSecond() {
 	}
 }
 
-// stopSecond stops and deletes the second engine: the migration was rolled back.
-func (m migration) stopSecond() bool {
+// endMigrationEngine stops and deletes the second engine of a migration that was rolled back; it reports whether it stopped.
+func (m migration) endMigrationEngine() bool {
 	if !m.stopInstances(m.secondFrontend, m.second) || !m.stopped(ofEngine(m.second)) || !m.stopped(ofFrontend(m.secondFrontend)) {
 		return m.wait(v1beta2.ReasonMigrating, "The second engine stops.")
 	}

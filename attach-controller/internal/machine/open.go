@@ -81,20 +81,30 @@ func (o opening) startReplicas() (addresses map[string]string, ready bool) {
 	addresses, ready = map[string]string{}, true
 	for _, r := range usable {
 		another := o.anotherRuns(r, usable)
-		switch i := ofReplica(r); {
-		case another && o.overdue(r) && !o.engineMayUse(r.Name) && o.fail(r, tooLate()): // the engine starts without it
-		case o.reportSlow(r, !another):
+		if another && o.failLate(r) {
+			continue // the engine starts without it
+		}
+		if o.reportSlow(r, !another) {
 			ready = false
-		case o.stateOf(i) == v1beta2.InstanceStateUnknown:
+			continue
+		}
+		if i := ofReplica(r); o.stateOf(i) == v1beta2.InstanceStateUnknown {
 			return nil, o.wait(v1beta2.ReasonInstanceUnknown, fmt.Sprintf("The state of replica %s on %s is not known.", r.Name, i.node))
-		case o.runReplica(r):
+		}
+		if o.runReplica(r) {
 			addresses[r.Name] = address(r)
-		default:
+		} else {
 			ready = false
 		}
 	}
 	o.failUnused()
 	return addresses, ready
+}
+
+// failLate marks a replica whose time to start is over, unless the engine may have opened it; it reports whether the replica has failed.
+func (o opening) failLate(r *v1beta2.Replica) bool {
+	late := o.checkStartTimeout(r)
+	return late && !o.engineMayUse(r.Name) && o.fail(r, tooLate())
 }
 
 // usableReplicas returns the healthy replicas that can run.

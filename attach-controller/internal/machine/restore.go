@@ -48,7 +48,8 @@ func (x restore) decide() {
 	if !s.RestoreRequired || x.faulted {
 		return
 	}
-	backup := x.latestBackup(first)
+	x.recordLatestBackup()
+	backup := x.wantedBackup(first)
 	if x.engine == nil {
 		return
 	}
@@ -57,8 +58,10 @@ func (x restore) decide() {
 			"The restore waits until the volume is attached without a frontend: it must not be in use meanwhile.")
 		return
 	}
-	if s.IsStandby && x.engine.Spec.RequestedBackupRestore != backup && !x.hasSize() {
-		return
+	if s.IsStandby && x.engine.Spec.RequestedBackupRestore != backup {
+		if sized := x.growFirst(); !sized {
+			return
+		}
 	}
 	from := remote
 	if x.BackupVolume != nil {
@@ -72,9 +75,9 @@ func (x restore) decide() {
 	x.readResult(backup)
 }
 
-// hasSize expands a standby volume before it is filled with a larger backup, and reports whether the volume has the backup's size. The
+// growFirst expands a standby volume before it is filled with a larger backup; it reports whether the volume has the backup's size. The
 // stored size of an encrypted volume with room for its header is larger than the volume by that room.
-func (x restore) hasSize() bool {
+func (x restore) growFirst() bool {
 	b := x.BackupVolume
 	if b == nil || b.Status.Size == "" {
 		return true
@@ -104,16 +107,27 @@ func (x restore) hasSize() bool {
 // The label of a BackupVolume that marks an encrypted volume whose backups contain the LUKS header.
 const labelVolumeEncrypted, labelEnabled = "volume-encrypted", "enabled"
 
-// latestBackup returns the backup that the volume is to have: the newest of its backup volume for a standby volume, else the one in
+// followsBackups reports whether the volume is a standby volume whose backup volume has a backup.
+func (f Facts) followsBackups() bool {
+	return f.Volume.Status.IsStandby && f.BackupVolume != nil && f.BackupVolume.Status.LastBackupName != ""
+}
+
+// wantedBackup returns the backup that the volume is to have: the newest of its backup volume for a standby volume, else the one in
 // spec.fromBackup.
-func (x restore) latestBackup(first string) string {
-	s := x.Volume.Status
-	if !s.IsStandby || x.BackupVolume == nil || x.BackupVolume.Status.LastBackupName == "" {
-		return first
+func (f Facts) wantedBackup(first string) string {
+	if f.followsBackups() {
+		return f.BackupVolume.Status.LastBackupName
 	}
-	x.setStatus("lastBackup", s.LastBackup, x.BackupVolume.Status.LastBackupName)
-	x.setStatus("lastBackupAt", s.LastBackupAt, x.BackupVolume.Status.LastBackupAt)
-	return x.BackupVolume.Status.LastBackupName
+	return first
+}
+
+// recordLatestBackup records the newest backup that a standby volume follows.
+func (x restore) recordLatestBackup() {
+	if x.followsBackups() {
+		s, b := x.Volume.Status, x.BackupVolume.Status
+		x.setStatus("lastBackup", s.LastBackup, b.LastBackupName)
+		x.setStatus("lastBackupAt", s.LastBackupAt, b.LastBackupAt)
+	}
 }
 
 // readResult ends the restore once the engine has the backup; the restore of a standby volume continues until a user activates it.

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// startPatience is how long a replica may take to start while another healthy one runs; then the volume continues without it. Its node
+	// startTimeout is how long a replica may take to start while another healthy one runs; then the volume continues without it. Its node
 	// may be ready while its instance manager cannot run.
-	startPatience = 2 * time.Minute
+	startTimeout = 2 * time.Minute
 	// startSlow is the time after which a replica that does not start is reported as what blocks the volume.
 	startSlow = 10 * time.Second
 )
@@ -23,21 +23,21 @@ func (w *World) Starts(r *v1beta2.Replica) bool {
 		!w.nodeDown(i.node)
 }
 
-// overdue reports whether the time to wait for a replica is over.
-func (d *draft) overdue(r *v1beta2.Replica) bool {
+// checkStartTimeout reports whether the time to wait for a replica is over; until then it requests an evaluation for that moment.
+func (d *draft) checkStartTimeout(r *v1beta2.Replica) bool {
 	since, known := d.StartsSince[r.Name]
 	if !known || !d.Starts(r) {
 		return false
 	}
-	due := since.Add(startPatience)
+	due := since.Add(startTimeout)
 	if d.Now.Before(due) {
 		d.requeueAt(due)
 	}
 	return !d.Now.Before(due)
 }
 
-// tooLate returns why such a replica is marked.
-func tooLate() string { return "it did not start within " + startPatience.String() }
+// tooLate returns why a replica is marked whose time is over.
+func tooLate() string { return "it did not start within " + startTimeout.String() }
 
 // reportSlow reports a replica that does not start as what blocks the volume; false if it is too early.
 func (d *draft) reportSlow(r *v1beta2.Replica, last bool) bool {
@@ -49,7 +49,7 @@ func (d *draft) reportSlow(r *v1beta2.Replica, last bool) bool {
 		d.requeueAt(at)
 		return false
 	}
-	then := "the volume continues without it at " + stamp(since.Add(startPatience)) + "."
+	then := "the volume continues without it at " + stamp(since.Add(startTimeout)) + "."
 	if last {
 		then = "no other healthy replica runs: check the instance manager of that node."
 	}

@@ -75,26 +75,26 @@ type targetMove struct{ *draft }
 func (m targetMove) decide() {
 	original := m.Volume.Spec.NodeID
 	m.stopOtherEngines()
-	destination := m.destination(original)
+	destination := m.chooseDestination(original)
 	switch {
 	case m.second == nil && !m.relocatedTargetFailed() && m.engine.Spec.NodeID == destination:
 		m.recordImage(original)
 	case m.second == nil:
 		m.begin(destination)
-	case m.secondCounts(destination):
+	case m.keepSecond(destination):
 		m.switchWhenReady(original, destination)
 	case m.switchAlmostComplete(destination): // it moves on from there: reversing on the way could repeat for ever
 		m.connectFrontend(m.frontend, m.second, original)
 	default:
-		m.stopSecond(original)
+		m.dropSecondTarget(original)
 	}
 	if !m.engine.Spec.Active && leadsTo(m.frontend, m.engine) {
 		m.patch(StageRun, m.engine, "active", true)
 	}
 }
 
-// destination returns the node for the target: its current node as long as it cannot move to the wanted one.
-func (m targetMove) destination(original string) string {
+// chooseDestination returns the node for the target: its current node as long as it cannot move to the wanted one, and then it waits.
+func (m targetMove) chooseDestination(original string) string {
 	at, wanted := m.engine.Spec.NodeID, m.Volume.Spec.TargetNodeID
 	if wanted == "" {
 		wanted = original
@@ -104,7 +104,7 @@ func (m targetMove) destination(original string) string {
 	case m.nodeDown(wanted):
 		m.wait(v1beta2.ReasonNodeDown, fmt.Sprintf("Its target stays on %s: node %s is down.", at, wanted))
 		return at
-	case wanted != original && m.Nodes[wanted].Upgrading, u != nil && u.leaves():
+	case wanted != original && m.Nodes[wanted].Upgrading, u != nil && u.replacesManager():
 		m.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Its target stays on %s: the data engine of node %s is being upgraded.", at,
 			wanted))
 		return at
@@ -127,12 +127,21 @@ func (m targetMove) begin(destination string) {
 		if !m.engineBusy() && m.requestPoll() {
 			m.createSecond(destination)
 		}
-	case m.relocatedTargetFailed(), m.nodeDown(at) && at != destination && m.hasHealthySuccessor() && (fencing{m.draft}).fence():
-		if !m.failUnreachable() {
-			m.createSecond(destination)
+	case m.relocatedTargetFailed():
+		m.createReachableSecond(destination)
+	case m.nodeDown(at) && at != destination && m.hasHealthySuccessor():
+		if (ioSuspension{m.draft}).suspendIO() {
+			m.createReachableSecond(destination)
 		}
 	}
 	m.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target moves from node %s to node %s.", at, destination))
+}
+
+// createReachableSecond creates the second engine over the replicas that it can reach; the others are marked in an evaluation before.
+func (m targetMove) createReachableSecond(node string) {
+	if !m.failUnreachable() {
+		m.createSecond(node)
+	}
 }
 
 func (m targetMove) createSecond(node string) {
@@ -178,11 +187,11 @@ func (f Facts) engineBusy() bool {
 
 // failUnreachable marks the replicas that the next engine will not have; it reports whether there were any.
 func (m targetMove) failUnreachable() bool {
-	any := false
+	marked := false
 	for _, r := range m.Replicas {
 		if m.mode(r.Name) == v1beta2.ReplicaModeRW && m.healthy(r) && (m.nodeDown(r.Spec.NodeID) || !m.running(ofReplica(r))) {
-			any = m.fail(r, "it cannot be reached while the target moves") || any
+			marked = m.fail(r, "it cannot be reached while the target moves") || marked
 		}
 	}
-	return any
+	return marked
 }

@@ -6,9 +6,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// secondCounts reports whether the second engine may become the volume's: it is on the wanted node, did not fail, and has all RW replicas
-// of the first one. One that is not ready has retryTarget to become so.
-func (m targetMove) secondCounts(destination string) bool {
+// keepSecond reports whether the second engine may become the volume's: it is on the wanted node, did not fail, and has all RW replicas of
+// the first one. One that is not fit is kept until retryTarget is over, and an evaluation is requested for then.
+func (m targetMove) keepSecond(destination string) bool {
 	e := ofEngine(m.second)
 	if m.second.DeletionTimestamp != nil || !e.wanted || e.node != destination ||
 		m.engine.Spec.NodeID == destination && !m.relocatedTargetFailed() {
@@ -43,21 +43,31 @@ func (f Facts) switchAlmostComplete(destination string) bool {
 
 // switchWhenReady switches the frontend to the second engine once that runs and has all its replicas.
 func (m targetMove) switchWhenReady(original, destination string) {
-	if m.secondReady(original) {
+	if m.prepareSwitch(original) {
 		m.connectFrontend(m.frontend, m.second, original)
 	}
 	m.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target moves from node %s to node %s.", m.engine.Spec.NodeID, destination))
 }
 
-// secondReady reports whether the second engine may take over, or the frontend was already ordered to switch.
-func (m targetMove) secondReady(original string) bool {
-	if !m.running(ofEngine(m.second)) || m.second.Status.Port == 0 || m.engineRuns() && m.secondOutdated() {
+// secondReady reports whether the second engine runs with all its replicas.
+func (f Facts) secondReady() bool {
+	if !f.running(ofEngine(f.second)) || f.second.Status.Port == 0 || f.engineRuns() && f.secondOutdated() {
 		return false
 	}
-	for name := range m.second.Spec.ReplicaAddressMap {
-		if m.second.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeRW {
+	for name := range f.second.Spec.ReplicaAddressMap {
+		if f.second.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeRW {
 			return false
 		}
+	}
+	return true
+}
+
+// prepareSwitch does what must precede a switch of the frontend to the second engine: a poll of the first one, or the suspension of all I/O
+// where that does not run. It reports whether the frontend may switch now, or was ordered to. An order whose suspension was lost is
+// withdrawn.
+func (m targetMove) prepareSwitch(original string) bool {
+	if !m.secondReady() {
+		return false
 	}
 	switch switchOrdered := m.frontend.Spec.EngineName == m.second.Name; {
 	case switchOrdered && suspensionLost(m.frontend): // what the first one acknowledges meanwhile the second one lacks
@@ -65,15 +75,21 @@ func (m targetMove) secondReady(original string) bool {
 		return false
 	case switchOrdered:
 		return true
-	case m.engineRuns() && !m.requestPoll(), !m.engineRuns() && !m.relocatedTargetFailed() && !(fencing{m.draft}).fence():
-		return false
+	case m.engineRuns():
+		if !m.requestPoll() {
+			return false
+		}
+	case !m.relocatedTargetFailed():
+		if !(ioSuspension{m.draft}).suspendIO() {
+			return false
+		}
 	}
 	m.out.Fresh, m.out.FreshFrontends = true, true
 	return true
 }
 
-// stopSecond stops the engine that is not the volume's, never before the frontend leads to the other one. [UPG-3]
-func (m targetMove) stopSecond(original string) {
+// dropSecondTarget stops and removes the engine that is not the volume's, never before the frontend leads to the other one. [UPG-3]
+func (m targetMove) dropSecondTarget(original string) {
 	e := m.second
 	m.wait(v1beta2.ReasonWaitingForEngine, fmt.Sprintf("Its target is on node %s; the engine on node %s stops.", m.engine.Spec.NodeID,
 		e.Spec.NodeID))

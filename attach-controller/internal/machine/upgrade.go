@@ -15,8 +15,8 @@ type Upgrade struct {
 	Replica, Original string
 }
 
-// apart reports whether the volume's replica on the node is out of its engine, and stays so.
-func (u *Upgrade) apart() bool {
+// detachesReplica reports whether the volume's replica on the node is out of its engine, and stays so.
+func (u *Upgrade) detachesReplica() bool {
 	switch u.State {
 	case v1beta2.UpgradeStateDetachingReplicas, v1beta2.UpgradeStateUpgradingInstanceManager, v1beta2.UpgradeStateSwitchingBack:
 		return true
@@ -24,8 +24,8 @@ func (u *Upgrade) apart() bool {
 	return false
 }
 
-// leaves reports whether no engine may start on the node, because its instance manager is being replaced.
-func (u *Upgrade) leaves() bool {
+// replacesManager reports whether no engine may start on the node, because its instance manager is being replaced.
+func (u *Upgrade) replacesManager() bool {
 	return u.State == v1beta2.UpgradeStateDetachingReplicas || u.State == v1beta2.UpgradeStateUpgradingInstanceManager
 }
 
@@ -41,18 +41,19 @@ func (f Facts) upgradeOf(node string) *Upgrade {
 // removedByUpgrade reports whether an upgrade wants a replica out of the running engine.
 func (f Facts) removedByUpgrade(r *v1beta2.Replica) bool {
 	u := f.upgradeOf(r.Spec.NodeID)
-	return u != nil && u.apart() && u.Listed && u.Replica == r.Name && f.isV2()
+	return u != nil && u.detachesReplica() && u.Listed && u.Replica == r.Name && f.isV2()
 }
 
 // excludedByUpgrade reports whether an engine that starts excludes a replica, since another healthy one is available: the instance manager
 // of its node is being replaced.
 func (f Facts) excludedByUpgrade(r *v1beta2.Replica) bool {
 	u := f.upgradeOf(r.Spec.NodeID)
-	if u == nil || !u.apart() || !f.isV2() {
+	if u == nil || !u.detachesReplica() || !f.isV2() {
 		return false
 	}
 	for _, other := range f.Replicas {
-		if v := f.upgradeOf(other.Spec.NodeID); other != r && f.healthy(other) && !f.nodeDown(other.Spec.NodeID) && (v == nil || !v.apart()) {
+		v := f.upgradeOf(other.Spec.NodeID)
+		if other != r && f.healthy(other) && !f.nodeDown(other.Spec.NodeID) && (v == nil || !v.detachesReplica()) {
 			return true
 		}
 	}
@@ -69,10 +70,20 @@ func (m membership) removeForUpgrade(r *v1beta2.Replica, wanted map[string]strin
 	case !mapped:
 		m.fail(r, why)
 		m.stopReplica(r)
-	case !m.otherStays(r, wanted):
+	case m.otherStays(r, wanted):
+		m.detachForUpgrade(r, wanted, why)
+	default:
 		m.wait(v1beta2.ReasonNodeUpgrading, fmt.Sprintf("Replica %s on %s stays, although that node is being upgraded: it is the last "+
 			"RW one.", r.Name, u.Node))
-	case m.requestPoll() && m.fail(r, why):
+	}
+}
+
+// detachForUpgrade marks a replica after a fresh poll, and removes it from the engine's replicas.
+func (m membership) detachForUpgrade(r *v1beta2.Replica, wanted map[string]string, why string) {
+	if !m.requestPoll() {
+		return
+	}
+	if m.fail(r, why) {
 		delete(wanted, r.Name)
 	}
 }
@@ -90,9 +101,9 @@ func (f Facts) otherStays(except *v1beta2.Replica, among map[string]string) bool
 }
 
 // recordImage records the image under which the target runs again on its original node.
-func (m targetMove) recordImage(home string) {
-	u := m.upgradeOf(home)
-	back := u != nil && u.Listed && u.Original == home && u.Image != "" && m.engine.Spec.NodeID == home &&
+func (m targetMove) recordImage(original string) {
+	u := m.upgradeOf(original)
+	back := u != nil && u.Listed && u.Original == original && u.Image != "" && m.engine.Spec.NodeID == original &&
 		(u.State == v1beta2.UpgradeStateSwitchingBack || u.State == v1beta2.UpgradeStateRebuildingReplica)
 	switch {
 	case back && m.Volume.Spec.Image != u.Image:

@@ -31,7 +31,7 @@ type Stage int
 
 // The stages of writes.
 const (
-	StageMake    Stage = iota // defaults of the volume, new engines and frontends
+	StageMake    Stage = iota // defaults of the volume, new engines and frontends, healthyAt of rebuilds that ended with their engine
 	StageMark                 // failedAt, healthyAt, salvageRequested: before any instance starts or stops
 	StageRun                  // what runs where, and over what
 	StageAbandon              // abandoned instances are recorded before the finalizer of their object is dropped

@@ -62,6 +62,8 @@ type World struct {
 	Settings     Settings
 }
 
+// nodeDown reports whether a node is down, or no Longhorn Node of that name exists: so the empty node of an object that is placed nowhere
+// counts as down.
 func (w *World) nodeDown(node string) bool {
 	n, ok := w.Nodes[node]
 	return !ok || !n.Known || n.Down

@@ -7,25 +7,26 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// goneFor is how long a target on a down node has to answer after its frontend was fenced from it.
-const goneFor = 5 * time.Second
+// answerWithin is how long a target on a down node has to answer a poll after all I/O to it was suspended.
+const answerWithin = 5 * time.Second
 
 // The volume fails over from a relocated target when its node is down and the target is wanted elsewhere: the next engine continues
 // without the replica on that node. Kubernetes may report the node late, so that the node is already back, and the next engine would lack
-// what its target acknowledged meanwhile. [UPG-1] So the frontend is fenced from the target before anything is concluded:
+// what its target acknowledged meanwhile. [UPG-1] So all I/O is suspended before anything is concluded:
 //
 //	a copy is left elsewhere      → request the frontend to suspend all I/O
 //	it is suspended               → request a poll of the target; the frontend's suspend request gets the same time
-//	it answers, or goneFor is up  → by the last reported modes mark its replicas there, create the next engine, move the frontend
+//	it answers, or answerWithin is up  → by the last reported modes mark its replicas there, create the next engine, move the frontend
 //	the frontend leads where its spec says, to an engine that runs and was polled, with its replicas marked → resume I/O
 //
 // All of this is in the objects. A target that is back before the frontend has left is the volume's again.
 
-// fencing stops the writes of a target before the volume fails over from it.
-type fencing struct{ *draft }
+// ioSuspension suspends the I/O to a target before the volume fails over from it.
+type ioSuspension struct{ *draft }
 
-// fence reports whether the volume's engine acknowledges no more I/O, and was polled since then.
-func (x fencing) fence() bool {
+// suspendIO requests that the frontend suspends all I/O; it reports whether the volume's engine acknowledges no more, and was polled since
+// then.
+func (x ioSuspension) suspendIO() bool {
 	x.failsOver = true
 	f, request, now := x.frontend, x.frontend.Spec.SuspendRequestedAt, x.Now.UTC().Format(time.RFC3339Nano)
 	down := fmt.Sprintf("node %s is down, and the volume fails over from the target there;", x.engine.Spec.NodeID)
@@ -43,8 +44,8 @@ func (x fencing) fence() bool {
 		x.patch(StageRun, x.engine, "lookRequestedAt", now)
 		x.patch(StageRun, f, "suspendRequestedAt", now)
 		return x.waitSuspended(v1beta2.ReasonNodeDown, why+" the target is polled once more.")
-	case !polledAfter(x.engine, asked) && x.Now.Before(asked.Add(goneFor)):
-		x.requeueAt(asked.Add(goneFor))
+	case !polledAfter(x.engine, asked) && x.Now.Before(asked.Add(answerWithin)):
+		x.requeueAt(asked.Add(answerWithin))
 		return x.waitSuspended(v1beta2.ReasonNodeDown, why+" the target is polled once more.")
 	}
 	x.out.Fresh, x.out.FreshFrontends = true, true

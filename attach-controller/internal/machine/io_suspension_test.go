@@ -59,7 +59,7 @@ func (s *fixture) goesOn() bool {
 
 var alone = map[string]string{"vol-r-1": v1beta2.ReplicaModeRW, "vol-r-2": v1beta2.ReplicaModeERR}
 
-// UPG-1: the frontend is fenced from its target before a fail-over is decided, and until it leads to the next target.
+// UPG-1: all I/O is suspended before a fail-over is decided, and until it leads to the next target.
 func TestATargetAcknowledgesNothingDuringFailOver(t *testing.T) {
 	s := down(t)
 	said := map[string]bool{}
@@ -96,7 +96,7 @@ func TestTheConditionExplainsSuspendedIO(t *testing.T) {
 	require.Contains(t, s.Volume.Status.Conditions[0].Message, "the target is polled once more")
 }
 
-// The target has goneFor to answer from when all I/O is suspended, not from when that was requested.
+// The target has answerWithin to answer from when all I/O is suspended, not from when that was requested.
 func TestATargetHasTimeToAnswerOnceTheIOIsSuspended(t *testing.T) {
 	s := down(t)
 	s.step()
@@ -109,11 +109,11 @@ func TestATargetHasTimeToAnswerOnceTheIOIsSuspended(t *testing.T) {
 	s.imMonitor()
 	asked := s.Now
 	require.Equal(t, asked.UTC().Format(time.RFC3339Nano), s.engineOn("y").Spec.LookRequestedAt)
-	s.Now = s.Now.Add(goneFor - time.Second)
+	s.Now = s.Now.Add(answerWithin - time.Second)
 	verdict := Decide(s.World)
 	require.Empty(t, verdict.Writes)
-	require.Equal(t, asked.Add(goneFor), verdict.RequeueAt)
-	s.Now = asked.Add(goneFor)
+	require.Equal(t, asked.Add(answerWithin), verdict.RequeueAt)
+	s.Now = asked.Add(answerWithin)
 	verdict = Decide(s.World)
 	require.True(t, verdict.Fresh && verdict.FreshFrontends)
 	require.NotEmpty(t, writeOf(t, verdict, s.Replicas[1]).Spec["failedAt"])
@@ -247,7 +247,7 @@ func TestALostSuspensionIsRequestedAgain(t *testing.T) {
 	}, "suspended and polled")
 	lost := s.Frontends[0].Spec.SuspendRequestedAt
 	s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateRunning
-	s.Now = s.Now.Add(2 * goneFor)
+	s.Now = s.Now.Add(2 * answerWithin)
 	s.step()
 	require.NotEqual(t, lost, s.Frontends[0].Spec.SuspendRequestedAt)
 	require.Empty(t, s.Replicas[1].Spec.FailedAt)
@@ -277,7 +277,7 @@ func TestAFrontendLeavesAnUnreachableTargetOnlyWhileSuspended(t *testing.T) {
 			case 1:
 				s.Volume.Spec.TargetNodeID = rapid.SampledFrom([]string{"", "y", "z"}).Draw(t, "target")
 			case 2:
-				s.Now = s.Now.Add(goneFor)
+				s.Now = s.Now.Add(answerWithin)
 			case 3: // the server of the frontend restarts
 				if s.Frontends[0].Status.CurrentState == v1beta2.InstanceStateSuspended {
 					s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateRunning
