@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench check lint drift generate build images push build-files build-format controlplane manifests
+.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench check lint drift generate build plugin images push build-files build-format controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -100,6 +100,10 @@ images: ## container images into bin/images: an OCI layout for each controller, 
 push: ## push the images of `make images`: REGISTRY=registry.example.com/storage
 	$(GO) -C tools/images run . push --out ../../bin/images $(or $(REGISTRY),$(error REGISTRY is where the images go, such as registry.example.com/storage))
 
+plugin: ## kubectl drover alone, into bin/
+	@mkdir -p bin
+	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o bin/ ./kubectl-drover
+
 generate: manifests build-files build-format ## generated code, CRDs, roles and BUILD files
 	tools/use_repo.sh
 
@@ -114,6 +118,7 @@ manifests:
 	$(foreach c,$(CONTROLLERS),$(CONTROLLER_GEN) rbac:roleName=drover-$(c) paths=./$(c)/... paths=./shared/runkit output:rbac:dir=$(c)/deploy &&) true
 	$(GO) run ./e2e/tokens
 	$(GO) run ./e2e/faults --page docs/rules.md
+	$(GO) run ./kubectl-drover/docgen
 
 drift: ## formatting, generated files, BUILD files, go.mod: fails on a difference and prints how to fix it
 	@tools/check.sh

@@ -26,6 +26,10 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 	pages := t.TempDir()
 	run(t, "./crds/docgen", "-definitions", "crds", "-source", typesDir, "-out", pages)
 	requireSame(t, pages, pagesDir, "*.md")
+
+	plugin := t.TempDir()
+	run(t, "./kubectl-drover/docgen", "-out", filepath.Join(plugin, "kubectl-drover.md"))
+	requireSame(t, plugin, "docs", "kubectl-drover*.md")
 }
 
 // controllerGen is the generator in the version that `go generate` uses.

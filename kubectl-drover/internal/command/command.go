@@ -83,7 +83,7 @@ prefix. All of kubectl's flags for connections are accepted: kubectl options lis
 		cobra.FixedCompletions([]string{outputJSON, outputYAML, outputName}, cobra.ShellCompDirectiveNoFileComp))
 	_ = root.RegisterFlagCompletionFunc("namespace", f.completeNamespaces)
 	for _, command := range f.Commands() {
-		command.Long += "\n\nNeeds: " + rightsSentence(command.Rights) + "."
+		command.Long += "\n\n" + rightsSentences(command.Rights)
 		root.AddCommand(command.Command)
 	}
 	root.SetIn(f.Streams.In)
@@ -119,20 +119,4 @@ func (f *Frame) Run(ctx context.Context, version string, args []string) int {
 	}
 	_, _ = fmt.Fprintf(f.Streams.ErrOut, "error: %v\n", err)
 	return ExitFailed
-}
-
-// rightsSentence returns the rights as a list, in their order.
-func rightsSentence(rights []cluster.Right) string {
-	parts := make([]string, 0, len(rights))
-	for _, right := range rights {
-		part := right.Verb + " " + right.Name()
-		if right.Everywhere {
-			part += " (everywhere)"
-		}
-		if right.Without != "" {
-			part += " (optional)"
-		}
-		parts = append(parts, part)
-	}
-	return strings.Join(parts, ", ")
 }

@@ -17,11 +17,19 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/cluster"
 )
 
 var update = flag.Bool("update", false, "write the golden outputs instead of comparing them")
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) {
+	testkit.Main(m, testkit.WithClusterOptions(cluster.Options{Audit: true}))
+}
+
+// discarded are streams that keep nothing.
+func discarded() genericiooptions.IOStreams {
+	return genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}
+}
 
 // noon is the time of every test: the objects in testdata have times before it.
 var noon = time.Date(2026, time.August, 1, 12, 0, 0, 0, time.UTC)
@@ -91,10 +99,15 @@ func (s *scenario) run(args ...string) result {
 
 // runBare runs a command line without -n.
 func (s *scenario) runBare(args ...string) result {
+	return s.runRaw(append(args, "--kubeconfig", s.kubeconfig)...)
+}
+
+// runRaw runs a command line as it is.
+func (s *scenario) runRaw(args ...string) result {
 	var out, errors bytes.Buffer
 	frame := NewFrame(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errors})
 	frame.Now = func() time.Time { return noon }
-	code := frame.Run(s.t.Context(), "0.0.0-test", append(args, "--kubeconfig", s.kubeconfig))
+	code := frame.Run(s.t.Context(), "0.0.0-test", args)
 	return result{out: out.String(), err: errors.String(), code: code}
 }
 
