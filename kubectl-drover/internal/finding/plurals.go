@@ -1,9 +1,22 @@
 package finding
 
-// plurals are the resources of Drover's definitions.
-var plurals = map[string]bool{
-	"backingimagedatasources": true, "backingimages": true, "backups": true, "backuptargets": true, "backupvolumes": true,
-	"dataengineupgrademanagers": true, "enginefrontends": true, "engineimages": true, "engines": true, "instancemanagers": true,
-	"nodedataengineupgrades": true, "nodes": true, "orphans": true, "recurringjobs": true, "replicas": true, "settings": true,
-	"sharemanagers": true, "snapshots": true, "volumeattachments": true, "volumes": true,
-}
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// plurals are the resources of Drover's definitions; a plural is its kind in lower case with an s.
+var plurals = func() map[string]bool {
+	scheme := runtime.NewScheme()
+	_ = v1beta2.AddToScheme(scheme) // it always succeeds
+	out := map[string]bool{}
+	for kind := range scheme.KnownTypes(v1beta2.GroupVersion) {
+		if _, isList := scheme.KnownTypes(v1beta2.GroupVersion)[kind+"List"]; isList {
+			out[strings.ToLower(kind)+"s"] = true
+		}
+	}
+	return out
+}()

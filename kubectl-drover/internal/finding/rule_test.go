@@ -45,7 +45,7 @@ func TestAReasonIsListedOnceForItsCondition(t *testing.T) {
 
 // What to do stands in one place, the guide, and a rule that names a guide must lead to it.
 func TestTheGuideOfARuleExplainsItsReason(t *testing.T) {
-	root, err := cluster.ModuleRoot()
+	root, err := cluster.SourceRoot()
 	require.NoError(t, err)
 	pages := map[string]string{}
 	for k, rule := range table() {

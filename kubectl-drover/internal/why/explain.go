@@ -127,7 +127,7 @@ func tickets(w *world.World) []Ticket {
 		a := &w.Attachments.Items[i]
 		for id, ticket := range a.Spec.AttachmentTickets {
 			answer := a.Status.AttachmentTicketStatuses[id]
-			one := Ticket{ID: id, Type: ticket.Type, Node: ticket.NodeID, For: wanter(w, id, ticket), Priority: v1beta2.TicketPriority(ticket.Type),
+			one := Ticket{ID: id, Type: ticket.Type, Node: ticket.NodeID, For: wanter(w, ticket), Priority: v1beta2.TicketPriority(ticket.Type),
 				Holds: a.Status.Holder == id, Satisfied: answer.Satisfied}
 			for _, c := range answer.Conditions {
 				if c.Type == v1beta2.TicketSatisfied {
@@ -150,7 +150,7 @@ func tickets(w *world.World) []Ticket {
 }
 
 // wanter returns for whom a ticket is: pods by name where they are known, the owner of the volume's own work, or a person.
-func wanter(w *world.World, id string, ticket v1beta2.AttachmentTicket) string {
+func wanter(w *world.World, ticket v1beta2.AttachmentTicket) string {
 	if kind, name := ticket.Parameters[v1beta2.TicketOwnerKind], ticket.Parameters[v1beta2.TicketOwnerName]; name != "" {
 		return strings.TrimSpace(kind + " " + name)
 	}
@@ -159,7 +159,7 @@ func wanter(w *world.World, id string, ticket v1beta2.AttachmentTicket) string {
 		if pods := podsOn(w, ticket.NodeID); pods != "" {
 			return pods
 		}
-		return "Kubernetes, VolumeAttachment " + id
+		return "Kubernetes"
 	case v1beta2.AttacherLonghornAPI:
 		return "a person"
 	}
