@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench check lint drift generate build plugin images push build-files build-format controlplane manifests
+.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench check lint drift generate build plugin images push charts build-files build-format controlplane manifests
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,7 @@ test: ## every test, on a real API server
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
 	$(GO) test -timeout 30m $(SIDE_BY_SIDE) ./...
 	$(GO) -C tools/images test ./...
+	$(GO) -C tools/charts test ./...
 
 quick: controlplane ## tests without a control plane, and one volume's lifecycle: for each save; about a minute once built
 	GO=$(GO) tools/quick.sh
@@ -104,7 +105,11 @@ plugin: ## kubectl drover alone, into bin/
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o bin/ ./kubectl-drover
 
-generate: manifests build-files build-format ## generated code, CRDs, roles and BUILD files
+charts: ## <controller>/deploy from the charts, and archives of the charts into bin/charts
+	$(GO) -C tools/charts run . render
+	$(GO) -C tools/charts run . package ../../bin/charts
+
+generate: manifests charts build-files build-format ## generated code, CRDs, roles, plain manifests and BUILD files
 	tools/use_repo.sh
 
 build-files:

@@ -32,13 +32,16 @@ func TestAPIServerAcceptsEveryDefinitionTheCostOfItsRulesIncluded(t *testing.T) 
 	}
 }
 
-func TestKustomizationListsEveryDefinitionAndPolicy(t *testing.T) {
+func TestKustomizationListsEveryDefinitionPolicyAndRole(t *testing.T) {
 	raw, err := os.ReadFile("kustomization.yaml")
 	require.NoError(t, err)
 	var kustomization struct{ Resources []string }
 	require.NoError(t, yaml.Unmarshal(raw, &kustomization))
 	files, err := filepath.Glob("policies/*.yaml")
 	require.NoError(t, err)
+	roles, err := filepath.Glob("roles/*.yaml")
+	require.NoError(t, err)
+	files = append(files, roles...)
 	for file := range definitions(t) {
 		files = append(files, file)
 	}

@@ -1,0 +1,347 @@
+package main
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/yaml"
+
+	"drover.dev/drover/shared/testkit"
+)
+
+// The control plane of these tests has no definitions: the charts bring them.
+func TestMain(m *testing.M) {
+	slog.SetLogLoggerLevel(slog.LevelWarn)
+	log.SetLogger(logr.Discard())
+	testkit.Main(m, testkit.WithCRDs())
+}
+
+var charts = append([]string{"crds", "drover"}, controllers...)
+
+func readValues(t *testing.T, path string) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	values := map[string]any{}
+	require.NoError(t, yaml.Unmarshal(text, &values))
+	return values
+}
+
+// objects parses manifests.
+func objects(t *testing.T, manifests map[string]string) []*unstructured.Unstructured {
+	t.Helper()
+	var all []*unstructured.Unstructured
+	for _, name := range slices.Sorted(maps.Keys(manifests)) {
+		for text := range strings.SplitSeq(manifests[name], "\n---\n") {
+			object := &unstructured.Unstructured{}
+			require.NoError(t, yaml.Unmarshal([]byte(text), &object.Object), "%s:\n%s", name, text)
+			if len(object.Object) > 0 {
+				all = append(all, object)
+			}
+		}
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+func kinds(all []*unstructured.Unstructured) map[string]int {
+	count := map[string]int{}
+	for _, object := range all {
+		count[object.GetKind()]++
+	}
+	return count
+}
+
+// People who use kubectl and people who use Helm install the same.
+func TestPlainManifestsAreWhatTheChartsRender(t *testing.T) {
+	for _, controller := range controllers {
+		rendered, err := render(chartDir(controller), "longhorn-system", nil)
+		require.NoError(t, err)
+		deploy := filepath.Join(root, controller, "deploy")
+		for name, text := range rendered {
+			deployed, err := os.ReadFile(filepath.Join(deploy, name))
+			require.NoError(t, err)
+			require.Equal(t, text, string(deployed), "%s/%s: change charts/controller and run make charts", deploy, name)
+		}
+		var kustomization struct{ Resources []string }
+		text, err := os.ReadFile(filepath.Join(deploy, "kustomization.yaml"))
+		require.NoError(t, err)
+		require.NoError(t, yaml.Unmarshal(text, &kustomization))
+		require.ElementsMatch(t, slices.Collect(maps.Keys(rendered)), kustomization.Resources, deploy)
+	}
+	rendered, err := render(chartDir("crds"), "longhorn-system", nil)
+	require.NoError(t, err)
+	var plain []*unstructured.Unstructured
+	var kustomization struct{ Resources []string }
+	text, err := os.ReadFile(filepath.Join(root, "crds", "kustomization.yaml"))
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(text, &kustomization))
+	for _, file := range kustomization.Resources {
+		text, err := os.ReadFile(filepath.Join(root, "crds", file))
+		require.NoError(t, err)
+		plain = append(plain, objects(t, map[string]string{file: string(text)})...)
+	}
+	charted := objects(t, rendered)
+	for _, object := range charted {
+		if object.GetKind() == "CustomResourceDefinition" {
+			annotations := object.GetAnnotations()
+			require.Equal(t, "keep", annotations["helm.sh/resource-policy"], object.GetName())
+			delete(annotations, "helm.sh/resource-policy")
+			object.SetAnnotations(annotations)
+		}
+	}
+	require.ElementsMatch(t, plain, charted)
+}
+
+func TestEveryChartIsLintedWithDefaultsAndWithAllValues(t *testing.T) {
+	for _, name := range charts {
+		for _, values := range []map[string]any{nil, allValues(t, name)} {
+			result := (&action.Lint{Strict: true, Namespace: "longhorn-system"}).Run([]string{chartDir(name)}, values)
+			require.Empty(t, result.Errors, name)
+			require.Equal(t, 1, result.TotalChartsLinted)
+		}
+	}
+}
+
+// allValues returns other values than the defaults for a chart.
+func allValues(t *testing.T, chart string) map[string]any {
+	t.Helper()
+	all := readValues(t, "testdata/all-values.yaml")
+	switch chart {
+	case "crds":
+		return map[string]any{"policies": map[string]any{"enabled": false}, "roles": map[string]any{"enabled": false}}
+	case "drover":
+		values := map[string]any{"global": map[string]any{"imageRegistry": "mirror.example.com", "imagePullSecrets": []any{map[string]any{"name": "all"}}}}
+		for _, controller := range controllers {
+			values[controller] = readValues(t, "testdata/all-values.yaml")
+		}
+		return values
+	}
+	return all
+}
+
+// leaves returns the paths of all values, with what is below lists and free maps left out.
+func leaves(path string, value any) []string {
+	fields, isMap := value.(map[string]any)
+	if !isMap || len(fields) == 0 || slices.Contains([]string{".requests", ".limits", ".metricsFrom", ".labels"}, filepath.Ext(path)) ||
+		!strings.Contains(path, ".") && (path == "nodeSelector" || path == "podAnnotations") {
+		return []string{path}
+	}
+	var all []string
+	for name, field := range fields {
+		all = append(all, leaves(strings.TrimPrefix(path+"."+name, "."), field)...)
+	}
+	return all
+}
+
+func TestEveryValueOfAControllerChangesWhatIsRendered(t *testing.T) {
+	defaults, all := readValues(t, "../../charts/controller/values.yaml"), readValues(t, "testdata/all-values.yaml")
+	for _, path := range leaves("", defaults) {
+		require.Contains(t, leaves("", all), path, "testdata/all-values.yaml lacks a value")
+	}
+	before, err := render(chartDir("im-monitor"), "longhorn-system", all)
+	require.NoError(t, err)
+	for _, path := range leaves("", all) {
+		if path == "image.tag" {
+			continue // the digest wins
+		}
+		values, fields := readValues(t, "testdata/all-values.yaml"), strings.Split(path, ".")
+		inner := values
+		for _, field := range fields[:len(fields)-1] {
+			inner = inner[field].(map[string]any)
+		}
+		delete(inner, fields[len(fields)-1])
+		if path == "networkPolicy.enabled" {
+			inner["enabled"] = false
+		}
+		if path == "networkPolicy.metricsFrom" {
+			inner["metricsFrom"] = map[string]any{"other": "label"}
+		}
+		after, err := render(chartDir("im-monitor"), "longhorn-system", values)
+		require.NoError(t, err, path)
+		require.NotEqual(t, before, after, path)
+	}
+}
+
+func TestAnImageIsNamedByTagOrDigest(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("ab", 32)
+	for want, values := range map[string]string{
+		"drover/im-monitor:v0.1.0":                       `{}`,
+		"drover/im-monitor:v0.2.0":                       `{image: {tag: v0.2.0}}`,
+		"drover/im-monitor@" + digest:                    `{image: {tag: v0.2.0, digest: "` + digest + `"}}`,
+		"registry.example.com/drover/im-monitor:v0.1.0":  `{image: {registry: registry.example.com}}`,
+		"mirror.example.com/drover/im-monitor:v0.1.0":    `{global: {imageRegistry: mirror.example.com}}`,
+		"registry.example.com/storage/monitor@" + digest: `{global: {imageRegistry: mirror.example.com}, image: {registry: registry.example.com, repository: storage/monitor, digest: "` + digest + `"}}`,
+	} {
+		given := map[string]any{}
+		require.NoError(t, yaml.Unmarshal([]byte(values), &given))
+		rendered, err := render(chartDir("im-monitor"), "longhorn-system", given)
+		require.NoError(t, err)
+		require.Contains(t, rendered["deployment.yaml"], "\n        image: "+want+"\n")
+	}
+}
+
+func TestATypoInAValueIsRefusedWithItsName(t *testing.T) {
+	for _, c := range []struct{ chart, values, named string }{
+		{"im-monitor", `{replica: 3}`, "replica"},
+		{"im-monitor", `{image: {tagg: v1}}`, "tagg"},
+		{"im-monitor", `{image: {digest: "sha256:12"}}`, "digest"},
+		{"orphan-controller", `{resources: {limit: {memory: 1Gi}}}`, "limit"},
+		{"attach-controller", `{tolerations: [{kei: a}]}`, "kei"},
+		{"snapshot-controller", `{log: {level: verbose}}`, "level"},
+		{"upgrade-controller", `{extraArgs: [observe]}`, "extraArgs"},
+		{"crds", `{policy: {enabled: false}}`, "policy"},
+		{"crds", `{roles: {enable: false}}`, "enable"},
+		{"drover", `{im-monitr: {enabled: false}}`, "im-monitr"},
+		{"drover", `{im-monitor: {replica: 3}}`, "replica"},
+		{"drover", `{crds: {roles: {enable: false}}}`, "enable"},
+		{"drover", `{global: {registry: example.com}}`, "registry"},
+	} {
+		values := map[string]any{}
+		require.NoError(t, yaml.Unmarshal([]byte(c.values), &values))
+		_, err := render(chartDir(c.chart), "longhorn-system", values)
+		require.ErrorContains(t, err, c.named, "%s: %s", c.chart, c.values)
+		require.ErrorContains(t, err, "schema", "%s: %s", c.chart, c.values)
+	}
+}
+
+func TestEveryPartOfTheSystemCanBeSwitchedOff(t *testing.T) {
+	whole, err := render(chartDir("drover"), "longhorn-system", nil)
+	require.NoError(t, err)
+	for _, part := range append([]string{"crds"}, controllers...) {
+		rendered, err := render(chartDir("drover"), "longhorn-system", map[string]any{part: map[string]any{"enabled": false}})
+		require.NoError(t, err)
+		own := 0
+		for name, text := range whole {
+			if strings.HasPrefix(name, "charts/"+part+"/") {
+				own++
+				require.NotContains(t, rendered, name)
+				continue
+			}
+			require.Equal(t, text, rendered[name], name)
+		}
+		require.NotZero(t, own, part)
+	}
+}
+
+func TestMonitoringIsRenderedOnlyOnRequestAndHasEveryAlert(t *testing.T) {
+	rules, err := testkit.AlertRules(filepath.Join(root, "docs/alerts/rules.yaml"))
+	require.NoError(t, err)
+	charted := map[string]bool{}
+	for _, controller := range controllers {
+		rendered, err := render(chartDir(controller), "longhorn-system", nil)
+		require.NoError(t, err)
+		require.NotContains(t, rendered, "servicemonitor.yaml")
+		require.NotContains(t, rendered, "prometheusrule.yaml")
+		rendered, err = render(chartDir(controller), "longhorn-system", allValues(t, controller))
+		require.NoError(t, err)
+		require.Contains(t, rendered, "servicemonitor.yaml")
+		var rule struct {
+			Spec struct {
+				Groups []struct{ Rules []testkit.AlertRule }
+			}
+		}
+		require.NoError(t, yaml.Unmarshal([]byte(rendered["prometheusrule.yaml"]), &rule))
+		own := "drover_" + strings.ReplaceAll(controller, "-", "_") + "_"
+		for _, group := range rule.Spec.Groups {
+			for _, alert := range group.Rules {
+				require.Contains(t, alert.Expr, own)
+				require.True(t, slices.ContainsFunc(rules, func(source testkit.AlertRule) bool {
+					return source.Alert == alert.Alert && source.Expr == alert.Expr
+				}), alert.Alert)
+				charted[alert.Alert] = true
+			}
+		}
+	}
+	for _, rule := range rules {
+		require.True(t, charted[rule.Alert], "%s is in no chart", rule.Alert)
+	}
+}
+
+// Kubernetes does not let a binding name another role, and whoever applies a role of an existing name takes it over.
+func TestNamesOfRightsAreDroversOwn(t *testing.T) {
+	rendered, err := render(chartDir("drover"), "longhorn-system", nil)
+	require.NoError(t, err)
+	all := objects(t, rendered)
+	for _, object := range all {
+		if strings.HasSuffix(object.GetKind(), "Role") || strings.HasSuffix(object.GetKind(), "RoleBinding") {
+			require.Regexp(t, `^drover-`, object.GetName())
+		}
+	}
+	require.Equal(t, 7, kinds(all)["ClusterRole"])
+}
+
+func TestVersionsOfChartsFitTheBinariesAndTheWhole(t *testing.T) {
+	whole, err := loader.Load(chartDir("drover"))
+	require.NoError(t, err)
+	for _, dependency := range whole.Metadata.Dependencies {
+		part, err := loader.Load(chartDir(dependency.Name))
+		require.NoError(t, err)
+		require.Equal(t, part.Metadata.Version, dependency.Version, dependency.Name)
+		require.Equal(t, dependency.Name+".enabled", dependency.Condition)
+		require.Equal(t, "file://../"+dependency.Name, dependency.Repository)
+	}
+	require.Len(t, whole.Metadata.Dependencies, 1+len(controllers))
+	for _, controller := range controllers {
+		version, err := os.ReadFile(filepath.Join(root, controller, "VERSION"))
+		require.NoError(t, err)
+		part, err := loader.Load(chartDir(controller))
+		require.NoError(t, err)
+		require.Equal(t, strings.TrimSpace(string(version)), part.Metadata.AppVersion, controller)
+		require.Equal(t, controller, part.Metadata.Name)
+	}
+}
+
+func TestTheREADMEOfAChartHasEveryValue(t *testing.T) {
+	for _, name := range []string{"controller", "crds", "drover"} {
+		readme, err := os.ReadFile(filepath.Join(chartDir(name), "README.md"))
+		require.NoError(t, err)
+		for _, path := range leaves("", readValues(t, filepath.Join(chartDir(name), "values.yaml"))) {
+			if strings.HasPrefix(path, "resources.") {
+				path = "resources"
+			}
+			require.Contains(t, string(readme), fmt.Sprintf("`%s`", path), name)
+		}
+	}
+}
+
+func TestAPackedChartRendersTheSame(t *testing.T) {
+	dir := t.TempDir()
+	_, err := pack(dir)
+	require.NoError(t, err)
+	for _, name := range charts {
+		archives, err := filepath.Glob(filepath.Join(dir, name+"-[0-9]*.tgz"))
+		require.NoError(t, err)
+		require.Len(t, archives, 1, name)
+		packed, err := render(archives[0], "elsewhere", nil)
+		require.NoError(t, err)
+		plain, err := render(chartDir(name), "elsewhere", nil)
+		require.NoError(t, err)
+		require.Equal(t, plain, packed)
+		for file, text := range plain {
+			require.NotContains(t, text, "longhorn-system", "%s: %s", name, file)
+		}
+	}
+	again, err := pack(t.TempDir())
+	require.NoError(t, err)
+	for _, archive := range again {
+		first, err := os.ReadFile(filepath.Join(dir, filepath.Base(archive)))
+		require.NoError(t, err)
+		second, err := os.ReadFile(archive)
+		require.NoError(t, err)
+		require.Equal(t, sha256.Sum256(first), sha256.Sum256(second), archive)
+	}
+}

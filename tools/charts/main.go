@@ -1,0 +1,105 @@
+// Command charts renders charts with their default values into the plain manifests of each controller, and packs charts for a registry.
+//
+//	charts render       # <controller>/deploy, what kubectl apply -k takes
+//	charts package bin/charts
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
+)
+
+// controllers have a chart of their own, of their name.
+var controllers = []string{"attach-controller", "im-monitor", "orphan-controller", "snapshot-controller", "upgrade-controller"}
+
+// root is where the repository is, seen from this directory.
+const root = "../.."
+
+func main() {
+	slog.SetLogLoggerLevel(slog.LevelWarn) // the loader reports every symbolic link
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "charts:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	switch {
+	case len(args) == 1 && args[0] == "render":
+		return writeManifests()
+	case len(args) == 2 && args[0] == "package":
+		archives, err := pack(args[1])
+		fmt.Println(strings.Join(archives, "\n"))
+		return err
+	default:
+		return errors.New("the arguments are render, or package and a directory")
+	}
+}
+
+// writeManifests writes into each controller's deploy what its chart renders for longhorn-system.
+func writeManifests() error {
+	for _, controller := range controllers {
+		rendered, err := render(chartDir(controller), "longhorn-system", nil)
+		if err != nil {
+			return err
+		}
+		for name, text := range rendered {
+			path := filepath.Join(root, controller, "deploy", name)
+			if linked(controller, name) {
+				continue
+			}
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// linked reports whether the chart takes a file of deploy as it is: role.yaml, which is generated from the code, and policy.yaml.
+func linked(controller, name string) bool {
+	chart, err := os.Stat(filepath.Join(chartDir(controller), "templates", name))
+	if err == nil && name == "role.yaml" {
+		return true
+	}
+	deployed, missing := os.Stat(filepath.Join(root, controller, "deploy", name))
+	return err == nil && missing == nil && os.SameFile(chart, deployed)
+}
+
+// pack writes every chart as an archive into dir and returns their paths. Equal sources give equal archives.
+func pack(dir string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	charts, err := filepath.Glob(chartDir("*/Chart.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var archives []string
+	for _, file := range charts {
+		loaded, err := loader.Load(filepath.Dir(file))
+		if err != nil {
+			return archives, err
+		}
+		loaded.StampModTimes(time.Unix(0, 0))
+		parts := slices.Clone(loaded.Dependencies()) // the loader has them in no order
+		slices.SortFunc(parts, func(a, b *chart.Chart) int { return strings.Compare(a.Name(), b.Name()) })
+		loaded.SetDependencies(parts...)
+		path, err := chartutil.Save(loaded, dir)
+		if err != nil {
+			return archives, err
+		}
+		archives = append(archives, path)
+	}
+	return archives, nil
+}
