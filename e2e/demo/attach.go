@@ -76,6 +76,9 @@ func (d *demo) competition(ctx context.Context) error {
 	if err := d.tables(ctx, "volumeattachments", "lhva"); err != nil {
 		return err
 	}
+	if err := d.plugin(ctx, "why", shop); err != nil {
+		return err
+	}
 	return s.step(ctx, "the pod ends, and the snapshot gets the volume again", func(ctx context.Context) (string, error) {
 		if err := w.DropTicket(ctx, shop, "csi-"+shop+"-"+helper); err != nil {
 			return "", err
@@ -114,7 +117,10 @@ func (d *demo) outage(ctx context.Context) error {
 			return err
 		}
 	}
-	return d.tables(ctx, "volumes", "lhv")
+	if err := d.tables(ctx, "volumes", "lhv"); err != nil {
+		return err
+	}
+	return d.plugin(ctx, "doctor")
 }
 
 // remember records the engine of a volume on the partitioned node.

@@ -54,6 +54,9 @@ func run(ctx context.Context, keep bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
+	if err := world.Build(ctx, w.Dir, nil, world.Plugin); err != nil {
+		return err
+	}
 	d := &demo{scenario: s, world: w}
 	if err := d.run(ctx); err != nil {
 		return err

@@ -185,7 +185,7 @@ func (d *demo) untouched(ctx context.Context) error {
 		}); err != nil {
 		return err
 	}
-	return d.tables(ctx, "volumes", "lhv")
+	return d.plugin(ctx, "status")
 }
 
 // whole compares the instances and data that the volume's objects claim with the data plane.

@@ -26,6 +26,9 @@ const (
 	UpgradeController  = "upgrade-controller"
 )
 
+// Plugin is the name of kubectl's plugin.
+const Plugin = "kubectl-drover"
+
 // EveryController names all controllers; Controllers names those of a World.
 func EveryController() []string {
 	return []string{AttachController, IMMonitor, OrphanController, SnapshotController, UpgradeController}
@@ -38,6 +41,7 @@ var packages = map[string]string{
 	SimulatorBinary:    "./im-monitor/simulator",
 	SnapshotController: "./snapshot-controller",
 	UpgradeController:  "./upgrade-controller",
+	Plugin:             "./kubectl-drover",
 }
 
 // Overlay replaces source files in a build: path, relative to the module root or absolute → contents.
