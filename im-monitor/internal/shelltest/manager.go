@@ -192,8 +192,6 @@ func (e *Env) process(ctx context.Context, access *rest.Config, at cuts, onCut f
 
 // wire is what the binary's setup does, without the evaluation and with short times.
 func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, executor, removing client.Client) error {
-	executorRuntime, removalRuntime := *rt, *rt
-	executorRuntime.Client, removalRuntime.Client = executor, removing
 	instances, removal := e.instances(), e.removal
 	removal.Locks = instances.Locks
 	store := inventory.New(inventory.Config{Connect: e.Servers.connect, Settle: 300 * time.Millisecond, AbsenceGap: 50 * time.Millisecond,
@@ -202,14 +200,17 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, executor, removing c
 	options := instancemanager.DefaultOptions()
 	options.UnreachableAfter = 300 * time.Millisecond
 	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
-	return errors.Join(
+	err := errors.Join(
 		settingcontroller.Setup(rt, settings),
 		nodecontroller.Setup(ctx, rt, settings),
 		instancemanagercontroller.Setup(ctx, rt, settings, store, options),
 		diskcontroller.Setup(ctx, rt, settings, store, store.Disk, e.Servers,
 			diskcontroller.Options{Period: time.Hour, Gap: 10 * time.Millisecond,
 				CallTimeout: 100 * time.Millisecond, RetryMin: 100 * time.Millisecond, RetryMax: time.Second}),
-		ownershipcontroller.Setup(ctx, rt),
+		ownershipcontroller.Setup(ctx, rt))
+	executorRuntime, removalRuntime := *rt, *rt // once indexes were added: copies share what is known of them
+	executorRuntime.Client, removalRuntime.Client = executor, removing
+	return errors.Join(err,
 		instancecontroller.Setup(ctx, &executorRuntime, settings, store, instances),
 		removalcontroller.Setup(ctx, &removalRuntime, store, removal),
 		rt.Manager.Add(store),
