@@ -53,3 +53,14 @@ func TestAnEngineObjectMapsWhatAnyOfItsFieldsNames(t *testing.T) {
 	e.Spec.DesireState, e.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateUnknown
 	require.True(t, mapping.EngineOf(e).Running, "no one knows that it is stopped")
 }
+
+func TestAUseReportsWhereItsEngineIs(t *testing.T) {
+	require.Equal(t, "Engine e maps replica vol-r-1; it is deleted once no running engine does.", mapping.Use{Engine: "e"}.Sentence(replica))
+	require.Contains(t, mapping.Use{Engine: "e", Node: "node-2"}.Sentence(replica), "Engine e on node node-2 maps replica vol-r-1")
+}
+
+func TestPlacesAreInTheOrderOfTheirNames(t *testing.T) {
+	places := []mapping.Place{{InstanceManager: "b"}, {InstanceManager: "c"}, {InstanceManager: "a"}}
+	mapping.Order(places)
+	require.Equal(t, []mapping.Place{{InstanceManager: "a"}, {InstanceManager: "b"}, {InstanceManager: "c"}}, places)
+}

@@ -28,4 +28,5 @@ func TestSizesGoThereAndBack(t *testing.T) {
 		require.Zero(t, r.Backend(0), "an unknown size stays unknown")
 	}
 	require.Equal(t, Backend(1090519040), LUKSHeader.Backend(1073741824))
+	require.Equal(t, Net(LUKSHeader), LUKSHeader.Net(Backend(LUKSHeader)), "a backend that is not larger than the room has none")
 }
