@@ -48,8 +48,8 @@ func volumeRules() []rule {
 func ticketRules() []rule {
 	const core = ticketCore
 	return []rule{
-		in("released first", "a volume gets another node once it is on none [ATT-1]", []string{core}, core, "table.waits",
-			"if t.Volume.released() {", "if true {"),
+		in("released first", "a volume gets another node once it is on none [ATT-1]", []string{core}, core, "table.awaitsRelease",
+			"if t.Volume.attachableAnywhere() {", "if true {"),
 		in("cordon refuses people", "a cordoned node refuses tickets of longhorn-api only", []string{core}, core, "World.refusal",
 			"node.Cordoned && t.Type == v1beta2.AttacherLonghornAPI", "node.Cordoned").alsoWorld("15"),
 		in("release unattached", "a node that went down before the volume was attached there loses it", []string{core}, core,

@@ -53,7 +53,7 @@ func checkSpec(t require.TestingT, w World, v Verdict) {
 	switch {
 	case was.NodeID == is.NodeID:
 	case was.NodeID == "":
-		require.True(t, w.Volume.released() && was.MigrationNodeID == "", "ATT-1: given when no node has it")
+		require.True(t, w.Volume.attachableAnywhere() && was.MigrationNodeID == "", "ATT-1: given when no node has it")
 		require.True(t, asked(is.NodeID), "ATT-3: and to somebody who can have it")
 	case is.NodeID != "":
 		require.Equal(t, was.MigrationNodeID, is.NodeID, "ATT-1: from node to node only where both have it")
@@ -61,7 +61,7 @@ func checkSpec(t require.TestingT, w World, v Verdict) {
 		require.Empty(t, is.MigrationNodeID)
 	}
 	if is.MigrationNodeID != "" && is.MigrationNodeID != was.MigrationNodeID {
-		require.True(t, w.Volume.atOriginalNode() && w.Volume.Migratable && asked(is.MigrationNodeID),
+		require.True(t, w.Volume.onWantedNode() && w.Volume.Migratable && asked(is.MigrationNodeID),
 			"a migration begins on the original node")
 		require.NotEqual(t, is.NodeID, is.MigrationNodeID)
 	}

@@ -17,8 +17,8 @@ const (
 	volumeHead = "volume-head"
 )
 
-// blocking are the reasons of a Volume's condition Attached that end only with a change from outside.
-var blocking = []string{
+// volumeBlocking are the reasons of a Volume's condition Attached that end only with a change from outside.
+var volumeBlocking = []string{
 	v1beta2.ReasonNoUsableReplica, v1beta2.ReasonInstanceUnknown, v1beta2.ReasonReplicaNotStarting, v1beta2.ReasonNodeDown,
 	v1beta2.ReasonNodeUpgrading,
 }
@@ -73,7 +73,7 @@ func unfilled(v *v1beta2.Volume) bool {
 // other replica.
 func blockerOf(v *v1beta2.Volume) string {
 	attached := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
-	if attached == nil || attached.Status != v1beta2.ConditionFalse || !slices.Contains(blocking, attached.Reason) {
+	if attached == nil || attached.Status != v1beta2.ConditionFalse || !slices.Contains(volumeBlocking, attached.Reason) {
 		return ""
 	}
 	blocker := cmp.Or(attached.Message, attached.Reason)

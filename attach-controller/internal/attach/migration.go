@@ -29,7 +29,7 @@ func (t table) moves() (Spec, Row) {
 	case !target, source && t.down(v.MigrationNodeID): // M3
 		return t.to(v.NodeID, ""), RowRollBack
 	case t.down(v.NodeID), !source && t.down(v.MigrationNodeID): // M4
-		return t.released(), RowAbandon
+		return t.specReleased(), RowAbandon
 	case source:
 		return v.Spec, RowKeep
 	case v.CurrentMigrationNodeID == v.MigrationNodeID && t.running(v.MigrationNodeID):
@@ -38,7 +38,7 @@ func (t table) moves() (Spec, Row) {
 		}
 		return t.to(v.MigrationNodeID, ""), RowConfirm // M5
 	case t.engineOn(v.MigrationNodeID).State == v1beta2.InstanceStateError: // M4
-		return t.released(), RowAbandon
+		return t.specReleased(), RowAbandon
 	}
 	return v.Spec, RowKeep
 }
@@ -46,7 +46,7 @@ func (t table) moves() (Spec, Row) {
 // migrates is M1. M2, the same with a source that is down, is D4's.
 func (t table) migrates() (Spec, Row) {
 	v := t.Volume
-	ready := v.Migratable && v.atOriginalNode() && !v.Migrating() && !v.DisableFrontend && !v.FrontendDisabled
+	ready := v.Migratable && v.onWantedNode() && !v.Migrating() && !v.DisableFrontend && !v.FrontendDisabled
 	if !ready || !t.podOn(v.NodeID) || t.down(v.NodeID) {
 		return Spec{}, ""
 	}
@@ -57,9 +57,9 @@ func (t table) migrates() (Spec, Row) {
 }
 
 // second returns the pod's ticket to which an attached volume would migrate, or nil. Its node can serve now.
-func (t table) second(atOriginalNode string) *v1beta2.AttachmentTicket {
+func (t table) second(source string) *v1beta2.AttachmentTicket {
 	i := slices.IndexFunc(t.tickets, func(x v1beta2.AttachmentTicket) bool {
-		return x.Type == v1beta2.AttacherCSI && x.NodeID != atOriginalNode && Matches(x, false) && t.selectable(x) && t.serves(x.NodeID)
+		return x.Type == v1beta2.AttacherCSI && x.NodeID != source && Matches(x, false) && t.selectable(x) && t.serves(x.NodeID)
 	})
 	if i < 0 {
 		return nil

@@ -9,36 +9,36 @@ import (
 )
 
 func TestAMigrationBegins(t *testing.T) {
-	atOriginalNode := func(changes ...change) World {
+	onWantedNode := func(changes ...change) World {
 		return basic(append([]change{migratable, attached(here), pod(here), pod(there)}, changes...)...)
 	}
 	at, both := Spec{NodeID: here}, Spec{NodeID: here, MigrationNodeID: there}
 	checkRows(t, map[string]rowCase{
-		"M1: a second pod of an attached volume": {atOriginalNode(), RowMigrate, both},
-		"M1: the first of several, in order":     {atOriginalNode(pod(third)), RowMigrate, both},
-		"M1: the first that can be served": {atOriginalNode(pod(third), down(there)), RowMigrate,
+		"M1: a second pod of an attached volume": {onWantedNode(), RowMigrate, both},
+		"M1: the first of several, in order":     {onWantedNode(pod(third)), RowMigrate, both},
+		"M1: the first that can be served": {onWantedNode(pod(third), down(there)), RowMigrate,
 			Spec{NodeID: here, MigrationNodeID: third}},
-		"M1: from a node that is being upgraded": {atOriginalNode(node(here, Node{Upgrading: true})), RowMigrate, both},
-		"M2: the source is down: a plain move":   {atOriginalNode(down(here)), RowDown, Spec{}},
-		"not a volume that cannot migrate":       {atOriginalNode(volume(func(v *Volume) { v.Migratable = false })), RowKeep, at},
-		"not one that is coming up": {atOriginalNode(volume(func(v *Volume) { v.State = v1beta2.VolumeStateAttaching })),
+		"M1: from a node that is being upgraded": {onWantedNode(node(here, Node{Upgrading: true})), RowMigrate, both},
+		"M2: the source is down: a plain move":   {onWantedNode(down(here)), RowDown, Spec{}},
+		"not a volume that cannot migrate":       {onWantedNode(volume(func(v *Volume) { v.Migratable = false })), RowKeep, at},
+		"not one that is coming up": {onWantedNode(volume(func(v *Volume) { v.State = v1beta2.VolumeStateAttaching })),
 			RowKeep, at},
-		"not one that is leaving": {atOriginalNode(volume(func(v *Volume) { v.State = v1beta2.VolumeStateDetaching })),
+		"not one that is leaving": {onWantedNode(volume(func(v *Volume) { v.State = v1beta2.VolumeStateDetaching })),
 			RowKeep, at},
-		"not one that still rolls another back": {atOriginalNode(volume(func(v *Volume) { v.CurrentMigrationNodeID = third })), RowKeep,
+		"not one that still rolls another back": {onWantedNode(volume(func(v *Volume) { v.CurrentMigrationNodeID = third })), RowKeep,
 			at},
 		"not while the frontend is off": {
-			atOriginalNode(ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...), frontendOff), RowKeep,
+			onWantedNode(ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...), frontendOff), RowKeep,
 			Spec{NodeID: here, DisableFrontend: true},
 		},
-		"not until the frontend is on":    {atOriginalNode(volume(func(v *Volume) { v.FrontendDisabled = true })), RowKeep, at},
-		"not to a node that is down":      {atOriginalNode(down(there)), RowKeep, at},
-		"not to a node that is not ready": {atOriginalNode(node(there, Node{NotReady: true})), RowKeep, at},
-		"to another node that is ready": {atOriginalNode(pod(third), node(there, Node{NotReady: true})), RowMigrate,
+		"not until the frontend is on":    {onWantedNode(volume(func(v *Volume) { v.FrontendDisabled = true })), RowKeep, at},
+		"not to a node that is down":      {onWantedNode(down(there)), RowKeep, at},
+		"not to a node that is not ready": {onWantedNode(node(there, Node{NotReady: true})), RowKeep, at},
+		"to another node that is ready": {onWantedNode(pod(third), node(there, Node{NotReady: true})), RowMigrate,
 			Spec{NodeID: here, MigrationNodeID: third}},
-		"not for a person's ticket": {atOriginalNode(withdrawn("csi-"+there), ticket("a", v1beta2.AttacherLonghornAPI, there)),
+		"not for a person's ticket": {onWantedNode(withdrawn("csi-"+there), ticket("a", v1beta2.AttacherLonghornAPI, there)),
 			RowKeep, at},
-		"not from a person's ticket": {atOriginalNode(withdrawn("csi-"+here), ticket("a", v1beta2.AttacherLonghornAPI, here)), RowKeep,
+		"not from a person's ticket": {onWantedNode(withdrawn("csi-"+here), ticket("a", v1beta2.AttacherLonghornAPI, here)), RowKeep,
 			at},
 	})
 }

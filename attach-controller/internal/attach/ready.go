@@ -34,7 +34,7 @@ func (t table) situation(wanted Spec) (reason, message string) {
 			"No replica of the volume can be used: start the nodes of its replicas again, salvage one, or restore a backup.")
 	case wanted.NodeID != "":
 		return t.situationOf(wanted)
-	case !v.released() && v.State != v1beta2.VolumeStateCreating && v.State != "":
+	case !v.attachableAnywhere() && v.State != v1beta2.VolumeStateCreating && v.State != "":
 		return v1beta2.ReasonDetaching, t.detaching()
 	case len(t.tickets) == 0:
 		return v1beta2.ReasonDetached, "No ticket wants the volume attached, and none holds it."
@@ -56,10 +56,10 @@ func (t table) situationOf(wanted Spec) (reason, message string) {
 			"or remove the ticket, or create one for another node.", wanted.NodeID, by)
 	case v.confirming(), wanted.NodeID != v.NodeID && v.MigrationNodeID == wanted.NodeID:
 		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is completing its move to node %s, for %s.", wanted.NodeID, by)
-	case !v.atOriginalNode() && v.Blocker != "":
+	case !v.onWantedNode() && v.Blocker != "":
 		return v1beta2.ReasonBlocked, fmt.Sprintf("The volume must be on node %s for %s, but cannot be yet: %s", wanted.NodeID, by,
 			v.Blocker)
-	case !v.atOriginalNode() || v.DisableFrontend != v.FrontendDisabled:
+	case !v.onWantedNode() || v.DisableFrontend != v.FrontendDisabled:
 		return v1beta2.ReasonAttaching, fmt.Sprintf("The volume is being attached to node %s, for %s: see the condition Attached of "+
 			"Volume %s.", wanted.NodeID, by, v.Name)
 	}

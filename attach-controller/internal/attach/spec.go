@@ -51,7 +51,7 @@ type table struct {
 // rows are tried in this order; the first that applies wins.
 var rows = []func(table) (Spec, Row){
 	table.deleting, table.faulted, table.migration, table.unwanted, table.yields, table.migrates, table.keep,
-	table.clear, table.waits, table.choose,
+	table.clear, table.awaitsRelease, table.choose,
 }
 
 // spec returns the wanted Volume.spec.
@@ -64,9 +64,9 @@ func (t table) spec() (Spec, Row) {
 	return t.Volume.Spec, RowIdle
 }
 
-// released is the spec of a volume that is taken back from every node. The frontend field stays: it has no effect without a node, and a
+// specReleased is the spec of a volume that is taken back from every node. The frontend field stays: it has no effect without a node, and a
 // salvage uses it.
-func (t table) released() Spec {
+func (t table) specReleased() Spec {
 	spec := t.Volume.Spec
 	spec.NodeID, spec.MigrationNodeID = "", ""
 	return spec
@@ -83,7 +83,7 @@ func (t table) deleting() (Spec, Row) {
 	if !t.Volume.Deleting {
 		return Spec{}, ""
 	}
-	return t.released(), RowDeleting
+	return t.specReleased(), RowDeleting
 }
 
 // faulted is D1: with no replica left there is nothing to hold; it is detached, salvaged, and attached again.
@@ -91,7 +91,7 @@ func (t table) faulted() (Spec, Row) {
 	if t.Volume.NodeID == "" || !t.Volume.Faulted {
 		return Spec{}, ""
 	}
-	return t.released(), RowFaulted
+	return t.specReleased(), RowFaulted
 }
 
 // unwanted is D3.
@@ -102,7 +102,7 @@ func (t table) unwanted() (Spec, Row) {
 	}
 	lost := v.CurrentNodeID == "" && t.down(v.NodeID)
 	if lost || len(t.holders(v.Spec)) == 0 {
-		return t.released(), RowUnwanted
+		return t.specReleased(), RowUnwanted
 	}
 	return Spec{}, ""
 }
@@ -114,11 +114,11 @@ func (t table) yields() (Spec, Row) {
 		return Spec{}, ""
 	}
 	if t.down(v.NodeID) || t.stranded() {
-		return t.released(), RowDown
+		return t.specReleased(), RowDown
 	}
 	useful := func(h v1beta2.AttachmentTicket) bool { return !Background(h.Type) }
 	if !slices.ContainsFunc(t.holders(v.Spec), useful) {
-		return t.released(), RowInterrupt
+		return t.specReleased(), RowInterrupt
 	}
 	return Spec{}, ""
 }
@@ -156,9 +156,9 @@ func (t table) clear() (Spec, Row) {
 	return t.to("", ""), RowClear
 }
 
-// waits is A2: two nodes must never hold the volume, so that the previous one releases it first.
-func (t table) waits() (Spec, Row) {
-	if t.Volume.released() {
+// awaitsRelease is A2: two nodes must never hold the volume, so that the previous one releases it first.
+func (t table) awaitsRelease() (Spec, Row) {
+	if t.Volume.attachableAnywhere() {
 		return Spec{}, ""
 	}
 	return t.Volume.Spec, RowWait

@@ -85,13 +85,13 @@ func (v Volume) confirming() bool {
 	return v.MigrationNodeID == "" && v.CurrentMigrationNodeID != "" && v.CurrentNodeID != v.NodeID
 }
 
-// released reports whether the volume is on no node, and can be attached to any (row A2).
-func (v Volume) released() bool {
+// attachableAnywhere reports whether the volume is on no node, and can be attached to any (row A2).
+func (v Volume) attachableAnywhere() bool {
 	return v.State == v1beta2.VolumeStateDetached && v.CurrentNodeID == "" && v.CurrentMigrationNodeID == "" && !v.Faulted
 }
 
-// atOriginalNode reports whether the volume is on the wanted node.
-func (v Volume) atOriginalNode() bool {
+// onWantedNode reports whether the volume is on the wanted node.
+func (v Volume) onWantedNode() bool {
 	return v.State == v1beta2.VolumeStateAttached && v.NodeID != "" && v.CurrentNodeID == v.NodeID
 }
 

@@ -103,8 +103,8 @@ func turns(stored map[string]v1beta2.AttachmentTicketStatus, done []attach.Step)
 	return out
 }
 
-// blocking are the reasons of tickets that are not served until a user acts.
-var blocking = []string{
+// ticketBlocking are the reasons of tickets that are not served until a user acts.
+var ticketBlocking = []string{
 	v1beta2.ReasonNoNode, v1beta2.ReasonNodeUnknown, v1beta2.ReasonNodeNotReady, v1beta2.ReasonNodeCordoned,
 	v1beta2.ReasonNodeUpgrading, v1beta2.ReasonDataLocality, v1beta2.ReasonTooManyTickets,
 	v1beta2.ReasonAttachedWithIncompatibleParameters, v1beta2.ReasonVolumeFaulted,
@@ -114,7 +114,7 @@ var blocking = []string{
 func blocked(turned []turn) []events.Event {
 	var out []events.Event
 	for _, t := range turned {
-		if slices.Contains(blocking, t.now.Reason) {
+		if slices.Contains(ticketBlocking, t.now.Reason) {
 			out = append(out, ticketBlocked(t))
 		}
 	}

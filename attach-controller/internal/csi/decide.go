@@ -24,7 +24,7 @@ func attach(w World) Verdict {
 	switch {
 	case w.Attachment.Attached:
 		return Verdict{Outcome: OutcomeAttached, Steps: steps}
-	case len(steps) > 0 || waits(w):
+	case len(steps) > 0 || noObjectYet(w):
 		// The ticket's answer arrives as an event, and so does whatever delays it.
 		return Verdict{Outcome: OutcomeAttaching, Steps: steps}
 	}
@@ -50,15 +50,15 @@ func refused(w World, refusal string) Verdict {
 	return Verdict{Outcome: outcome, Steps: status(w, Status{AttachError: refusal})}
 }
 
-// waits reports whether there is no object yet for the ticket: its owner creates it, and, for a volume that was attached before there were
-// tickets, first adds the tickets of its present users.
-func waits(w World) bool {
+// noObjectYet reports whether there is no object yet for the ticket: its owner creates it, and, for a volume that was attached before there
+// were tickets, first adds the tickets of its present users.
+func noObjectYet(w World) bool {
 	return w.Tickets == nil || w.Tickets.Untouched && w.Volume.NodeID != ""
 }
 
 // prepare returns the steps that write the finalizers, the node id and the ticket, in this order.
 func prepare(w World) []Step {
-	if waits(w) {
+	if noObjectYet(w) {
 		return nil
 	}
 	var steps []Step

@@ -33,9 +33,9 @@
 //	World ──► Facts ──► concern ──► decided ──► concern ──► … ──► Verdict
 //	                       └─► writes, events ─────┘
 //
-// Facts are derived once, and their methods have no effect; those of a draft may. Each concern (decide.go lists them in order, with the reasons) gets the facts
-// with what the concerns before it decided, and fills a draft. A concern has a file and a type of its own; what several of them do to
-// objects is in instances.go and replicas.go.
+// Facts are derived once, and their methods have no effect; those of a draft may. Each concern (decide.go lists them in order, with the
+// reasons) gets the facts with what the concerns before it decided, and fills a draft. A concern has a file and a type of its own; what
+// several of them do to objects is in instances.go and replicas.go.
 //
 // Codes in brackets are invariants (ARCHITECTURE.md): [ATT-1] at most one node holds a volume, unless it migrates between two; [UPG-1] no
 // volume loses its last healthy replica by a decision; [UPG-3] an attached volume has an I/O target at every moment.

@@ -79,14 +79,14 @@ type waiting struct{ reason, message string }
 
 // wait records why the wanted state is not reached, unless an earlier reason is recorded. It returns false.
 func (d *draft) wait(reason, message string) bool {
-	if d.waits.reason == "" {
-		d.waits = waiting{reason, message}
+	if d.waitingFor.reason == "" {
+		d.waitingFor = waiting{reason, message}
 	}
 	return false
 }
 
 // waitSuspended records why I/O is suspended; it precedes other reasons to wait. It returns false.
 func (d *draft) waitSuspended(reason, message string) bool {
-	d.waits = waiting{reason, message}
+	d.waitingFor = waiting{reason, message}
 	return false
 }

@@ -37,8 +37,8 @@ type decided struct {
 	failsOver bool
 	// createsEngine reports whether an engine is created that takes over.
 	createsEngine bool
-	// waits is the reason for which the wanted state is not reached.
-	waits waiting
+	// waitingFor is the reason for which the wanted state is not reached.
+	waitingFor waiting
 	// reverted is the condition on the revert that a user requested; nil: nothing new.
 	reverted *v1beta2.Condition
 }

@@ -113,7 +113,7 @@ func (t status) conditions(robustness string) []v1beta2.Condition {
 }
 
 func (t status) attachedCondition() v1beta2.Condition {
-	c := v1beta2.Condition{Type: v1beta2.VolumeAttached, Status: v1beta2.ConditionFalse, Reason: t.waits.reason, Message: t.waits.message}
+	c := v1beta2.Condition{Type: v1beta2.VolumeAttached, Status: v1beta2.ConditionFalse, Reason: t.waitingFor.reason, Message: t.waitingFor.message}
 	switch {
 	case t.state == v1beta2.VolumeStateAttached && t.current != "":
 		c.Status, c.Reason, c.Message = v1beta2.ConditionTrue, v1beta2.ReasonAttached, "The volume is attached to "+t.current+"."
@@ -121,8 +121,8 @@ func (t status) attachedCondition() v1beta2.Condition {
 			c.Reason = v1beta2.ReasonDeletedInUse
 			c.Message += " " + going + " is being deleted, but is in use: it stays until the volume is detached, and is then created again."
 		}
-		if t.waits.message != "" {
-			c.Message += " " + t.waits.message
+		if t.waitingFor.message != "" {
+			c.Message += " " + t.waitingFor.message
 		}
 	case c.Reason != "":
 	case t.state == v1beta2.VolumeStateDetached:

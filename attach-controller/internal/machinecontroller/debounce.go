@@ -19,40 +19,40 @@ var ordinary = []string{
 	v1beta2.ReasonWaitingForReplicas, v1beta2.ReasonWaitingForEngine, v1beta2.ReasonWaitingForFrontend, v1beta2.ReasonDetaching,
 }
 
-// waits records since when each volume has an unwritten change that is about a wait only.
-type waits struct {
+// debouncer records since when each volume has an unwritten change that is about a wait only.
+type debouncer struct {
 	mutex sync.Mutex
 	since map[string]time.Time
 }
 
 // left is how much longer the change is not written; zero means that it is written now.
-func (w *waits) left(v *v1beta2.Volume, verdict machine.Verdict, now time.Time) time.Duration {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
+func (d *debouncer) left(v *v1beta2.Volume, verdict machine.Verdict, now time.Time) time.Duration {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
 	if !onlyWaits(v, verdict) {
-		delete(w.since, v.Name)
+		delete(d.since, v.Name)
 		return 0
 	}
-	since, known := w.since[v.Name]
+	since, known := d.since[v.Name]
 	if !known {
-		if w.since == nil {
-			w.since = map[string]time.Time{}
+		if d.since == nil {
+			d.since = map[string]time.Time{}
 		}
-		w.since[v.Name], since = now, now
+		d.since[v.Name], since = now, now
 	}
 	left := since.Add(debounce).Sub(now)
 	if left <= 0 {
-		delete(w.since, v.Name)
+		delete(d.since, v.Name)
 		return 0
 	}
 	return left
 }
 
 // forget drops a deleted volume.
-func (w *waits) forget(volume string) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	delete(w.since, volume)
+func (d *debouncer) forget(volume string) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	delete(d.since, volume)
 }
 
 // onlyWaits reports whether a verdict changes nothing but what the volume waits for in an ordinary attach or detach.

@@ -22,7 +22,7 @@ func TestAShortWaitIsNotWritten(t *testing.T) {
 	v.Name, v.Status.Conditions = vol, attaching(v1beta2.ReasonWaitingForReplicas, "r-1")
 	wait := machine.Verdict{Conditions: attaching(v1beta2.ReasonWaitingForReplicas, "r-2")}
 	engine := machine.Verdict{Conditions: attaching(v1beta2.ReasonWaitingForEngine, "e-0")}
-	var w waits
+	var w debouncer
 	require.Equal(t, debounce, w.left(v, wait, noon))
 	require.Equal(t, debounce/2, w.left(v, engine, noon.Add(debounce/2)), "another wait does not restart the time")
 	require.Zero(t, w.left(v, engine, noon.Add(debounce)), "a long one is written")
@@ -55,9 +55,9 @@ func TestChangesBeyondAWaitAreWrittenAtOnce(t *testing.T) {
 			t.Parallel()
 			v := &v1beta2.Volume{}
 			v.Name, v.Status.Conditions = vol, stored
-			require.Zero(t, (&waits{}).left(v, verdict, noon))
+			require.Zero(t, (&debouncer{}).left(v, verdict, noon))
 		})
 	}
 	v := &v1beta2.Volume{}
-	require.Zero(t, (&waits{}).left(v, machine.Verdict{Conditions: stored}, noon), "the first word")
+	require.Zero(t, (&debouncer{}).left(v, machine.Verdict{Conditions: stored}, noon), "the first word")
 }

@@ -22,7 +22,7 @@ type reconciler struct {
 	client   client.Client
 	recorder kevents.EventRecorder
 	clock    clock.PassiveClock
-	waits    waits
+	debounce debouncer
 	starts   starts
 }
 
@@ -33,7 +33,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if world == nil {
-		r.waits.forget(request.Name)
+		r.debounce.forget(request.Name)
 		r.starts.forget(request.Name)
 		return ctrl.Result{}, nil
 	}
@@ -51,7 +51,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 		verdict = machine.Decide(*world)
 	}
-	left := r.waits.left(world.Volume, verdict, r.clock.Now())
+	left := r.debounce.left(world.Volume, verdict, r.clock.Now())
 	if err := r.apply(ctx, world.Volume, verdict, left > 0); err != nil {
 		if status.IsConflict(err) {
 			// Another writer was faster; the event of its write may have arrived already.

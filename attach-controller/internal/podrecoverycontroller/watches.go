@@ -92,7 +92,7 @@ func everyPod(podrecovery.Pod) bool { return true }
 // open is about pods whose VolumeAttachments are read.
 func open(p podrecovery.Pod) bool { return p.Leaving() || p.Waits }
 
-func waits(p podrecovery.Pod) bool { return p.Waits }
+func isWaiting(p podrecovery.Pod) bool { return p.Waits }
 
 func (w watches) all(ctx context.Context, _ client.Object) []reconcile.Request {
 	return w.pods(ctx, func(p podrecovery.Pod) bool { return p.Node != "" })
@@ -102,7 +102,7 @@ func (w watches) all(ctx context.Context, _ client.Object) []reconcile.Request {
 func (w watches) thoseThatWaitFor(ctx context.Context, o client.Object) []reconcile.Request {
 	var out []reconcile.Request
 	for _, claim := range claimsOf(o.(*corev1.Pod)) {
-		out = append(out, w.pods(ctx, waits, client.MatchingFields{byClaim: claim})...)
+		out = append(out, w.pods(ctx, isWaiting, client.MatchingFields{byClaim: claim})...)
 	}
 	return out
 }
@@ -159,7 +159,7 @@ func (w watches) ofNode(ctx context.Context, o client.Object) []reconcile.Reques
 	var list storagev1.VolumeAttachmentList
 	w.mapper.List(ctx, &list, client.MatchingFields{byNode: o.GetName()})
 	for i := range list.Items {
-		out = append(out, w.ofSource(ctx, &list.Items[i], waits)...)
+		out = append(out, w.ofSource(ctx, &list.Items[i], isWaiting)...)
 	}
 	return out
 }
