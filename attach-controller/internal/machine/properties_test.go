@@ -170,10 +170,25 @@ func TestNoVerdictBreaksWhatMustHold(t *testing.T) {
 		}
 		noEngineBesideALiveOne(t, w, verdict)
 		theLastCopyStays(t, w, verdict)
+		reasonsAreDocumented(t, verdict)
 		if state, said := verdict.Status["state"]; said && state == v1beta2.VolumeStateDetached {
 			require.Contains(t, []any{nil, ""}, verdict.Status["currentNodeID"])
 		}
 	})
+}
+
+// reasonsAreDocumented demands that the contract of a Volume's condition lists its reason: one of another kind is no reason here.
+func reasonsAreDocumented(t *rapid.T, verdict Verdict) {
+	contracts := v1beta2.ConditionContracts()
+	for _, c := range verdict.Conditions {
+		i := slices.IndexFunc(contracts, func(x v1beta2.ConditionContract) bool { return x.Kind == "Volume" && x.Type == c.Type })
+		require.GreaterOrEqual(t, i, 0, "condition %s has no contract", c.Type)
+		reasons := contracts[i].False
+		if c.Status == v1beta2.ConditionTrue {
+			reasons = contracts[i].True
+		}
+		require.Contains(t, reasons, c.Reason, "of %s=%s", c.Type, c.Status)
+	}
 }
 
 // noEngineBesideALiveOne is ATT-1: nothing is started by this pass while another engine may live, but for a migration.

@@ -113,7 +113,8 @@ func (t status) conditions(robustness string) []v1beta2.Condition {
 }
 
 func (t status) attachedCondition() v1beta2.Condition {
-	c := v1beta2.Condition{Type: v1beta2.VolumeAttached, Status: v1beta2.ConditionFalse, Reason: t.waitingFor.reason, Message: t.waitingFor.message}
+	c := v1beta2.Condition{Type: v1beta2.VolumeAttached, Status: v1beta2.ConditionFalse, Reason: t.waitingFor.reason,
+		Message: t.waitingFor.message}
 	switch {
 	case t.state == v1beta2.VolumeStateAttached && t.current != "":
 		c.Status, c.Reason, c.Message = v1beta2.ConditionTrue, v1beta2.ReasonAttached, "The volume is attached to "+t.current+"."
