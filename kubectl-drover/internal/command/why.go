@@ -50,11 +50,33 @@ pod, node, instance manager, disk or upgrade that holds it up, and the next comm
 			if err := f.read(cmd.Context(), client, w, aroundVolume(w)...); err != nil {
 				return err
 			}
+			if err := f.readEvents(cmd.Context(), client, w); err != nil {
+				return err
+			}
 			return f.print(why.Explain(w))
 		},
 	}
 	pods := cluster.PodsEverywhere.Otherwise("the pods that want the volume are not named")
-	return Command{Command: cmd, Rights: rightsOf(append(aboutVolume(""), cluster.InstanceManagers, pods)...)}
+	return Command{Command: cmd, Rights: rightsOf(append(aboutVolume(""), cluster.InstanceManagers, eventRead, pods)...)}
+}
+
+// eventRead is of the events of one instance. The API server keeps no list of events in memory, so that only few are asked for.
+var eventRead = cluster.Events.Otherwise("what an instance waits for is not shown where only an event says it")
+
+// readEvents reads the events of instances that are not as wanted.
+func (f *Frame) readEvents(ctx context.Context, client *cluster.Client, w *world.World) error {
+	for _, name := range why.Late(w) {
+		one := client.World()
+		if err := f.read(ctx, client, one, eventRead.Where("involvedObject.name", name)); err != nil {
+			return err
+		}
+		w.Events.Items = append(w.Events.Items, one.Events.Items...)
+		w.Unread = append(w.Unread, one.Unread...)
+		if len(one.Unread) > 0 {
+			return nil
+		}
+	}
+	return nil
 }
 
 // observeVolume reads a volume's own objects. A name that no volume has is completed, if it begins the name of exactly one.

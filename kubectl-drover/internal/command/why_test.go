@@ -7,6 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// What an instance of im-monitor waits for is in its events alone.
+func TestWhyShowsTheEventOfAnInstanceThatWaits(t *testing.T) {
+	s := newScenario(t, "common.yaml", "event/objects.yaml")
+	got := s.run("why", "vol-event")
+	require.Empty(t, got.err)
+	s.golden("event/why.txt", got.out)
+}
+
 // The chain ends at the one object that a person must touch, though none of the volume's own conditions names it.
 func TestWhyLeadsFromAPodToTheImageThatCannotBePulled(t *testing.T) {
 	s := newScenario(t, "common.yaml", "image-pull/objects.yaml")

@@ -101,7 +101,7 @@ func (e *explanation) instances() []Cause {
 			continue
 		}
 		last := len(causes) - 1
-		causes[last].Causes = e.behind(one)
+		causes[last].Causes = append(e.events(one.ref), e.behind(one)...)
 		out = append(out, causes...)
 	}
 	return append(out, e.rebuilds()...)
