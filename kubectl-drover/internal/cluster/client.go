@@ -45,13 +45,19 @@ func (c *Client) World() *world.World {
 	return w
 }
 
+// requestTimeout is how long one answer may take, unless --request-timeout states it.
+const requestTimeout = 30 * time.Second
+
 // Connect returns a client that asks no server for the kinds that it has, so that the first request is the first read. Namespace may be
 // empty until Find knows it.
 func Connect(config *rest.Config, namespace string, now time.Time) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.WarningHandlerWithContext = rest.NoWarnings{}
 	log.SetLogger(logr.Discard()) // controller-runtime would complain on stderr that it has none
-	config.QPS = -1               // a command is one burst; the API server's own priority and fairness holds
+	if config.Timeout == 0 {
+		config.Timeout = requestTimeout
+	}
+	config.QPS = -1 // a command is one burst; the API server's own priority and fairness holds
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, fmt.Errorf("registering the kinds: %w", err)

@@ -128,6 +128,6 @@ func explain(err error, right Right, namespace string) error {
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("the API server has no %s: %w; check with: kubectl get crd %s", right.Name(), err, right.Name())
 	default:
-		return fmt.Errorf("reading %s: %w", right.Name(), err)
+		return fmt.Errorf("reading %s: %w; check the API server with: kubectl cluster-info", right.Name(), err)
 	}
 }

@@ -45,6 +45,8 @@ no data plane. Build it with ` + "`make plugin`" + `, put ` + "`bin/kubectl-drov
   only, and never with ` + "`NO_COLOR`" + ` set.
 - **Connection**: all of kubectl's flags are accepted (` + "`--context`, `--kubeconfig`, `--as`" + ` …).
 
+For k9s there are plugins in [kubectl-drover/k9s](../kubectl-drover/k9s/plugins.yaml).
+
 | exit code | meaning |
 |---|---|
 | 0 | done; of ` + "`status` and `doctor`" + `: nothing waits for a person |

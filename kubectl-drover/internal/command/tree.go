@@ -34,7 +34,7 @@ func (f *Frame) tree() Command {
 managers and the instances that they run. A name that a volume and a node have is the volume's: write node/NAME for the node.`,
 		Example: `  kubectl drover tree vol-1
   kubectl drover tree node/node-1`,
-		Args:              cobra.ExactArgs(1),
+		Args:              one("VOLUME or NODE"),
 		ValidArgsFunction: f.complete(kinds),
 		RunE:              func(cmd *cobra.Command, args []string) error { return f.runTree(cmd, args[0]) },
 	}

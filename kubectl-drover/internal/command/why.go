@@ -40,7 +40,7 @@ func (f *Frame) why() Command {
 pod, node, instance manager, disk or upgrade that holds it up, and the next command to type.`,
 		Example: `  kubectl drover why vol-1
   kubectl drover why vol-1 -o json | jq .causes`,
-		Args:              cobra.ExactArgs(1),
+		Args:              one("VOLUME"),
 		ValidArgsFunction: f.complete(map[string]cluster.Right{"Volume": cluster.Volumes.Right}),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, w, err := f.observeVolume(cmd.Context(), args[0])
