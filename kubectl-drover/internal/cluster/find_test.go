@@ -17,7 +17,8 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 func lease(t *testing.T, namespace, name string) {
 	t.Helper()
-	require.NoError(t, testkit.Admin(t).Create(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}))
+	require.NoError(t, testkit.Admin(t).Create(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace,
+		Name: name}}))
 }
 
 func connect(t *testing.T) *Client {
@@ -39,7 +40,8 @@ func TestTheNamespaceIsTheOneWithDroverAndIsNeverGuessed(t *testing.T) {
 	volume := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: longhorn, Name: "vol-1"}, Spec: v1beta2.VolumeSpec{Size: 1 << 30}}
 	require.NoError(t, testkit.Admin(t).Create(t.Context(), volume))
 	_, err = connect(t).Find(t.Context(), "longhorn-system")
-	require.ErrorContains(t, err, "there are volumes.longhorn.io in namespace "+longhorn+", so a Longhorn may be there: read its objects with -n "+longhorn)
+	require.ErrorContains(t, err,
+		"there are volumes.longhorn.io in namespace "+longhorn+", so a Longhorn may be there: read its objects with -n "+longhorn)
 
 	drover := testkit.Namespace(t)
 	lease(t, drover, "drover-im-monitor")

@@ -34,7 +34,8 @@ var (
 	LeasesEverywhere  = everywhere("coordination.k8s.io", "leases", func(w *world.World) client.ObjectList { return &w.Leases })
 	VolumesEverywhere = everywhere(v1beta2.GroupVersion.Group, "volumes", func(w *world.World) client.ObjectList { return &w.Volumes })
 	PodsEverywhere    = everywhere("", "pods", func(w *world.World) client.ObjectList { return &w.Pods })
-	CSIAttachments    = everywhere("storage.k8s.io", "volumeattachments", func(w *world.World) client.ObjectList { return &w.CSIAttachments })
+	CSIAttachments    = everywhere("storage.k8s.io", "volumeattachments",
+		func(w *world.World) client.ObjectList { return &w.CSIAttachments })
 	PersistentVolumes = everywhere("", "persistentvolumes", func(w *world.World) client.ObjectList { return &w.PersistentVolumes })
 	Definitions       = everywhere("apiextensions.k8s.io", "customresourcedefinitions",
 		func(w *world.World) client.ObjectList { return &w.Definitions })

@@ -123,8 +123,8 @@ func explain(err error, right Right, namespace string) error {
 	case err == nil || errors.Is(err, context.Canceled):
 		return err
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("cannot %s %s: %w; check with: kubectl auth can-i %s %s %s", right.Verb, right.Name(), err, right.Verb, right.Name(),
-			where)
+		return fmt.Errorf("cannot %s %s: %w; check with: kubectl auth can-i %s %s %s", right.Verb, right.Name(), err,
+			right.Verb, right.Name(), where)
 	case apierrors.IsNotFound(err):
 		return fmt.Errorf("the API server has no %s: %w; check with: kubectl get crd %s", right.Name(), err, right.Name())
 	default:

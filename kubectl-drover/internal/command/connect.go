@@ -16,7 +16,8 @@ const slowAfter = time.Second
 
 // findRead is what finding the namespace uses; a command that is given -n does not.
 var findRead = cluster.LeasesEverywhere.Otherwise(
-	"without -n, the namespace is found only if it is that of the kubeconfig or " + v1beta2.DefaultNamespace + ", where leases can be listed")
+	"without -n, the namespace is found only if it is that of the kubeconfig or " + v1beta2.DefaultNamespace +
+		", where leases can be listed")
 
 // rightsOf returns the rights of reads, each once, and those of finding the namespace.
 func rightsOf(reads ...cluster.Read) []cluster.Right {

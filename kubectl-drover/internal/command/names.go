@@ -32,8 +32,8 @@ func resolve(kind, namespace, given string, names []string) (string, error) {
 	case len(matches) > 1:
 		return "", fmt.Errorf("%s begins the names of %d %s: %s; type more of the name", given, len(matches), plural, some(matches))
 	case len(names) == 0:
-		return "", fmt.Errorf("no %s is called %s: namespace %s has none; check the namespace with: kubectl drover status -n %s", kind, given,
-			namespace, namespace)
+		return "", fmt.Errorf("no %s is called %s: namespace %s has none; check the namespace with: kubectl drover status -n %s",
+			kind, given, namespace, namespace)
 	}
 	return "", fmt.Errorf("no %s in namespace %s is called %s, or begins so; there are %s; list all with: kubectl -n %s get %s.longhorn.io",
 		kind, namespace, given, some(names), namespace, plural)

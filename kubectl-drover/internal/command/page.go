@@ -30,8 +30,9 @@ func Page() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("writing the role: %w", err)
 	}
-	fmt.Fprintf(&page, "## A role for the commands that read\n\nA ClusterRoleBinding grants all of it. A RoleBinding in the namespace of Drover is enough "+
-		"with `-n`; then what the tables\nlist as everywhere is left out.\n```\n%s```\n", role)
+	fmt.Fprintf(&page,
+		"## A role for the commands that read\n\nA ClusterRoleBinding grants all of it. A RoleBinding in the namespace of "+
+			"Drover is enough with `-n`; then what the tables\nlist as everywhere is left out.\n```\n%s```\n", role)
 	return page.String(), nil
 }
 
@@ -40,7 +41,8 @@ no data plane. Build it with ` + "`make plugin`" + `, put ` + "`bin/kubectl-drov
 
 - **Namespace**: that of ` + "`-n`" + `; without it, the one namespace with leases of Drover's controllers. None, or several, is an error that names
   what was searched.
-- **Names** may be shortened as long as they are unique. Shells complete them: ` + "`kubectl drover completion --help`" + `.
+- **Names** may be shortened as long as they are unique. Shells complete them: ` + "`kubectl drover completion --help`" + `, and
+  for ` + "`kubectl drover`" + ` itself put ` + "[`kubectl_complete-drover`](../kubectl-drover/kubectl_complete-drover)" + ` beside the binary.
 - **Output**: a text for people, or ` + "`-o json`, `-o yaml`, `-o name`" + `. Data goes to stdout, everything else to stderr. Colour is for terminals
   only, and never with ` + "`NO_COLOR`" + ` set.
 - **Connection**: all of kubectl's flags are accepted (` + "`--context`, `--kubeconfig`, `--as`" + ` …).

@@ -35,6 +35,7 @@ func TestAnOutageIsShownFromTheVolumesToTheNode(t *testing.T) {
 	require.Equal(t, ExitCritical, doctor.code)
 	s.golden("outage/why-degraded.txt", s.run("why", "vol-degraded").out)
 	s.golden("outage/why-faulted.txt", s.run("why", "vol-faulted").out)
+	s.golden("outage/tree-node-1.txt", s.run("tree", "node/node-1").out)
 	s.golden("outage/tree-node.txt", s.run("tree", "node/node-3").out)
 
 	for _, args := range [][]string{{"status"}, {"doctor"}, {"why", "vol-faulted"}, {"tree", "vol-faulted"}} {

@@ -20,8 +20,10 @@ func volumeTree(volume string) []cluster.Read {
 
 func nodeTree(node string) []cluster.Read {
 	return []cluster.Read{
-		cluster.Nodes.Named(node), cluster.InstanceManagers.Where("spec.nodeID", node), cluster.NodeUpgrades.Where("spec.nodeID", node),
-		cluster.Engines.Where("spec.nodeID", node), cluster.Frontends.Where("spec.nodeID", node), cluster.Replicas.Where("spec.nodeID", node),
+		cluster.Nodes.Named(node), cluster.Orphans.Where("spec.nodeID", node), cluster.InstanceManagers.Where("spec.nodeID", node),
+		cluster.NodeUpgrades.Where("spec.nodeID", node),
+		cluster.Engines.Where("spec.nodeID", node), cluster.Frontends.Where("spec.nodeID", node), cluster.Replicas.Where("spec.nodeID",
+			node),
 	}
 }
 
@@ -31,7 +33,7 @@ func (f *Frame) tree() Command {
 		Use:   "tree VOLUME|NODE",
 		Short: "Show what belongs to a volume or runs on a node, with the state of each",
 		Long: `tree shows a volume with its tickets, frontends, engines, replicas, snapshots and backups, or a node with its disks, instance
-managers and the instances that they run. A name that a volume and a node have is the volume's: write node/NAME for the node.`,
+managers, the instances that they run, and its orphans. A name that a volume and a node have is the volume's: write node/NAME for the node.`,
 		Example: `  kubectl drover tree vol-1
   kubectl drover tree node/node-1`,
 		Args:              one("VOLUME or NODE"),

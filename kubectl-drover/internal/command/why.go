@@ -15,7 +15,8 @@ func aboutVolume(volume string) []cluster.Read {
 	return []cluster.Read{
 		cluster.Volumes.Named(volume), cluster.Attachments.Named(volume), cluster.Engines.Where("spec.volumeName", volume),
 		cluster.Frontends.Where("spec.volumeName", volume), cluster.Replicas.Where("spec.volumeName", volume),
-		cluster.Snapshots.Where("spec.volume", volume), cluster.Backups.Where("status.volumeName", volume), cluster.Nodes, cluster.NodeUpgrades,
+		cluster.Snapshots.Where("spec.volume", volume), cluster.Backups.Where("status.volumeName", volume), cluster.Nodes,
+		cluster.NodeUpgrades,
 		cluster.PersistentVolumes.Named(volume).Otherwise("the pods that want the volume are not named"),
 	}
 }

@@ -22,7 +22,8 @@ func named(name string) metav1.ObjectMeta {
 }
 
 func condition(kind, reason string, age time.Duration) v1beta2.Condition {
-	return v1beta2.Condition{Type: kind, Status: v1beta2.ConditionFalse, Reason: reason, LastTransitionTime: noon.Add(-age).Format(time.RFC3339)}
+	return v1beta2.Condition{Type: kind, Status: v1beta2.ConditionFalse, Reason: reason,
+		LastTransitionTime: noon.Add(-age).Format(time.RFC3339)}
 }
 
 // led is a world in which every controller leads, and nothing else is.
@@ -36,7 +37,8 @@ func led() *world.World {
 
 func lease(controller string, renewed time.Duration) coordinationv1.Lease {
 	return coordinationv1.Lease{ObjectMeta: named(finding.LeaseOf(controller)), Spec: coordinationv1.LeaseSpec{
-		HolderIdentity: ptr.To("pod_uid_random"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: &metav1.MicroTime{Time: noon.Add(-renewed)}}}
+		HolderIdentity: ptr.To("pod_uid_random"), LeaseDurationSeconds: ptr.To[int32](15),
+		RenewTime: &metav1.MicroTime{Time: noon.Add(-renewed)}}}
 }
 
 func short(findings []finding.Finding) []string {
@@ -78,7 +80,8 @@ func TestWhatWaitsForAPersonIsListedOnce(t *testing.T) {
 		"a volume, not the tickets that wait for it": {
 			change: func(w *world.World) {
 				w.Volumes.Items = []v1beta2.Volume{{ObjectMeta: named("v"), Status: v1beta2.VolumeStatus{Conditions: []v1beta2.Condition{
-					condition(v1beta2.VolumeAttached, v1beta2.ReasonNoUsableReplica, 0), condition(v1beta2.VolumeFaulted, v1beta2.ReasonFaulted, 0)}}}}
+					condition(v1beta2.VolumeAttached, v1beta2.ReasonNoUsableReplica, 0), condition(v1beta2.VolumeFaulted,
+						v1beta2.ReasonFaulted, 0)}}}}
 				w.Attachments.Items = []v1beta2.VolumeAttachment{ticket("v", v1beta2.ReasonVolumeFaulted)}
 			},
 			want: []string{"critical Volume v: NoUsableReplica"},
@@ -94,7 +97,8 @@ func TestWhatWaitsForAPersonIsListedOnce(t *testing.T) {
 			change: func(w *world.World) {
 				w.Nodes.Items = []v1beta2.Node{{ObjectMeta: named("n"), Status: v1beta2.NodeStatus{Conditions: []v1beta2.Condition{
 					condition(v1beta2.NodeReady, v1beta2.ReasonKubernetesNodeGone, 0)}}}}
-				w.InstanceManagers.Items = []v1beta2.InstanceManager{{ObjectMeta: named("im"), Spec: v1beta2.InstanceManagerSpec{NodeID: "n"},
+				w.InstanceManagers.Items = []v1beta2.InstanceManager{{ObjectMeta: named("im"),
+					Spec: v1beta2.InstanceManagerSpec{NodeID: "n"},
 					Status: v1beta2.InstanceManagerStatus{Conditions: []v1beta2.Condition{
 						condition(v1beta2.InstanceManagerNodeReady, v1beta2.ReasonKubernetesNodeGone, 0)}}}}
 				w.Engines.Items = []v1beta2.Engine{{ObjectMeta: named("e"), Status: v1beta2.EngineStatus{Conditions: []v1beta2.Condition{
@@ -105,7 +109,8 @@ func TestWhatWaitsForAPersonIsListedOnce(t *testing.T) {
 		"why an orphan's deletion fails, not that it is one": {
 			change: func(w *world.World) {
 				w.Orphans.Items = []v1beta2.Orphan{{ObjectMeta: named("o"), Status: v1beta2.OrphanStatus{Conditions: []v1beta2.Condition{
-					condition(v1beta2.OrphanOrphaned, v1beta2.ReasonNoOwnerCR, 0), condition(v1beta2.OrphanCleanupApproved, v1beta2.ReasonApproved, 0),
+					condition(v1beta2.OrphanOrphaned, v1beta2.ReasonNoOwnerCR, 0), condition(v1beta2.OrphanCleanupApproved,
+						v1beta2.ReasonApproved, 0),
 					condition(v1beta2.OrphanCleanupFailed, v1beta2.ReasonRefused, 0)}}}}
 			},
 			want: []string{"warning Orphan o: Refused"},
@@ -114,7 +119,8 @@ func TestWhatWaitsForAPersonIsListedOnce(t *testing.T) {
 			change: func(w *world.World) {
 				w.Definitions.Items = []metav1.PartialObjectMetadata{{ObjectMeta: metav1.ObjectMeta{Name: "volumes.longhorn.io"}},
 					{ObjectMeta: metav1.ObjectMeta{Name: "systembackups.longhorn.io"}},
-					{ObjectMeta: metav1.ObjectMeta{Name: "nodes.longhorn.io", Labels: map[string]string{v1beta2.LabelContract: v1beta2.ContractVersion}}}}
+					{ObjectMeta: metav1.ObjectMeta{Name: "nodes.longhorn.io",
+						Labels: map[string]string{v1beta2.LabelContract: v1beta2.ContractVersion}}}}
 			},
 			want: []string{"warning CustomResourceDefinition volumes.longhorn.io: OtherContract"},
 		},
@@ -128,7 +134,8 @@ func TestWhatWaitsForAPersonIsListedOnce(t *testing.T) {
 		},
 		"the worst first": {
 			change: func(w *world.World) {
-				w.Backups.Items = []v1beta2.Backup{{ObjectMeta: named("b"), Status: v1beta2.BackupStatus{State: v1beta2.BackupError, Error: "no route"}}}
+				w.Backups.Items = []v1beta2.Backup{{ObjectMeta: named("b"), Status: v1beta2.BackupStatus{State: v1beta2.BackupError,
+					Error: "no route"}}}
 				w.Settings.Items = []v1beta2.Setting{{ObjectMeta: named("s"), Status: v1beta2.SettingStatus{Conditions: []v1beta2.Condition{
 					condition(v1beta2.SettingApplied, v1beta2.ReasonInvalidValue, 0)}}}}
 				w.Volumes.Items = []v1beta2.Volume{{ObjectMeta: named("v"), Status: v1beta2.VolumeStatus{Conditions: []v1beta2.Condition{

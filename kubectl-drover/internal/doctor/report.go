@@ -78,7 +78,8 @@ func (r Report) text(p *terminal.Printer, alike []finding.Finding) {
 	if age := terminal.Age(r.world.Now, f.Since); age != "" {
 		since = p.In(terminal.Dim, " ("+age+")")
 	}
-	p.Line("%s %s: %s%s", p.In(finding.Style(f.Severity), strings.ToUpper(f.Severity.String())), p.In(terminal.Bold, title), f.Reason, since)
+	p.Line("%s %s: %s%s", p.In(finding.Style(f.Severity), strings.ToUpper(f.Severity.String())), p.In(terminal.Bold, title), f.Reason,
+		since)
 	if f.Message != "" {
 		p.Line("  %s", f.Message)
 	}

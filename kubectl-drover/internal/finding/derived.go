@@ -94,7 +94,8 @@ func Contract(w *world.World) []Finding {
 		return nil
 	}
 	slices.Sort(others)
-	return []Finding{{Object: Ref{"CustomResourceDefinition", others[0]}, Reason: ReasonContract, Severity: Warning, Guide: "docs/install.md",
+	return []Finding{{Object: Ref{"CustomResourceDefinition", others[0]}, Reason: ReasonContract, Severity: Warning,
+		Guide: "docs/install.md",
 		Message: fmt.Sprintf("%d definitions are not of contract %s, so that they drop fields that the controllers need: %s.", len(others),
 			v1beta2.ContractVersion, strings.Join(others, ", ")),
 		Command: "kubectl apply --server-side --force-conflicts -k crds"}}

@@ -32,7 +32,8 @@ func TestAReasonIsListedOnceForItsCondition(t *testing.T) {
 	for _, part := range [][]of{attaching(), instances(), nodes(), snapshots(), orphans(), upgrades()} {
 		for _, one := range part {
 			seen := map[string]bool{}
-			for _, reason := range strings.Fields(strings.Join([]string{one.well, one.continues, one.info, one.warning, one.critical}, " ")) {
+			for _, reason := range strings.Fields(strings.Join([]string{one.well, one.continues, one.info, one.warning, one.critical},
+				" ")) {
 				require.False(t, seen[reason], "%s %s %s", one.kinds, one.condition, reason)
 				seen[reason] = true
 			}

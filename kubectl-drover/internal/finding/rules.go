@@ -33,8 +33,8 @@ func attaching() []of {
 				"NodeUnknown": "kubectl -n {ns} get lhn", "NodeUpgrading": showUpgrade, "WaitingForShare": "kubectl -n {ns} get lhsm"}},
 		{kinds: "Volume", condition: v1beta2.VolumeAttached, guide: guide, command: showInstances,
 			well: "Attached Detached",
-			continues: "Detaching WaitingForReplicas WaitingForEngine WaitingForFrontend WaitingForSnapshots NodeUpgrading Restoring Cloning " +
-				"Migrating VolumeDeleting",
+			continues: "Detaching WaitingForReplicas WaitingForEngine WaitingForFrontend WaitingForSnapshots NodeUpgrading " +
+				"Restoring Cloning Migrating VolumeDeleting",
 			warning: "DeletedInUse InstanceUnknown ReplicaNotStarting NodeDown", critical: "NoUsableReplica Faulted",
 			commands: map[string]string{"InstanceUnknown": showManagers, "ReplicaNotStarting": showManagers, "NodeUpgrading": showUpgrade,
 				"WaitingForSnapshots": "kubectl -n {ns} get lhsnap --field-selector spec.volume={volume}", "DeletedInUse": showTickets}},
@@ -57,9 +57,10 @@ func instances() []of {
 		{kinds: all, condition: v1beta2.InstanceNodeDown, command: showKubernetes, warning: "NodeDown OutOfService"},
 		{kinds: all, condition: v1beta2.InstanceCreation, guide: guide, onPage: "InstanceManagerCannotStart", command: showEvents,
 			well: "InstanceCreated",
-			warning: "InstanceCreationFailure StartRefused SpecIncomplete VolumeMissing DataMissing EngineImageUnknown EngineImageNotDeployed " +
-				"InstanceManagerCannotStart",
-			commands: map[string]string{"EngineImageUnknown": "kubectl -n {ns} get lhei", "EngineImageNotDeployed": "kubectl -n {ns} get lhei",
+			warning: "InstanceCreationFailure StartRefused SpecIncomplete VolumeMissing DataMissing EngineImageUnknown " +
+				"EngineImageNotDeployed InstanceManagerCannotStart",
+			commands: map[string]string{"EngineImageUnknown": "kubectl -n {ns} get lhei",
+				"EngineImageNotDeployed":     "kubectl -n {ns} get lhei",
 				"InstanceManagerCannotStart": showManagers, "DataMissing": "kubectl -n {ns} get lho"}},
 		{kinds: "Engine", condition: v1beta2.EngineOperations, guide: guide, command: describe, well: "NoOperationFails",
 			warning: "OperationFailed"},
@@ -90,7 +91,8 @@ func nodes() []of {
 		{kinds: "Node", condition: v1beta2.NodeRemoved, command: showNode,
 			warning: "KubernetesNodeInService InstanceManagersRemain"},
 		{kinds: Disk, condition: v1beta2.DiskReady, guide: "disks.md", command: describe,
-			well: "DiskReady", continues: "NodeNotReady", warning: "NoDiskInfo NotInitialized InitializationUncertain DiskFilesystemChanged",
+			well: "DiskReady", continues: "NodeNotReady",
+			warning:  "NoDiskInfo NotInitialized InitializationUncertain DiskFilesystemChanged",
 			commands: map[string]string{"NoDiskInfo": showManagers}},
 		{kinds: Disk, condition: v1beta2.DiskSchedulable, guide: "disks.md", command: describe,
 			well: "Schedulable", continues: "DiskNotReady ContentNotListed NodeNotReady", warning: "DiskPressure"},

@@ -27,9 +27,11 @@ func TestATableWithoutRowsIsNotShown(t *testing.T) {
 func TestTimesAreRelative(t *testing.T) {
 	now := time.Date(2026, time.August, 1, 12, 0, 0, 0, time.UTC)
 	for at, want := range map[string]string{
-		"2026-08-01T11:59:59.5Z": "just now", "2026-08-01T11:59:18Z": "42s ago", "2026-08-01T11:56:00Z": "4m ago", "2026-08-01T08:40:00Z": "3h20m ago",
-		"2026-08-01T09:00:00Z": "3h ago", "2026-07-31T00:00:01Z": "35h ago", "2026-07-30T11:00:00Z": "2d ago", "2026-08-01T12:05:00Z": "just now",
-		"": "", "yesterday": "",
+		"2026-08-01T11:59:59.5Z": "just now", "2026-08-01T11:59:18Z": "42s ago", "2026-08-01T11:56:00Z": "4m ago",
+		"2026-08-01T08:40:00Z": "3h20m ago",
+		"2026-08-01T09:00:00Z": "3h ago", "2026-07-31T00:00:01Z": "35h ago", "2026-07-30T11:00:00Z": "2d ago",
+		"2026-08-01T12:05:00Z": "just now",
+		"":                     "", "yesterday": "",
 	} {
 		require.Equal(t, want, Age(now, at), at)
 	}
@@ -38,7 +40,8 @@ func TestTimesAreRelative(t *testing.T) {
 
 func TestSizesHaveUnits(t *testing.T) {
 	for bytes, want := range map[int64]string{
-		0: "0 GiB", 1 << 20: "1 MiB", 1536 << 10: "1.5 MiB", 1 << 30: "1 GiB", 21474836480: "20 GiB", 1610612736: "1.5 GiB", 3 << 40: "3072 GiB",
+		0: "0 GiB", 1 << 20: "1 MiB", 1536 << 10: "1.5 MiB", 1 << 30: "1 GiB", 21474836480: "20 GiB", 1610612736: "1.5 GiB",
+		3 << 40: "3072 GiB",
 	} {
 		require.Equal(t, want, Size(bytes))
 	}

@@ -45,7 +45,8 @@ func (r Report) line(p *terminal.Printer, e Entry, first, then string) {
 		if since := terminal.Age(r.world.Now, f.Since); since != "" {
 			age = " (" + since + ")"
 		}
-		p.Line("%s  %s%s", below, p.In(finding.Style(f.Severity), strings.TrimSuffix(f.Reason+": "+f.Message, ": ")), p.In(terminal.Dim, age))
+		p.Line("%s  %s%s", below, p.In(finding.Style(f.Severity), strings.TrimSuffix(f.Reason+": "+f.Message, ": ")),
+			p.In(terminal.Dim, age))
 	}
 	for i, one := range e.Entries {
 		if i == len(e.Entries)-1 {

@@ -59,11 +59,19 @@ func Node(w *world.World, name string) Report {
 	}
 	for i := range w.NodeUpgrades.Items {
 		if u := &w.NodeUpgrades.Items[i]; u.Spec.NodeID == name {
-			root.Entries = append(root.Entries, Entry{Object: finding.Ref{Kind: "NodeDataEngineUpgrade", Name: u.Name}, State: u.Status.State,
+			root.Entries = append(root.Entries, Entry{Object: finding.Ref{Kind: "NodeDataEngineUpgrade", Name: u.Name},
+				State:  u.Status.State,
 				Detail: u.Status.Progress, Findings: finding.NodeUpgrade(w, u)})
 		}
 	}
-	return Report{Entry: nodeInstances(w, root, name), Unread: w.Unread, world: w}
+	root = nodeInstances(w, root, name)
+	for i := range w.Orphans.Items {
+		o := &w.Orphans.Items[i]
+		root.Entries = append(root.Entries, Entry{Object: finding.Ref{Kind: "Orphan", Name: o.Name}, State: o.Spec.OrphanType,
+			Detail:   join(o.Spec.Parameters[v1beta2.OrphanParameterInstanceName], o.Spec.Parameters[v1beta2.OrphanParameterDataName]),
+			Findings: finding.Orphan(w, o)})
+	}
+	return Report{Entry: root, Unread: w.Unread, world: w}
 }
 
 // nodeInstances adds what runs on a node, below the instance manager that runs it, or below the node where none does.

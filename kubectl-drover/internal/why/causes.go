@@ -113,7 +113,8 @@ func (e *explanation) all() []instance {
 	for i := range w.Frontends.Items {
 		f := &w.Frontends.Items[i]
 		out = append(out, instance{ref: finding.Ref{Kind: "EngineFrontend", Name: f.Name}, node: f.Spec.NodeID, engine: engine,
-			wanted: f.Spec.DesireState, state: f.Status.CurrentState, server: f.Status.InstanceManagerName, findings: finding.Frontend(w, f)})
+			wanted: f.Spec.DesireState, state: f.Status.CurrentState, server: f.Status.InstanceManagerName,
+			findings: finding.Frontend(w, f)})
 	}
 	for i := range w.Engines.Items {
 		f := &w.Engines.Items[i]
@@ -144,7 +145,8 @@ func (i *instance) late() (finding.Finding, bool) {
 	if i.state == v1beta2.InstanceStateError || i.state == v1beta2.InstanceStateUnknown {
 		severity = finding.Warning
 	}
-	return finding.Finding{Object: i.ref, Reason: finding.ReasonState, Message: message, Severity: severity, Guide: "docs/attaching.md"}, true
+	return finding.Finding{Object: i.ref, Reason: finding.ReasonState, Message: message, Severity: severity, Guide: "docs/attaching.md"},
+		true
 }
 
 // behind returns what is known against the instance manager, disk and node of an instance.

@@ -23,8 +23,9 @@ func Explain(w *world.World) Report {
 	tickets := tickets(w)
 	report := Report{
 		Volume: v.Name, Namespace: w.Namespace, State: v.Status.State, Robustness: v.Status.Robustness,
-		DataEngine: world.DataEngine(v.Spec.DataEngine), SizeBytes: v.Spec.Size, WantedOn: v.Spec.NodeID, AttachedTo: v.Status.CurrentNodeID,
-		Tickets: tickets, Causes: causes, Next: steps(causes), Severity: worst(causes), Unread: w.Unread, now: w.Now,
+		DataEngine: world.DataEngine(v.Spec.DataEngine), SizeBytes: v.Spec.Size, WantedOn: v.Spec.NodeID,
+		AttachedTo: v.Status.CurrentNodeID,
+		Tickets:    tickets, Causes: causes, Next: steps(causes), Severity: worst(causes), Unread: w.Unread, now: w.Now,
 	}
 	report.Summary = summary(&report)
 	return report
@@ -127,8 +128,9 @@ func tickets(w *world.World) []Ticket {
 		a := &w.Attachments.Items[i]
 		for id, ticket := range a.Spec.AttachmentTickets {
 			answer := a.Status.AttachmentTicketStatuses[id]
-			one := Ticket{ID: id, Type: ticket.Type, Node: ticket.NodeID, For: wanter(w, ticket), Priority: v1beta2.TicketPriority(ticket.Type),
-				Holds: a.Status.Holder == id, Satisfied: answer.Satisfied}
+			one := Ticket{ID: id, Type: ticket.Type, Node: ticket.NodeID, For: wanter(w, ticket),
+				Priority: v1beta2.TicketPriority(ticket.Type),
+				Holds:    a.Status.Holder == id, Satisfied: answer.Satisfied}
 			for _, c := range answer.Conditions {
 				if c.Type == v1beta2.TicketSatisfied {
 					one.Reason, one.Message, one.Since = c.Reason, c.Message, c.LastTransitionTime

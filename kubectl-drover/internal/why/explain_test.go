@@ -58,7 +58,8 @@ func TestChainsEndAtWhatIsToBeMended(t *testing.T) {
 	}{
 		"a replica waits for its instance manager, which does not answer": {
 			change: func(w *world.World) {
-				w.Replicas.Items = []v1beta2.Replica{replica("r-1", "node-2", "running", "stopped"), replica("r-2", "node-1", "running", "running")}
+				w.Replicas.Items = []v1beta2.Replica{replica("r-1", "node-2", "running", "stopped"), replica("r-2", "node-1", "running",
+					"running")}
 				w.InstanceManagers.Items[1].Status.Conditions = condition(v1beta2.InstanceManagerReachable, v1beta2.ReasonNotAnswering)
 			},
 			want:  []string{"0 Volume vol-1: WaitingForReplicas", "1 Replica r-1: State", "2 InstanceManager im-node-2: NotAnswering"},
@@ -66,9 +67,11 @@ func TestChainsEndAtWhatIsToBeMended(t *testing.T) {
 		},
 		"two replicas of one node that is down: it is explained once, and its instance manager not at all": {
 			change: func(w *world.World) {
-				w.Replicas.Items = []v1beta2.Replica{replica("r-1", "node-2", "running", "unknown"), replica("r-2", "node-2", "running", "unknown")}
+				w.Replicas.Items = []v1beta2.Replica{replica("r-1", "node-2", "running", "unknown"), replica("r-2", "node-2", "running",
+					"unknown")}
 				w.Nodes.Items[1].Status.Conditions = condition(v1beta2.NodeReady, v1beta2.ReasonKubernetesNodeGone)
-				w.InstanceManagers.Items[1].Status.Conditions = condition(v1beta2.InstanceManagerNodeReady, v1beta2.ReasonKubernetesNodeGone)
+				w.InstanceManagers.Items[1].Status.Conditions = condition(v1beta2.InstanceManagerNodeReady,
+					v1beta2.ReasonKubernetesNodeGone)
 			},
 			want: []string{"0 Volume vol-1: WaitingForReplicas", "1 Replica r-1: State", "2 Node node-2: KubernetesNodeGone",
 				"1 Replica r-2: State"},
@@ -98,15 +101,17 @@ func TestChainsEndAtWhatIsToBeMended(t *testing.T) {
 		"the node's upgrade": {
 			change: func(w *world.World) {
 				w.NodeUpgrades.Items = []v1beta2.NodeDataEngineUpgrade{{ObjectMeta: named("upgrade-node-1"),
-					Spec:   v1beta2.NodeDataEngineUpgradeSpec{NodeID: "node-1"},
-					Status: v1beta2.NodeDataEngineUpgradeStatus{Conditions: condition(v1beta2.UpgradeProgressing, v1beta2.ReasonWaitingForRebuild)}}}
+					Spec: v1beta2.NodeDataEngineUpgradeSpec{NodeID: "node-1"},
+					Status: v1beta2.NodeDataEngineUpgradeStatus{Conditions: condition(v1beta2.UpgradeProgressing,
+						v1beta2.ReasonWaitingForRebuild)}}}
 			},
 			want:  []string{"0 Volume vol-1: WaitingForReplicas", "1 NodeDataEngineUpgrade upgrade-node-1: WaitingForRebuild"},
 			basic: "NodeDataEngineUpgrade upgrade-node-1: WaitingForRebuild",
 		},
 		"a suspended frontend runs, and a stopped engine without a wish is as wanted": {
 			change: func(w *world.World) {
-				w.Frontends.Items = []v1beta2.EngineFrontend{{ObjectMeta: named("ef-1"), Spec: v1beta2.EngineFrontendSpec{DesireState: "running"},
+				w.Frontends.Items = []v1beta2.EngineFrontend{{ObjectMeta: named("ef-1"),
+					Spec:   v1beta2.EngineFrontendSpec{DesireState: "running"},
 					Status: v1beta2.EngineFrontendStatus{CurrentState: "suspended"}}}
 				w.Engines.Items = []v1beta2.Engine{{ObjectMeta: named("e-1"), Status: v1beta2.EngineStatus{CurrentState: "stopped"}}}
 			},
@@ -165,8 +170,9 @@ func TestTheSameObjectsHaveTheSameExplanation(t *testing.T) {
 	for i := range 6 {
 		w.Replicas.Items = append(w.Replicas.Items, replica(fmt.Sprintf("r-%d", i), "node-2", "running", "error"))
 	}
-	w.Engines.Items = []v1beta2.Engine{{ObjectMeta: named("e-1"), Status: v1beta2.EngineStatus{RebuildStatus: map[string]v1beta2.RebuildStatus{
-		"a": {IsRebuilding: true}, "b": {Error: "no space"}, "c": {IsRebuilding: true, Progress: 3}}}}}
+	w.Engines.Items = []v1beta2.Engine{{ObjectMeta: named("e-1"),
+		Status: v1beta2.EngineStatus{RebuildStatus: map[string]v1beta2.RebuildStatus{
+			"a": {IsRebuilding: true}, "b": {Error: "no space"}, "c": {IsRebuilding: true, Progress: 3}}}}}
 	want := Explain(w)
 	for range 20 {
 		rand.Shuffle(len(w.Nodes.Items), func(i, j int) { w.Nodes.Items[i], w.Nodes.Items[j] = w.Nodes.Items[j], w.Nodes.Items[i] })
