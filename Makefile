@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench check lint drift generate build plugin images push charts build-files build-format controlplane manifests
+.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench check lint drift generate build plugin images push charts build-files build-format controlplane manifests modules
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,8 +98,8 @@ build: ## static binaries into bin/
 images: ## container images into bin/images: an OCI layout for each controller, for amd64 and arm64, with SBOMs; prints digests and sizes
 	$(GO) -C tools/images run . build --root ../.. --out ../../bin/images $(CONTROLLERS)
 
-push: ## push the images of `make images`: REGISTRY=registry.example.com/storage
-	$(GO) -C tools/images run . push --out ../../bin/images $(or $(REGISTRY),$(error REGISTRY is where the images go, such as registry.example.com/storage))
+push: ## push the images of `make images`: REGISTRY=registry.example.com/drover
+	$(GO) -C tools/images run . push --out ../../bin/images $(or $(REGISTRY),$(error REGISTRY is where the images go, such as registry.example.com/drover))
 
 plugin: ## kubectl drover alone, into bin/
 	@mkdir -p bin
@@ -117,6 +117,11 @@ build-files:
 
 build-format:
 	$(BUILDIFIER) -mode=fix -r .
+
+modules: # tools/charts uses this module's go.mod too
+	$(GO) mod tidy
+	$(GO) -C tools/images mod tidy
+	$(GO) -C tools/charts mod tidy
 
 manifests:
 	$(GO) generate ./shared/... ./im-monitor/...

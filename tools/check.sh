@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 declare -A fix=(
   [go-format]="gofmt -w ."
   [generated]="make manifests"
-  [go-mod]="go mod tidy"
+  [go-mod]="make modules"
   [build-files]="make build-files"
   [build-format]="make build-format"
   [use-repo]="tools/use_repo.sh"

@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/sha256"
 	"fmt"
-	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,23 +10,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
 	"drover.dev/drover/shared/testkit"
 )
-
-// The control plane of these tests has no definitions: the charts bring them.
-func TestMain(m *testing.M) {
-	slog.SetLogLoggerLevel(slog.LevelWarn)
-	log.SetLogger(logr.Discard())
-	testkit.Main(m, testkit.WithCRDs())
-}
 
 var charts = append([]string{"crds", "drover"}, controllers...)
 

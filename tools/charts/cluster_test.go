@@ -2,11 +2,15 @@ package main
 
 import (
 	"context"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v4/pkg/action"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -19,12 +23,37 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/cluster"
 )
 
 // namespace is what all releases of these tests are in: definitions that a release leaves belong to it by its name and namespace.
 const namespace = "longhorn-system"
+
+// control is the control plane of these tests. It has no definitions at first: the charts bring them.
+var control struct {
+	sync.Once
+	cluster *cluster.Cluster
+	err     error
+}
+
+func TestMain(m *testing.M) {
+	slog.SetLogLoggerLevel(slog.LevelWarn)
+	log.SetLogger(logr.Discard())
+	code := m.Run()
+	if control.cluster != nil && control.cluster.Stop() != nil {
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+func controlPlane(t *testing.T) *cluster.Cluster {
+	t.Helper()
+	control.Do(func() { control.cluster, control.err = cluster.Start(context.Background(), cluster.Options{}) })
+	require.NoError(t, control.err)
+	return control.cluster
+}
 
 // helm does what the program helm does, on the API server of these tests, as its administrator.
 type helm struct {
@@ -36,8 +65,8 @@ type helm struct {
 func newHelm(t *testing.T) *helm {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, testkit.Cluster().AdminKubeconfig(kubeconfig))
-	admin, err := client.New(testkit.Cluster().AdminConfig(), client.Options{})
+	require.NoError(t, controlPlane(t).AdminKubeconfig(kubeconfig))
+	admin, err := client.New(controlPlane(t).AdminConfig(), client.Options{})
 	require.NoError(t, err)
 	flags := genericclioptions.NewConfigFlags(false)
 	in := namespace
@@ -57,13 +86,18 @@ func (h *helm) load(name string) *chart.Chart {
 // install installs a chart and uninstalls it when the test ends.
 func (h *helm) install(name string, loaded *chart.Chart, values map[string]any) *release.Release {
 	h.t.Helper()
-	install := action.NewInstall(h.config)
-	install.ReleaseName, install.Namespace, install.CreateNamespace = name, namespace, true
-	install.WaitStrategy, install.ServerSideApply = kube.HookOnlyStrategy, true
-	installed, err := install.RunWithContext(context.Background(), loaded, values)
+	installed, err := h.tryInstall(name, loaded, values, func(*action.Install) {})
 	require.NoError(h.t, err)
 	h.t.Cleanup(func() { h.uninstall(name) })
 	return installed.(*release.Release)
+}
+
+func (h *helm) tryInstall(name string, loaded *chart.Chart, values map[string]any, change func(*action.Install)) (any, error) {
+	install := action.NewInstall(h.config)
+	install.ReleaseName, install.Namespace, install.CreateNamespace = name, namespace, true
+	install.WaitStrategy, install.ServerSideApply = kube.HookOnlyStrategy, true
+	change(install)
+	return install.RunWithContext(context.Background(), loaded, values)
 }
 
 func (h *helm) upgrade(name string, loaded *chart.Chart, values map[string]any) *release.Release {
@@ -111,7 +145,7 @@ var apiServersOwn = map[string]bool{"flowcontrol.apiserver.k8s.io": true, "netwo
 // everything lists all objects of the namespace and those in no namespace, but what the API server itself creates.
 func (h *helm) everything() map[string]bool {
 	h.t.Helper()
-	lists, err := discovery.NewDiscoveryClientForConfigOrDie(testkit.Cluster().AdminConfig()).ServerPreferredResources()
+	lists, err := discovery.NewDiscoveryClientForConfigOrDie(controlPlane(h.t).AdminConfig()).ServerPreferredResources()
 	require.NoError(h.t, err)
 	all := map[string]bool{}
 	for _, list := range lists {

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"helm.sh/helm/v4/pkg/action"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -28,6 +30,7 @@ var (
 	leases      = schema.GroupVersionKind{Group: "coordination.k8s.io", Version: "v1", Kind: "Lease"}
 	secrets     = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 	webhooks    = schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "ValidatingWebhookConfiguration"}
+	definitions = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 	volumes     = schema.GroupVersionKind{Group: "longhorn.io", Version: "v1beta2", Kind: "Volume"}
 )
 
@@ -46,14 +49,8 @@ func TestTheWholeSystemIsInstalledUpgradedAndUninstalled(t *testing.T) {
 	require.Equal(t, 5, count["Deployment"])
 	h.writeAsControllersDo()
 
-	next := h.load("drover")
+	next := h.withVersion("0.2.0", charts)
 	next.Metadata.Version = "0.2.0"
-	for _, part := range next.Dependencies() {
-		part.Metadata.Version, part.Metadata.AppVersion = "0.2.0", "0.2.0"
-	}
-	for _, dependency := range next.Metadata.Dependencies {
-		dependency.Version = "0.2.0"
-	}
 	h.accepted(h.upgrade("drover", next, nil))
 	for _, controller := range controllers {
 		containers, _, err := unstructured.NestedSlice(h.get(deployments, controller).Object, "spec", "template", "spec", "containers")
@@ -125,17 +122,9 @@ func (h *helm) whatControllersWroteIsThere() {
 func TestOneControllerIsUpgradedAlone(t *testing.T) {
 	h := newHelm(t)
 	h.install("drover", h.load("drover"), nil)
-	for _, changed := range controllers {
+	for i, changed := range controllers {
 		before := h.templates()
-		next := h.load("drover")
-		for i, part := range next.Dependencies() {
-			if part.Name() == changed {
-				part.Metadata.Version, part.Metadata.AppVersion = "0.3.0", "0.3.0"
-				dependencyOf(next, changed).Version = "0.3.0"
-				next.Dependencies()[i] = part
-			}
-		}
-		h.upgrade("drover", next, nil)
+		h.upgrade("drover", h.withVersion("0.3.0", controllers[:i+1]), nil)
 		after := h.templates()
 		for _, controller := range controllers {
 			if controller == changed {
@@ -144,17 +133,24 @@ func TestOneControllerIsUpgradedAlone(t *testing.T) {
 			}
 			require.Equal(t, before[controller], after[controller], "%s changed with %s", controller, changed)
 		}
-		h.upgrade("drover", h.load("drover"), nil)
 	}
 }
 
-func dependencyOf(whole *chart.Chart, name string) *chart.Dependency {
-	for _, dependency := range whole.Metadata.Dependencies {
-		if dependency.Name == name {
-			return dependency
+// withVersion returns the whole chart with another version of some of its parts.
+func (h *helm) withVersion(version string, parts []string) *chart.Chart {
+	h.t.Helper()
+	whole := h.load("drover")
+	for _, part := range whole.Dependencies() {
+		if slices.Contains(parts, part.Name()) {
+			part.Metadata.Version, part.Metadata.AppVersion = version, version
 		}
 	}
-	return nil
+	for _, dependency := range whole.Metadata.Dependencies {
+		if slices.Contains(parts, dependency.Name) {
+			dependency.Version = version
+		}
+	}
+	return whole
 }
 
 // templates returns the pod template of each controller as the API server stores it.
@@ -208,6 +204,29 @@ func (h *helm) applyFile(path string) {
 	for _, object := range objects(h.t, map[string]string{path: string(text)}) {
 		require.NoError(h.t, client.IgnoreAlreadyExists(h.admin.Create(context.Background(), object)))
 	}
+}
+
+// Longhorn's chart has its own definitions in the cluster: they are taken over on request only.
+func TestDefinitionsOfOthersAreTakenOver(t *testing.T) {
+	h := newHelm(t)
+	h.install("drover", h.load("drover"), onlyDefinitions())
+	h.uninstall("drover")
+	others := h.get(definitions, "volumes.longhorn.io")
+	others.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "others"})
+	others.SetAnnotations(nil)
+	require.NoError(t, unstructured.SetNestedStringSlice(others.Object, []string{"others"}, "spec", "names", "categories"))
+	require.NoError(t, h.admin.Update(context.Background(), others, client.FieldOwner("others")))
+
+	_, err := h.tryInstall("drover", h.load("drover"), onlyDefinitions(), func(*action.Install) {})
+	require.ErrorContains(t, err, "volumes.longhorn.io")
+	h.uninstall("drover")
+	_, err = h.tryInstall("drover", h.load("drover"), onlyDefinitions(), func(i *action.Install) { i.TakeOwnership = true })
+	require.ErrorContains(t, err, "conflict")
+	h.uninstall("drover")
+	_, err = h.tryInstall("drover", h.load("drover"), onlyDefinitions(), func(i *action.Install) { i.TakeOwnership, i.ForceConflicts = true, true })
+	require.NoError(t, err)
+	t.Cleanup(func() { h.uninstall("drover") })
+	require.Equal(t, "1", h.get(definitions, "volumes.longhorn.io").GetLabels()["drover.dev/contract"])
 }
 
 // Where a csi-attacher or csi-snapshotter runs, its lease is there, and stays its own.

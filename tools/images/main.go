@@ -1,7 +1,7 @@
 // Command images makes the container images of Drover's binaries from nothing but Go and this repository, and pushes them.
 //
 //	images build --out bin/images im-monitor orphan-controller
-//	images push --out bin/images registry.example.com/storage
+//	images push --out bin/images registry.example.com/drover
 //
 // Each binary gets an OCI image layout of its own, DIR/<binary>: an index with one image per platform, and beside it the SBOM (SPDX) of
 // each image, whose subject is that image. Equal sources and an equal Go version give equal digests.
@@ -41,7 +41,7 @@ func run(args []string) error {
 		return buildAll(*root, *out, strings.Split(*platforms, ","), flags.Args())
 	case "push":
 		if flags.NArg() != 1 {
-			return fmt.Errorf("push needs one registry, such as registry.example.com/storage")
+			return fmt.Errorf("push needs one registry, such as registry.example.com/drover")
 		}
 		return pushAll(*out, flags.Arg(0))
 	default:
