@@ -203,11 +203,12 @@ func TestAnIndexHasAnImageAndAnSBOMForEachPlatform(t *testing.T) {
 func TestTheContractIsOneThatEachBinaryKnows(t *testing.T) {
 	contract, err := readContract(repository)
 	require.NoError(t, err)
-	versions, err := filepath.Glob(filepath.Join(repository, "*", "VERSION"))
+	controllers, err := filepath.Glob(filepath.Join(repository, "*", "deploy"))
 	require.NoError(t, err)
-	require.Len(t, versions, 5)
-	for _, file := range versions {
-		program, err := os.ReadFile(filepath.Join(filepath.Dir(file), "main.go"))
+	require.Len(t, controllers, 5)
+	for _, deploy := range controllers {
+		file := filepath.Join(filepath.Dir(deploy), "main.go")
+		program, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.Regexp(t, `Contracts: +\[\]string\{[^}]*"`+contract+`"`, string(program), file)
 	}
