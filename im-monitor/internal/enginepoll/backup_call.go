@@ -43,7 +43,7 @@ type request struct {
 // beginBackup records that this run of the engine gets a backup request, sends the request, and records the answer.
 func (p *poll) beginBackup(ctx context.Context, evaluated backup.Backup) (time.Duration, error) {
 	r := &request{poll: p, evaluated: evaluated}
-	out, err := p.guard.Do(ctx, execute.Call{Check: r.check, Ahead: r.ahead, Send: r.send})
+	out, err := p.guarded(ctx, &p.direct, execute.Call{Check: r.check, Ahead: r.ahead, Send: r.send})
 	switch {
 	case status.IsConflict(err):
 		return conflictPause, nil

@@ -23,7 +23,7 @@ func (p *poll) call(ctx context.Context, call engine.Call) {
 		return
 	}
 	p.memory.tried(p.engine.Name, call.Key(), p.rt.Clock.Now())
-	out, err := p.guard.Do(ctx, execute.Call{
+	out, err := p.guarded(ctx, to, execute.Call{
 		Check: func(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
 			return allowed(p.check(ctx, call)), nil
 		},
@@ -41,6 +41,13 @@ func (p *poll) call(ctx context.Context, call engine.Call) {
 		}
 		p.ended(p.engine, call, out.Err)
 	}
+}
+
+// guarded makes one try of a call. A connection over which it was not answered is dropped: it is never made again by itself.
+func (p *poll) guarded(ctx context.Context, to *way, call execute.Call) (execute.Result, error) {
+	out, err := p.guard.Do(ctx, call)
+	p.pool.failed(*to, out.Err)
+	return out, err
 }
 
 // wayOf is the way of a call: what changes the size or the replicas of a v2 engine goes through its frontend; nil while that cannot be

@@ -208,19 +208,13 @@ func TestAV2EngineWithoutAFrontendHasNoPortAndIsLookedAt(t *testing.T) {
 // After a live upgrade the engine may be on another node than the frontend.
 func TestWhatChangesAV2EngineGoesThroughItsFrontendWhereverThatIs(t *testing.T) {
 	w := newWorld(t, quick)
-	w.server.do(func() { w.server.v2 = true; w.server.members[0].name = first })
-	far := serve(t)
-	far.do(func() { far.v2 = true })
-	w.servers["10.0.0.2"] = far
-	w.manager("im-2", "10.0.0.2")
-	w.spec(map[string]any{"dataEngine": v1beta2.DataEngineV2, "volumeSize": "2147483648"})
+	far, f := w.farFrontend()
+	w.spec(map[string]any{"volumeSize": "2147483648"})
 	w.maps(second, addresses[second])
-	f := &v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: name}}
-	w.create(f)
 	w.start()
 	w.polls(5)
 	require.Empty(t, w.server.changes(), "it is not known where the frontend is")
-	w.status(f, map[string]any{"instanceManagerName": "im-2", "storageIP": "10.0.0.2", "port": 20006})
+	w.status(f, farAway)
 	w.eventually("it does not grow", func() bool { return len(far.called("VolumeExpand")) > 0 })
 	w.server.do(func() { w.server.size = 2 * gib })
 	w.eventually("no replica is added", func() bool { return len(far.called("ReplicaAdd")) > 0 })
@@ -231,6 +225,39 @@ func TestWhatChangesAV2EngineGoesThroughItsFrontendWhereverThatIs(t *testing.T) 
 	})
 	require.Empty(t, w.server.changes())
 	require.Empty(t, far.called("ReplicaList"), "the engine is polled where it is")
+}
+
+// farAway is where a frontend is that no engine runs beside.
+var farAway = map[string]any{"instanceManagerName": "im-2", "storageIP": "10.0.0.2", "port": 20006}
+
+// farFrontend makes the engine v2, with a frontend that is not started yet, and an instance manager that runs no engine for it.
+func (w *world) farFrontend() (*engineServer, *v1beta2.EngineFrontend) {
+	w.t.Helper()
+	w.server.do(func() { w.server.v2 = true; w.server.members[0].name = first })
+	far := serve(w.t)
+	far.do(func() { far.v2 = true })
+	w.servers["10.0.0.2"] = far
+	w.manager("im-2", "10.0.0.2")
+	w.spec(map[string]any{"dataEngine": v1beta2.DataEngineV2})
+	f := &v1beta2.EngineFrontend{ObjectMeta: w.meta("vol-ef-0"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: name}}
+	w.create(f)
+	return far, f
+}
+
+// No poll goes to the instance manager of such a frontend: only calls notice that it was restarted.
+func TestAFrontendWhoseInstanceManagerWasRestartedIsCalledOverANewConnection(t *testing.T) {
+	w := newWorld(t, quick)
+	far, f := w.farFrontend()
+	w.status(f, farAway)
+	w.start()
+	w.spec(map[string]any{"volumeSize": "2147483648"})
+	w.eventually("it does not grow", func() bool { return len(far.called("VolumeExpand")) > 0 })
+	w.server.do(func() { w.server.size = 2 * gib })
+	w.until("its size is not seen", func(e *v1beta2.Engine) bool { return e.Status.CurrentSize == 2*gib })
+	far.restart()
+	before := len(far.called("VolumeExpand"))
+	w.spec(map[string]any{"volumeSize": "3221225472"})
+	w.eventually("it does not grow after the restart", func() bool { return len(far.called("VolumeExpand")) > before })
 }
 
 // Between switching and promoting the server would send it to the engine that does not get the writes any more.

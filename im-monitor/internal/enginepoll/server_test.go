@@ -34,9 +34,10 @@ type member struct {
 // replica, and answers ReplicaAdd when the rebuild is done, which is when the test reports it.
 type engineServer struct {
 	imrpc.UnimplementedProxyEngineServiceServer
-	listener *bufconn.Listener
 
 	mu        sync.Mutex
+	listener  *bufconn.Listener
+	server    *grpc.Server
 	v2        bool
 	down      bool
 	hangs     bool
@@ -64,13 +65,32 @@ const serverAddress = "10.0.0.1"
 
 func serve(t *testing.T) *engineServer {
 	t.Helper()
-	s := &engineServer{listener: bufconn.Listen(1 << 20), size: gib, refuses: map[string]error{},
+	s := &engineServer{size: gib, refuses: map[string]error{},
 		snapshots: map[string]*imrpc.EngineSnapshotDiskInfo{"volume-head": {Name: "volume-head"}}}
-	server := grpc.NewServer(grpc.UnaryInterceptor(s.receive))
-	imrpc.RegisterProxyEngineServiceServer(server, s)
-	go func() { _ = server.Serve(s.listener) }()
-	t.Cleanup(server.Stop)
+	s.listen()
+	t.Cleanup(func() { s.server.Stop() })
 	return s
+}
+
+// listen serves from here on.
+func (s *engineServer) listen() {
+	listener, server := bufconn.Listen(1<<20), grpc.NewServer(grpc.UnaryInterceptor(s.receive))
+	imrpc.RegisterProxyEngineServiceServer(server, s)
+	s.do(func() { s.listener, s.server = listener, server })
+	go func() { _ = server.Serve(listener) }()
+}
+
+// restart ends every connection; the server is at the same address afterwards.
+func (s *engineServer) restart() {
+	s.server.Stop()
+	s.listen()
+}
+
+func (s *engineServer) dial(ctx context.Context) (net.Conn, error) {
+	s.mu.Lock()
+	listener := s.listener
+	s.mu.Unlock()
+	return listener.DialContext(ctx)
 }
 
 // connect makes connections to the servers by their addresses.
@@ -80,7 +100,7 @@ func connect(servers map[string]*engineServer) enginepoll.Connect {
 		if err != nil {
 			return nil, err
 		}
-		return servers[host].listener.DialContext(ctx)
+		return servers[host].dial(ctx)
 	}}).Proxy
 }
 

@@ -20,7 +20,7 @@ import (
 // are left out of it; without one, and where one is needed, it is not sent.
 func (p *poll) callSnapshots(ctx context.Context, op string, names []string, wanted func(enginesnapshot.Snapshot) bool,
 	send func(ctx context.Context, still []*v1beta2.Snapshot) error) (still []*v1beta2.Snapshot, out execute.Result) {
-	out, err := p.guard.Do(ctx, execute.Call{
+	out, err := p.guarded(ctx, p.through, execute.Call{
 		Check: func(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
 			_, err := p.stays(ctx)
 			if err == nil {
@@ -82,6 +82,7 @@ func (p *poll) take(ctx context.Context, names []string) (next time.Duration) {
 // snapshotRefused reports that the engine refused, unless it has the snapshot nevertheless: some engines fail after taking it.
 func (p *poll) snapshotRefused(ctx context.Context, s *v1beta2.Snapshot, cause error) {
 	list, err := p.through.proxy.Snapshots(ctx, p.through.Target)
+	p.pool.failed(*p.through, err)
 	if _, there := list[s.Name]; err != nil || there {
 		return
 	}

@@ -77,7 +77,7 @@ func newCall(takes time.Duration, many int) (*poll, *server, []string) {
 	s.engine = runningEngine(owner)
 	rt := &runkit.Runtime{Client: s, Uncached: s, Namespace: "ns", Clock: s.clock, Log: logr.Discard(), Recorder: events.NewFakeRecorder(10)}
 	c := &Controller{rt: rt, mapper: kube.Mapper{Reader: s}, guard: execute.Guard{Clock: s.clock}, options: Options{Busy: time.Second}}
-	return &poll{Controller: c, facts: facts{engine: s.engine}}, s, names
+	return &poll{Controller: c, facts: facts{engine: s.engine}, session: session{through: &way{}}}, s, names
 }
 
 // runningEngine is an engine of vol that can be called.
