@@ -34,7 +34,7 @@ type Right struct {
 	Group string `json:"group"`
 	// Resource is the plural of the kind, in lower case.
 	Resource string `json:"resource"`
-	// Verb is list, get, create, patch or delete.
+	// Verb is list, watch, get, patch or delete.
 	Verb string `json:"verb"`
 	// Everywhere: in all namespaces, or of a kind without one. Otherwise in the namespace of Drover.
 	Everywhere bool `json:"everywhere,omitempty"`
@@ -105,12 +105,17 @@ func (c *Client) Read(ctx context.Context, w *world.World, reads ...Read) error 
 func absent(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) }
 
 func (c *Client) list(ctx context.Context, w *world.World, read Read) error {
+	err := c.api.List(ctx, read.into(w), c.options(read)...)
+	return explain(err, read.Right, c.Namespace)
+}
+
+// options restrict a read to what it asks for.
+func (c *Client) options(read Read) []client.ListOption {
 	var options []client.ListOption
 	if !read.Right.Everywhere {
 		options = append(options, client.InNamespace(c.Namespace))
 	}
-	err := c.api.List(ctx, read.into(w), append(options, read.options...)...)
-	return explain(err, read.Right, c.Namespace)
+	return append(options, read.options...)
 }
 
 // explain adds the next step to an answer of the API server.

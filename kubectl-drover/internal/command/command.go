@@ -57,6 +57,7 @@ func NewFrame(streams genericiooptions.IOStreams) *Frame {
 func (f *Frame) Commands() []Command {
 	return []Command{
 		f.status(), f.why(), f.tree(), f.doctor(),
+		f.attach(), f.detach(),
 	}
 }
 

@@ -100,6 +100,14 @@ func (f *Frame) complete(kinds map[string]cluster.Right) cobra.CompletionFunc {
 	}
 }
 
+// completeFlag returns the completion of a flag whose value is the name of an object.
+func (f *Frame) completeFlag(kind string, right cluster.Right) cobra.CompletionFunc {
+	names := f.complete(map[string]cluster.Right{kind: right})
+	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return names(cmd, nil, typed)
+	}
+}
+
 // completeNamespaces completes -n with the namespaces that have leases of Drover.
 func (f *Frame) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	*f.Kube.Namespace = ""

@@ -23,6 +23,11 @@ func aboutVolume(volume string) []cluster.Read {
 
 // aroundVolume are the reads of what a volume's instances run on, and of the pods that mount it.
 func aroundVolume(w *world.World) []cluster.Read {
+	return append(podsOfVolume(w), cluster.InstanceManagers)
+}
+
+// podsOfVolume are the reads of the pods that mount the claims of the PersistentVolumes.
+func podsOfVolume(w *world.World) []cluster.Read {
 	pods := cluster.PodsEverywhere.Otherwise("the pods that want the volume are not named")
 	var reads []cluster.Read
 	for i := range w.PersistentVolumes.Items {
@@ -30,7 +35,7 @@ func aroundVolume(w *world.World) []cluster.Read {
 			reads = append(reads, pods.In(claim.Namespace))
 		}
 	}
-	return append(reads, cluster.InstanceManagers)
+	return reads
 }
 
 func (f *Frame) why() Command {

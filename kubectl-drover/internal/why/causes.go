@@ -56,7 +56,7 @@ func (e *explanation) tickets() []Cause {
 	var out []Cause
 	for i := range e.world.Attachments.Items {
 		a := &e.world.Attachments.Items[i]
-		for _, ticket := range tickets(e.world) {
+		for _, ticket := range Tickets(e.world) {
 			for _, f := range finding.Ticket(e.world, a, ticket.ID) {
 				out = append(out, Cause{Finding: f, Causes: e.node(ticket.Node)})
 			}

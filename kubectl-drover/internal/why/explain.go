@@ -20,12 +20,11 @@ func Explain(w *world.World) Report {
 	v := &w.Volumes.Items[0]
 	e := explanation{world: w, volume: v, seen: map[finding.Ref]bool{}}
 	causes := e.causes()
-	tickets := tickets(w)
 	report := Report{
 		Volume: v.Name, Namespace: w.Namespace, State: v.Status.State, Robustness: v.Status.Robustness,
 		DataEngine: world.DataEngine(v.Spec.DataEngine), SizeBytes: v.Spec.Size, WantedOn: v.Spec.NodeID,
 		AttachedTo: v.Status.CurrentNodeID,
-		Tickets:    tickets, Causes: causes, Next: steps(causes), Severity: worst(causes), Unread: w.Unread, now: w.Now,
+		Tickets:    Tickets(w), Causes: causes, Next: steps(causes), Severity: worst(causes), Unread: w.Unread, now: w.Now,
 	}
 	report.Summary = summary(&report)
 	return report
@@ -121,8 +120,8 @@ func steps(causes []Cause) []Step {
 	return out
 }
 
-// tickets returns who wants the volume: the holder first, then by priority.
-func tickets(w *world.World) []Ticket {
+// Tickets returns who wants the one volume whose VolumeAttachment was read: the holder first, then by priority.
+func Tickets(w *world.World) []Ticket {
 	out := []Ticket{}
 	for i := range w.Attachments.Items {
 		a := &w.Attachments.Items[i]

@@ -3,6 +3,7 @@ package why
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"drover.dev/drover/kubectl-drover/internal/finding"
 	"drover.dev/drover/kubectl-drover/internal/terminal"
@@ -20,7 +21,7 @@ func (r Report) Text(p *terminal.Printer) {
 	if len(r.Tickets) > 0 {
 		p.Line("")
 		p.Line("%s", p.In(terminal.Bold, "Wanted by"))
-		p.Table("  ", []string{"TICKET", "FOR", "NODE", "HOLDS", "ANSWER", "SINCE"}, r.ticketRows())
+		TicketTable(p, r.now, r.Tickets)
 	}
 	if len(r.Causes) > 0 {
 		p.Line("")
@@ -41,9 +42,10 @@ func (r Report) Text(p *terminal.Printer) {
 	}
 }
 
-func (r Report) ticketRows() [][]terminal.Cell {
-	rows := make([][]terminal.Cell, 0, len(r.Tickets))
-	for _, t := range r.Tickets {
+// TicketTable writes one row for each ticket; ages are relative to now.
+func TicketTable(p *terminal.Printer, now time.Time, tickets []Ticket) {
+	rows := make([][]terminal.Cell, 0, len(tickets))
+	for _, t := range tickets {
 		holds, style := "", terminal.Warning
 		if t.Holds {
 			holds = "yes"
@@ -52,9 +54,9 @@ func (r Report) ticketRows() [][]terminal.Cell {
 			style = terminal.Good
 		}
 		rows = append(rows, []terminal.Cell{{Text: t.ID}, {Text: t.For}, {Text: t.Node}, {Text: holds}, {Text: t.Reason, Style: style},
-			{Text: terminal.Age(r.now, t.Since)}})
+			{Text: terminal.Age(now, t.Since)}})
 	}
-	return rows
+	p.Table("  ", []string{"TICKET", "FOR", "NODE", "HOLDS", "ANSWER", "SINCE"}, rows)
 }
 
 // causes writes a tree: what is behind a cause stands below it, further to the right.

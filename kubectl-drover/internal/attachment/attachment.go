@@ -1,0 +1,148 @@
+// Package attachment decides which ticket of a VolumeAttachment attach and detach write, and reports what the ticket was answered. It
+// touches no ticket but those of people (type longhorn-api), and imports no client.
+package attachment
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"drover.dev/drover/kubectl-drover/internal/why"
+	"drover.dev/drover/kubectl-drover/internal/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// DefaultTicket is the id of the ticket that attach writes unless another one is named.
+const DefaultTicket = "by-hand"
+
+// Wish is what attach is asked for.
+type Wish struct {
+	// Ticket is the id of the ticket, Node the name of a Longhorn Node.
+	Ticket, Node string
+	// DisableFrontend attaches without a block device, for maintenance.
+	DisableFrontend bool
+	// ExpiresAfter ends the ticket that long after it is written; 0 means never.
+	ExpiresAfter time.Duration
+}
+
+// Change is the tickets to write, by id; nil removes one. Without entries there is nothing to write.
+type Change map[string]*v1beta2.AttachmentTicket
+
+// Of returns the VolumeAttachment of the one volume that was read. The error names what is missing.
+func Of(w *world.World, volume string) (*v1beta2.VolumeAttachment, error) {
+	switch {
+	case len(w.Volumes.Items) == 0:
+		return nil, fmt.Errorf("volume %s does not exist any more", volume)
+	case len(w.Attachments.Items) == 0:
+		return nil, fmt.Errorf("volume %s has no VolumeAttachment yet, which attach-controller creates: see that it runs with: "+
+			"kubectl -n %s get lease drover-attach-controller", volume, w.Namespace)
+	}
+	return &w.Attachments.Items[0], nil
+}
+
+// Attach returns the ticket that a wish takes. A ticket of the id that wants another place is refused, since it may be another person's.
+func Attach(w *world.World, volume string, wish Wish) (Change, error) {
+	a, err := Of(w, volume)
+	if err != nil {
+		return nil, err
+	}
+	if w.Volumes.Items[0].DeletionTimestamp != nil {
+		return nil, fmt.Errorf("volume %s is being deleted, and is not attached again", volume)
+	}
+	ticket := v1beta2.AttachmentTicket{ID: wish.Ticket, Type: v1beta2.AttacherLonghornAPI, NodeID: wish.Node, Parameters: map[string]string{
+		v1beta2.TicketDisableFrontend: fmt.Sprint(wish.DisableFrontend)}}
+	if wish.ExpiresAfter > 0 {
+		ticket.Parameters[v1beta2.TicketExpiresAt] = w.Now.Add(wish.ExpiresAfter).UTC().Format(time.RFC3339)
+	}
+	stored, exists := a.Spec.AttachmentTickets[wish.Ticket]
+	switch {
+	case !exists:
+		return Change{wish.Ticket: &ticket}, nil
+	case stored.Type != v1beta2.AttacherLonghornAPI:
+		return nil, notAPersons(volume, wish.Ticket, stored.Type)
+	case stored.NodeID != wish.Node:
+		return nil, fmt.Errorf("ticket %s of volume %s wants node %s already: name another ticket with --ticket, or end that one with: "+
+			"kubectl drover detach %s --ticket %s -n %s", wish.Ticket, volume, orNone(stored.NodeID), volume, wish.Ticket, w.Namespace)
+	}
+	ticket.Generation = stored.Generation
+	if maps.Equal(parameters(stored), parameters(ticket)) {
+		return nil, nil
+	}
+	ticket.Generation++
+	return Change{wish.Ticket: &ticket}, nil
+}
+
+// parameters are those that attach writes; an absent disableFrontend is false.
+func parameters(t v1beta2.AttachmentTicket) map[string]string {
+	return map[string]string{
+		v1beta2.TicketDisableFrontend: cmp.Or(t.Parameters[v1beta2.TicketDisableFrontend], v1beta2.TicketValueFalse),
+		v1beta2.TicketExpiresAt:       t.Parameters[v1beta2.TicketExpiresAt],
+	}
+}
+
+// Which selects tickets of people to remove: that of an id, those for a node, or all. Without any of them the only one is meant.
+type Which struct {
+	Ticket, Node string
+	All          bool
+}
+
+// Detach returns the removal of the tickets that are selected.
+func Detach(w *world.World, volume string, which Which) (Change, error) {
+	a, err := Of(w, volume)
+	if err != nil {
+		return nil, err
+	}
+	if ticket, exists := a.Spec.AttachmentTickets[which.Ticket]; which.Ticket != "" && exists && ticket.Type != v1beta2.AttacherLonghornAPI {
+		return nil, notAPersons(volume, which.Ticket, ticket.Type)
+	}
+	change := Change{}
+	for id, ticket := range a.Spec.AttachmentTickets {
+		if ticket.Type == v1beta2.AttacherLonghornAPI && (which.Ticket == "" || which.Ticket == id) && (which.Node == "" || which.Node == ticket.NodeID) {
+			change[id] = nil
+		}
+	}
+	switch {
+	case len(change) == 0:
+		return nil, noTicket(w, a, volume, which)
+	case len(change) > 1 && !which.All:
+		return nil, fmt.Errorf("%d tickets of people want volume %s: %s; name one with --ticket, or remove them with --all", len(change), volume,
+			strings.Join(change.IDs(), ", "))
+	}
+	return change, nil
+}
+
+// noTicket reports that no ticket is as selected, and who wants the volume instead.
+func noTicket(w *world.World, a *v1beta2.VolumeAttachment, volume string, which Which) error {
+	selected := ""
+	if which.Ticket != "" {
+		selected += " with id " + which.Ticket
+	}
+	if which.Node != "" {
+		selected += " for node " + which.Node
+	}
+	var others []string
+	for _, t := range why.Tickets(w) {
+		others = append(others, fmt.Sprintf("%s (%s) on node %s", t.ID, t.For, orNone(t.Node)))
+	}
+	if len(a.Spec.AttachmentTickets) == 0 {
+		return fmt.Errorf("volume %s has no ticket%s: no one wants it attached; see: kubectl drover why %s -n %s", volume, selected, volume, w.Namespace)
+	}
+	return fmt.Errorf("no person's ticket%s is on volume %s. It is wanted by %s; detach does not end those: delete the pod or object instead",
+		selected, volume, strings.Join(others, ", "))
+}
+
+func notAPersons(volume, id, kind string) error {
+	return fmt.Errorf("ticket %s of volume %s is not a person's but of type %s: it ends with the pod or object that it is for; see: "+
+		"kubectl drover why %s", id, volume, kind, volume)
+}
+
+func orNone(node string) string { return cmp.Or(node, "none") }
+
+// IDs returns the ids of the tickets, sorted.
+func (c Change) IDs() []string { return slices.Sorted(maps.Keys(c)) }
+
+// Patch returns the fields of the VolumeAttachment's spec to merge.
+func (c Change) Patch() map[string]any { return map[string]any{"attachmentTickets": c} }
