@@ -1,7 +1,6 @@
 package command
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,11 +15,24 @@ func (s *scenario) allowed(command string) *scenario {
 	return &restricted
 }
 
-// commandOf returns a command by its name.
-func commandOf(t *testing.T, name string) Command {
+// commandOf returns a command by its names, such as "orphans delete".
+func commandOf(t *testing.T, path string) Command {
 	t.Helper()
-	commands := NewFrame(discarded()).Commands()
-	i := slices.IndexFunc(commands, func(c Command) bool { return c.Name() == name })
-	require.GreaterOrEqual(t, i, 0, "no command %s", name)
-	return commands[i]
+	var found Command
+	each(NewFrame(discarded()).Commands(), "", func(at string, c Command) {
+		if at == path {
+			found = c
+		}
+	})
+	require.NotNil(t, found.Command, "no command %s", path)
+	return found
+}
+
+// completions returns what a shell offers after these words, of which the last may be incomplete.
+func (s *scenario) completions(words ...string) []string {
+	s.t.Helper()
+	got := s.runRaw(append([]string{"__complete", "-n", s.namespace, "--kubeconfig", s.kubeconfig}, words...)...)
+	lines := strings.Split(strings.TrimSpace(got.out), "\n")
+	require.Equal(s.t, ":4", lines[len(lines)-1], got.err)
+	return lines[:len(lines)-1]
 }

@@ -32,6 +32,28 @@ type Command struct {
 	*cobra.Command
 	// Rights are those that the command uses.
 	Rights []cluster.Right
+	// Under are the commands below it.
+	Under []Command
+}
+
+// into adds the command, and those below it, to a parent.
+func (c Command) into(parent *cobra.Command) {
+	if len(c.Rights) > 0 {
+		c.Long = strings.TrimSpace(c.Long + "\n\n" + rightsSentences(c.Rights))
+	}
+	parent.AddCommand(c.Command)
+	for _, under := range c.Under {
+		under.into(c.Command)
+	}
+}
+
+// each visits the commands and those below them, with their names from the root: "orphans delete".
+func each(commands []Command, parent string, visit func(path string, c Command)) {
+	for _, c := range commands {
+		path := strings.TrimSpace(parent + " " + c.Name())
+		visit(path, c)
+		each(c.Under, path, visit)
+	}
 }
 
 // Frame is what the commands share.
@@ -58,6 +80,7 @@ func (f *Frame) Commands() []Command {
 	return []Command{
 		f.status(), f.why(), f.tree(), f.doctor(),
 		f.attach(), f.detach(),
+		f.orphans(),
 	}
 }
 
@@ -84,8 +107,7 @@ prefix. All of kubectl's flags for connections are accepted: kubectl options lis
 		cobra.FixedCompletions([]string{outputJSON, outputYAML, outputName}, cobra.ShellCompDirectiveNoFileComp))
 	_ = root.RegisterFlagCompletionFunc("namespace", f.completeNamespaces)
 	for _, command := range f.Commands() {
-		command.Long += "\n\n" + rightsSentences(command.Rights)
-		root.AddCommand(command.Command)
+		command.into(root)
 	}
 	root.SetIn(f.Streams.In)
 	root.SetOut(f.Streams.Out)

@@ -40,9 +40,9 @@ func Colours(out io.Writer) bool {
 	return IsTerminal(out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// IsTerminal reports whether a person sees at once what is written.
-func IsTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
+// IsTerminal reports whether a person sees at once what is written, or types what is read.
+func IsTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 

@@ -1,0 +1,117 @@
+package orphans
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// Selection is which orphans are meant. With names the others narrow what the names mean.
+type Selection struct {
+	// Names are names of instances or of Orphans, or how one begins that no other one begins with.
+	Names []string
+	// Node selects those of one node; Approved those that policy would delete, and that wait for nothing but time.
+	Node     string
+	Approved bool
+	// Data selects those, too, whose deletion destroys data.
+	Data bool
+}
+
+// Plan is what a deletion would do.
+type Plan struct {
+	Delete []Orphan `json:"delete"`
+	// Left are selected, and left alone.
+	Left []Left `json:"left"`
+}
+
+// Left is one orphan that is left alone, and why.
+type Left struct {
+	Orphan `json:",inline"`
+	Reason string `json:"reason"`
+}
+
+// approved are the decisions by which policy deletes the orphan itself, once its time has come or a dry run ends.
+var approved = []string{v1beta2.ReasonApproved, v1beta2.ReasonGracePeriod, v1beta2.ReasonRateLimited, v1beta2.ReasonDryRun}
+
+// Choose selects. An orphan that a person names is deleted, whatever it is; of those that only a selector names, what destroys data is left
+// alone unless Data says otherwise, and what may be a volume's last copy in any case.
+func Choose(all []Orphan, s Selection) (Plan, error) {
+	plan := Plan{Delete: []Orphan{}, Left: []Left{}}
+	pool := slices.DeleteFunc(slices.Clone(all), func(o Orphan) bool {
+		return s.Node != "" && o.Node != s.Node || s.Approved && !slices.Contains(approved, o.Decision.Reason)
+	})
+	chosen := pool
+	if len(s.Names) > 0 {
+		chosen = nil
+		for _, name := range s.Names {
+			o, err := Named(pool, name)
+			if err != nil {
+				return plan, err
+			}
+			if !slices.ContainsFunc(chosen, func(c Orphan) bool { return c.Object == o.Object }) {
+				chosen = append(chosen, *o)
+			}
+		}
+	}
+	for i := range chosen {
+		if why := refusal(&chosen[i], s); why != "" {
+			plan.Left = append(plan.Left, Left{chosen[i], why})
+		} else {
+			plan.Delete = append(plan.Delete, chosen[i])
+		}
+	}
+	return plan, nil
+}
+
+// refusal states why a selected orphan is left alone; empty where it is not.
+func refusal(o *Orphan, s Selection) string {
+	byName := len(s.Names) > 0
+	switch {
+	case o.DeletedSince != "":
+		return "It is deleted already."
+	case byName:
+		return ""
+	case o.lastCopy:
+		return "It may be the last copy of volume " + o.Volume + ": name it to delete it."
+	case o.Orphaned.Reason == v1beta2.ReasonForeignData:
+		return "Its data may be another cluster's: name it to delete it."
+	case o.DestroysData && !s.Data:
+		return "Its data would be destroyed: add --include-data, or name it."
+	}
+	return ""
+}
+
+// Named returns the orphan of the name of an instance or an object, or of a beginning that only one has.
+func Named(all []Orphan, name string) (*Orphan, error) {
+	found := matching(all, func(o *Orphan) bool { return o.Instance == name || o.Object == name })
+	if len(found) == 0 {
+		found = matching(all, func(o *Orphan) bool { return strings.HasPrefix(o.Instance, name) || strings.HasPrefix(o.Object, name) })
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return nil, fmt.Errorf("no orphan is called %s, or begins so; list all with: kubectl drover orphans", name)
+	}
+	var which []string
+	for _, o := range found {
+		which = append(which, fmt.Sprintf("%s (%s %s on node %s)", o.Object, o.Type, o.Instance, o.Node))
+	}
+	const most = 8
+	if more := len(which) - most; more > 0 {
+		which = append(which[:most], fmt.Sprintf("%d more", more))
+	}
+	return nil, fmt.Errorf("%s names %d orphans: %s; name one by its object, or add --node", name, len(found), strings.Join(which, ", "))
+}
+
+func matching(all []Orphan, is func(*Orphan) bool) []*Orphan {
+	var out []*Orphan
+	for i := range all {
+		if is(&all[i]) {
+			out = append(out, &all[i])
+		}
+	}
+	return out
+}

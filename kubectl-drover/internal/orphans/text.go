@@ -1,0 +1,152 @@
+package orphans
+
+import (
+	"fmt"
+	"time"
+
+	"drover.dev/drover/kubectl-drover/internal/finding"
+	"drover.dev/drover/kubectl-drover/internal/terminal"
+)
+
+// Table is the report of several orphans.
+type Table struct {
+	Orphans []Orphan `json:"orphans"`
+
+	// Now is what ages are relative to.
+	Now time.Time `json:"-"`
+}
+
+// Names returns the Orphans.
+func (t Table) Names() []string { return names(t.Orphans) }
+
+func names(all []Orphan) []string {
+	out := make([]string, 0, len(all))
+	for _, o := range all {
+		out = append(out, finding.Ref{Kind: "Orphan", Name: o.Object}.Resource())
+	}
+	return out
+}
+
+// Text writes one row for each.
+func (t Table) Text(p *terminal.Printer) {
+	if len(t.Orphans) == 0 {
+		p.Line("no orphans")
+		return
+	}
+	var rows [][]terminal.Cell
+	for _, o := range t.Orphans {
+		rows = append(rows, []terminal.Cell{{Text: o.Instance}, {Text: o.Node}, {Text: o.Type}, {Text: o.DataEngine}, {Text: o.State},
+			{Text: o.Orphaned.Reason}, {Text: o.standing(), Style: o.style()}, {Text: o.data(), Style: terminal.Warning},
+			{Text: terminal.Age(t.Now, o.Created)}})
+	}
+	p.Table("", []string{"INSTANCE", "NODE", "TYPE", "ENGINE", "STATE", "WHY", "DECISION", "DELETING IT", "SINCE"}, rows)
+}
+
+// standing is the most recent of what was decided and done.
+func (o *Orphan) standing() string {
+	switch {
+	case o.Withdrawn.Reason != "":
+		return "withdrawn: " + o.Withdrawn.Reason
+	case o.Failed.Reason != "":
+		return "failed: " + o.Failed.Reason
+	case o.Decision.Reason != "":
+		return o.Decision.Reason
+	case o.DeletedSince != "":
+		return "deleted"
+	}
+	return ""
+}
+
+func (o *Orphan) style() terminal.Style {
+	if o.Failed.Reason != "" && o.Withdrawn.Reason == "" {
+		return terminal.Bad
+	}
+	return terminal.Plain
+}
+
+func (o *Orphan) data() string {
+	if o.DestroysData && o.DeletedSince == "" {
+		return "destroys data"
+	}
+	return ""
+}
+
+// Explanation is the report of one orphan.
+type Explanation struct {
+	Orphan `json:",inline"`
+
+	// Now is what ages are relative to.
+	Now time.Time `json:"-"`
+	// Namespace is for the next command.
+	Namespace string `json:"-"`
+}
+
+// Names returns the Orphan.
+func (e Explanation) Names() []string { return names([]Orphan{e.Orphan}) }
+
+// Text writes everything that is known in sentences.
+func (e Explanation) Text(p *terminal.Printer) {
+	p.Line("%s", p.In(terminal.Bold, fmt.Sprintf("%s on node %s: %s %s, %s", e.Instance, e.Node, e.DataEngine, e.Type, orElse(e.State, "state unknown"))))
+	p.Line("%s", p.In(terminal.Dim, fmt.Sprintf("Orphan %s, on %s", e.Object, e.Place)))
+	p.Line("")
+	var rows [][]terminal.Cell
+	for _, part := range []struct {
+		title string
+		said  Condition
+	}{{"Orphaned", e.Orphaned}, {"Decision", e.Decision}, {"Failed", e.Failed}, {"Withdrawn", e.Withdrawn}} {
+		if part.said.Reason != "" {
+			rows = append(rows, terminal.Row(part.title, part.said.Reason, part.said.Message))
+		}
+	}
+	if e.DeletedSince != "" {
+		rows = append(rows, terminal.Row("Deleted", terminal.Age(e.Now, e.DeletedSince), "by "+e.DeletedBy))
+	}
+	p.Table("", []string{"", "", ""}, rows)
+	p.Line("")
+	p.Line("Deleting it: %s", e.Effect)
+	for _, warning := range e.Warnings {
+		p.Line("  %s", p.In(terminal.Warning, warning))
+	}
+	p.Line("")
+	p.Line("%s", p.In(terminal.Bold, "Next"))
+	if e.DeletedSince == "" {
+		p.Line("  kubectl drover orphans delete %s -n %s", e.Object, e.Namespace)
+	} else {
+		p.Line("  kubectl -n %s describe lho %s", e.Namespace, e.Object)
+	}
+	p.Line("      %s", p.In(terminal.Dim, "docs/orphans.md"))
+}
+
+func orElse(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+// Names returns the Orphans that go.
+func (p Plan) Names() []string { return names(p.Delete) }
+
+// Text writes what would go, with the effect, and what is left alone.
+func (p Plan) Text(out *terminal.Printer) {
+	var rows [][]terminal.Cell
+	for _, o := range p.Delete {
+		style := terminal.Plain
+		if o.DestroysData {
+			style = terminal.Warning
+		}
+		rows = append(rows, []terminal.Cell{{Text: o.Instance}, {Text: o.Node}, {Text: o.Orphaned.Reason}, {Text: o.Effect, Style: style}})
+		for _, warning := range o.Warnings {
+			rows = append(rows, []terminal.Cell{{}, {}, {}, {Text: "  " + warning, Style: terminal.Warning}})
+		}
+	}
+	out.Table("", []string{"DELETED", "NODE", "WHY", "EFFECT"}, rows)
+	rows = nil
+	for _, l := range p.Left {
+		rows = append(rows, terminal.Row(l.Instance, l.Node, l.Orphaned.Reason, l.Reason))
+	}
+	if len(rows) > 0 && len(p.Delete) > 0 {
+		out.Line("")
+	}
+	out.Table("", []string{"LEFT ALONE", "NODE", "WHY", "REASON"}, rows)
+}
