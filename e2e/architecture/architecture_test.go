@@ -42,7 +42,7 @@ var moreCores = []string{
 	"attach-controller/internal/placement",
 	"kubectl-drover/internal/attachment", "kubectl-drover/internal/doctor", "kubectl-drover/internal/finding",
 	"kubectl-drover/internal/orphans", "kubectl-drover/internal/status", "kubectl-drover/internal/tree",
-	"kubectl-drover/internal/why", "kubectl-drover/internal/world",
+	"kubectl-drover/internal/upgrade", "kubectl-drover/internal/why", "kubectl-drover/internal/world",
 	"im-monitor/internal/enginesnapshot", "im-monitor/internal/mapping",
 	"orphan-controller/internal/orphan", "orphan-controller/internal/setting",
 	"snapshot-controller/internal/volumesnapshot", "snapshot-controller/internal/webhook",

@@ -81,6 +81,7 @@ func (f *Frame) Commands() []Command {
 		f.status(), f.why(), f.tree(), f.doctor(),
 		f.attach(), f.detach(),
 		f.orphans(),
+		f.upgrade(),
 	}
 }
 
