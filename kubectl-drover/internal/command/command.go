@@ -80,7 +80,7 @@ func (f *Frame) Commands() []Command {
 	return []Command{
 		f.status(), f.why(), f.tree(), f.doctor(),
 		f.attach(), f.detach(),
-		f.orphans(),
+		f.orphans(), f.snapshots(),
 		f.upgrade(),
 	}
 }

@@ -28,6 +28,9 @@ var lines = map[string][][]string{
 	"orphans explain": {{"orphans", "explain", "gone-1-r-1111"}},
 	"orphans delete":  {{"orphans", "delete", "gone-1-r-1111", "--yes", "--dry-run"}, {"orphans", "delete", "gone-1-r-1111", "--yes"}},
 
+	"snapshots":       {{"snapshots", "snapped"}},
+	"snapshots prune": {{"snapshots", "prune", "snapped", "--keep", "1", "--yes"}},
+
 	"upgrade plan":   {{"upgrade", "plan"}},
 	"upgrade watch":  {{"upgrade", "watch", "--timeout", "1s"}},
 	"upgrade pause":  {{"upgrade", "pause", "upgrade-1"}},
@@ -37,7 +40,8 @@ var lines = map[string][][]string{
 
 // People copy the rights of a page into a Role. One that lacks a right fails; one with a right too much is an invitation.
 func TestEachCommandUsesExactlyTheRightsOfItsPage(t *testing.T) {
-	s := newScenario(t, "common.yaml", "controllers.yaml", "pod/objects.yaml", "orphans/objects.yaml", "upgrade/running.yaml")
+	s := newScenario(t, "common.yaml", "controllers.yaml", "pod/objects.yaml", "orphans/objects.yaml", "upgrade/running.yaml",
+		"snapshots/objects.yaml")
 	s.answersTickets("vol-pod")
 	each(NewFrame(discarded()).Commands(), "", func(path string, command Command) {
 		if len(command.Rights) == 0 { // it only has commands below it

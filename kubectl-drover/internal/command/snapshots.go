@@ -1,0 +1,112 @@
+package command
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/snapshots"
+	"drover.dev/drover/kubectl-drover/internal/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// snapshotReads are the reads of a volume's snapshots, and of everything that may need one.
+func snapshotReads(volume string) []cluster.Read {
+	return []cluster.Read{cluster.Volumes, cluster.Snapshots.Where("spec.volume", volume), cluster.Backups, cluster.NodeUpgrades}
+}
+
+func (f *Frame) snapshots() Command {
+	cmd := &cobra.Command{
+		Use:   "snapshots VOLUME",
+		Short: "Show the snapshots of a volume as a tree, with sizes and what each is for",
+		Long: `snapshots shows what builds on what, who asked for each snapshot, which Backup copies it, and what needs it now. Sizes are those that the
+engine reported last.`,
+		Example: `  kubectl drover snapshots vol-1
+  kubectl drover snapshots prune vol-1 --keep 3 --older-than 72h --dry-run`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: f.complete(map[string]cluster.Right{"Volume": cluster.Volumes.Right}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, _, tree, err := f.observeSnapshots(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return f.print(tree)
+		},
+	}
+	return Command{Command: cmd, Rights: rightsOf(snapshotReads("")...), Under: []Command{f.snapshotsPrune()}}
+}
+
+func (f *Frame) observeSnapshots(ctx context.Context, given string) (*cluster.Client, *world.World, snapshots.Tree, error) {
+	client, err := f.connect(ctx)
+	if err != nil {
+		return nil, nil, snapshots.Tree{}, err
+	}
+	volume, err := lookup(ctx, client, "Volume", given, cluster.Volumes.Right)
+	if err != nil {
+		return nil, nil, snapshots.Tree{}, err
+	}
+	w := client.World()
+	if err := f.read(ctx, client, w, snapshotReads(volume)...); err != nil {
+		return nil, nil, snapshots.Tree{}, err
+	}
+	return client, w, snapshots.Of(w, volume), nil
+}
+
+func (f *Frame) snapshotsPrune() Command {
+	var rule snapshots.Rule
+	var agreed consent
+	cmd := &cobra.Command{
+		Use:   "prune VOLUME",
+		Short: "Delete old snapshots of a volume, after a preview of what goes",
+		Long: `prune deletes Snapshot objects, by which their data is merged into what builds on them. The --keep newest stay, and what is younger than
+--older-than. A snapshot that a Backup, a clone, a revert or an upgrade needs now is refused, and so are that of a VolumeSnapshot of
+Kubernetes and the one that the volume's head builds on.`,
+		Example: `  kubectl drover snapshots prune vol-1 --keep 3 --dry-run
+  kubectl drover snapshots prune vol-1 --keep 3 --older-than 72h --yes`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: f.complete(map[string]cluster.Right{"Volume": cluster.Volumes.Right}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case !cmd.Flags().Changed("keep") && !cmd.Flags().Changed("older-than"):
+				return errors.New("name which may go: --keep N leaves the newest, --older-than 72h the young ones")
+			case rule.Keep < 0 || rule.OlderThan < 0:
+				return errors.New("--keep and --older-than are not negative")
+			}
+			return f.runPrune(cmd.Context(), args[0], rule, agreed)
+		},
+	}
+	cmd.Flags().IntVar(&rule.Keep, "keep", 0, "how many of the newest stay")
+	cmd.Flags().DurationVar(&rule.OlderThan, "older-than", 0, "what is younger stays")
+	agreed.add(cmd)
+	return Command{Command: cmd, Rights: append(rightsOf(snapshotReads("")...), cluster.DeleteSnapshots)}
+}
+
+func (f *Frame) runPrune(ctx context.Context, volume string, rule snapshots.Rule, agreed consent) error {
+	client, w, tree, err := f.observeSnapshots(ctx, volume)
+	if err != nil {
+		return err
+	}
+	plan := snapshots.Prune(tree, rule)
+	if agreed.dryRun || len(plan.Delete) == 0 {
+		return f.print(plan)
+	}
+	if err := f.preview(ctx, agreed, plan, "Delete "+plural(len(plan.Delete), "snapshot")+" of volume "+plan.Volume+"?"); err != nil {
+		return err
+	}
+	var failed []error
+	for _, s := range plan.Delete {
+		failed = append(failed, client.Delete(ctx, snapshotObject(w, s.Name), cluster.DeleteSnapshots))
+	}
+	return errors.Join(append(failed, f.deleted(plan, plan.Names(), failed))...)
+}
+
+func snapshotObject(w *world.World, name string) *v1beta2.Snapshot {
+	for i := range w.Snapshots.Items {
+		if w.Snapshots.Items[i].Name == name {
+			return &w.Snapshots.Items[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+// Package snapshots derives the tree of a volume's snapshots, what each is for, and which of them may be pruned. It imports no client.
+package snapshots
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"drover.dev/drover/kubectl-drover/internal/finding"
+	"drover.dev/drover/kubectl-drover/internal/terminal"
+	"drover.dev/drover/kubectl-drover/internal/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// volumeHead is what is written to; it builds on the newest snapshot.
+const volumeHead = "volume-head"
+
+// Snapshot is one snapshot of a volume.
+type Snapshot struct {
+	Name   string `json:"name"`
+	Parent string `json:"parent,omitempty"`
+	// Taken is an RFC 3339 time; empty while it was not taken.
+	Taken string `json:"taken,omitempty"`
+	// SizeBytes are its own.
+	SizeBytes int64 `json:"sizeBytes"`
+	Ready     bool  `json:"ready"`
+	Deleting  bool  `json:"deleting,omitempty"`
+	// Purpose is for what it was taken, and what uses it, in words.
+	Purpose string `json:"purpose"`
+	// Needed is why it must stay for now, as a sentence; empty where nothing needs it.
+	Needed string `json:"needed,omitempty"`
+}
+
+// Tree is the report of a volume's snapshots.
+type Tree struct {
+	Volume    string     `json:"volume"`
+	Snapshots []Snapshot `json:"snapshots"`
+
+	now time.Time
+}
+
+// Of returns the snapshots of a volume, the oldest first.
+func Of(w *world.World, volume string) Tree {
+	tree := Tree{Volume: volume, Snapshots: []Snapshot{}, now: w.Now}
+	for i := range w.Snapshots.Items {
+		if s := &w.Snapshots.Items[i]; s.Spec.Volume == volume {
+			tree.Snapshots = append(tree.Snapshots, Snapshot{Name: s.Name, Parent: s.Status.Parent, Taken: s.Status.CreationTime,
+				SizeBytes: s.Status.Size, Ready: s.Status.ReadyToUse, Deleting: s.DeletionTimestamp != nil, Purpose: purpose(w, s), Needed: needed(w, s)})
+		}
+	}
+	slices.SortFunc(tree.Snapshots, func(a, b Snapshot) int {
+		return cmp.Or(taken(a).Compare(taken(b)), cmp.Compare(a.Name, b.Name))
+	})
+	return tree
+}
+
+// taken is when a snapshot was taken; one that was not yet is the newest.
+func taken(s Snapshot) time.Time {
+	at, err := time.Parse(time.RFC3339, s.Taken)
+	if err != nil {
+		return time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
+	}
+	return at
+}
+
+// csiName is the form of the names of snapshots that were taken for a VolumeSnapshot of Kubernetes.
+var csiName = regexp.MustCompile(`^snapshot-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+
+func purpose(w *world.World, s *v1beta2.Snapshot) string {
+	what := "system"
+	switch job := cmp.Or(s.Spec.Labels[v1beta2.LabelRecurringJob], s.Status.Labels[v1beta2.LabelRecurringJob]); {
+	case job != "":
+		what = "recurring job " + job
+	case csiName.MatchString(s.Name):
+		what = "VolumeSnapshot of Kubernetes"
+	case s.Spec.CreateSnapshot || s.Status.UserCreated:
+		what = "person"
+	}
+	for i := range w.Backups.Items {
+		if b := &w.Backups.Items[i]; b.Spec.SnapshotName == s.Name {
+			what += fmt.Sprintf(", Backup %s (%s)", b.Name, cmp.Or(b.Status.State, "not begun"))
+		}
+	}
+	return what
+}
+
+// needed states what needs the snapshot now.
+func needed(w *world.World, s *v1beta2.Snapshot) string {
+	for i := range w.Backups.Items {
+		if b := &w.Backups.Items[i]; b.Spec.SnapshotName == s.Name && !v1beta2.IsBackupEnded(b) {
+			return fmt.Sprintf("Backup %s copies it: wait until that has ended.", b.Name)
+		}
+	}
+	for i := range w.Volumes.Items {
+		if why := neededBy(&w.Volumes.Items[i], s); why != "" {
+			return why
+		}
+	}
+	for i := range w.NodeUpgrades.Items {
+		u := &w.NodeUpgrades.Items[i]
+		over := u.Status.State == v1beta2.UpgradeStateCompleted || u.Status.State == v1beta2.UpgradeStateError
+		if v, ok := u.Status.Volumes[s.Spec.Volume]; ok && v.Snapshot == s.Name && !over {
+			return fmt.Sprintf("NodeDataEngineUpgrade %s took it and is not over: wait until that has ended.", u.Name)
+		}
+	}
+	switch {
+	case s.Status.CreationTime == "":
+		return "It was not taken yet."
+	case s.Status.Children[volumeHead]:
+		return "The volume's head builds on it: it can go once there is a newer one."
+	case csiName.MatchString(s.Name):
+		return "It belongs to a VolumeSnapshot of Kubernetes: delete that."
+	}
+	return ""
+}
+
+// neededBy states why a volume needs the snapshot: it is filled from it, shares its data, or is being reverted to it.
+func neededBy(v *v1beta2.Volume, s *v1beta2.Snapshot) string {
+	clone := v.Status.CloneStatus
+	fromIt := v.Spec.DataSource == "snap://"+s.Spec.Volume+"/"+s.Name
+	switch {
+	case v.DeletionTimestamp != nil:
+		return ""
+	case v.Spec.CloneMode == "linked-clone" && fromIt:
+		return fmt.Sprintf("Volume %s is a linked clone and shares its data, for as long as that volume lives.", v.Name)
+	case clone.State == v1beta2.CloneInitiated && clone.SourceVolume == s.Spec.Volume && clone.Snapshot == s.Name,
+		fromIt && clone.State != v1beta2.CloneCompleted:
+		return fmt.Sprintf("Volume %s is being cloned from it: wait until that has ended.", v.Name)
+	case v.Name == s.Spec.Volume && v.Spec.RevertToSnapshot == s.Name && v.Spec.RevertRequestedAt != "" && v.Status.LastRevert != v.Spec.RevertRequestedAt:
+		return "The volume is being reverted to it: wait until that has ended."
+	}
+	return ""
+}
+
+// Names returns the snapshots.
+func (t Tree) Names() []string { return names(t.Snapshots) }
+
+func names(all []Snapshot) []string {
+	out := make([]string, 0, len(all))
+	for _, s := range all {
+		out = append(out, finding.Ref{Kind: "Snapshot", Name: s.Name}.Resource())
+	}
+	return out
+}
+
+// Text writes the tree: what builds on a snapshot stands below it, further to the right where there are several.
+func (t Tree) Text(p *terminal.Printer) {
+	if len(t.Snapshots) == 0 {
+		p.Line("volume %s has no snapshots", t.Volume)
+		return
+	}
+	below := map[string][]Snapshot{}
+	exists := map[string]bool{}
+	for _, s := range t.Snapshots {
+		exists[s.Name] = true
+	}
+	total := int64(0)
+	for _, s := range t.Snapshots {
+		parent := s.Parent
+		if !exists[parent] {
+			parent = ""
+		}
+		below[parent] = append(below[parent], s)
+		total += s.SizeBytes
+	}
+	var rows [][]terminal.Cell
+	var walk func(parent string, depth int)
+	walk = func(parent string, depth int) {
+		for _, s := range below[parent] {
+			rows = append(rows, t.row(s, depth))
+			deeper := depth
+			if len(below[s.Name]) > 1 {
+				deeper++
+			}
+			walk(s.Name, deeper)
+		}
+	}
+	walk("", 0)
+	p.Table("", []string{"SNAPSHOT", "SIZE", "TAKEN", "PURPOSE", "NEEDED"}, rows)
+	p.Line("")
+	p.Line("%d snapshots of volume %s, %s", len(t.Snapshots), t.Volume, terminal.Size(total))
+}
+
+func (t Tree) row(s Snapshot, depth int) []terminal.Cell {
+	purpose := s.Purpose
+	if s.Deleting {
+		purpose += ", being deleted"
+	}
+	return []terminal.Cell{{Text: strings.Repeat("  ", depth) + s.Name}, {Text: terminal.Size(s.SizeBytes)}, {Text: terminal.Age(t.now, s.Taken)},
+		{Text: purpose}, {Text: s.Needed, Style: terminal.Warning}}
+}
