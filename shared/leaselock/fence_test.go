@@ -82,7 +82,7 @@ func send(t *testing.T, client *http.Client, ctx context.Context, method, url st
 	return err
 }
 
-func TestAFencedProcessReadsAndWritesNothing(t *testing.T) {
+func TestAFencedProcessStillReadsButNeverWrites(t *testing.T) {
 	f, clock := fence()
 	url, writes := server(t)
 	client := &http.Client{Transport: f.Transport(http.DefaultTransport)}

@@ -1,6 +1,6 @@
 // Package attach decides which ticket may hold a volume: it reads the tickets of one VolumeAttachment, the Volume and the nodes, and
-// returns Volume.spec's node and an answer to each ticket. It implements the decision table of the attach rules, rows V, D1 to D6, A1 to
-// A3, M1 to M5 and S1 to S3 (P is package ticket's, M6 and M7 are the volume machine's).
+// returns Volume.spec's node and an answer to each ticket. It implements the rows V, D1 to D6, A1 to A3, M1 to M5 and S1 to S3 of
+// docs/attach-rules.md (P is package ticket's, M6 and M7 are the volume machine's).
 //
 //	spec.nodeID ""  --A3: detached for good, the first selectable ticket-->  spec.nodeID X
 //	spec.nodeID X   --D1 faulted, D3 no ticket for X, D4 X is down and wanted elsewhere, D5 interrupted-->  spec.nodeID ""

@@ -12,5 +12,5 @@
 // attached. A volume has left a node when neither its spec nor its status has that node, when another ticket keeps it there, when the node
 // is gone or out of service, or when the volume is gone.
 //
-// It implements "Traditional CSI attachment" of the volume attachment document and scenario A13.
+// It is scenario A13 of docs/attach-rules.md: Kubernetes attaches and detaches.
 package csi

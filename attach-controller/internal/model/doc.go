@@ -11,7 +11,7 @@
 //
 // The targets of v2 volumes are relocated meanwhile, as by the upgrade of a node.
 //
-// The model checks ATT-1 to ATT-4, UPG-1, UPG-3 and UPG-4 of the design, that an engine never opens over replicas that differ, that the
+// The model checks ATT-1 to ATT-4, UPG-1, UPG-3 and UPG-4 (ARCHITECTURE.md), that an engine never opens over replicas that differ, that the
 // quiet phase settles, and that no ticket starves. It does not model how a decision is reached, or how a write reaches the API server: it
 // applies each write alone, bound to the evaluated resourceVersion if the reconciler binds it.
 package model

@@ -16,5 +16,5 @@
 //	rebuilding  any frontend   from the first evaluation of a detached volume until enough replicas are healthy, as long as
 //	                           no ticket of higher priority wants the volume
 //
-// It implements row P of the attach rules, ATT-4, and the take-over of the design.
+// It implements row P of docs/attach-rules.md, ATT-4, and the take-over (docs/taking-over.md).
 package ticket
