@@ -111,7 +111,7 @@ func (w *world) held(id, attacher string) {
 
 // ALL-2: whichever write of the controller is its last, before it is sent or after it was answered, the next process
 // comes to the same end.
-func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
+func TestTheEndIsTheSameWhereverTheAttachControllerDies(t *testing.T) {
 	for name, scenario := range crashScenarios {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,7 +11,7 @@ import (
 
 // ALL-2: whichever write is the last of a process, before it is sent or after it was answered, the next process comes to
 // the same end: A13, from the wish of Kubernetes to the deletion of the PersistentVolume.
-func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
+func TestTheEndIsTheSameWhereverTheCSIControllerDies(t *testing.T) {
 	t.Parallel()
 	writes := runCrash(t, cut.Point{})
 	require.Equal(t, 8, writes)

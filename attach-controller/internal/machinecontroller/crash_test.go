@@ -105,7 +105,7 @@ var crashScenarios = map[string]struct {
 func (w *world) theVolume() *v1beta2.Volume { return &v1beta2.Volume{ObjectMeta: w.meta(vol)} }
 
 // ALL-2: whichever write of the controller is its last, the next process comes to the same end.
-func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
+func TestTheEndIsTheSameWhereverTheVolumeMachineDies(t *testing.T) {
 	for name, scenario := range crashScenarios {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

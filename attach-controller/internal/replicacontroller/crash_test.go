@@ -81,7 +81,7 @@ var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
 
 // ALL-2: whichever write of the controller is its last, before it is sent or after it was answered, the next process
 // comes to the same end.
-func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
+func TestTheEndIsTheSameWhereverTheReplicaControllerDies(t *testing.T) {
 	for name, scenario := range crashScenarios {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
