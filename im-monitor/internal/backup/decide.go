@@ -56,7 +56,7 @@ func (p *pass) follow(b Backup) {
 	case b.State == v1beta2.BackupInProgress:
 		p.say(b, Change{State: v1beta2.BackupError, Replica: b.Replica, Progress: b.Progress,
 			Error: "The engine does not know the backup any more that it had begun; create another Backup."})
-	case p.Now.Before(p.openUntil(b)):
+	case p.AskedAt.Before(p.openUntil(b)):
 		p.hold(p.openUntil(b))
 	case b.Approved:
 		p.waiting = append(p.waiting, b)

@@ -17,7 +17,7 @@ const thisRun, otherRun = "run-1", "run-0"
 // world is a quiet engine with one snapshot, at which these Backups are polled.
 func world(list ...Backup) World {
 	return World{
-		Now: noon, Run: thisRun, Usable: true, Listed: map[string]v1beta2.SnapshotInfo{"snap": {Name: "snap"}}, Backups: list,
+		AskedAt: noon, Now: noon, Run: thisRun, Usable: true, Listed: map[string]v1beta2.SnapshotInfo{"snap": {Name: "snap"}}, Backups: list,
 		Answers: map[string]Answer{}, ElectedAt: noon.Add(-time.Hour), FencingDelayEnds: noon.Add(-time.Hour + time.Minute),
 		Pause: time.Second,
 	}
@@ -95,6 +95,19 @@ func TestDecide(t *testing.T) {
 			require.Equal(t, test.want, Decide(test.world))
 		})
 	}
+}
+
+// An answer counts from when the engine was asked, and the next poll comes a pause after this one, however long this one took.
+func TestAPollThatTookLong(t *testing.T) {
+	later := noon.Add(20 * time.Second)
+	w := answers(world(begun("a", thisRun, v1beta2.BackupPending, time.Second)), "a", Answer{})
+	w.Now, w.Open = later, map[string]time.Time{"a": noon.Add(9 * time.Second)}
+	require.Empty(t, Decide(w).Begin, "the engine may have begun it after it was asked")
+	w = answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)), "a", Answer{Known: true, State: "in_progress"})
+	w.Now = later
+	require.Equal(t, later.Add(w.Pause), Decide(w).RequeueAt)
+	w = with(world(approved("a")), func(w *World) { w.Now, w.Busy = later, true })
+	require.Equal(t, later.Add(w.Pause), Decide(w).RequeueAt)
 }
 
 func with1(b Backup, change func(*Backup)) Backup {

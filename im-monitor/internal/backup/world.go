@@ -36,7 +36,8 @@ type Answer struct {
 
 // World is a poll of a running engine, and what is known beside it.
 type World struct {
-	Now time.Time
+	// AskedAt is when the engine was asked about backups: it may have begun a call after that. Now is when all of this was read.
+	AskedAt, Now time.Time
 	// Run identifies this run of the engine.
 	Run string
 	// Usable reports whether it is the volume's one engine and has a replica that is RW; Busy, that something else is being done.

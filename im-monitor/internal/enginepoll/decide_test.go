@@ -103,6 +103,17 @@ func TestABackupThatTheEngineDoesNotReportIsLostAfterSomePolls(t *testing.T) {
 	require.Equal(t, 30, decide(rules, f).backups.Changes[0].Progress)
 }
 
+// However long a poll took, the next one comes a pause after it; what was answered counts from when the engine was asked.
+func TestAPollThatTookLongIsFollowedByAPause(t *testing.T) {
+	f := polled()
+	f.backups["backup-1"].Status.State, f.backups["backup-1"].Status.EngineRun = v1beta2.BackupPending, f.run
+	f.now = noon.Add(20 * time.Second)
+	require.Equal(t, f.now.Add(rules.Busy), decide(rules, f).backups.RequeueAt)
+	f.answers = map[string]answer{"backup-1": {}}
+	f.known.open = map[string]time.Time{"backup-1": noon.Add(time.Second)}
+	require.Empty(t, decide(rules, f).backups.Begin, "the call that was open may have come after the question")
+}
+
 func TestDecidingChangesNoFacts(t *testing.T) {
 	f, same := polled(), polled()
 	f.known.snapshots, same.known.snapshots = enginesnapshot.Memory{Polled: true}, enginesnapshot.Memory{Polled: true}

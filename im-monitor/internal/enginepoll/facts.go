@@ -77,10 +77,11 @@ func (f facts) snapshotWorld(o Options, busy bool, unlisted map[string]time.Time
 	return w
 }
 
-// backupWorld is what package backup decides on. The engine may begin a call of earlier after it was asked: Now is when it was asked.
+// backupWorld is what package backup decides on.
 func (f facts) backupWorld(o Options, busy bool) backup.World {
 	w := backup.World{
-		Now: f.backupsAt, Run: f.run, Usable: f.engine.Spec.Active && f.alone && f.seen.RW(), Busy: busy, Listed: f.seen.Snapshots,
+		AskedAt: f.backupsAt, Now: f.now, Run: f.run, Usable: f.engine.Spec.Active && f.alone && f.seen.RW(), Busy: busy,
+		Listed:  f.seen.Snapshots,
 		Answers: map[string]backup.Answer{}, Open: f.known.open, ElectedAt: f.electedAt, FencingDelayEnds: f.fencingDelayEnds, Pause: o.Busy,
 	}
 	for _, b := range f.backups {
