@@ -14,7 +14,8 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// observeBackups reads the volume's Backups, and asks the engine about those that it was requested to take.
+// observeBackups reads the volume's Backups, and asks the engine about those that it was requested to take. One that is not
+// answered in time counts as not answered.
 func (c *Controller) observeBackups(ctx context.Context, f *facts, to session) error {
 	var list v1beta2.BackupList
 	key := client.MatchingFields{byLabel: v1beta2.LabelValue(f.engine.Spec.VolumeName)}
@@ -28,6 +29,8 @@ func (c *Controller) observeBackups(ctx context.Context, f *facts, to session) e
 		all = append(all, backupOf(&list.Items[i]))
 	}
 	f.backupsAt = c.rt.Clock.Now()
+	ctx, cancel := context.WithTimeout(ctx, backupAnswers)
+	defer cancel()
 	for _, b := range backup.Ask(f.run, all) {
 		if a, ok := c.askForBackup(ctx, f.engine.Name, to.direct, b); ok {
 			f.answers[b.Name] = a

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/enginepoll"
+	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	shared "drover.dev/drover/shared/status"
@@ -127,6 +128,21 @@ func TestABackupThatIsRefusedSaysWhy(t *testing.T) {
 	require.Contains(t, w.ends(v1beta2.BackupError).Status.Error, "no route to nas")
 	w.eventually("no one reports that the target refused",
 		func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonRefused })
+}
+
+// What the engine reports of its replicas waits for an answer about a backup a moment only, and the connection is kept meanwhile.
+func TestAQuestionAboutABackupThatHangsDelaysNoModes(t *testing.T) {
+	w := newBackups(t)
+	w.server.do(func() { w.server.copies.hangs = true })
+	w.start()
+	w.wanted()
+	w.eventually("no one asks about the backup", func() bool { return len(w.server.called("SnapshotBackupStatus")) > 0 })
+	w.server.do(func() { w.server.members[0].mode = ptypes.ReplicaMode_ERR })
+	w.modes(map[string]string{first: v1beta2.ReplicaModeERR})
+	w.server.do(func() { require.LessOrEqual(t, w.server.copies.waits, 2*time.Second) })
+	w.server.do(func() { w.server.copies.hangs, w.server.members[0].mode = false, ptypes.ReplicaMode_RW })
+	w.ends(v1beta2.BackupCompleted)
+	w.copied(1)
 }
 
 // SNP-2, for backups: the answer is lost, and the backup is found.

@@ -65,6 +65,9 @@ const (
 	// unreachableDelay is the wait after a poll that no one answered.
 	unreachableDelay = 3 * time.Second
 	conflictPause    = 50 * time.Millisecond
+	// backupAnswers is how long a poll waits for the answers about all backups that the engine was requested to take: what it reports of
+	// its replicas must not wait for them.
+	backupAnswers = 2 * time.Second
 	// soon is when to poll after a call, or where a poll is overdue.
 	soon = time.Millisecond
 )

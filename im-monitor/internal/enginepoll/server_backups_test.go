@@ -2,6 +2,7 @@ package enginepoll_test
 
 import (
 	"context"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -15,6 +16,9 @@ type copyWork struct {
 	orders   []*imrpc.EngineSnapshotBackupRequest
 	percent  map[string]int32
 	reverted []string
+	// waits is how long the caller of SnapshotBackupStatus waited for an answer at most; hangs lets it wait that long.
+	waits time.Duration
+	hangs bool
 }
 
 func (s *engineServer) SnapshotBackup(_ context.Context, r *imrpc.EngineSnapshotBackupRequest) (*imrpc.EngineSnapshotBackupProxyResponse,
@@ -30,10 +34,19 @@ func (s *engineServer) SnapshotBackup(_ context.Context, r *imrpc.EngineSnapshot
 }
 
 // SnapshotBackupStatus reports of a backup half done the first time that it is asked, and then of a whole one.
-func (s *engineServer) SnapshotBackupStatus(_ context.Context,
+func (s *engineServer) SnapshotBackupStatus(ctx context.Context,
 	r *imrpc.EngineSnapshotBackupStatusRequest) (*imrpc.EngineSnapshotBackupStatusProxyResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if until, ok := ctx.Deadline(); ok {
+		s.copies.waits = max(s.copies.waits, time.Until(until))
+	}
+	if s.copies.hangs {
+		s.mu.Unlock()
+		<-ctx.Done()
+		s.mu.Lock()
+		return nil, ctx.Err()
+	}
 	percent, known := s.copies.percent[r.GetBackupName()]
 	if !known {
 		return nil, status.Error(codes.NotFound, "no such backup")
