@@ -35,12 +35,9 @@ func (w *Written) Record(obj client.Object) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	now := w.Clock.Now()
+	w.sweep(now)
 	if w.writes == nil {
 		w.writes = map[string]write{}
-	}
-	if now.Sub(w.swept) > behindFor { // not at each write: a node that goes down brings thousands
-		maps.DeleteFunc(w.writes, func(_ string, w write) bool { return now.Sub(w.at) > behindFor })
-		w.swept = now
 	}
 	w.writes[key(obj)] = write{version(obj), now}
 }
@@ -50,8 +47,19 @@ func (w *Written) Record(obj client.Object) {
 func (w *Written) Stale(obj client.Object) bool {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
+	now := w.Clock.Now()
+	w.sweep(now)
 	last, ok := w.writes[key(obj)]
-	return ok && last.version == version(obj) && w.Clock.Since(last.at) <= behindFor
+	return ok && last.version == version(obj) && now.Sub(last.at) <= behindFor
+}
+
+// sweep forgets what is too old to count; the lock is held.
+func (w *Written) sweep(now time.Time) {
+	if now.Sub(w.swept) <= behindFor { // not at each write: a node that goes down brings thousands
+		return
+	}
+	w.swept = now
+	maps.DeleteFunc(w.writes, func(_ string, w write) bool { return now.Sub(w.at) > behindFor })
 }
 
 func key(obj client.Object) string {
