@@ -99,7 +99,7 @@ const problemOwner = "im-monitor.start"
 
 // writeProblems applies InstanceCreation, WaitForBackingImage and Switchover. One that was never bad is not there; one that was reports
 // that it is over.
-func (s *base) writeProblems(ctx context.Context, o client.Object, after instance.Status) error {
+func (s *base) writeProblems(ctx context.Context, o client.Object, after instance.Status, at ...status.Option) error {
 	var list []v1beta2.Condition
 	add := func(kind string, bad, good v1beta2.ConditionStatus, problem instance.Problem, over string) {
 		c := v1beta2.Condition{Type: kind, Status: bad, Reason: problem.Reason, Message: problem.Message,
@@ -124,5 +124,5 @@ func (s *base) writeProblems(ctx context.Context, o client.Object, after instanc
 	if _, ok := o.(*v1beta2.EngineFrontend); ok {
 		add(v1beta2.FrontendSwitchover, v1beta2.ConditionFalse, v1beta2.ConditionTrue, after.Switching, v1beta2.ReasonGoesOn)
 	}
-	return status.Apply(ctx, s.rt.Client, o, problemOwner, map[string]any{"conditions": status.ConditionsField(list)})
+	return status.Apply(ctx, s.rt.Client, o, problemOwner, map[string]any{"conditions": status.ConditionsField(list)}, at...)
 }

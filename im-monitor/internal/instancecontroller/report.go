@@ -119,28 +119,29 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 }
 
 // write writes a conclusion's condition before its state, so that it is never taken for a listed state, and removes it after a state was
-// listed.
+// listed. The first of the writes is bound to the version that was evaluated.
 func (r *reporter) write(ctx context.Context, o client.Object, before, after instance.Status, message string) error {
-	var at []status.Option
+	at := []status.Option{status.AtVersion()}
 	if after.NodeDown != "" && after.NodeDown != before.NodeDown {
-		if err := r.writeCondition(ctx, o, after.NodeDown, message, status.AtVersion()); err != nil {
+		if err := r.writeCondition(ctx, o, after.NodeDown, message, at...); err != nil {
 			return err
 		}
-	} else {
-		at = append(at, status.AtVersion())
+		at = nil
 	}
 	if fields := changedFields(before, after); len(fields) > 0 {
 		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, at...); err != nil {
 			return err
 		}
+		at = nil
 	}
 	if before.NodeDown != "" && after.NodeDown == "" {
-		if err := r.writeCondition(ctx, o, "", ""); err != nil {
+		if err := r.writeCondition(ctx, o, "", "", at...); err != nil {
 			return err
 		}
+		at = nil
 	}
 	if before.Creation != after.Creation || before.BackingImage != after.BackingImage || before.Switching != after.Switching {
-		return r.writeProblems(ctx, o, after)
+		return r.writeProblems(ctx, o, after, at...)
 	}
 	return nil
 }

@@ -94,24 +94,26 @@ func (s *reconciler) remove(ctx context.Context, im *v1beta2.InstanceManager) er
 }
 
 // applyStatus writes the instance maps by merge patch, only the entries that differ, and the rest, where it differs, by
-// server-side apply. It returns how long the maps wait, if they do.
+// server-side apply; the first of the two at the version that was evaluated. It returns how long the maps wait, if they do.
 func (s *reconciler) applyStatus(ctx context.Context, im *v1beta2.InstanceManager, v instancemanager.Verdict) (time.Duration, error) {
+	at := []status.Option{status.AtVersion()}
 	if !v.Maps.Empty() {
 		now := s.rt.Clock.Now()
 		if left := s.memory.mapsLeft(im.Name, now); left > 0 && !v.Status.Changed(im) {
 			return left, nil
 		}
-		if err := status.MergeStatus(ctx, s.rt.Client, im, mapFields(v.Maps)); err != nil {
+		if err := status.MergeStatus(ctx, s.rt.Client, im, mapFields(v.Maps), at...); err != nil {
 			return 0, client.IgnoreNotFound(err)
 		}
 		s.memory.wroteMaps(im.Name, now)
 		s.note(im)
+		at = nil
 	}
-	return 0, s.applyState(ctx, im, v)
+	return 0, s.applyState(ctx, im, v, at...)
 }
 
 // applyState writes all of the status but the maps.
-func (s *reconciler) applyState(ctx context.Context, im *v1beta2.InstanceManager, v instancemanager.Verdict) error {
+func (s *reconciler) applyState(ctx context.Context, im *v1beta2.InstanceManager, v instancemanager.Verdict, at ...status.Option) error {
 	if !v.Status.Changed(im) {
 		return nil
 	}
@@ -121,7 +123,7 @@ func (s *reconciler) applyState(ctx context.Context, im *v1beta2.InstanceManager
 		"proxyApiVersion": int64(v.Status.Version.Proxy), "proxyApiMinVersion": int64(v.Status.Version.ProxyMin),
 		"conditions": status.ConditionsField(v.Status.Conditions),
 	}
-	if err := status.Apply(ctx, s.rt.Client, im, fieldOwner, fields); err != nil {
+	if err := status.Apply(ctx, s.rt.Client, im, fieldOwner, fields, at...); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	s.note(im)

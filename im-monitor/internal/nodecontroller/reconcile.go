@@ -91,7 +91,7 @@ func (s *reconciler) apply(ctx context.Context, w node.World, v node.Verdict) er
 		"conditions": status.ConditionsField(v.Status.Conditions), "region": v.Status.Region, "zone": v.Status.Zone,
 		"disksReady": v.Status.DisksReady, "storage": v.Status.Storage,
 	}
-	if err := status.Apply(ctx, s.rt.Client, w.Node, fieldOwner, fields); err != nil {
+	if err := status.Apply(ctx, s.rt.Client, w.Node, fieldOwner, fields, status.AtVersion()); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	s.note(w.Node)

@@ -1,0 +1,41 @@
+package instancecontroller
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/status"
+	"drover.dev/drover/shared/testkit"
+)
+
+// A cache that stays behind for longer than writes are remembered leads to no second write. What is written together is written in one pass.
+func TestConditionsAreWrittenToTheVersionThatWasEvaluated(t *testing.T) {
+	admin, namespace := testkit.Admin(t), testkit.Namespace(t)
+	r := &reporter{&base{rt: &runkit.Runtime{Client: admin, Namespace: namespace, Clock: clock.RealClock{}}}}
+	problem := instance.Status{Creation: instance.Problem{Reason: "Refused", Message: "no"}}
+	down := instance.Status{NodeDown: "NodeDown"}
+	failed := problem
+	failed.State = v1beta2.InstanceStateError
+	for name, change := range map[string][2]instance.Status{
+		"a problem": {{}, problem}, "the end of a conclusion": {down, {}}, "a state with a problem": {{}, failed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "r-"}}
+			require.NoError(t, admin.Create(t.Context(), o))
+			if change[0].NodeDown != "" {
+				evaluated := o.DeepCopy()
+				require.NoError(t, r.write(t.Context(), evaluated, instance.Status{}, change[0], "down"))
+				require.True(t, status.IsConflict(r.write(t.Context(), o, change[0], change[1], "")))
+				return
+			}
+			require.NoError(t, r.write(t.Context(), o, change[0], change[1], ""))
+			require.True(t, status.IsConflict(r.write(t.Context(), o, change[0], change[1], "")))
+		})
+	}
+}
