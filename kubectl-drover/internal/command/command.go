@@ -82,6 +82,7 @@ func (f *Frame) Commands() []Command {
 		f.attach(), f.detach(),
 		f.orphans(), f.snapshots(),
 		f.upgrade(),
+		f.report(),
 	}
 }
 

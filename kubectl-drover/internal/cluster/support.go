@@ -1,0 +1,59 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// The rights to read of pods what no object has.
+var (
+	ReadLogs  = Right{Resource: "pods/log", Verb: "get"}
+	ProxyPods = Right{Resource: "pods/proxy", Verb: "get"}
+)
+
+// PodReader reads logs and metrics of pods, by way of the API server.
+type PodReader struct{ pods kubernetes.Interface }
+
+// NewPodReader returns a reader with the access of the kubeconfig.
+func NewPodReader(config *rest.Config) (*PodReader, error) {
+	pods, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of the API server: %w", err)
+	}
+	return &PodReader{pods: pods}, nil
+}
+
+// Logs returns the last lines of a container's log, at most limit bytes.
+func (r *PodReader) Logs(ctx context.Context, pod *corev1.Pod, container string, lines, limit int64) (string, error) {
+	stream, err := r.pods.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name,
+		&corev1.PodLogOptions{Container: container, TailLines: &lines, LimitBytes: &limit}).Stream(ctx)
+	if err != nil {
+		return "", fmt.Errorf("reading the log of pod %s, container %s: %w", pod.Name, container, err)
+	}
+	defer func() { _ = stream.Close() }()
+	text, err := io.ReadAll(stream)
+	return string(text), err
+}
+
+// Metrics returns what the pod serves at /metrics of its port named metrics. ok is false where it has no such port.
+func (r *PodReader) Metrics(ctx context.Context, pod *corev1.Pod) (text string, ok bool, err error) {
+	for _, container := range pod.Spec.Containers {
+		for _, port := range container.Ports {
+			if !strings.Contains(port.Name, "metrics") {
+				continue
+			}
+			body, err := r.pods.CoreV1().Pods(pod.Namespace).ProxyGet("http", pod.Name, fmt.Sprint(port.ContainerPort), "/metrics", nil).DoRaw(ctx)
+			if err != nil {
+				return "", true, fmt.Errorf("reading the metrics of pod %s: %w", pod.Name, err)
+			}
+			return string(body), true, nil
+		}
+	}
+	return "", false, nil
+}

@@ -1,0 +1,184 @@
+package command
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"drover.dev/drover/kubectl-drover/internal/bundle"
+	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/world"
+)
+
+const (
+	// logLines and logBytes bound what is read of one container's log.
+	logLines, logBytes = 20000, 16 << 20
+	// podTimeout bounds one request to a pod.
+	podTimeout = 30 * time.Second
+)
+
+// reportReads are the reads of a report: all kinds of Drover, and what Kubernetes knows of its processes. Secrets are not among them.
+var reportReads = []cluster.Read{cluster.Volumes, cluster.Attachments, cluster.Engines, cluster.Frontends, cluster.Replicas,
+	cluster.InstanceManagers, cluster.Nodes, cluster.Snapshots, cluster.Backups, cluster.BackupTargets, cluster.RecurringJobs, cluster.Orphans,
+	cluster.Settings, cluster.EngineImages, cluster.Upgrades, cluster.NodeUpgrades,
+	cluster.Leases.Otherwise("the leases are left out"), cluster.Deployments.Otherwise("the Deployments are left out"),
+	cluster.Events.Otherwise("the events are left out"), cluster.Pods.Otherwise("pods, logs and metrics are left out")}
+
+func (f *Frame) report() Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "report",
+		Short: "Collect objects, events, logs and metrics into a zip for support",
+		Long: `report reads all custom resources, events, leases, pods, their logs and their metrics, and writes them into one zip. Secrets are never read, and
+values that look like credentials are left out; see what the zip has before you send it. Progress goes to stderr.`,
+		Example: `  kubectl drover report
+  kubectl drover report --output /tmp/drover.zip`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.runReport(cmd.Context(), file) },
+	}
+	cmd.Flags().StringVarP(&file, "output", "o", "", "the zip to write; without it drover-report-TIME.zip here. One that exists is not overwritten")
+	rights := rightsOf(reportReads...)
+	logs, metrics := cluster.ReadLogs, cluster.ProxyPods
+	logs.Without, metrics.Without = "the logs are left out", "the metrics are left out"
+	rights = append(rights, logs, metrics)
+	return Command{Command: cmd, Rights: rights}
+}
+
+func (f *Frame) runReport(ctx context.Context, file string) error {
+	client, err := f.connect(ctx)
+	if err != nil {
+		return err
+	}
+	config, err := f.Kube.ToRESTConfig()
+	if err != nil {
+		return fmt.Errorf("reading the kubeconfig: %w", err)
+	}
+	w := client.World()
+	f.progress("reading objects in namespace %s", client.Namespace)
+	if err := f.read(ctx, client, w, reportReads...); err != nil {
+		return err
+	}
+	if file == "" {
+		file = "drover-report-" + w.Now.UTC().Format("20060102-150405") + ".zip"
+	}
+	out, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // logs may name what others need not know
+	if err != nil {
+		return fmt.Errorf("creating the report: %w; name another file with --output", err)
+	}
+	err = errors.Join(f.writeReport(ctx, config, out, w), out.Close())
+	if err != nil {
+		return errors.Join(err, os.Remove(file))
+	}
+	_, err = fmt.Fprintln(f.Streams.Out, file)
+	return err
+}
+
+// writeReport writes the zip. What cannot be read of a pod is named in it.
+func (f *Frame) writeReport(ctx context.Context, config *rest.Config, out io.Writer, w *world.World) error {
+	archive := zip.NewWriter(out)
+	add := func(name, text string) error {
+		entry, err := archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: w.Now})
+		if err == nil {
+			_, err = io.WriteString(entry, text)
+		}
+		return err
+	}
+	if err := addObjects(w, add); err != nil {
+		return err
+	}
+	missing, err := f.addPods(ctx, config, w, add)
+	if err != nil {
+		return err
+	}
+	for _, unread := range w.Unread {
+		missing = append(missing, unread.Resource+": "+unread.Reason)
+	}
+	for _, line := range missing {
+		f.progress("left out: %s", line)
+	}
+	return errors.Join(add("left-out.txt", bundle.Text(strings.Join(missing, "\n"))), archive.Close())
+}
+
+// addObjects writes each list of the world as YAML, without credentials.
+func addObjects(w *world.World, add func(name, text string) error) error {
+	lists := reflect.ValueOf(w).Elem()
+	for i := range lists.NumField() {
+		items := lists.Field(i)
+		if items.Kind() != reflect.Struct || !items.FieldByName("Items").IsValid() || items.FieldByName("Items").Len() == 0 {
+			continue
+		}
+		text, err := json.Marshal(items.FieldByName("Items").Interface())
+		if err != nil {
+			return err
+		}
+		var objects []any
+		if err := json.Unmarshal(text, &objects); err != nil {
+			return err
+		}
+		if text, err = yaml.Marshal(bundle.Object(objects)); err != nil {
+			return err
+		}
+		if err := add("objects/"+strings.ToLower(lists.Type().Field(i).Name)+".yaml", string(text)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addPods writes logs and metrics of all pods, and returns what could not be read.
+func (f *Frame) addPods(ctx context.Context, config *rest.Config, w *world.World, add func(name, text string) error) (missing []string, err error) {
+	reader, err := cluster.NewPodReader(config)
+	if err != nil {
+		return nil, err
+	}
+	for i := range w.Pods.Items {
+		pod := &w.Pods.Items[i]
+		f.progress("reading pod %s (%d of %d)", pod.Name, i+1, len(w.Pods.Items))
+		for _, container := range pod.Spec.Containers {
+			text, err := within(ctx, func(ctx context.Context) (string, error) {
+				return reader.Logs(ctx, pod, container.Name, logLines, logBytes)
+			})
+			if err != nil {
+				missing = append(missing, err.Error())
+				continue
+			}
+			if err := add("logs/"+pod.Name+"/"+container.Name+".log", bundle.Text(text)); err != nil {
+				return nil, err
+			}
+		}
+		served := false
+		text, err := within(ctx, func(ctx context.Context) (text string, err error) {
+			text, served, err = reader.Metrics(ctx, pod)
+			return text, err
+		})
+		switch {
+		case err != nil:
+			missing = append(missing, err.Error())
+		case served:
+			if err := add("metrics/"+pod.Name+".txt", bundle.Text(text)); err != nil {
+				return nil, err
+			}
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+	}
+	return missing, nil
+}
+
+func within(ctx context.Context, read func(context.Context) (string, error)) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, podTimeout)
+	defer cancel()
+	return read(ctx)
+}
