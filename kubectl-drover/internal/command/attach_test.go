@@ -87,7 +87,7 @@ func TestAttachWritesOneTicketAndDetachRemovesIt(t *testing.T) {
 	t.Run("nothing is left to detach", func(t *testing.T) {
 		got := s.run("detach", "shared-1")
 		require.Equal(t, ExitFailed, got.code)
-		require.Equal(t, "error: no person's ticket is on volume shared-1. It is wanted by csi-9c2e (Kubernetes, VolumeAttachment csi-9c2e) on "+
+		require.Equal(t, "error: no person's ticket is on volume shared-1. It is wanted by csi-9c2e (Kubernetes) on "+
 			"node node-2; detach does not end those: delete the pod or object instead\n", got.err)
 	})
 	t.Run("a node that does not exist", func(t *testing.T) {

@@ -120,7 +120,7 @@ func steps(causes []Cause) []Step {
 	return out
 }
 
-// Tickets returns who wants the one volume whose VolumeAttachment was read: the holder first, then by priority.
+// Tickets returns who wants the volume: the holder first, then by priority.
 func Tickets(w *world.World) []Ticket {
 	out := []Ticket{}
 	for i := range w.Attachments.Items {
