@@ -61,7 +61,7 @@ func (d *demo) orphans(ctx context.Context) error {
 	if d.stale = found; len(found) == 0 {
 		return errors.New("no stale engine is left to show: run the demo again")
 	}
-	if err := d.tables(ctx, "orphans", "lho"); err != nil {
+	if err := d.plugin(ctx, "orphans"); err != nil {
 		return err
 	}
 	return s.step(ctx, "no other instance is an orphan", func(ctx context.Context) (string, error) {
@@ -237,9 +237,20 @@ func (d *demo) keep(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf(`
-Everything runs until Ctrl-C. In another terminal:
+Everything runs until Ctrl-C. In another terminal, from this directory:
 
-  export KUBECONFIG=%s
+  export KUBECONFIG=%s PATH=%[5]s:$PATH
+
+Five things to try:
+
+  kubectl drover status                                  # the whole system on one screen
+  kubectl drover why archive                             # why it is not attached
+  kubectl drover attach archive --node node-2 --wait     # and now it is
+  kubectl drover snapshots db                            # its snapshots as a tree
+  kubectl drover upgrade plan                            # what an upgrade of the v2 data engine would meet
+
+The same and more by plain kubectl:
+
   kubectl -n %[2]s get lhva,lhv,lhe,lhr,lho,lhim
   kubectl -n %[2]s patch lhva archive --type=merge -p '{"spec":{"attachmentTickets":{"me":{"id":"me","type":"longhorn-api","nodeID":"node-2","generation":1}}}}'
   kubectl -n %[2]s get lhva archive -w
@@ -248,7 +259,7 @@ Everything runs until Ctrl-C. In another terminal:
   SIMULATOR_CONTROL=%[3]s go run ./im-monitor/simulator ctl instances
 
 Logs: %[4]s/*.log
-`, kubeconfig, w.Namespace, w.Control(), w.Dir)
+`, kubeconfig, w.Namespace, w.Control(), w.Dir, w.Dir)
 	return d.watch(ctx)
 }
 

@@ -77,23 +77,11 @@ func (d *demo) underLoad(ctx context.Context) error {
 	return d.tables(ctx, "instancemanagers", "lhim")
 }
 
-// nodeUpgraded waits until the given number of nodes is upgraded, and prints the objects once in the middle.
+// nodeUpgraded waits until the given number of nodes is upgraded; after the first one it shows the rest of the upgrade as it goes on.
 func (d *demo) nodeUpgraded(ctx context.Context, count int) error {
 	w := d.world
 	if count == 2 {
-		if err := w.Wait(ctx, "the second node", patience, func(ctx context.Context) (string, error) {
-			m := &v1beta2.DataEngineUpgradeManager{}
-			if err := w.Get(ctx, "upgrade", m); err != nil || m.Status.Step != "" || len(m.Status.UpgradedNodes) > 1 {
-				return "", err
-			}
-			return "none is under way", nil
-		}); err != nil {
-			return err
-		}
-		if err := d.tables(ctx, "dataengineupgrademanagers", "lhum"); err != nil {
-			return err
-		}
-		if err := d.tables(ctx, "nodedataengineupgrades", "lhnu"); err != nil {
+		if err := d.plugin(ctx, "upgrade", "watch", "upgrade", "--timeout", "5m"); err != nil {
 			return err
 		}
 	}
