@@ -64,7 +64,7 @@ func (p *poll) beginBackup(ctx context.Context, evaluated backup.Backup) (time.D
 	if status.IsConflict(err) {
 		err = nil
 	}
-	return soon, client.IgnoreNotFound(err)
+	return conflictPause, client.IgnoreNotFound(err) // the cache shows by then what was written
 }
 
 // check allows the request unless what is read uncached does not.
@@ -76,7 +76,7 @@ func (r *request) check(ctx context.Context, _ execute.Reading) (execute.Checked
 
 // read reads the objects of the request uncached, and returns why it must not be sent.
 func (r *request) read(ctx context.Context) error {
-	v, err := r.stays(ctx)
+	v, err := r.stays(ctx, r.direct)
 	if err != nil {
 		return err
 	}

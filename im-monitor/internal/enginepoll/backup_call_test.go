@@ -3,6 +3,8 @@ package enginepoll
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"net"
 	"testing"
 	"time"
 
@@ -34,6 +36,8 @@ type backupServer struct {
 	engine *v1beta2.Engine
 	backup v1beta2.Backup
 	writes int
+	// other is another engine of the volume; nil is none.
+	other *v1beta2.Engine
 }
 
 func (s *backupServer) Scheme() *runtime.Scheme { return s.scheme }
@@ -41,6 +45,10 @@ func (s *backupServer) Scheme() *runtime.Scheme { return s.scheme }
 func (s *backupServer) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	switch o := into.(type) {
 	case *v1beta2.Engine:
+		if s.other != nil && key.Name == s.other.Name {
+			s.other.DeepCopyInto(o)
+			return nil
+		}
 		s.engine.DeepCopyInto(o)
 	case *v1beta2.Volume:
 		if s.slow--; s.slow >= 0 {
@@ -57,7 +65,10 @@ func (s *backupServer) Get(_ context.Context, key client.ObjectKey, into client.
 	return nil
 }
 
-func (s *backupServer) List(context.Context, client.ObjectList, ...client.ListOption) error {
+func (s *backupServer) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
+	if engines, ok := list.(*v1beta2.EngineList); ok && s.other != nil {
+		engines.Items = []v1beta2.Engine{*s.other}
+	}
 	return nil
 }
 
@@ -79,24 +90,50 @@ func (p patcher) Patch(_ context.Context, obj client.Object, patch client.Patch,
 	return err
 }
 
-// A check that was too slow is repeated; what this try itself wrote ahead in between does not stop it, and is written once.
-func TestASlowCheckAfterTheWriteAheadIsRepeated(t *testing.T) {
+// newRequest is a try to request a Backup from an engine that no one reaches, at a server that is slow for the first reads.
+func newRequest(t *testing.T, slow int) (*request, *backupServer) {
+	t.Helper()
 	owner := []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: "vol", UID: "vol-uid"}}
-	s := &backupServer{scheme: runtime.NewScheme(), slow: 1, clock: testingclock.NewFakeClock(time.Date(2026, 8, 1, 12, 0, 0, 7, time.UTC))}
+	s := &backupServer{scheme: runtime.NewScheme(), slow: slow, clock: testingclock.NewFakeClock(time.Date(2026, 8, 1, 12, 0, 0, 7, time.UTC))}
 	require.NoError(t, v1beta2.AddToScheme(s.scheme))
 	s.backup.ObjectMeta = metav1.ObjectMeta{Namespace: "ns", Name: "backup-1", UID: "b", ResourceVersion: "1"}
 	s.backup.Status.Conditions = conditions.Set(nil, v1beta2.Condition{Type: v1beta2.BackupApproved, Status: v1beta2.ConditionTrue,
 		Reason: v1beta2.ReasonReady}, s.clock.Now())
 	s.engine = runningEngine(owner)
+	unreachable := func(context.Context, string) (net.Conn, error) { return nil, errors.New("no route to host") }
 	c := &Controller{rt: &runkit.Runtime{Client: s, Uncached: s, Namespace: "ns", Clock: s.clock, Log: logr.Discard()},
-		mapper: kube.Mapper{Reader: s}, guard: execute.Guard{Clock: s.clock}}
-	r := &request{poll: &poll{Controller: c, facts: facts{engine: s.engine, run: "run-1"}},
-		evaluated: backup.Backup{Name: "backup-1", Version: "1"}}
+		mapper: kube.Mapper{Reader: s}, guard: execute.Guard{Clock: s.clock}, options: Options{Busy: time.Second},
+		pool: pool{connect: imclient.NewDialer(imclient.Options{Dial: unreachable}).Proxy}}
+	return &request{poll: &poll{Controller: c, facts: facts{engine: s.engine, run: "run-1"},
+		session: session{direct: way{manager: "10.0.0.1"}}}, evaluated: backup.Backup{Name: "backup-1", Version: "1"}}, s
+}
+
+// A check that was too slow is repeated; what this try itself wrote ahead in between does not stop it, and is written once.
+func TestASlowCheckAfterTheWriteAheadIsRepeated(t *testing.T) {
+	r, s := newRequest(t, 1)
 	sent := 0
-	out, err := c.guard.Do(t.Context(), execute.Call{Check: r.check, Ahead: r.ahead,
+	out, err := r.guard.Do(t.Context(), execute.Call{Check: r.check, Ahead: r.ahead,
 		Send: func(context.Context, imclient.Client) error { sent++; return nil }})
 	require.NoError(t, err)
 	require.Empty(t, out.Stop)
 	require.Equal(t, execute.Accepted, out.Outcome)
 	require.Equal(t, []int{1, 1}, []int{sent, s.writes})
+}
+
+func TestNoBackupIsRequestedBesideAnotherEngine(t *testing.T) {
+	r, s := newRequest(t, 0)
+	s.other = &engineOf("vol-e-1", v1beta2.InstanceStateRunning)[0]
+	checked, err := r.check(t.Context(), execute.Reading{})
+	require.NoError(t, err)
+	require.Equal(t, "another engine of volume vol is to run", checked.Stop.Message)
+}
+
+// The poll after a request comes once the cache shows what was written, and over another connection where no one answered.
+func TestTheCacheShowsTheRequestBeforeTheNextPoll(t *testing.T) {
+	r, s := newRequest(t, 0)
+	next, err := r.beginBackup(t.Context(), r.evaluated)
+	require.NoError(t, err)
+	require.Equal(t, 1, s.writes)
+	require.Equal(t, conflictPause, next)
+	require.Empty(t, r.pool.open)
 }

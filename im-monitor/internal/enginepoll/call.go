@@ -25,7 +25,7 @@ func (p *poll) call(ctx context.Context, call engine.Call) {
 	p.memory.tried(p.engine.Name, call.Key(), p.rt.Clock.Now())
 	out, err := p.guarded(ctx, to, execute.Call{
 		Check: func(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
-			return allowed(p.check(ctx, call)), nil
+			return allowed(p.check(ctx, *to, call)), nil
 		},
 		Send: func(ctx context.Context, _ imclient.Client) error { return p.send(ctx, *to, call) },
 	})
@@ -43,8 +43,19 @@ func (p *poll) call(ctx context.Context, call engine.Call) {
 	}
 }
 
-// guarded makes one try of a call. A connection over which it was not answered is dropped: it is never made again by itself.
+// guarded makes one try of a call, over the connection that the pool has by then: another poll may have dropped the one before. One over
+// which the call was not answered is dropped: it is never made again by itself.
 func (p *poll) guarded(ctx context.Context, to *way, call execute.Call) (execute.Result, error) {
+	check := call.Check
+	call.Check = func(ctx context.Context, at execute.Reading) (execute.Checked, error) {
+		checked, err := check(ctx, at)
+		if err == nil && checked.Allowed {
+			if to.proxy, err = p.pool.get(to.manager, p.rt.Clock.Now()); err != nil {
+				return allowed(err), nil
+			}
+		}
+		return checked, err
+	}
 	out, err := p.guard.Do(ctx, call)
 	p.pool.failed(*to, out.Err)
 	return out, err
@@ -68,8 +79,8 @@ func allowed(why error) execute.Checked {
 }
 
 // check reads the engine uncached, and where the call depends on it the volume: what is called must be what their specs ask for now.
-func (p *poll) check(ctx context.Context, call engine.Call) error {
-	now, err := p.unchanged(ctx, call.Op)
+func (p *poll) check(ctx context.Context, to way, call engine.Call) error {
+	now, err := p.unchanged(ctx, to, call.Op)
 	if err != nil {
 		return err
 	}
@@ -85,8 +96,8 @@ func (p *poll) check(ctx context.Context, call engine.Call) error {
 	return p.mayPurge(ctx, p.engine)
 }
 
-// unchanged reads the engine uncached; an error is why nothing may be called on it now.
-func (p *poll) unchanged(ctx context.Context, op engine.Op) (*v1beta2.Engine, error) {
+// unchanged reads the engine, and the frontend that the way goes through, uncached; an error is why nothing may be called on it now.
+func (p *poll) unchanged(ctx context.Context, to way, op engine.Op) (*v1beta2.Engine, error) {
 	e, now := p.engine, &v1beta2.Engine{}
 	if err := p.rt.Uncached.Get(ctx, client.ObjectKeyFromObject(e), now); err != nil {
 		return nil, fmt.Errorf("reading engine %s: %w", e.Name, err)
@@ -94,13 +105,13 @@ func (p *poll) unchanged(ctx context.Context, op engine.Op) (*v1beta2.Engine, er
 	if now.UID != e.UID || !runs(now) || where(now) != where(e) {
 		return nil, fmt.Errorf("engine %s changed since the poll", e.Name)
 	}
-	return now, p.held(ctx, now, op)
+	return now, p.held(ctx, now, op, to)
 }
 
-// stays reads the engine and its volume uncached: no snapshot is changed or copied of a volume that moves, is being deleted, or is to have
+// stays reads the engine, its volume and the volume's other engines uncached: no snapshot is changed or copied of a volume that moves, is being deleted, or is to have
 // another engine that runs.
-func (p *poll) stays(ctx context.Context) (*v1beta2.Volume, error) {
-	if _, err := p.unchanged(ctx, ""); err != nil {
+func (p *poll) stays(ctx context.Context, to way) (*v1beta2.Volume, error) {
+	if _, err := p.unchanged(ctx, to, ""); err != nil {
 		return nil, err
 	}
 	v, err := lookup.Shared(ctx, p.rt.Uncached, p.rt.Namespace, p.engine.Spec.VolumeName, &v1beta2.Volume{})
@@ -113,10 +124,23 @@ func (p *poll) stays(ctx context.Context) (*v1beta2.Volume, error) {
 	return v, p.onlyEngine(ctx, p.engine)
 }
 
-// onlyEngine is an error where another engine of the volume is to run.
+// onlyEngine is an error where another engine of the volume is to run. Those that the cache shows are read uncached.
 func (c *Controller) onlyEngine(ctx context.Context, e *v1beta2.Engine) error {
-	if !c.isAlone(ctx, e) {
-		return fmt.Errorf("another engine of volume %s is to run", e.Spec.VolumeName)
+	engines, err := c.enginesOf(ctx, e.Spec.VolumeName)
+	if err != nil {
+		return err
+	}
+	for i := range engines {
+		if engines[i].Name == e.Name {
+			continue
+		}
+		now := &v1beta2.Engine{}
+		if err := c.rt.Uncached.Get(ctx, client.ObjectKeyFromObject(&engines[i]), now); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("reading engine %s: %w", engines[i].Name, err)
+		}
+		if isToRun(now) {
+			return fmt.Errorf("another engine of volume %s is to run", e.Spec.VolumeName)
+		}
 	}
 	return nil
 }

@@ -37,7 +37,10 @@ func (c *Controller) observe(ctx context.Context, e *v1beta2.Engine, known view,
 	if err := c.observeSnapshots(ctx, &f); err != nil {
 		return f, err
 	}
-	f.alone, f.cleansUp, f.now = c.isAlone(ctx, e), c.cleansUp(ctx), c.rt.Clock.Now()
+	if f.alone, err = c.isAlone(ctx, e); err != nil {
+		return f, err
+	}
+	f.cleansUp, f.now = c.cleansUp(ctx), c.rt.Clock.Now()
 	return f, nil
 }
 

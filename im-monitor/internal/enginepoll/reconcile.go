@@ -60,6 +60,8 @@ type poll struct {
 	*Controller
 	facts
 	session
+	// snapshotsCalled reports that the poll sent a call about snapshots: what it has listed may be different by now.
+	snapshotsCalled bool
 }
 
 // apply makes a verdict true: the engine's status, its calls, Snapshots, Backups.

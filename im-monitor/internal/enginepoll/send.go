@@ -53,7 +53,10 @@ func (w way) setLimit(ctx context.Context, call engine.Call) error {
 
 // clone copies from the active engine of another volume.
 func (p *poll) clone(ctx context.Context, to way, call engine.Call) error {
-	engines := p.enginesOf(ctx, call.Volume)
+	engines, err := p.enginesOf(ctx, call.Volume)
+	if err != nil {
+		return err
+	}
 	for i := range engines {
 		if from := &engines[i]; from.Spec.Active && runs(from) {
 			return to.proxy.CloneFrom(ctx, to.Target, targetOf(from), call.Snapshot)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -48,6 +49,18 @@ type way struct {
 	imclient.Target
 	manager string
 	proxy   *imclient.Proxy
+	// frontend is where the frontend was that the way goes through; zero where it goes through none.
+	frontend frontendPlace
+}
+
+// frontendPlace is where a frontend is, and which engine it belongs to.
+type frontendPlace struct {
+	engine, ip, manager string
+	port                int
+}
+
+func whereFrontend(f *v1beta2.EngineFrontend) frontendPlace {
+	return frontendPlace{f.Spec.EngineName, f.Status.StorageIP, f.Status.InstanceManagerName, f.Status.Port}
 }
 
 func targetOf(e *v1beta2.Engine) imclient.Target {
@@ -113,6 +126,7 @@ func (c *Controller) reachFrontend(ctx context.Context, direct way) (*way, error
 		return nil, err
 	}
 	to := direct
+	to.frontend = whereFrontend(f)
 	to.Address, to.manager = net.JoinHostPort(f.Status.StorageIP, strconv.Itoa(f.Status.Port)), im.Status.IP
 	if to.proxy, err = c.pool.get(to.manager, c.rt.Clock.Now()); err != nil {
 		return nil, err
@@ -127,14 +141,16 @@ func (c *Controller) frontendsOf(ctx context.Context, e *v1beta2.Engine) ([]v1be
 	return list.Items, err
 }
 
-// isAlone reports whether no other engine of the volume must run.
-func (c *Controller) isAlone(ctx context.Context, e *v1beta2.Engine) bool {
-	engines := c.enginesOf(ctx, e.Spec.VolumeName)
-	for i := range engines {
-		if other := &engines[i]; other.Name != e.Name &&
-			(other.Spec.DesireState == v1beta2.InstanceStateRunning || where(other).state == v1beta2.InstanceStateRunning) {
-			return false
-		}
+// isAlone reports whether no other engine of the volume is to run, as far as the cache shows.
+func (c *Controller) isAlone(ctx context.Context, e *v1beta2.Engine) (bool, error) {
+	engines, err := c.enginesOf(ctx, e.Spec.VolumeName)
+	if err != nil {
+		return false, err
 	}
-	return true
+	return !slices.ContainsFunc(engines, func(other v1beta2.Engine) bool { return other.Name != e.Name && isToRun(&other) }), nil
+}
+
+// isToRun reports whether an engine runs or is to run.
+func isToRun(e *v1beta2.Engine) bool {
+	return e.Spec.DesireState == v1beta2.InstanceStateRunning || where(e).state == v1beta2.InstanceStateRunning
 }

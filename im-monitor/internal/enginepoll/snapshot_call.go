@@ -22,17 +22,18 @@ func (p *poll) callSnapshots(ctx context.Context, op string, names []string, wan
 	send func(ctx context.Context, still []*v1beta2.Snapshot) error) (still []*v1beta2.Snapshot, out execute.Result) {
 	out, err := p.guarded(ctx, p.through, execute.Call{
 		Check: func(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
-			_, err := p.stays(ctx)
+			_, err := p.stays(ctx, *p.through)
 			if err == nil {
 				still, err = p.requested(ctx, names, wanted)
 			}
 			if err == nil && len(still) == 0 && len(names) > 0 {
-				err = errors.New("no Snapshot requests it")
+				return execute.Checked{Stop: execute.Stop{Result: notRequested, Message: "no Snapshot requests it"}}, nil
 			}
 			return allowed(err), nil
 		},
 		Send: func(ctx context.Context, _ imclient.Client) error { return send(ctx, still) },
 	})
+	p.snapshotsCalled = p.snapshotsCalled || out.Sent()
 	switch {
 	case err != nil || out.Sent() || out.Interrupted:
 	case out.Stop.Failure: // the engine reports it; no Snapshot is at fault
@@ -43,12 +44,16 @@ func (p *poll) callSnapshots(ctx context.Context, op string, names []string, wan
 	return still, out
 }
 
-// after is when the next poll is due because of a try: at once after a call, soon where the checks took too long; zero is whenever.
+// notRequested is the result of a try that no Snapshot requests any more.
+const notRequested = "NotRequested"
+
+// after is when the next poll is due because of a try: at once after a call, soon where a check stopped what is still requested, or the
+// checks took too long; zero is whenever.
 func (p *poll) after(out execute.Result) time.Duration {
 	switch {
 	case out.Sent():
 		return soon
-	case out.Stop.Failure:
+	case out.Stop.Failure || out.Stop.Result == execute.Disagreed:
 		return p.options.Busy
 	}
 	return 0

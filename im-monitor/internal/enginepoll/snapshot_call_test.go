@@ -2,6 +2,7 @@ package enginepoll
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -16,8 +17,11 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/backup"
+	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/enginesnapshot"
 	"drover.dev/drover/im-monitor/internal/execute"
+	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
@@ -31,14 +35,30 @@ type server struct {
 	engine    *v1beta2.Engine
 	snapshots []v1beta2.Snapshot
 	selected  []string
+	// cached are the other engines as the cache shows them, or cacheFails is why it cannot be read; others are those that there are.
+	cached     []v1beta2.Engine
+	cacheFails error
+	others     []v1beta2.Engine
+	// frontends are in the cache; frontend is what there is, nil if it is gone.
+	frontends []v1beta2.EngineFrontend
+	frontend  *v1beta2.EngineFrontend
 }
 
 func (s *server) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	s.clock.Step(s.takes)
 	switch o := into.(type) {
 	case *v1beta2.Engine:
+		if i := slices.IndexFunc(s.others, func(e v1beta2.Engine) bool { return e.Name == key.Name }); i >= 0 {
+			*o = s.others[i]
+			return nil
+		}
 		s.engine.DeepCopyInto(o)
 		return nil
+	case *v1beta2.EngineFrontend:
+		if s.frontend != nil {
+			*o = *s.frontend
+			return nil
+		}
 	case *v1beta2.Volume:
 		o.ObjectMeta = metav1.ObjectMeta{Name: "vol", UID: "vol-uid"}
 		return nil
@@ -52,7 +72,12 @@ func (s *server) Get(_ context.Context, key client.ObjectKey, into client.Object
 }
 
 func (s *server) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
-	if _, cached := list.(*v1beta2.EngineList); cached {
+	switch cached := list.(type) {
+	case *v1beta2.EngineList:
+		cached.Items = s.cached
+		return s.cacheFails
+	case *v1beta2.EngineFrontendList:
+		cached.Items = s.frontends
 		return nil
 	}
 	s.clock.Step(s.takes)
@@ -76,8 +101,9 @@ func newCall(takes time.Duration, many int) (*poll, *server, []string) {
 	}
 	s.engine = runningEngine(owner)
 	rt := &runkit.Runtime{Client: s, Uncached: s, Namespace: "ns", Clock: s.clock, Log: logr.Discard(), Recorder: events.NewFakeRecorder(10)}
-	c := &Controller{rt: rt, mapper: kube.Mapper{Reader: s}, guard: execute.Guard{Clock: s.clock}, options: Options{Busy: time.Second}}
-	return &poll{Controller: c, facts: facts{engine: s.engine}, session: session{through: &way{}}}, s, names
+	c := &Controller{rt: rt, mapper: kube.Mapper{Reader: s}, guard: execute.Guard{Clock: s.clock}, options: Options{Busy: time.Second},
+		pool: pool{connect: imclient.NewDialer(imclient.Options{}).Proxy}}
+	return &poll{Controller: c, facts: facts{engine: s.engine}, session: session{through: &way{manager: "10.0.0.1"}}}, s, names
 }
 
 // runningEngine is an engine of vol that can be called.
@@ -112,6 +138,118 @@ func TestChecksThatTakeTooLongAreReportedAndTheNextPollComesSoon(t *testing.T) {
 	default:
 		require.Fail(t, "there is no event")
 	}
+}
+
+// engineOf is another engine of vol.
+func engineOf(name, state string) []v1beta2.Engine {
+	e := v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1beta2.EngineSpec{VolumeName: "vol", DesireState: state}}
+	e.Status.CurrentState = state
+	return []v1beta2.Engine{e}
+}
+
+func sends(context.Context, []*v1beta2.Snapshot) error { return nil }
+
+// What another engine does is read uncached; where it is not known whether there is one, there may be.
+func TestNoSnapshotIsChangedBesideAnotherEngine(t *testing.T) {
+	running, stopped := engineOf("vol-e-1", v1beta2.InstanceStateRunning), engineOf("vol-e-1", v1beta2.InstanceStateStopped)
+	for name, test := range map[string]struct {
+		change func(*server)
+		reason string
+	}{
+		"another that is stopped": {func(s *server) { s.cached, s.others = running, stopped }, ""},
+		"another that was begun since the cache was read": {func(s *server) { s.cached, s.others = stopped, running },
+			"another engine of volume vol is to run"},
+		"a cache that cannot be read": {func(s *server) { s.cacheFails = errors.New("the cache is closed") }, "the cache is closed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, s, names := newCall(0, 1)
+			test.change(s)
+			_, out := p.callSnapshots(t.Context(), opRemove, names, every, sends)
+			require.Equal(t, test.reason == "", out.Sent())
+			require.Contains(t, out.Stop.Message, test.reason)
+		})
+	}
+}
+
+// A cache that cannot be read leaves open whether there is another engine, and which one is copied from.
+func TestEnginesThatCannotBeReadAreNotAbsent(t *testing.T) {
+	p, s, _ := newCall(0, 0)
+	s.cacheFails = errors.New("the cache is closed")
+	alone, err := p.isAlone(t.Context(), s.engine)
+	require.False(t, alone)
+	require.ErrorIs(t, err, s.cacheFails)
+	require.ErrorIs(t, p.clone(t.Context(), *p.through, engine.Call{Volume: "source"}), s.cacheFails)
+}
+
+// The frontend may have moved, or lead to another engine, since the way through it was found.
+func TestNoCallGoesThroughAFrontendThatChanged(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*server)
+		sent   bool
+	}{
+		"as it was":                       {func(*server) {}, true},
+		"gone":                            {func(s *server) { s.frontend = nil }, false},
+		"gone from the cache, too":        {func(s *server) { s.frontend, s.frontends = nil, nil }, false},
+		"it belongs to another engine":    {func(s *server) { s.frontend.Spec.EngineName = "vol-e-1" }, false},
+		"it has another address":          {func(s *server) { s.frontend.Status.StorageIP = "10.0.0.3" }, false},
+		"it has another port":             {func(s *server) { s.frontend.Status.Port = 20002 }, false},
+		"it has another instance manager": {func(s *server) { s.frontend.Status.InstanceManagerName = "im-3" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, s, names := newCall(0, 1)
+			s.engine.Spec.DataEngine = v1beta2.DataEngineV2
+			f := v1beta2.EngineFrontend{ObjectMeta: metav1.ObjectMeta{Name: "vol-ef-0"},
+				Spec:   v1beta2.EngineFrontendSpec{VolumeName: "vol", EngineName: s.engine.Name},
+				Status: v1beta2.EngineFrontendStatus{}}
+			f.Status.StorageIP, f.Status.Port, f.Status.InstanceManagerName = "10.0.0.2", 20001, "im-2"
+			s.frontends, s.frontend = []v1beta2.EngineFrontend{f}, f.DeepCopy()
+			p.through.Frontend, p.through.frontend = f.Name, whereFrontend(&f)
+			test.change(s)
+			_, out := p.callSnapshots(t.Context(), opRemove, names, every, sends)
+			require.Equal(t, test.sent, out.Sent(), out.Stop.Message)
+			require.NoError(t, p.held(t.Context(), s.engine, "", way{}), "what does not go through it is sent")
+		})
+	}
+}
+
+// Another poll may have dropped the connection between the time that the way was found and the call.
+func TestACallGoesOverTheConnectionThatThePoolHas(t *testing.T) {
+	p, _, names := newCall(0, 1)
+	dropped, err := p.pool.get("10.0.0.1", p.rt.Clock.Now())
+	require.NoError(t, err)
+	p.through.proxy = dropped
+	p.pool.failed(*p.through, imclient.ErrUnreachable)
+	_, out := p.callSnapshots(t.Context(), opRemove, names, every, func(context.Context, []*v1beta2.Snapshot) error {
+		require.NotSame(t, dropped, p.through.proxy)
+		return imclient.ErrUnreachable
+	})
+	require.Equal(t, execute.Unanswered, out.Outcome)
+	require.Empty(t, p.pool.open, "it is not kept")
+}
+
+// What the check stops is tried again soon where it is still wanted.
+func TestACallThatACheckStoppedIsTriedAgainSoon(t *testing.T) {
+	p, s, names := newCall(0, 1)
+	s.cached, s.others = engineOf("vol-e-1", v1beta2.InstanceStateRunning), engineOf("vol-e-1", v1beta2.InstanceStateRunning)
+	_, out := p.callSnapshots(t.Context(), opTake, names, every, sends)
+	require.Equal(t, p.options.Busy, p.after(out))
+	s.cached = nil
+	_, out = p.callSnapshots(t.Context(), opTake, names, func(enginesnapshot.Snapshot) bool { return false }, sends)
+	require.False(t, out.Sent())
+	require.Zero(t, p.after(out), "no Snapshot requests it")
+}
+
+// What a backup is based on was read before the snapshots were changed.
+func TestABackupIsBegunByAPollThatChangedNoSnapshot(t *testing.T) {
+	p, _, names := newCall(0, 1)
+	p.backups = map[string]*v1beta2.Backup{"backup-1": {ObjectMeta: metav1.ObjectMeta{Name: "backup-1"}}}
+	next, err := p.applyBackups(t.Context(), backup.Verdict{Begin: "backup-1"})
+	require.NoError(t, err)
+	require.Equal(t, p.options.Busy, next, "it is tried")
+	p.callSnapshots(t.Context(), opTake, names, every, sends)
+	next, err = p.applyBackups(t.Context(), backup.Verdict{Begin: "backup-1"})
+	require.NoError(t, err)
+	require.Zero(t, next, "it waits for the next poll")
 }
 
 func TestTheSoonerOfTwoWaits(t *testing.T) {

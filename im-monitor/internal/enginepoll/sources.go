@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/enginesnapshot"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 )
 
 // byLabel finds Engines, and Backups that are not ended, by the label that Backups have of their volume.
@@ -54,15 +55,22 @@ func backupRequested() predicate.Predicate {
 }
 
 // enginesOf are the engines of a volume, which the cache shares.
-func (c *Controller) enginesOf(ctx context.Context, volume string) []v1beta2.Engine {
+func (c *Controller) enginesOf(ctx context.Context, volume string) ([]v1beta2.Engine, error) {
 	var engines v1beta2.EngineList
-	c.mapper.List(ctx, &engines, client.MatchingFields{kube.FieldVolume: volume})
+	err := lookup.ListShared(ctx, c.rt.Client, c.rt.Namespace, &engines, client.MatchingFields{kube.FieldVolume: volume})
+	return engines.Items, err
+}
+
+// mapped are the engines that an event may concern, which the cache shares.
+func (c *Controller) mapped(ctx context.Context, index, value string) []v1beta2.Engine {
+	var engines v1beta2.EngineList
+	c.mapper.List(ctx, &engines, client.MatchingFields{index: value})
 	return engines.Items
 }
 
 // ofReplica are the engines that may use a replica whose instance is no longer running: they will notice in a moment.
 func (c *Controller) ofReplica(ctx context.Context, obj client.Object) (out []string) {
-	engines := c.enginesOf(ctx, kube.VolumeName(obj))
+	engines := c.mapped(ctx, kube.FieldVolume, kube.VolumeName(obj))
 	for i := range engines {
 		e := &engines[i]
 		if _, mapped := e.Spec.ReplicaAddressMap[obj.GetName()]; mapped {
@@ -75,7 +83,7 @@ func (c *Controller) ofReplica(ctx context.Context, obj client.Object) (out []st
 
 // ofSnapshot is the active engine of a snapshot's volume, if it runs.
 func (c *Controller) ofSnapshot(ctx context.Context, obj client.Object) []string {
-	return active(c.enginesOf(ctx, kube.VolumeName(obj)))
+	return active(c.mapped(ctx, kube.FieldVolume, kube.VolumeName(obj)))
 }
 
 // ofBackup are the active engines that run of the volume whose label the Backup has.
@@ -84,9 +92,7 @@ func (c *Controller) ofBackup(ctx context.Context, obj client.Object) []string {
 	if label == "" {
 		return nil
 	}
-	var engines v1beta2.EngineList
-	c.mapper.List(ctx, &engines, client.MatchingFields{byLabel: label})
-	return active(engines.Items)
+	return active(c.mapped(ctx, byLabel, label))
 }
 
 func active(engines []v1beta2.Engine) (out []string) {

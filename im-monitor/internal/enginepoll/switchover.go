@@ -18,8 +18,9 @@ const reasonSwitchover = "WaitingForSwitchover"
 
 // held reports why work may not go through a v2 engine's frontend now. Its server sends that to the engine on record, while a switch-over
 // may have led the writes to another one: a snapshot would lack some of them, a replica that is added would never get them. The frontends
-// are read uncached. Work that changes nothing through the frontend is not held.
-func (c *Controller) held(ctx context.Context, e *v1beta2.Engine, op engine.Op) error {
+// are read uncached: the one that the way goes through must be where it was when the way was found. Work that changes nothing through the
+// frontend is not held.
+func (c *Controller) held(ctx context.Context, e *v1beta2.Engine, op engine.Op, to way) error {
 	if e.Spec.DataEngine != v1beta2.DataEngineV2 || op == engine.OpRemove {
 		return nil
 	}
@@ -27,6 +28,7 @@ func (c *Controller) held(ctx context.Context, e *v1beta2.Engine, op engine.Op) 
 	if err != nil {
 		return err
 	}
+	moved := to.frontend != frontendPlace{}
 	for i := range known {
 		f := &v1beta2.EngineFrontend{}
 		if err := c.rt.Uncached.Get(ctx, client.ObjectKeyFromObject(&known[i]), f); client.IgnoreNotFound(err) != nil {
@@ -36,6 +38,10 @@ func (c *Controller) held(ctx context.Context, e *v1beta2.Engine, op engine.Op) 
 			c.reportHeld(e, why)
 			return errors.New(why)
 		}
+		moved = moved && (known[i].Name != to.Frontend || whereFrontend(f) != to.frontend)
+	}
+	if moved {
+		return fmt.Errorf("frontend %s changed since the poll", to.Frontend)
 	}
 	return nil
 }
