@@ -16,8 +16,8 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// applyBackups writes what a poll means for the volume's Backups, and requests the one that is due, unless the poll has changed snapshots. It
-// returns how long until the next poll is due because of them; zero is whenever.
+// applyBackups writes what a poll means for the volume's Backups, and requests the one that is due, unless the poll has changed snapshots.
+// It returns how long until the next poll is due because of them; zero is whenever.
 func (p *poll) applyBackups(ctx context.Context, v backup.Verdict) (time.Duration, error) {
 	p.memory.asked(p.engine.Name, p.answers)
 	var err error

@@ -108,8 +108,8 @@ func (p *poll) unchanged(ctx context.Context, to way, op engine.Op) (*v1beta2.En
 	return now, p.held(ctx, now, op, to)
 }
 
-// stays reads the engine, its volume and the volume's other engines uncached: no snapshot is changed or copied of a volume that moves, is being deleted, or is to have
-// another engine that runs.
+// stays reads the engine, its volume and the volume's other engines uncached: no snapshot is changed or copied of a volume that moves, is
+// being deleted, or is to have another engine that runs.
 func (p *poll) stays(ctx context.Context, to way) (*v1beta2.Volume, error) {
 	if _, err := p.unchanged(ctx, to, ""); err != nil {
 		return nil, err

@@ -14,7 +14,8 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-// A cache that stays behind for longer than writes are remembered leads to no second write. What is written together is written in one pass.
+// A cache that stays behind for longer than writes are remembered leads to no second write. What is written together is
+// written in one pass.
 func TestConditionsAreWrittenToTheVersionThatWasEvaluated(t *testing.T) {
 	admin, namespace := testkit.Admin(t), testkit.Namespace(t)
 	r := &reporter{&base{rt: &runkit.Runtime{Client: admin, Namespace: namespace, Clock: clock.RealClock{}}}}

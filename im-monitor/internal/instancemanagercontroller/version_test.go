@@ -18,7 +18,8 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// A cache that stays behind for longer than writes are remembered leads to no second write. What is written together is written in one pass.
+// A cache that stays behind for longer than writes are remembered leads to no second write. What is written together is
+// written in one pass.
 func TestTheStatusIsWrittenToTheVersionThatWasEvaluated(t *testing.T) {
 	admin, namespace := testkit.Admin(t), testkit.Namespace(t)
 	im := &v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "im-1"}}
