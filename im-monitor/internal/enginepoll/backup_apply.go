@@ -48,7 +48,7 @@ func (p *poll) writeBackup(ctx context.Context, b *v1beta2.Backup, c backup.Chan
 		backupEnds.WithLabelValues(c.State).Inc()
 		events.Emit(p.rt.Recorder, b, over...)
 	}
-	p.rt.Log.Info("backup", "backup", b.Name, "engine", p.engine.Name, "state", c.State, "progress", c.Progress, "error", c.Error)
+	p.backupLog().Info("backup", "backup", b.Name, "engine", p.engine.Name, "state", c.State, "progress", c.Progress, "error", c.Error)
 	if c.State == v1beta2.BackupCompleted {
 		return p.foundTarget(ctx, b.Status.BackupTargetName, v1beta2.ReasonReached, "A backup was stored in it.")
 	}

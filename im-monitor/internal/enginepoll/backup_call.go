@@ -50,7 +50,7 @@ func (p *poll) beginBackup(ctx context.Context, evaluated backup.Backup) (time.D
 	case err != nil || out.Interrupted && !out.Sent():
 		return 0, client.IgnoreNotFound(err)
 	case !out.Sent():
-		p.rt.Log.Info("not called", "backup", evaluated.Name, "engine", p.engine.Name, "reason", out.Stop.Message)
+		p.backupLog().Info("not called", "backup", evaluated.Name, "engine", p.engine.Name, "reason", out.Stop.Message)
 		if r.missing != nil {
 			return credentialPause, p.foundTarget(ctx, r.order.target.Name, v1beta2.ReasonRefused, r.missing.Error())
 		}
@@ -58,7 +58,7 @@ func (p *poll) beginBackup(ctx context.Context, evaluated backup.Backup) (time.D
 	}
 	err = r.finish(ctx, out)
 	if out.Interrupted { // the answer cannot be written; the write ahead is on record
-		p.rt.Log.Info("the leadership ended during the call", "backup", evaluated.Name, "engine", p.engine.Name, "outcome", out.Outcome)
+		p.backupLog().Info("the leadership ended during the call", "backup", evaluated.Name, "engine", p.engine.Name, "outcome", out.Outcome)
 		return 0, nil
 	}
 	if status.IsConflict(err) {
@@ -132,7 +132,7 @@ func (r *request) finish(ctx context.Context, out execute.Result) error {
 	case execute.Unanswered:
 		backupCalls.WithLabelValues("unanswered").Inc()
 		r.memory.unansweredBackup(r.engine.Name, r.evaluated.Name, r.rt.Clock.Now().Add(r.options.PostElectionDelay))
-		r.rt.Log.Info("the call was not answered", "backup", r.evaluated.Name, "engine", r.engine.Name, "error", out.Err.Error())
+		r.backupLog().Info("the call was not answered", "backup", r.evaluated.Name, "engine", r.engine.Name, "error", out.Err.Error())
 		return nil
 	}
 	backupCalls.WithLabelValues("failed").Inc()

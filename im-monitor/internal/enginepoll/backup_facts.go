@@ -51,7 +51,7 @@ func (c *Controller) askForBackup(ctx context.Context, engine string, to way, b 
 	case errors.Is(err, imclient.ErrUnreachable):
 		return answer{}, false
 	}
-	c.rt.Log.Info("the engine does not report the backup", "backup", b.Name, "engine", engine, "error", err.Error())
+	c.backupLog().Info("the engine does not report the backup", "backup", b.Name, "engine", engine, "error", err.Error())
 	return answer{silent: true}, true
 }
 

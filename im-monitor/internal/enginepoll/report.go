@@ -3,12 +3,17 @@ package enginepoll
 import (
 	"fmt"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
 )
+
+// snapshotLog and backupLog are the loggers of what is done about Snapshots and Backups, with the names that people filter by.
+func (c *Controller) snapshotLog() logr.Logger { return c.rt.Log.WithName("snapshots") }
+func (c *Controller) backupLog() logr.Logger   { return c.rt.Log.WithName("backups") }
 
 // report emits the events of a poll. full is true where a limit keeps a replica out, for another reason than before.
 func (p *poll) report(v engine.Verdict, full bool) {

@@ -57,7 +57,7 @@ func (c *Controller) answerSnapshot(ctx context.Context, called *v1beta2.Snapsho
 		err = c.writeSnapshot(ctx, s, is)
 	}
 	if err != nil {
-		c.rt.Log.Info("condition not written", "snapshot", called.Name, "error", err.Error())
+		c.snapshotLog().Info("condition not written", "snapshot", called.Name, "error", err.Error())
 	}
 }
 
@@ -82,7 +82,7 @@ func (c *Controller) writeSnapshot(ctx context.Context, s *v1beta2.Snapshot, is 
 		return fmt.Errorf("writing the conditions of snapshot %s: %w", s.Name, err)
 	}
 	snapshotConditions.WithLabelValues(is.Type, is.Reason).Inc()
-	c.rt.Log.Info("snapshot", "snapshot", s.Name, "volume", s.Spec.Volume, "condition", is.Type, "status", is.Status,
+	c.snapshotLog().Info("snapshot", "snapshot", s.Name, "volume", s.Spec.Volume, "condition", is.Type, "status", is.Status,
 		"reason", is.Reason, "message", is.Message)
 	events.Emit(c.rt.Recorder, s, snapshotEvent(is))
 	return nil
@@ -137,7 +137,7 @@ func (p *poll) mirror(ctx context.Context, name string) error {
 		return fmt.Errorf("creating snapshot %s: %w", name, err)
 	}
 	snapshotsMirrored.Inc()
-	p.rt.Log.Info("created an object for a snapshot of the engine", "snapshot", name, "volume", v.Name, "engine", p.engine.Name)
+	p.snapshotLog().Info("created an object for a snapshot of the engine", "snapshot", name, "volume", v.Name, "engine", p.engine.Name)
 	events.Emit(p.rt.Recorder, p.engine, mirroredEvent(name))
 	return nil
 }

@@ -39,7 +39,7 @@ func (p *poll) callSnapshots(ctx context.Context, op string, names []string, wan
 	case out.Stop.Failure: // the engine reports it; no Snapshot is at fault
 		p.snapshotsEnded(op, errors.New(out.Stop.Message), names...)
 	default:
-		p.rt.Log.Info("not called", "op", op, "engine", p.engine.Name, "reason", out.Stop.Message)
+		p.snapshotLog().Info("not called", "op", op, "engine", p.engine.Name, "reason", out.Stop.Message)
 	}
 	return still, out
 }
@@ -160,7 +160,7 @@ func (p *poll) requested(ctx context.Context, names []string, wanted func(engine
 	for _, name := range names {
 		s := known[name]
 		if s == nil || s.Spec.Volume != p.engine.Spec.VolumeName || snapshotOf(s).Owner != uid || !wanted(snapshotOf(s)) {
-			p.rt.Log.Info("not called", "snapshot", name, "engine", p.engine.Name, "reason", "the Snapshot no longer requests it")
+			p.snapshotLog().Info("not called", "snapshot", name, "engine", p.engine.Name, "reason", "the Snapshot no longer requests it")
 			continue
 		}
 		out = append(out, s)
@@ -197,7 +197,7 @@ func namesOf(list []*v1beta2.Snapshot) []string {
 
 // snapshotsEnded records the result of a call.
 func (p *poll) snapshotsEnded(op string, err error, names ...string) {
-	log := p.rt.Log.WithValues("engine", p.engine.Name, "op", op, "snapshots", names)
+	log := p.snapshotLog().WithValues("engine", p.engine.Name, "op", op, "snapshots", names)
 	if err == nil {
 		snapshotCalls.WithLabelValues(op, "ok").Inc()
 		log.Info("called")

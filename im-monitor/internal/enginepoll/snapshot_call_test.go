@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -250,6 +251,20 @@ func TestABackupIsBegunByAPollThatChangedNoSnapshot(t *testing.T) {
 	next, err = p.applyBackups(t.Context(), backup.Verdict{Begin: "backup-1"})
 	require.NoError(t, err)
 	require.Zero(t, next, "it waits for the next poll")
+}
+
+func TestWhatIsLoggedOfSnapshotsAndBackupsHasTheirName(t *testing.T) {
+	var lines []string
+	p, s, names := newCall(0, 1)
+	p.rt.Log = funcr.New(func(name, args string) { lines = append(lines, name+" "+args) }, funcr.Options{})
+	s.cached, s.others = engineOf("vol-e-1", v1beta2.InstanceStateRunning), engineOf("vol-e-1", v1beta2.InstanceStateRunning)
+	p.callSnapshots(t.Context(), opTake, names, every, sends)
+	p.backups = map[string]*v1beta2.Backup{"backup-1": {ObjectMeta: metav1.ObjectMeta{Name: "backup-1"}}}
+	_, err := p.applyBackups(t.Context(), backup.Verdict{Begin: "backup-1"})
+	require.NoError(t, err)
+	require.Len(t, lines, 2)
+	require.Regexp(t, "^snapshots .*not called", lines[0])
+	require.Regexp(t, "^backups .*not called", lines[1])
 }
 
 func TestTheSoonerOfTwoWaits(t *testing.T) {
