@@ -58,7 +58,7 @@ func kinds(all []*unstructured.Unstructured) map[string]int {
 // People who use kubectl and people who use Helm install the same.
 func TestPlainManifestsAreWhatTheChartsRender(t *testing.T) {
 	for _, controller := range controllers {
-		rendered, err := render(chartDir(controller), "longhorn-system", nil)
+		rendered, err := renderDeploy(controller)
 		require.NoError(t, err)
 		deploy := filepath.Join(root, controller, "deploy")
 		for name, text := range rendered {
@@ -70,6 +70,7 @@ func TestPlainManifestsAreWhatTheChartsRender(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(deploy, "kustomization.yaml"))
 		require.NoError(t, err)
 		require.NoError(t, yaml.Unmarshal(text, &kustomization))
+		delete(rendered, optional)
 		require.ElementsMatch(t, slices.Collect(maps.Keys(rendered)), kustomization.Resources, deploy)
 	}
 	rendered, err := render(chartDir("crds"), "longhorn-system", nil)
@@ -261,17 +262,60 @@ func TestMonitoringIsRenderedOnlyOnRequestAndHasEveryAlert(t *testing.T) {
 	}
 }
 
-// Kubernetes does not let a binding name another role, and whoever applies a role of an existing name takes it over.
+// Kubernetes does not let a binding name another role, and whoever applies an object of an existing name takes it over: no name may be one of
+// Longhorn's chart. Definitions and their policies belong to the group; the leases of the sidecars, which exclude them, are theirs on purpose.
 func TestNamesOfRightsAreDroversOwn(t *testing.T) {
-	rendered, err := render(chartDir("drover"), "longhorn-system", nil)
+	rendered, err := render(chartDir("drover"), "longhorn-system", map[string]any{
+		"im-monitor": map[string]any{"networkPolicy": map[string]any{"instanceManagers": true}}})
 	require.NoError(t, err)
 	all := objects(t, rendered)
+	controllersOwn := `^(` + strings.Join(controllers, "|") + `)(-webhook)?$`
 	for _, object := range all {
-		if strings.HasSuffix(object.GetKind(), "Role") || strings.HasSuffix(object.GetKind(), "RoleBinding") {
+		switch kind := object.GetKind(); {
+		case strings.HasSuffix(kind, "Role") || strings.HasSuffix(kind, "RoleBinding"):
 			require.Regexp(t, `^drover-`, object.GetName())
+		case kind == "Lease":
+			require.Regexp(t, `^(drover-.+|external-(attacher|snapshotter)-leader-driver-longhorn-io)$`, object.GetName())
+		case object.GetNamespace() == "":
+			require.Regexp(t, `^drover-|\.longhorn\.io$`, object.GetName(), kind)
+		default:
+			require.Regexp(t, `^drover-|`+controllersOwn, object.GetName(), kind)
 		}
 	}
 	require.Equal(t, 7, kinds(all)["ClusterRole"])
+	require.Equal(t, 1+len(controllers), kinds(all)["NetworkPolicy"])
+}
+
+// Helm adds the labels of a cluster to the labels of values.yaml, so that a default there could not be replaced.
+func TestLabelsOfWhoReadsMetricsReplaceTheDefault(t *testing.T) {
+	for values, want := range map[string]map[string]any{
+		`{}`: {"drover.dev/metrics": "true"}, `{networkPolicy: {metricsFrom: {team: monitoring}}}`: {"team": "monitoring"},
+	} {
+		given := map[string]any{}
+		require.NoError(t, yaml.Unmarshal([]byte(values), &given))
+		rendered, err := render(chartDir("orphan-controller"), "longhorn-system", given)
+		require.NoError(t, err)
+		rules, _, err := unstructured.NestedSlice(objects(t, map[string]string{"": rendered["networkpolicy.yaml"]})[0].Object, "spec", "ingress")
+		require.NoError(t, err)
+		from := rules[len(rules)-1].(map[string]any)["from"]
+		require.Equal(t, []any{map[string]any{"namespaceSelector": map[string]any{"matchLabels": want}}}, from)
+	}
+}
+
+// A pod that is not ready must not block a drain, and no process has the group of root.
+func TestPodsAreEvictedWhileNotReadyAndHaveNoGroupOfRoot(t *testing.T) {
+	for _, controller := range controllers {
+		rendered, err := render(chartDir(controller), "longhorn-system", nil)
+		require.NoError(t, err)
+		budget := objects(t, map[string]string{"": rendered["poddisruptionbudget.yaml"]})[0]
+		policy, _, err := unstructured.NestedString(budget.Object, "spec", "unhealthyPodEvictionPolicy")
+		require.NoError(t, err)
+		require.Equal(t, "AlwaysAllow", policy)
+		context, _, err := unstructured.NestedMap(objects(t, map[string]string{"": rendered["deployment.yaml"]})[0].Object,
+			"spec", "template", "spec", "securityContext")
+		require.NoError(t, err)
+		require.EqualValues(t, 65532, context["runAsGroup"])
+	}
 }
 
 func TestVersionsOfChartsFitTheBinariesAndTheWhole(t *testing.T) {

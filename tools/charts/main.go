@@ -46,10 +46,10 @@ func run(args []string) error {
 	}
 }
 
-// writeManifests writes into each controller's deploy what its chart renders for longhorn-system.
+// writeManifests writes the files of each controller's deploy, for longhorn-system.
 func writeManifests() error {
 	for _, controller := range controllers {
-		rendered, err := render(chartDir(controller), "longhorn-system", nil)
+		rendered, err := renderDeploy(controller)
 		if err != nil {
 			return err
 		}
@@ -64,6 +64,23 @@ func writeManifests() error {
 		}
 	}
 	return nil
+}
+
+// optional is a manifest of im-monitor's deploy that only a value of its chart switches on, and that no kustomization names.
+const optional = "networkpolicy-instance-manager.yaml"
+
+// renderDeploy returns the files of a controller's deploy: what its chart renders with its default values, and the optional manifest.
+func renderDeploy(controller string) (map[string]string, error) {
+	rendered, err := render(chartDir(controller), "longhorn-system", nil)
+	if err != nil || controller != "im-monitor" {
+		return rendered, err
+	}
+	chosen, err := render(chartDir(controller), "longhorn-system", map[string]any{"networkPolicy": map[string]any{"instanceManagers": true}})
+	if err != nil {
+		return nil, err
+	}
+	rendered[optional] = chosen[optional]
+	return rendered, nil
 }
 
 // linked reports whether the chart takes a file of deploy as it is: role.yaml, which is generated from the code, and policy.yaml.
