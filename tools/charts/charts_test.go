@@ -302,6 +302,15 @@ func TestLabelsOfWhoReadsMetricsReplaceTheDefault(t *testing.T) {
 	}
 }
 
+// Aggregation widens bindings that are there: the default adds nothing to the roles of Kubernetes.
+func TestRolesForPeopleHaveNoLabelOfAggregationByDefault(t *testing.T) {
+	for aggregate, want := range map[bool]int{false: 0, true: 2} {
+		rendered, err := render(chartDir("crds"), "longhorn-system", map[string]any{"roles": map[string]any{"aggregate": aggregate}})
+		require.NoError(t, err)
+		require.Equal(t, want, strings.Count(rendered["roles.yaml"], "\n    rbac.authorization.k8s.io/aggregate-to-"))
+	}
+}
+
 // A pod that is not ready must not block a drain, and no process has the group of root.
 func TestPodsAreEvictedWhileNotReadyAndHaveNoGroupOfRoot(t *testing.T) {
 	for _, controller := range controllers {

@@ -289,7 +289,9 @@ func (h *helm) enforce(level string) {
 
 func TestRolesForPeopleAggregateAndReachNoNode(t *testing.T) {
 	h := newHelm(t)
-	h.install("drover", h.load("drover"), onlyDefinitions())
+	values := onlyDefinitions()
+	values["crds"] = map[string]any{"roles": map[string]any{"aggregate": true}}
+	h.install("drover", h.load("drover"), values)
 	for role, target := range map[string]string{"drover-view": "view", "drover-operate": "edit"} {
 		var own, kubernetes rbacv1.ClusterRole
 		require.NoError(t, h.admin.Get(context.Background(), client.ObjectKey{Name: role}, &own))
