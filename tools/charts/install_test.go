@@ -34,8 +34,9 @@ var (
 	volumes     = schema.GroupVersionKind{Group: "longhorn.io", Version: "v1beta2", Kind: "Volume"}
 )
 
-// keptKind matches what must outlast an uninstallation: definitions, what the API server makes of them, and objects of people.
+// keptKind matches what must outlast an uninstallation: definitions with their policies, what the API server makes of them, and objects of people.
 var keptKind = regexp.MustCompile(`^(apiextensions\.k8s\.io/CustomResourceDefinition//[a-z]+\.longhorn\.io|apiregistration\.k8s\.io/APIService//v1beta2\.longhorn\.io|` +
+	`admissionregistration\.k8s\.io/ValidatingAdmissionPolicy(Binding)?//[a-z-]+\.longhorn\.io|` +
 	`longhorn\.io/Volume/longhorn-system/kept)$`)
 
 func TestTheWholeSystemIsInstalledUpgradedAndUninstalled(t *testing.T) {
