@@ -87,10 +87,13 @@ func TestPlainManifestsAreWhatTheChartsRender(t *testing.T) {
 	}
 	charted := objects(t, rendered)
 	for _, object := range charted {
-		if object.GetKind() == "CustomResourceDefinition" {
+		if object.GetKind() != "ClusterRole" { // what protects the objects stays with them
 			annotations := object.GetAnnotations()
 			require.Equal(t, "keep", annotations["helm.sh/resource-policy"], object.GetName())
 			delete(annotations, "helm.sh/resource-policy")
+			if len(annotations) == 0 {
+				annotations = nil
+			}
 			object.SetAnnotations(annotations)
 		}
 	}
@@ -143,9 +146,13 @@ func TestEveryValueOfAControllerChangesWhatIsRendered(t *testing.T) {
 	for _, path := range leaves("", defaults) {
 		require.Contains(t, leaves("", all), path, "testdata/all-values.yaml lacks a value")
 	}
-	before, err := render(chartDir("im-monitor"), "longhorn-system", all)
-	require.NoError(t, err)
 	for _, path := range leaves("", all) {
+		chart := "im-monitor"
+		if path == "csiLease.create" {
+			chart = "attach-controller" // im-monitor has none
+		}
+		before, err := render(chartDir(chart), "longhorn-system", readValues(t, "testdata/all-values.yaml"))
+		require.NoError(t, err)
 		if path == "image.tag" {
 			continue // the digest wins
 		}
@@ -161,21 +168,29 @@ func TestEveryValueOfAControllerChangesWhatIsRendered(t *testing.T) {
 		if path == "networkPolicy.metricsFrom" {
 			inner["metricsFrom"] = map[string]any{"other": "label"}
 		}
-		after, err := render(chartDir("im-monitor"), "longhorn-system", values)
+		after, err := render(chartDir(chart), "longhorn-system", values)
 		require.NoError(t, err, path)
 		require.NotEqual(t, before, after, path)
 	}
 }
 
+// versionOf returns the version of a controller, such as 0.1.0.
+func versionOf(t *testing.T, controller string) string {
+	t.Helper()
+	version, err := os.ReadFile(filepath.Join(root, controller, "VERSION"))
+	require.NoError(t, err)
+	return strings.TrimSpace(string(version))
+}
+
 func TestAnImageIsNamedByTagOrDigest(t *testing.T) {
-	digest := "sha256:" + strings.Repeat("ab", 32)
+	digest, version := "sha256:"+strings.Repeat("ab", 32), versionOf(t, "im-monitor")
 	for want, values := range map[string]string{
-		"drover/im-monitor:v0.1.0":                       `{}`,
-		"drover/im-monitor:v0.2.0":                       `{image: {tag: v0.2.0}}`,
-		"drover/im-monitor@" + digest:                    `{image: {tag: v0.2.0, digest: "` + digest + `"}}`,
-		"registry.example.com/drover/im-monitor:v0.1.0":  `{image: {registry: registry.example.com}}`,
-		"mirror.example.com/drover/im-monitor:v0.1.0":    `{global: {imageRegistry: mirror.example.com}}`,
-		"registry.example.com/storage/monitor@" + digest: `{global: {imageRegistry: mirror.example.com}, image: {registry: registry.example.com, repository: storage/monitor, digest: "` + digest + `"}}`,
+		"drover/im-monitor:v" + version:                      `{}`,
+		"drover/im-monitor:v0.2.0":                           `{image: {tag: v0.2.0}}`,
+		"drover/im-monitor@" + digest:                        `{image: {tag: v0.2.0, digest: "` + digest + `"}}`,
+		"registry.example.com/drover/im-monitor:v" + version: `{image: {registry: registry.example.com}}`,
+		"mirror.example.com/drover/im-monitor:v" + version:   `{global: {imageRegistry: mirror.example.com}}`,
+		"registry.example.com/storage/monitor@" + digest:     `{global: {imageRegistry: mirror.example.com}, image: {registry: registry.example.com, repository: storage/monitor, digest: "` + digest + `"}}`,
 	} {
 		given := map[string]any{}
 		require.NoError(t, yaml.Unmarshal([]byte(values), &given))
@@ -209,11 +224,40 @@ func TestATypoInAValueIsRefusedWithItsName(t *testing.T) {
 	}
 }
 
+// Rancher and other programs add keys of their own to global.
+func TestKeysOfOthersInGlobalAreAccepted(t *testing.T) {
+	for _, name := range charts {
+		_, err := render(chartDir(name), "longhorn-system", map[string]any{"global": map[string]any{"cattle": map[string]any{"systemDefaultRegistry": ""}}})
+		require.NoError(t, err, name)
+	}
+}
+
+// enabled is a value for the chart that has this one as a part.
+func TestAChartByItselfCannotBeSwitchedOff(t *testing.T) {
+	for _, name := range append([]string{"crds"}, controllers...) {
+		_, err := render(chartDir(name), "longhorn-system", map[string]any{"enabled": false})
+		require.ErrorContains(t, err, "enabled is a value of the chart drover", name)
+	}
+}
+
+func TestUpgradeControllerIsNotInstalledWithoutWhatTakesSnapshots(t *testing.T) {
+	values := map[string]any{"snapshot-controller": map[string]any{"enabled": false}}
+	_, err := render(chartDir("drover"), "longhorn-system", values)
+	require.ErrorContains(t, err, "upgrade-controller needs snapshot-controller")
+	values["snapshotControllerElsewhere"] = true
+	_, err = render(chartDir("drover"), "longhorn-system", values)
+	require.NoError(t, err)
+	_, err = render(chartDir("drover"), "longhorn-system", map[string]any{
+		"snapshot-controller": map[string]any{"enabled": false}, "upgrade-controller": map[string]any{"enabled": false}})
+	require.NoError(t, err)
+}
+
 func TestEveryPartOfTheSystemCanBeSwitchedOff(t *testing.T) {
 	whole, err := render(chartDir("drover"), "longhorn-system", nil)
 	require.NoError(t, err)
 	for _, part := range append([]string{"crds"}, controllers...) {
-		rendered, err := render(chartDir("drover"), "longhorn-system", map[string]any{part: map[string]any{"enabled": false}})
+		rendered, err := render(chartDir("drover"), "longhorn-system", map[string]any{
+			part: map[string]any{"enabled": false}, "snapshotControllerElsewhere": part == "snapshot-controller"})
 		require.NoError(t, err)
 		own := 0
 		for name, text := range whole {
@@ -339,11 +383,9 @@ func TestVersionsOfChartsFitTheBinariesAndTheWhole(t *testing.T) {
 	}
 	require.Len(t, whole.Metadata.Dependencies, 1+len(controllers))
 	for _, controller := range controllers {
-		version, err := os.ReadFile(filepath.Join(root, controller, "VERSION"))
-		require.NoError(t, err)
 		part, err := loader.Load(chartDir(controller))
 		require.NoError(t, err)
-		require.Equal(t, strings.TrimSpace(string(version)), part.Metadata.AppVersion, controller)
+		require.Equal(t, versionOf(t, controller), part.Metadata.AppVersion, controller)
 		require.Equal(t, controller, part.Metadata.Name)
 	}
 }
