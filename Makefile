@@ -98,8 +98,8 @@ build: ## static binaries into bin/
 images: ## container images into bin/images: an OCI layout for each controller, for amd64 and arm64, with SBOMs; prints digests and sizes
 	$(GO) -C tools/images run . build --root ../.. --out ../../bin/images $(CONTROLLERS)
 
-push: ## push the images of `make images`: REGISTRY=registry.example.com/drover
-	$(GO) -C tools/images run . push --out ../../bin/images $(or $(REGISTRY),$(error REGISTRY is where the images go, such as registry.example.com/drover))
+push: ## push the images of `make images`: REGISTRY=registry.example.com/drover; FORCE=1 replaces tags
+	$(GO) -C tools/images run . push --out ../../bin/images $(if $(FORCE),--force) $(or $(REGISTRY),$(error REGISTRY is where the images go, such as registry.example.com/drover))
 
 plugin: ## kubectl drover alone, into bin/
 	@mkdir -p bin

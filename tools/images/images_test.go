@@ -130,7 +130,11 @@ func TestTheDigestDependsOnNothingButTheSources(t *testing.T) {
 	first, _ := read(t, build(t, repository, "orphan-controller", here))
 	elsewhere := copyOf(t, repository)
 	t.Setenv("GOFLAGS", "-tags=other")
+	t.Setenv("GOFIPS140", "latest")
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
+	settings := filepath.Join(t.TempDir(), "env") // as go env -w writes it: Go takes an empty variable for one that is not set
+	require.NoError(t, os.WriteFile(settings, []byte("GOFLAGS=-tags=file\nGOAMD64=v3\n"), 0o644))
+	t.Setenv("GOENV", settings)
 	second, _ := read(t, build(t, elsewhere, "orphan-controller", here))
 	require.Equal(t, digest(t, first), digest(t, second))
 

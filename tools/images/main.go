@@ -33,6 +33,7 @@ func run(args []string) error {
 	root := flags.String("root", ".", "the root of the repository")
 	out := flags.String("out", "bin/images", "the directory of the image layouts, one for each binary")
 	platforms := flags.String("platforms", "linux/amd64,linux/arm64", "what to build for")
+	force := flags.Bool("force", false, "replace tags of the registry that name another digest")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func run(args []string) error {
 		if flags.NArg() != 1 {
 			return fmt.Errorf("push needs one registry, such as registry.example.com/drover")
 		}
-		return pushAll(*out, flags.Arg(0))
+		return pushAll(*out, flags.Arg(0), *force)
 	default:
 		return fmt.Errorf("%q is neither build nor push", args[0])
 	}
@@ -66,13 +67,13 @@ func buildAll(root, out string, platforms, binaries []string) error {
 	return nil
 }
 
-func pushAll(out, registry string) error {
+func pushAll(out, registry string, force bool) error {
 	layouts, err := filepath.Glob(filepath.Join(out, "*", "index.json"))
 	if err != nil || len(layouts) == 0 {
 		return fmt.Errorf("%s has no image: run make images first", out)
 	}
 	for _, file := range layouts {
-		pushed, err := push(filepath.Dir(file), registry, remote.WithAuthFromKeychain(authn.DefaultKeychain))
+		pushed, err := push(filepath.Dir(file), registry, force, remote.WithAuthFromKeychain(authn.DefaultKeychain))
 		if err != nil {
 			return fmt.Errorf("%s: %w", filepath.Dir(file), err)
 		}

@@ -1,19 +1,38 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
+// requireFree returns an error if the tag names something else in the registry: whoever pulls by it would get another image.
+func requireFree(tag name.Tag, digest v1.Hash, options []remote.Option) error {
+	there, err := remote.Head(tag, options...)
+	var refused *transport.Error
+	if errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("asking for %s: %w", tag, err)
+	}
+	if there.Digest != digest {
+		return fmt.Errorf("%s is there with another digest, %s instead of %s: raise VERSION, or replace it with --force", tag, there.Digest, digest)
+	}
+	return nil
+}
+
 // push writes the layout in dir into the repository of its name below registry, first what is referred to: images, the index with its tag, the
-// SBOMs. It returns the reference of the index, by digest.
-func push(dir, registry string, options ...remote.Option) (string, error) {
+// SBOMs. A tag that names another index is replaced only with force. It returns the reference of the index, by digest.
+func push(dir, registry string, force bool, options ...remote.Option) (string, error) {
 	written, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
 		return "", err
@@ -35,7 +54,13 @@ func push(dir, registry string, options ...remote.Option) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := remote.WriteIndex(repository.Tag(entry.Annotations[refName]), index, options...); err != nil {
+		tag := repository.Tag(entry.Annotations[refName])
+		if !force {
+			if err := requireFree(tag, entry.Digest, options); err != nil {
+				return "", err
+			}
+		}
+		if err := remote.WriteIndex(tag, index, options...); err != nil {
 			return "", err
 		}
 		pushed = fmt.Sprintf("%s:%s@%s", repository, entry.Annotations[refName], entry.Digest)

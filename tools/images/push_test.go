@@ -24,7 +24,7 @@ func TestAPushedImageIsPulledWithItsSBOM(t *testing.T) {
 			t.Cleanup(server.Close)
 			dir := build(t, "testdata/module", "tiny", "linux/amd64", "linux/arm64")
 			host := strings.TrimPrefix(server.URL, "http://")
-			pushed, err := push(dir, host+"/storage")
+			pushed, err := push(dir, host+"/storage", false)
 			require.NoError(t, err)
 			built, boms := read(t, dir)
 			require.Equal(t, host+"/storage/tiny:v1.2.3@"+digest(t, built), pushed)
@@ -50,11 +50,34 @@ func TestAPushedImageIsPulledWithItsSBOM(t *testing.T) {
 				require.Equal(t, "tiny", sbom(t, bom).Name)
 			}
 
-			again, err := push(dir, host+"/storage")
+			again, err := push(dir, host+"/storage", false)
 			require.NoError(t, err)
 			require.Equal(t, pushed, again)
 		})
 	}
+}
+
+// Who pulls by a tag gets what was pushed first, until somebody insists.
+func TestATagOfAnotherDigestIsReplacedByForceOnly(t *testing.T) {
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	host := strings.TrimPrefix(server.URL, "http://")
+	first, err := push(build(t, "testdata/module", "tiny", "linux/amd64"), host+"/storage", false)
+	require.NoError(t, err)
+	other := build(t, "testdata/module", "tiny", "linux/arm64")
+	_, err = push(other, host+"/storage", false)
+	require.ErrorContains(t, err, "is there with another digest")
+	tag, err := name.NewTag(host + "/storage/tiny:v1.2.3")
+	require.NoError(t, err)
+	there, err := remote.Head(tag)
+	require.NoError(t, err)
+	require.True(t, strings.HasSuffix(first, there.Digest.String()))
+	replaced, err := push(other, host+"/storage", true)
+	require.NoError(t, err)
+	there, err = remote.Head(tag)
+	require.NoError(t, err)
+	require.True(t, strings.HasSuffix(replaced, there.Digest.String()))
+	require.NotEqual(t, first, replaced)
 }
 
 func TestPushWithoutImagesExplainsItself(t *testing.T) {

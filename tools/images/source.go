@@ -64,8 +64,29 @@ func (s source) labels() map[string]string {
 	}
 }
 
-// compile returns the static binary for a platform such as linux/arm64. Nothing of the environment but Go's caches and proxies has an
-// effect on it.
+// fetchSettings are those settings of Go that choose where modules come from and what is cached, and not what is built.
+var fetchSettings = []string{"GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GONOPROXY", "GOMODCACHE", "GOCACHE"}
+
+// buildEnv returns the environment of go build for a platform. GOENV=off leaves the file out that go env -w writes, but for fetchSettings.
+func buildEnv(system, arch string) ([]string, error) {
+	output, err := exec.Command("go", append([]string{"env"}, fetchSettings...)...).Output() // one line for each
+	if err != nil {
+		return nil, fmt.Errorf("asking for the settings of Go: %w", err)
+	}
+	values := strings.Split(strings.TrimSuffix(string(output), "\n"), "\n")
+	if len(values) != len(fetchSettings) {
+		return nil, fmt.Errorf("go env printed %d lines for %d settings", len(values), len(fetchSettings))
+	}
+	env := os.Environ()
+	for i, name := range fetchSettings {
+		env = append(env, name+"="+values[i])
+	}
+	return append(env, "GOENV=off", "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off",
+		"GOEXPERIMENT=", "GODEBUG=", "GOFIPS140=off"), nil
+}
+
+// compile returns the static binary for a platform such as linux/arm64. Nothing of the environment but fetchSettings and Go's version has
+// an effect on it.
 func (s source) compile(platform string) ([]byte, error) {
 	system, arch, found := strings.Cut(platform, "/")
 	if !found {
@@ -79,8 +100,9 @@ func (s source) compile(platform string) ([]byte, error) {
 	target := filepath.Join(dir, s.binary)
 	command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", target, "./"+s.binary)
 	command.Dir = s.root
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOWORK=off",
-		"GOEXPERIMENT=", "GODEBUG=")
+	if command.Env, err = buildEnv(system, arch); err != nil {
+		return nil, err
+	}
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
 	if err := command.Run(); err != nil {
