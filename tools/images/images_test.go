@@ -161,7 +161,9 @@ func TestAnSBOMListsTheModulesThatGoLinks(t *testing.T) {
 	list.Dir, list.Env = repository, append(os.Environ(), "CGO_ENABLED=0")
 	output, err := list.Output()
 	require.NoError(t, err)
-	linked := map[string]string{"drover.dev/drover/orphan-controller": "0.1.0", "stdlib": strings.TrimPrefix(runtime.Version(), "go")}
+	source, err := readSource(repository, "orphan-controller")
+	require.NoError(t, err)
+	linked := map[string]string{"drover.dev/drover/orphan-controller": source.version, "stdlib": strings.TrimPrefix(runtime.Version(), "go")}
 	for line := range strings.Lines(string(output)) {
 		if module, version, found := strings.Cut(strings.TrimSpace(line), " "); found {
 			linked[module] = version
