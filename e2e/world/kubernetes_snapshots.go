@@ -50,7 +50,18 @@ func (w *World) snapshotDefinitions(ctx context.Context) (cluster.Snapshotter, e
 	if err != nil {
 		return found, err
 	}
-	return found, w.cluster.InstallCRDs(ctx, found.CRDs)
+	if err := w.cluster.InstallCRDs(ctx, found.CRDs); err != nil {
+		return found, err
+	}
+	// A definition is established before discovery has it.
+	return found, w.Wait(ctx, "the discovery of VolumeSnapshots", time.Minute, func(context.Context) (string, error) {
+		for _, kind := range []string{"VolumeSnapshotClass", "VolumeSnapshotContent", "VolumeSnapshot"} {
+			if _, err := w.Admin.RESTMapper().RESTMapping(snapshotKind(kind, "", "").GroupVersionKind().GroupKind(), "v1"); err != nil {
+				return "", fmt.Errorf("finding the resource of %s: %w", kind, err)
+			}
+		}
+		return "", nil
+	})
 }
 
 // snapshotKind is an empty object of one of the kinds.
