@@ -3,6 +3,7 @@ package finding
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,4 +72,15 @@ func TestAReasonOfANewerControllerMeansWait(t *testing.T) {
 
 func TestARenamedReasonHasTheRuleOfItsPresentName(t *testing.T) {
 	require.Equal(t, RuleOf("Snapshot", v1beta2.SnapshotReady, "Lost"), RuleOf("Snapshot", v1beta2.SnapshotReady, "Missing"))
+}
+
+// People type what is suggested, and scripts run it: what removes data or an instance is a decision, and not among it.
+func TestNoRuleSuggestsToDelete(t *testing.T) {
+	for k, rule := range table() {
+		require.NotContains(t, rule.Command, "delete", "%v", k)
+		if k.kind == "Orphan" && rule.Severity != Well && !slices.Contains([]string{showManagers, showNode, "kubectl -n {ns} get lhe,lhr,lhv"},
+			rule.Command) {
+			require.Equal(t, explainOrphan, rule.Command, "%v", k)
+		}
+	}
 }

@@ -12,7 +12,7 @@ const (
 	showNode         = "kubectl drover tree {node} -n {ns}"
 	showKubernetes   = "kubectl describe nodes {node}"
 	showTickets      = "kubectl -n {ns} describe lhva {volume}"
-	deleteOrphan     = "kubectl -n {ns} delete lho {name} --wait=false"
+	explainOrphan    = "kubectl drover orphans explain {name} -n {ns}"
 	changeUpgrade    = `kubectl -n {ns} patch {kind} {name} --type merge -p '{"spec":{"maxRetries":1}}'`
 	setManagerImage  = "kubectl -n {ns} edit settings.longhorn.io default-instance-manager-image"
 	showBackupTarget = "kubectl -n {ns} describe lhbt"
@@ -140,13 +140,13 @@ func snapshots() []of {
 
 func orphans() []of {
 	const guide = "orphans.md"
-	failed := of{kinds: "Orphan", condition: v1beta2.OrphanCleanupFailed, guide: guide, command: describe,
+	failed := of{kinds: "Orphan", condition: v1beta2.OrphanCleanupFailed, guide: guide, command: explainOrphan,
 		continues: "LastCopy", warning: "Unreachable Refused StillPresent MappedByEngine",
 		commands: map[string]string{"Unreachable": showManagers}}
 	asLonghornNamesIt := failed
 	asLonghornNamesIt.condition = v1beta2.OrphanError
 	return []of{failed, asLonghornNamesIt,
-		{kinds: "Orphan", condition: v1beta2.OrphanOrphaned, guide: guide, command: deleteOrphan,
+		{kinds: "Orphan", condition: v1beta2.OrphanOrphaned, guide: guide, command: explainOrphan,
 			info: "NoOwnerCR OwnedByOtherInstanceManager StoppedButPresent DataOnly ForeignData"},
 		{kinds: "Orphan", condition: v1beta2.OrphanInstanceState,
 			well: "running suspended error stopped starting stopping pending terminating terminated"},
@@ -154,7 +154,7 @@ func orphans() []of {
 		{kinds: "Orphan", condition: v1beta2.OrphanDataCleanable, guide: guide, command: showNode,
 			info: "NodeUnavailable NodeEvicted DiskInvalid DiskChanged DiskEvicted"},
 		{kinds: "Orphan", condition: v1beta2.OrphanDeletionReason, well: "AutoDeletion Eviction"},
-		{kinds: "Orphan", condition: v1beta2.OrphanCleanupApproved, guide: guide, command: deleteOrphan,
+		{kinds: "Orphan", condition: v1beta2.OrphanCleanupApproved, guide: guide, command: explainOrphan,
 			well:      "Claimed NodeGone InstanceManagerGone NotJudged",
 			continues: "Approved GracePeriod RateLimited",
 			info:      "NotAbandoned MappedByEngine Acknowledged DryRun NoDataPath",
