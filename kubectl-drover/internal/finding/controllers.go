@@ -64,7 +64,7 @@ func Leaders(w *world.World) []Finding {
 	var out []Finding
 	for _, c := range Controllers(w) {
 		ref := Ref{"Deployment", c.Name}
-		show := "kubectl -n " + w.Namespace + " get deployments,pods -l app=" + c.Name
+		show := w.Suggest("kubectl -n {ns} get deployments,pods -l app={name}", world.Values{"name": c.Name})
 		switch {
 		case c.Leader == "" && c.Wanted == 0 && Lease(w, LeaseOf(c.Name)) == nil:
 			out = append(out, Finding{Object: ref, Reason: ReasonNotInstalled, Severity: Info, Guide: "docs/install.md", Command: show,

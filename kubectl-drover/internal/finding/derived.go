@@ -68,7 +68,7 @@ func Deleting(w *world.World, ref Ref, object metav1.Object) []Finding {
 	}
 	return []Finding{{Object: ref, Reason: ReasonDeleting, Since: at.UTC().Format(time.RFC3339), Severity: Continues,
 		Message: "It was deleted, and stays until its work is done; finalizers: " + strings.Join(object.GetFinalizers(), ", ") + ".",
-		Command: Expand(describe, ref, Values{Namespace: w.Namespace}), Guide: attachingGuide}}
+		Command: Expand(describe, ref, Values{World: w}), Guide: attachingGuide}}
 }
 
 // BackupFailed is a backup that ended with an error.
@@ -78,7 +78,7 @@ func BackupFailed(w *world.World, b *v1beta2.Backup) []Finding {
 	}
 	ref := Ref{"Backup", b.Name}
 	return []Finding{{Object: ref, Reason: ReasonBackupError, Message: "The backup failed: " + b.Status.Error, Severity: Info,
-		Command: Expand(describe, ref, Values{Namespace: w.Namespace}), Guide: "docs/backups.md"}}
+		Command: Expand(describe, ref, Values{World: w}), Guide: "docs/backups.md"}}
 }
 
 // Contract is one definition of longhorn.io that another Longhorn installed, or an installation that lacks all.
@@ -98,7 +98,7 @@ func Contract(w *world.World) []Finding {
 		Guide: "docs/install.md",
 		Message: fmt.Sprintf("%d definitions are not of contract %s, so that they drop fields that the controllers need: %s.", len(others),
 			v1beta2.ContractVersion, strings.Join(others, ", ")),
-		Command: "kubectl apply --server-side --force-conflicts -k crds"}}
+		Command: w.Suggest("kubectl apply --server-side --force-conflicts -k crds", nil)}}
 }
 
 // Ours reports whether Drover has a definition of that name: Longhorn has kinds that Drover does not know.

@@ -68,8 +68,11 @@ type Finding struct {
 	Guide string `json:"guide,omitempty"`
 }
 
-// Values fill the placeholders of a rule's command.
-type Values struct{ Namespace, Volume, Node string }
+// Values fill the placeholders of a rule's command; {ns} is the namespace of World.
+type Values struct {
+	World        *world.World
+	Volume, Node string
+}
 
 // shortNames are those of kubectl get.
 var shortNames = map[string]string{
@@ -78,14 +81,14 @@ var shortNames = map[string]string{
 	"DataEngineUpgradeManager": "lhum", "NodeDataEngineUpgrade": "lhnu", "Setting": "settings.longhorn.io",
 }
 
-// Expand returns the command for an object.
+// Expand returns the command for an object; empty where a value that it needs is not known.
 func Expand(command string, object Ref, values Values) string {
 	name := object.Name
 	if object.Kind == Disk {
 		name = NodeOfDisk(name)
 	}
-	return strings.NewReplacer("{ns}", values.Namespace, "{kind}", shortNames[object.Kind], "{name}", name, "{volume}", values.Volume,
-		"{node}", values.Node).Replace(command)
+	return values.World.Suggest(command, world.Values{"kind": shortNames[object.Kind], "name": name, "volume": values.Volume,
+		"node": values.Node})
 }
 
 // Of returns what the conditions say that are not as wanted, in their order. Conditions without a rule are another program's, and left out.
@@ -130,7 +133,7 @@ func Worst(findings []Finding) Severity {
 
 // ofVolume returns the values for commands about an object of a volume.
 func ofVolume(w *world.World, volume, node string) Values {
-	return Values{Namespace: w.Namespace, Volume: volume, Node: node}
+	return Values{World: w, Volume: volume, Node: node}
 }
 
 // Volume returns what a volume's conditions and its robustness say.
@@ -171,18 +174,18 @@ func Replica(w *world.World, r *v1beta2.Replica) []Finding {
 
 // InstanceManager returns what an instance manager's conditions say.
 func InstanceManager(w *world.World, im *v1beta2.InstanceManager) []Finding {
-	return Of(Ref{"InstanceManager", im.Name}, im.Status.Conditions, Values{Namespace: w.Namespace, Node: im.Spec.NodeID})
+	return Of(Ref{"InstanceManager", im.Name}, im.Status.Conditions, Values{World: w, Node: im.Spec.NodeID})
 }
 
 // Node returns what a node's own conditions say, without those of its disks.
 func Node(w *world.World, n *v1beta2.Node) []Finding {
-	return Of(Ref{"Node", n.Name}, n.Status.Conditions, Values{Namespace: w.Namespace, Node: n.Name})
+	return Of(Ref{"Node", n.Name}, n.Status.Conditions, Values{World: w, Node: n.Name})
 }
 
 // DiskOf returns what the conditions of one disk of a node say.
 func DiskOf(w *world.World, n *v1beta2.Node, disk string) []Finding {
 	status := n.Status.DiskStatus[disk]
-	return Of(Ref{Disk, n.Name + "/" + disk}, status.Conditions, Values{Namespace: w.Namespace, Node: n.Name})
+	return Of(Ref{Disk, n.Name + "/" + disk}, status.Conditions, Values{World: w, Node: n.Name})
 }
 
 // Lasting raises what continues by itself to a warning once it is so for longer than the limit.
@@ -212,30 +215,30 @@ func Backup(w *world.World, b *v1beta2.Backup) []Finding {
 
 // NodeUpgrade returns what the conditions of a node's upgrade say.
 func NodeUpgrade(w *world.World, u *v1beta2.NodeDataEngineUpgrade) []Finding {
-	return Of(Ref{"NodeDataEngineUpgrade", u.Name}, u.Status.Conditions, Values{Namespace: w.Namespace, Node: u.Spec.NodeID})
+	return Of(Ref{"NodeDataEngineUpgrade", u.Name}, u.Status.Conditions, Values{World: w, Node: u.Spec.NodeID})
 }
 
 // Upgrade returns what the conditions of a whole upgrade say.
 func Upgrade(w *world.World, u *v1beta2.DataEngineUpgradeManager) []Finding {
-	return Of(Ref{"DataEngineUpgradeManager", u.Name}, u.Status.Conditions, Values{Namespace: w.Namespace, Node: u.Status.UpgradingNode})
+	return Of(Ref{"DataEngineUpgradeManager", u.Name}, u.Status.Conditions, Values{World: w, Node: u.Status.UpgradingNode})
 }
 
 // Orphan returns what an orphan's conditions say.
 func Orphan(w *world.World, orphan *v1beta2.Orphan) []Finding {
-	return Of(Ref{"Orphan", orphan.Name}, orphan.Status.Conditions, Values{Namespace: w.Namespace, Node: orphan.Spec.NodeID})
+	return Of(Ref{"Orphan", orphan.Name}, orphan.Status.Conditions, Values{World: w, Node: orphan.Spec.NodeID})
 }
 
 // BackupTarget returns what the conditions of a backup target say.
 func BackupTarget(w *world.World, t *v1beta2.BackupTarget) []Finding {
-	return Of(Ref{"BackupTarget", t.Name}, t.Status.Conditions, Values{Namespace: w.Namespace})
+	return Of(Ref{"BackupTarget", t.Name}, t.Status.Conditions, Values{World: w})
 }
 
 // RecurringJob returns what the conditions of a recurring job say.
 func RecurringJob(w *world.World, j *v1beta2.RecurringJob) []Finding {
-	return Of(Ref{"RecurringJob", j.Name}, j.Status.Conditions, Values{Namespace: w.Namespace})
+	return Of(Ref{"RecurringJob", j.Name}, j.Status.Conditions, Values{World: w})
 }
 
 // Setting returns what the conditions of a setting say.
 func Setting(w *world.World, s *v1beta2.Setting) []Finding {
-	return Of(Ref{"Setting", s.Name}, s.Status.Conditions, Values{Namespace: w.Namespace})
+	return Of(Ref{"Setting", s.Name}, s.Status.Conditions, Values{World: w})
 }

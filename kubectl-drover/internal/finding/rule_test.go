@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/testkit/cluster"
 )
@@ -82,5 +83,15 @@ func TestNoRuleSuggestsToDelete(t *testing.T) {
 			rule.Command) {
 			require.Equal(t, explainOrphan, rule.Command, "%v", k)
 		}
+	}
+}
+
+// A command without the name that it needs is about all objects.
+func TestARuleWithoutTheNameThatItNeedsSuggestsNothing(t *testing.T) {
+	w := &world.World{Namespace: "longhorn-system"}
+	ref := Ref{"VolumeAttachment", "vol-1"}
+	require.Equal(t, "kubectl uncordon node-1", Expand("kubectl uncordon {node}", ref, ofVolume(w, "vol-1", "node-1")))
+	for _, node := range []string{"", "--all", "node 1", "$(id)"} {
+		require.Empty(t, Expand("kubectl uncordon {node}", ref, ofVolume(w, "vol-1", node)), node)
 	}
 }

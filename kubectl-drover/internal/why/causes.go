@@ -185,7 +185,7 @@ func (e *explanation) noManager(i instance) []Cause {
 	return []Cause{{Finding: finding.Finding{Object: finding.Ref{Kind: "Node", Name: i.node}, Reason: "NoInstanceManager",
 		Severity: finding.Warning, Guide: "docs/attaching.md",
 		Message: fmt.Sprintf("No instance manager of data engine %s exists for node %s.", world.DataEngine(i.engine), i.node),
-		Command: "kubectl -n " + e.world.Namespace + " get lhim,lhn -o wide"}}}
+		Command: e.world.Suggest("kubectl -n {ns} get lhim,lhn -o wide", nil)}}}
 }
 
 // node returns what is known against a node, its upgrade included.
@@ -229,7 +229,7 @@ func (e *explanation) rebuilds() []Cause {
 			case status.Error != "":
 				out = append(out, Cause{Finding: finding.Finding{Object: ref, Reason: "RebuildFailed", Severity: finding.Warning,
 					Message: fmt.Sprintf("The rebuild of the replica at %s failed: %s", address, status.Error), Guide: "docs/attaching.md",
-					Command: finding.Expand("kubectl -n {ns} describe lhe {name}", ref, finding.Values{Namespace: e.world.Namespace})}})
+					Command: finding.Expand("kubectl -n {ns} describe lhe {name}", ref, finding.Values{World: e.world})}})
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func (e *explanation) events(ref finding.Ref) []Cause {
 	}
 	return []Cause{{Finding: finding.Finding{Object: ref, Part: "event", Reason: event.Reason, Message: event.Message,
 		Since: seenAt(event).UTC().Format(time.RFC3339), Severity: finding.Warning, Guide: "docs/attaching.md",
-		Command: "kubectl -n " + e.world.Namespace + " get events --field-selector involvedObject.name=" + ref.Name}}}
+		Command: e.world.Suggest("kubectl -n {ns} get events --field-selector involvedObject.name={name}", world.Values{"name": ref.Name})}}}
 }
 
 // seenAt returns when an event was last seen.

@@ -20,6 +20,8 @@ type World struct {
 	Namespace string
 	// Now is the time at which they were read; ages are relative to it.
 	Now time.Time
+	// Connection are the flags by which the cluster was reached, for commands that are suggested: --context prod.
+	Connection []string
 	// Unread has what the API server refused or does not have.
 	Unread []Unread
 
