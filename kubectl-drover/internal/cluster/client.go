@@ -30,6 +30,8 @@ type Client struct {
 	Namespace string
 	// Now is the time of the observation.
 	Now time.Time
+	// Connection are the flags by which the cluster was reached, such as --context prod.
+	Connection []string
 
 	api client.WithWatch
 }
@@ -39,7 +41,7 @@ func (c *Client) API() client.WithWatch { return c.api }
 
 // World returns a world of the client's namespace, for Read to fill.
 func (c *Client) World() *world.World {
-	w := &world.World{Namespace: c.Namespace, Now: c.Now}
+	w := &world.World{Namespace: c.Namespace, Now: c.Now, Connection: c.Connection}
 	w.Definitions.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1",
 		Kind: "CustomResourceDefinitionList"})
 	return w

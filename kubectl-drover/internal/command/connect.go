@@ -43,8 +43,11 @@ func (f *Frame) connect(ctx context.Context) (*cluster.Client, error) {
 	}
 	config.UserAgent = "kubectl-drover"
 	client, err := cluster.Connect(config, *f.Kube.Namespace, f.Now())
-	if err != nil || client.Namespace != "" {
-		return client, err
+	if err != nil {
+		return nil, err
+	}
+	if client.Connection = f.connection(); client.Namespace != "" {
+		return client, nil
 	}
 	current, _, err := f.Kube.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
@@ -56,6 +59,29 @@ func (f *Frame) connect(ctx context.Context) (*cluster.Client, error) {
 	}
 	client.Namespace, err = client.Find(ctx, candidates...)
 	return client, err
+}
+
+// connection returns the flags that were given to reach the cluster, and as whom, for commands that are suggested. A password or token is
+// not among them.
+func (f *Frame) connection() []string {
+	var words []string
+	for _, flag := range []struct {
+		name  string
+		value *string
+	}{
+		{"--kubeconfig", f.Kube.KubeConfig}, {"--context", f.Kube.Context}, {"--cluster", f.Kube.ClusterName}, {"--user", f.Kube.AuthInfoName},
+		{"--server", f.Kube.APIServer}, {"--as", f.Kube.Impersonate}, {"--as-uid", f.Kube.ImpersonateUID},
+	} {
+		if flag.value != nil && *flag.value != "" {
+			words = append(words, flag.name, *flag.value)
+		}
+	}
+	if f.Kube.ImpersonateGroup != nil {
+		for _, group := range *f.Kube.ImpersonateGroup {
+			words = append(words, "--as-group", group)
+		}
+	}
+	return words
 }
 
 // read reads into w; a person at a terminal is shown when it takes long.

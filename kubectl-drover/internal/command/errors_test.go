@@ -36,6 +36,18 @@ func TestErrorsNameTheNextStep(t *testing.T) {
 	}
 }
 
+// Whoever names a cluster or an identity means it for what is suggested, too.
+func TestSuggestedCommandsAreForTheClusterThatWasNamed(t *testing.T) {
+	frame := NewFrame(discarded())
+	flags := frame.Root("test").PersistentFlags()
+	require.NoError(t, flags.Parse([]string{"--kubeconfig", "/tmp/config", "--context", "prod", "--as", "alice", "--as-group", "ops", "--token", "secret"}))
+	require.Equal(t, []string{"--kubeconfig", "/tmp/config", "--context", "prod", "--as", "alice", "--as-group", "ops"}, frame.connection())
+
+	s := newScenario(t, "common.yaml", "outage/objects.yaml")
+	got := s.run("why", "vol-faulted", "--kubeconfig", s.kubeconfig)
+	require.Contains(t, got.out, "  kubectl drover tree vol-faulted -n "+s.namespace+" --kubeconfig "+s.kubeconfig+"\n")
+}
+
 // The plugins of k9s call commands that exist, with arguments that they take.
 func TestThePluginsOfK9sCallCommands(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "k9s", "plugins.yaml"))

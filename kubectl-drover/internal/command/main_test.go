@@ -99,7 +99,8 @@ func (s *scenario) run(args ...string) result {
 
 // runBare runs a command line without -n.
 func (s *scenario) runBare(args ...string) result {
-	return s.runRaw(append(args, "--kubeconfig", s.kubeconfig)...)
+	s.t.Setenv("KUBECONFIG", s.kubeconfig)
+	return s.runRaw(args...)
 }
 
 // runRaw runs a command line as it is.

@@ -26,7 +26,8 @@ func (s *scenario) onTerminal(args ...string) string {
 	}()
 	frame := NewFrame(genericiooptions.IOStreams{In: tty, Out: tty, ErrOut: os.Stderr})
 	frame.Now = func() time.Time { return noon }
-	frame.Run(s.t.Context(), "0.0.0-test", append(args, "-n", s.namespace, "--kubeconfig", s.kubeconfig))
+	s.t.Setenv("KUBECONFIG", s.kubeconfig)
+	frame.Run(s.t.Context(), "0.0.0-test", append(args, "-n", s.namespace))
 	require.NoError(s.t, tty.Close())
 	return strings.ReplaceAll(<-shown, "\r\n", "\n")
 }

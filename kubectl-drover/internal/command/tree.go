@@ -58,7 +58,7 @@ func (f *Frame) runTree(cmd *cobra.Command, given string) error {
 			return err
 		}
 		if w.Node(name) == nil {
-			return fmt.Errorf("node %s was deleted meanwhile; list all with: kubectl -n %s get lhn", name, client.Namespace)
+			return fmt.Errorf("node %s was deleted meanwhile; list all with: %s", name, w.Suggest("kubectl -n {ns} get lhn", nil))
 		}
 		return f.print(tree.Node(w, name))
 	}
@@ -66,7 +66,7 @@ func (f *Frame) runTree(cmd *cobra.Command, given string) error {
 		return err
 	}
 	if len(w.Volumes.Items) == 0 {
-		return fmt.Errorf("volume %s was deleted meanwhile; list all with: kubectl -n %s get lhv", name, client.Namespace)
+		return fmt.Errorf("volume %s was deleted meanwhile; list all with: %s", name, w.Suggest("kubectl -n {ns} get lhv", nil))
 	}
 	return f.print(tree.Volume(w))
 }

@@ -57,7 +57,7 @@ func (r Report) head(p *terminal.Printer) {
 		counts = strings.Replace(counts, "warning", "warnings", 1)
 	}
 	p.Line("%s", p.In(finding.Style(r.Severity),
-		fmt.Sprintf("Drover in namespace %s: %s. All of them: kubectl drover doctor -n %s", r.Namespace, counts, r.Namespace)))
+		fmt.Sprintf("Drover in namespace %s: %s. All of them: %s", r.Namespace, counts, r.world.Suggest("kubectl drover doctor -n {ns}", nil))))
 	for _, f := range r.worst {
 		p.Line("  %s", p.In(finding.Style(f.Severity), fmt.Sprintf("%s: %s", f.Object, f.Reason)))
 	}

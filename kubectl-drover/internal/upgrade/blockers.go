@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/snapshotlimit"
@@ -79,14 +80,14 @@ func (f facts) blockers(name string, skip []string) []Blocker {
 	return out
 }
 
-func nodeNotReady(_ facts, n node) string {
+func nodeNotReady(f facts, n node) string {
 	switch {
 	case n.serves():
 		return ""
 	case v1beta2.IsNodeDown(n.object):
 		return "the node is down; restore it first."
 	}
-	return "its v2 instance manager does not run; see: kubectl get lhim -o wide."
+	return "its v2 instance manager does not run; see: " + f.world.Suggest("kubectl -n {ns} get lhim -o wide", nil)
 }
 
 // noOtherNode: a node that carries no volume needs none.
@@ -225,7 +226,7 @@ func notOnRecord(_ facts, v volume, n node) string {
 		"volume that uses the node once, so that the pod is made again.", m.Name)
 }
 
-func snapshotLimit(_ facts, v volume, n node) string {
+func snapshotLimit(f facts, v volume, n node) string {
 	e := v.active()
 	if e == nil {
 		return ""
@@ -243,8 +244,9 @@ func snapshotLimit(_ facts, v volume, n node) string {
 	if count+taken <= limit {
 		return ""
 	}
-	return fmt.Sprintf("it has %d snapshots and may have %d, and the upgrade takes %d; delete some (kubectl drover snapshots prune %s), or "+
-		"raise snapshotMaxCount.", count, limit, taken, v.Name)
+	return fmt.Sprintf("it has %d snapshots and may have %d, and the upgrade takes %d; delete some (%s), or raise snapshotMaxCount.", count, limit,
+		taken, f.world.Suggest("kubectl drover snapshots prune {volume} --keep {keep} --dry-run -n {ns}",
+			world.Values{"volume": v.Name, "keep": fmt.Sprint(max(limit-taken, 1))}))
 }
 
 func removing(s *v1beta2.Snapshot) bool {

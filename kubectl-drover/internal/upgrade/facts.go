@@ -12,6 +12,7 @@ import (
 
 // facts are the v2 objects of a cluster, by node and volume.
 type facts struct {
+	world   *world.World
 	nodes   map[string]node
 	volumes []volume
 }
@@ -33,7 +34,7 @@ type volume struct {
 }
 
 func factsOf(w *world.World) facts {
-	f := facts{nodes: map[string]node{}}
+	f := facts{world: w, nodes: map[string]node{}}
 	for i := range w.Nodes.Items {
 		n := &w.Nodes.Items[i]
 		f.nodes[n.Name] = node{name: n.Name, object: n}
