@@ -72,6 +72,8 @@ type Finding struct {
 type Values struct {
 	World        *world.World
 	Volume, Node string
+	// Manager is the DataEngineUpgradeManager of an upgrade.
+	Manager string
 }
 
 // shortNames are those of kubectl get.
@@ -88,7 +90,7 @@ func Expand(command string, object Ref, values Values) string {
 		name = NodeOfDisk(name)
 	}
 	return values.World.Suggest(command, world.Values{"kind": shortNames[object.Kind], "name": name, "volume": values.Volume,
-		"node": values.Node})
+		"node": values.Node, "manager": values.Manager})
 }
 
 // Of returns what the conditions say that are not as wanted, in their order. Conditions without a rule are another program's, and left out.
@@ -215,12 +217,12 @@ func Backup(w *world.World, b *v1beta2.Backup) []Finding {
 
 // NodeUpgrade returns what the conditions of a node's upgrade say.
 func NodeUpgrade(w *world.World, u *v1beta2.NodeDataEngineUpgrade) []Finding {
-	return Of(Ref{"NodeDataEngineUpgrade", u.Name}, u.Status.Conditions, Values{World: w, Node: u.Spec.NodeID})
+	return Of(Ref{"NodeDataEngineUpgrade", u.Name}, u.Status.Conditions, Values{World: w, Node: u.Spec.NodeID, Manager: u.Spec.DataEngineUpgradeManager})
 }
 
 // Upgrade returns what the conditions of a whole upgrade say.
 func Upgrade(w *world.World, u *v1beta2.DataEngineUpgradeManager) []Finding {
-	return Of(Ref{"DataEngineUpgradeManager", u.Name}, u.Status.Conditions, Values{World: w, Node: u.Status.UpgradingNode})
+	return Of(Ref{"DataEngineUpgradeManager", u.Name}, u.Status.Conditions, Values{World: w, Node: u.Status.UpgradingNode, Manager: u.Name})
 }
 
 // Orphan returns what an orphan's conditions say.

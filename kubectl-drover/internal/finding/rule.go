@@ -38,7 +38,7 @@ func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil
 // Rule is what a reason of a condition means to a person.
 type Rule struct {
 	Severity Severity
-	// Command is the next one to type, with {ns}, {kind}, {name}, {volume} and {node} for the object's; empty where there is
+	// Command is the next one to type, with {ns}, {kind}, {name}, {volume}, {node} and {manager} for the object's; empty where there is
 	// nothing to type.
 	Command string
 	// Guide is the page that shows what to do about the reason, from the root of the repository.

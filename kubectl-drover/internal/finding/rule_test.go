@@ -86,6 +86,21 @@ func TestNoRuleSuggestsToDelete(t *testing.T) {
 	}
 }
 
+// A failed node is tried again by its DataEngineUpgradeManager: its own spec never changes.
+func TestTheRemedyForAnUpgradeIsToResumeItsManager(t *testing.T) {
+	w := &world.World{Namespace: "longhorn-system"}
+	node := &v1beta2.NodeDataEngineUpgrade{Spec: v1beta2.NodeDataEngineUpgradeSpec{NodeID: "node-1", DataEngineUpgradeManager: "upgrade-1"}}
+	manager := &v1beta2.DataEngineUpgradeManager{}
+	node.Name, manager.Name = "upgrade-1-node-1", "upgrade-1"
+	for _, reason := range []string{v1beta2.ReasonUpgradeBlocked, v1beta2.ReasonNodeFailed} {
+		stored := []v1beta2.Condition{{Type: v1beta2.UpgradeCompleted, Status: v1beta2.ConditionFalse, Reason: reason}}
+		node.Status.Conditions, manager.Status.Conditions = stored, stored
+		for _, found := range [][]Finding{NodeUpgrade(w, node), Upgrade(w, manager)} {
+			require.Equal(t, "kubectl drover upgrade resume upgrade-1 -n longhorn-system", found[0].Command, "%s %s", found[0].Object, reason)
+		}
+	}
+}
+
 // A command without the name that it needs is about all objects.
 func TestARuleWithoutTheNameThatItNeedsSuggestsNothing(t *testing.T) {
 	w := &world.World{Namespace: "longhorn-system"}

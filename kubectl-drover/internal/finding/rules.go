@@ -13,7 +13,7 @@ const (
 	showKubernetes   = "kubectl describe nodes {node}"
 	showTickets      = "kubectl -n {ns} describe lhva {volume}"
 	explainOrphan    = "kubectl drover orphans explain {name} -n {ns}"
-	changeUpgrade    = `kubectl -n {ns} patch {kind} {name} --type merge -p '{"spec":{"maxRetries":1}}'`
+	resumeUpgrade    = "kubectl drover upgrade resume {manager} -n {ns}"
 	setManagerImage  = "kubectl -n {ns} edit settings.longhorn.io default-instance-manager-image"
 	showBackupTarget = "kubectl -n {ns} describe lhbt"
 )
@@ -168,20 +168,20 @@ func upgrades() []of {
 		"NodeDataEngineUpgrade"
 	progressing := of{condition: v1beta2.UpgradeProgressing, guide: guide, command: showUpgrade, well: "Completed",
 		onPage:   "Aborted NodeFailed UpgradingNode",
-		commands: map[string]string{"UpgradeBlocked": changeUpgrade, "NodeFailed": changeUpgrade}}
+		commands: map[string]string{"UpgradeBlocked": resumeUpgrade, "NodeFailed": resumeUpgrade}}
 	ofManager, ofNode := progressing, progressing
 	ofManager.kinds, ofManager.continues = manager, "CheckingImages UpgradingNode WaitingForUpgrade"
 	ofManager.info, ofManager.warning = "Paused AnotherImage Aborted", "WaitingForImage NotUnderstood UpgradeBlocked NodeFailed"
-	ofManager.commands = map[string]string{"UpgradeBlocked": changeUpgrade, "NodeFailed": changeUpgrade, "WaitingForImage": setManagerImage,
-		"Paused": `kubectl -n {ns} patch {kind} {name} --type merge -p '{"spec":{"paused":false}}'`}
+	ofManager.commands = map[string]string{"UpgradeBlocked": resumeUpgrade, "NodeFailed": resumeUpgrade, "WaitingForImage": setManagerImage,
+		"Paused": resumeUpgrade}
 	ofNode.kinds, ofNode.continues = node, "TakingNode WaitingForLook WaitingForSnapshot WaitingForTemporaryNode WaitingForTarget "+
 		"WaitingForHealthyCopy DetachingReplica WaitingForInstanceManager WaitingForDisk WaitingForRebuild WaitingForUpgrade"
 	ofNode.info, ofNode.warning = "Paused Aborted", "NotUnderstood UpgradeBlocked NodeFailed"
 	return []of{ofManager, ofNode,
-		{kinds: both, condition: v1beta2.UpgradePreflight, guide: guide, command: changeUpgrade,
+		{kinds: both, condition: v1beta2.UpgradePreflight, guide: guide, command: resumeUpgrade,
 			well: "Passed", continues: "CheckingImages", warning: "UpgradeBlocked"},
 		{kinds: both, condition: v1beta2.UpgradeStalled, command: showUpgrade, well: "InTime", warning: "TimedOut"},
-		{kinds: both, condition: v1beta2.UpgradeCompleted, command: changeUpgrade,
+		{kinds: both, condition: v1beta2.UpgradeCompleted, command: resumeUpgrade,
 			well: "Completed", continues: "Unfinished", info: "Aborted", warning: "UpgradeBlocked NodeFailed"},
 	}
 }
