@@ -14,6 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/terminal"
 )
 
 // Exit codes of every command.
@@ -142,6 +143,6 @@ func (f *Frame) Run(ctx context.Context, version string, args []string) int {
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("interrupted")
 	}
-	_, _ = fmt.Fprintf(f.Streams.ErrOut, "error: %v\n", err)
+	_, _ = fmt.Fprintf(f.Streams.ErrOut, "error: %s\n", terminal.CleanLines(err.Error()))
 	return ExitFailed
 }

@@ -33,7 +33,7 @@ func (f *Frame) preview(ctx context.Context, c consent, report Report, question 
 	if !terminal.IsTerminal(f.Streams.In) {
 		return errors.New("this is not confirmed, and stdin is no terminal to ask on: repeat with --yes, or --dry-run to see it only")
 	}
-	if _, err := fmt.Fprintf(f.Streams.ErrOut, "\n%s [y/N] ", question); err != nil {
+	if _, err := fmt.Fprintf(f.Streams.ErrOut, "\n%s [y/N] ", terminal.Clean(question)); err != nil {
 		return err
 	}
 	answers := make(chan string, 1)

@@ -8,6 +8,7 @@ import (
 
 	"drover.dev/drover/kubectl-drover/internal/attachment"
 	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/terminal"
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -113,7 +114,7 @@ func (t *ticketWriter) wait(ctx context.Context, timeout time.Duration, of func(
 
 // progress writes a line for people to ErrOut.
 func (f *Frame) progress(format string, args ...any) {
-	_, _ = fmt.Fprintf(f.Streams.ErrOut, format+"\n", args...)
+	_, _ = fmt.Fprintln(f.Streams.ErrOut, terminal.Clean(fmt.Sprintf(format, args...)))
 }
 
 func orElse(text, otherwise string) string {

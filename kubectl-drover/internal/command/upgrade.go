@@ -160,7 +160,7 @@ func (f *Frame) showsProgress() func(upgrade.Progress) error {
 	var before upgrade.Progress
 	return func(p upgrade.Progress) error {
 		for _, line := range p.Changes(before) {
-			if _, err := fmt.Fprintf(out, "%s %s\n", f.Now().UTC().Format(time.RFC3339), line); err != nil {
+			if _, err := fmt.Fprintf(out, "%s %s\n", f.Now().UTC().Format(time.RFC3339), terminal.Clean(line)); err != nil {
 				return err
 			}
 		}

@@ -49,15 +49,16 @@ func IsTerminal(stream any) bool {
 // Err returns the first error of writing.
 func (p *Printer) Err() error { return p.err }
 
-// Line writes one line.
+// Line writes one line; what is in the arguments stays on it, see Clean.
 func (p *Printer) Line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.out, format+"\n", args...)
+		_, p.err = fmt.Fprintln(p.out, p.clean(fmt.Sprintf(format, args...)))
 	}
 }
 
-// In returns the text in a style.
+// In returns the text in a style, on one line, see Clean.
 func (p *Printer) In(style Style, text string) string {
+	text = Clean(text)
 	if !p.colour || style == Plain || text == "" {
 		return text
 	}
@@ -91,7 +92,7 @@ func (p *Printer) Table(indent string, header []string, rows [][]Cell) {
 	}
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell.Text))
+			widths[i] = max(widths[i], utf8.RuneCountInString(Clean(cell.Text)))
 		}
 	}
 	if strings.Join(header, "") != "" {
@@ -116,7 +117,7 @@ func (p *Printer) row(indent string, widths []int, cells []Cell) {
 	for i, cell := range cells[:last+1] {
 		line.WriteString(p.In(cell.Style, cell.Text))
 		if i < last {
-			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell.Text)+3))
+			line.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(Clean(cell.Text))+3))
 		}
 	}
 	p.Line("%s", line.String())
