@@ -38,3 +38,34 @@ func TestWhatLooksLikeACredentialIsLeftOutOfLogs(t *testing.T) {
 		require.Equal(t, want, Text(text))
 	}
 }
+
+// Each of these is a form in which programs of a cluster write credentials.
+func TestNoFormOfACredentialGetsIntoAReport(t *testing.T) {
+	for _, text := range []string{
+		`{"msg":"sent {\"password\":\"hunter2\",\"node\":\"kept\"}"}`,
+		`{"msg":"{\\\"token\\\":\\\"hunter2\\\"}","node":"kept"}`,
+		`password="hunter2 hunter2" node=kept`, `password='hunter2 hunter2' node=kept`, `{"password": "hunter2 hunter2", "node": "kept"}`,
+		"password=(hunter2 node=kept", "password=(left-hunter2 node=kept", "secretKey=hunter2 node=kept", "private_key=hunter2 node=kept", "credential=hunter2 node=kept",
+		"CRYPTO_KEY_VALUE=hunter2 node=kept", "CRYPTO_KEY_VALUE: hunter2 kept", "AWS_SECRET_ACCESS_KEY=hunter2 node=kept",
+		"run --token hunter2 --node kept", "run --api-key=hunter2 --node kept",
+		"s3://:hunter2@host/kept", "cifs://user:hunt/hunter2@host/kept", "cifs://user:p@hunter2@host/kept", "S3://user:hunter2@host/kept",
+	} {
+		require.NotContains(t, Text(text), "hunter2", text)
+		require.Contains(t, Text(text), "kept", text)
+	}
+	for _, text := range []string{"secret name kept", "the token expired", "secretName: kept", "credential-secret-ref=kept", "https://host:80/a"} {
+		require.Equal(t, text, Text(text))
+	}
+	object := Object(map[string]any{
+		"args":     []any{"--token", "hunter2", "--password=hunter2", "--node", "kept"},
+		"password": []any{"hunter2", map[string]any{"a": "hunter2"}}, "tokens": map[string]any{"a": "hunter2", "b": float64(4711)},
+		"automountServiceAccountToken": true, "secret": map[string]any{"secretName": "kept-2", "optional": true},
+		"secretKeyRef": map[string]any{"name": "kept-3", "key": "token"},
+	})
+	require.Equal(t, map[string]any{
+		"args":     []any{"--token", Redacted, "--password=" + Redacted, "--node", "kept"},
+		"password": []any{Redacted, map[string]any{"a": Redacted}}, "tokens": map[string]any{"a": Redacted, "b": Redacted},
+		"automountServiceAccountToken": true, "secret": map[string]any{"secretName": "kept-2", "optional": true},
+		"secretKeyRef": map[string]any{"name": "kept-3", "key": "token"},
+	}, object)
+}

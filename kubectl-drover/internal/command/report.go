@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
@@ -37,17 +39,19 @@ var reportReads = []cluster.Read{cluster.Volumes, cluster.Attachments, cluster.E
 
 func (f *Frame) report() Command {
 	var file string
+	var allPods bool
 	cmd := &cobra.Command{
 		Use:   "report",
 		Short: "Collect objects, events, logs and metrics into a zip for support",
-		Long: `report reads all custom resources, events, leases, pods, their logs and their metrics, and writes them into one zip. Secrets are never read, and
+		Long: `report reads all custom resources, events, leases, the pods of Drover and Longhorn, their logs and their metrics, and writes them into one zip. Secrets are never read, and
 values that look like credentials are left out; see what the zip has before you send it. Progress goes to stderr.`,
 		Example: `  kubectl drover report
   kubectl drover report --output /tmp/drover.zip`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.runReport(cmd.Context(), file) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.runReport(cmd.Context(), file, allPods) },
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "the zip to write; without it drover-report-TIME.zip here. One that exists is not overwritten")
+	cmd.Flags().BoolVar(&allPods, "all-pods", false, "include pods of the namespace that are not of Drover or Longhorn")
 	rights := rightsOf(reportReads...)
 	logs, metrics := cluster.ReadLogs, cluster.ProxyPods
 	logs.Without, metrics.Without = "the logs are left out", "the metrics are left out"
@@ -55,7 +59,7 @@ values that look like credentials are left out; see what the zip has before you 
 	return Command{Command: cmd, Rights: rights}
 }
 
-func (f *Frame) runReport(ctx context.Context, file string) error {
+func (f *Frame) runReport(ctx context.Context, file string, allPods bool) error {
 	client, err := f.connect(ctx)
 	if err != nil {
 		return err
@@ -68,6 +72,9 @@ func (f *Frame) runReport(ctx context.Context, file string) error {
 	f.progress("reading objects in namespace %s", client.Namespace)
 	if err := f.read(ctx, client, w, reportReads...); err != nil {
 		return err
+	}
+	if !allPods {
+		w.Pods.Items = slices.DeleteFunc(w.Pods.Items, func(pod corev1.Pod) bool { return !bundle.IsSystemPod(&pod) })
 	}
 	if file == "" {
 		file = "drover-report-" + w.Now.UTC().Format("20060102-150405") + ".zip"
@@ -136,7 +143,7 @@ func addObjects(w *world.World, add func(name, text string) error) error {
 	return nil
 }
 
-// addPods writes logs and metrics of all pods, and returns what could not be read.
+// addPods writes logs and metrics of the pods, and returns what could not be read.
 func (f *Frame) addPods(ctx context.Context, config *rest.Config, w *world.World, add func(name, text string) error) (missing []string, err error) {
 	reader, err := cluster.NewPodReader(config)
 	if err != nil {

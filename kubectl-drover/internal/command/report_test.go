@@ -38,11 +38,15 @@ func TestAReportHasObjectsAndNoCredentials(t *testing.T) {
 	require.Contains(t, files["objects/pods.yaml"], "name: SOME_PASSWORD")
 	require.Contains(t, files["objects/nodes.yaml"], "name: node-2")
 	require.NotContains(t, files, "objects/secrets.yaml")
+	require.NotContains(t, files["objects/pods.yaml"], "of-others")
 	require.Contains(t, files["left-out.txt"], "reading the metrics of pod im-monitor-0", "no kubelet runs here")
 
 	got = s.run("report", "--output", file)
 	require.Equal(t, ExitFailed, got.code)
 	require.Contains(t, got.err, "file exists; name another file with --output")
+
+	all := s.run("report", "--output", file+".all", "--all-pods")
+	require.Contains(t, all.err, "reading pod of-others (2 of 2)\n")
 
 	require.EventuallyWithT(t, func(c *assert.CollectT) { // the audit log trails the answers
 		requests, err := testkit.Cluster().AuditedRequests()
