@@ -28,3 +28,31 @@ func IsSystemPod(pod *corev1.Pod) bool {
 	}
 	return slices.ContainsFunc(appPrefixes, func(prefix string) bool { return strings.HasPrefix(app, prefix) })
 }
+
+// Log is one log of a pod.
+type Log struct {
+	Container string
+	// Previous is that of the container's run before.
+	Previous bool
+}
+
+// File returns the name of the file that it becomes.
+func (l Log) File() string {
+	if l.Previous {
+		return l.Container + ".previous.log"
+	}
+	return l.Container + ".log"
+}
+
+// LogsOf returns the logs of a pod: of all its containers, and of the run before where one was restarted.
+func LogsOf(pod *corev1.Pod) []Log {
+	var out []Log
+	statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+	for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		out = append(out, Log{Container: container.Name})
+		if slices.ContainsFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == container.Name && s.RestartCount > 0 }) {
+			out = append(out, Log{Container: container.Name, Previous: true})
+		}
+	}
+	return out
+}

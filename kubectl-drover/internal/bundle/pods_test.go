@@ -23,3 +23,14 @@ func TestPodsOfOthersAreNotOfTheSystem(t *testing.T) {
 		require.False(t, IsSystemPod(pod), "%v", pod.ObjectMeta)
 	}
 }
+
+// Why a container was restarted stands in the log of its run before.
+func TestALogBeforeARestartIsRead(t *testing.T) {
+	pod := &corev1.Pod{Spec: corev1.PodSpec{InitContainers: []corev1.Container{{Name: "init"}}, Containers: []corev1.Container{{Name: "main"}}},
+		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "main", RestartCount: 2}}}}
+	var files []string
+	for _, log := range LogsOf(pod) {
+		files = append(files, log.File())
+	}
+	require.Equal(t, []string{"init.log", "main.log", "main.previous.log"}, files)
+}

@@ -77,6 +77,17 @@ func (r Read) Otherwise(without string) Read {
 	return r
 }
 
+// AllOtherwise makes all of the reads optional that are not yet; without says what the command lacks without one.
+func AllOtherwise(without string, reads ...Read) []Read {
+	out := slices.Clone(reads)
+	for i := range out {
+		if !out[i].Optional {
+			out[i] = out[i].Otherwise(without)
+		}
+	}
+	return out
+}
+
 // Read fills the lists of a world in parallel.
 func (c *Client) Read(ctx context.Context, w *world.World, reads ...Read) error {
 	group, ctx := errgroup.WithContext(ctx)

@@ -29,16 +29,43 @@ func NewPodReader(config *rest.Config) (*PodReader, error) {
 	return &PodReader{pods: pods}, nil
 }
 
-// Logs returns the last lines of a container's log, at most limit bytes.
-func (r *PodReader) Logs(ctx context.Context, pod *corev1.Pod, container string, lines, limit int64) (string, error) {
+// Logs returns the last lines of a container's log, at most the last limit bytes; previous is that of the run before.
+func (r *PodReader) Logs(ctx context.Context, pod *corev1.Pod, container string, previous bool, lines int64, limit int) (string, error) {
 	stream, err := r.pods.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name,
-		&corev1.PodLogOptions{Container: container, TailLines: &lines, LimitBytes: &limit}).Stream(ctx)
+		&corev1.PodLogOptions{Container: container, Previous: previous, TailLines: &lines}).Stream(ctx)
 	if err != nil {
 		return "", fmt.Errorf("reading the log of pod %s, container %s: %w", pod.Name, container, err)
 	}
 	defer func() { _ = stream.Close() }()
-	text, err := io.ReadAll(stream)
-	return string(text), err
+	end := tail{limit: limit} // the API's own limitBytes keeps the oldest
+	_, err = io.Copy(&end, stream)
+	return end.String(), err
+}
+
+// tail keeps the last limit bytes of what is written to it.
+type tail struct {
+	limit int
+	data  []byte
+	cut   bool // something before data was forgotten
+}
+
+// Write appends, and forgets what is before the last limit bytes.
+func (t *tail) Write(p []byte) (int, error) {
+	t.data = append(t.data, p...)
+	if len(t.data) > 2*t.limit {
+		t.cut = true
+		t.data = append(t.data[:0], t.data[len(t.data)-t.limit:]...)
+	}
+	return len(p), nil
+}
+
+// String returns the last limit bytes, from the beginning of a line: half a line may be a value without its name.
+func (t *tail) String() string {
+	if !t.cut && len(t.data) <= t.limit {
+		return string(t.data)
+	}
+	_, whole, _ := strings.Cut(string(t.data[max(len(t.data)-t.limit, 0):]), "\n")
+	return whole
 }
 
 // Metrics returns what the pod serves at /metrics of its port named metrics. ok is false where it has no such port.

@@ -10,7 +10,8 @@ import (
 )
 
 // allReads are those of all kinds that can wait for a person.
-var allReads = slices.Concat([]cluster.Read{cluster.Attachments, cluster.Engines, cluster.Frontends, cluster.Replicas}, wholeReads)
+var allReads = slices.Concat(cluster.AllOtherwise("they are not examined", cluster.Attachments, cluster.Engines, cluster.Frontends,
+	cluster.Replicas), wholeReads)
 
 func (f *Frame) doctor() Command {
 	cmd := &cobra.Command{

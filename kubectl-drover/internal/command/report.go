@@ -31,11 +31,11 @@ const (
 )
 
 // reportReads are the reads of a report: all kinds of Drover, and what Kubernetes knows of its processes. Secrets are not among them.
-var reportReads = []cluster.Read{cluster.Volumes, cluster.Attachments, cluster.Engines, cluster.Frontends, cluster.Replicas,
+var reportReads = cluster.AllOtherwise("they are left out", cluster.Volumes, cluster.Attachments, cluster.Engines, cluster.Frontends, cluster.Replicas,
 	cluster.InstanceManagers, cluster.Nodes, cluster.Snapshots, cluster.Backups, cluster.BackupTargets, cluster.RecurringJobs, cluster.Orphans,
 	cluster.Settings, cluster.EngineImages, cluster.Upgrades, cluster.NodeUpgrades,
 	cluster.Leases.Otherwise("the leases are left out"), cluster.Deployments.Otherwise("the Deployments are left out"),
-	cluster.Events.Otherwise("the events are left out"), cluster.Pods.Otherwise("pods, logs and metrics are left out")}
+	cluster.Events.Otherwise("the events are left out"), cluster.Pods.Otherwise("pods, logs and metrics are left out"))
 
 func (f *Frame) report() Command {
 	var file string
@@ -152,15 +152,15 @@ func (f *Frame) addPods(ctx context.Context, config *rest.Config, w *world.World
 	for i := range w.Pods.Items {
 		pod := &w.Pods.Items[i]
 		f.progress("reading pod %s (%d of %d)", pod.Name, i+1, len(w.Pods.Items))
-		for _, container := range pod.Spec.Containers {
+		for _, log := range bundle.LogsOf(pod) {
 			text, err := within(ctx, func(ctx context.Context) (string, error) {
-				return reader.Logs(ctx, pod, container.Name, logLines, logBytes)
+				return reader.Logs(ctx, pod, log.Container, log.Previous, logLines, logBytes)
 			})
 			if err != nil {
 				missing = append(missing, err.Error())
 				continue
 			}
-			if err := add("logs/"+pod.Name+"/"+container.Name+".log", bundle.Text(text)); err != nil {
+			if err := add("logs/"+pod.Name+"/"+log.File(), bundle.Text(text)); err != nil {
 				return nil, err
 			}
 		}

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"drover.dev/drover/kubectl-drover/internal/cluster"
@@ -10,16 +12,16 @@ import (
 
 // controllerReads are what shows the controllers themselves.
 var controllerReads = []cluster.Read{
-	cluster.Leases, cluster.Deployments.Otherwise("the pods of controllers are not counted"),
+	cluster.Leases.Otherwise("it is not known whether controllers lead"), cluster.Deployments.Otherwise("the pods of controllers are not counted"),
 	cluster.Pods.Otherwise("versions are those of Deployments, not of the leaders' pods"),
 	cluster.Definitions.Otherwise("the contract of the custom resource definitions is not checked"),
 }
 
 // wholeReads are what one screen shows. Tickets, engines and replicas are left out: the conditions of volumes say what of them matters.
-var wholeReads = append([]cluster.Read{
-	cluster.Volumes, cluster.Nodes, cluster.InstanceManagers, cluster.Settings, cluster.Snapshots, cluster.Backups, cluster.BackupTargets,
-	cluster.RecurringJobs, cluster.Orphans, cluster.Upgrades, cluster.NodeUpgrades,
-}, controllerReads...)
+// A kind that cannot be read is named, and does not hide the others.
+var wholeReads = slices.Concat([]cluster.Read{cluster.Volumes}, cluster.AllOtherwise("they are not examined", cluster.Nodes,
+	cluster.InstanceManagers, cluster.Settings, cluster.Snapshots, cluster.Backups, cluster.BackupTargets, cluster.RecurringJobs,
+	cluster.Orphans, cluster.Upgrades, cluster.NodeUpgrades), controllerReads)
 
 func (f *Frame) status() Command {
 	cmd := &cobra.Command{

@@ -17,7 +17,7 @@ const Patience = 15 * time.Minute
 // Examine returns what waits for a person, the worst first. Only what was read is examined. What another finding explains is left out: the
 // tickets of a volume that has a finding of its own, and what is down because its node is.
 func Examine(w *world.World) []finding.Finding {
-	all := slices.Concat(finding.Leaders(w), finding.Contract(w), system(w), volumes(w), snapshots(w), orphans(w), upgrades(w))
+	all := slices.Concat(finding.NotRead(w), finding.Leaders(w), finding.Contract(w), system(w), volumes(w), snapshots(w), orphans(w), upgrades(w))
 	out := []finding.Finding{}
 	for _, f := range all {
 		if f = finding.Lasting(f, w.Now, Patience); f.Severity >= finding.Info {
@@ -49,7 +49,7 @@ func system(w *world.World) []finding.Finding {
 	}
 	for i := range w.InstanceManagers.Items {
 		im := &w.InstanceManagers.Items[i]
-		if v1beta2.IsNodeDown(w.Node(im.Spec.NodeID)) {
+		if node := w.Node(im.Spec.NodeID); v1beta2.IsNodeDown(node) && !(node == nil && w.IsUnread("nodes.longhorn.io")) {
 			continue
 		}
 		out = append(out, finding.InstanceManager(w, im)...)

@@ -55,6 +55,17 @@ func TestWhatWaitsForAPersonIsListedOnce(t *testing.T) {
 		want   []string
 	}{
 		"nothing": {change: func(*world.World) {}, want: []string{}},
+		"kinds that could not be read": {
+			change: func(w *world.World) {
+				w.Leases.Items = nil
+				w.InstanceManagers.Items = []v1beta2.InstanceManager{{ObjectMeta: named("im-1"), Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1"},
+					Status: v1beta2.InstanceManagerStatus{Conditions: []v1beta2.Condition{
+						condition(v1beta2.InstanceManagerReachable, "NotAnswering", time.Hour)}}}}
+				w.Unread = []world.Unread{{Resource: "leases.coordination.k8s.io"}, {Resource: "nodes.longhorn.io"}, {Resource: "pods"}}
+			},
+			want: []string{"warning CustomResourceDefinition nodes.longhorn.io: NotRead", "warning InstanceManager im-1: NotAnswering",
+				"warning Lease drover-attach-controller: NotRead"},
+		},
 		"a lease that was not renewed for twice its duration": {
 			change: func(w *world.World) { w.Leases.Items[0] = lease("attach-controller", 31*time.Second) },
 			want:   []string{"critical Lease drover-attach-controller: NoLeader"},

@@ -62,6 +62,9 @@ func Controllers(w *world.World) []Controller {
 // Leaders returns what is known against the controllers: no leader, pods that are not ready.
 func Leaders(w *world.World) []Finding {
 	var out []Finding
+	if w.IsUnread(leases) {
+		return nil // see NotRead
+	}
 	for _, c := range Controllers(w) {
 		ref := Ref{"Deployment", c.Name}
 		show := w.Suggest("kubectl -n {ns} get deployments,pods -l app={name}", world.Values{"name": c.Name})

@@ -25,6 +25,7 @@ const (
 	ReasonContract     = "OtherContract"
 	ReasonBackupError  = "BackupError"
 	ReasonState        = "State"
+	ReasonNotRead      = "NotRead"
 )
 
 const attachingGuide = "docs/attaching.md"
@@ -99,6 +100,26 @@ func Contract(w *world.World) []Finding {
 		Message: fmt.Sprintf("%d definitions are not of contract %s, so that they drop fields that the controllers need: %s.", len(others),
 			v1beta2.ContractVersion, strings.Join(others, ", ")),
 		Command: w.Suggest("kubectl apply --server-side --force-conflicts -k crds", nil)}}
+}
+
+const leases = "leases.coordination.k8s.io"
+
+// NotRead is each kind without which something that waits for a person may not be known.
+func NotRead(w *world.World) []Finding {
+	var out []Finding
+	for _, unread := range w.Unread {
+		ref := Ref{"CustomResourceDefinition", unread.Resource}
+		switch {
+		case unread.Resource == leases:
+			ref = Ref{"Lease", LeaseOf(controllers[0].Name)}
+		case !strings.HasSuffix(unread.Resource, "."+v1beta2.GroupVersion.Group):
+			continue
+		}
+		out = append(out, Finding{Object: ref, Reason: ReasonNotRead, Severity: Warning, Guide: "docs/kubectl-drover.md",
+			Message: fmt.Sprintf("Nothing is known of %s, which could not be read.", unread.Resource),
+			Command: w.Suggest("kubectl auth can-i list {resource} -n {ns}", world.Values{"resource": unread.Resource})})
+	}
+	return out
 }
 
 // Ours reports whether Drover has a definition of that name: Longhorn has kinds that Drover does not know.

@@ -2,6 +2,7 @@
 package world
 
 import (
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -56,6 +57,11 @@ type Unread struct {
 	Resource string `json:"resource"`
 	// Reason is a sentence: why not, and what allows it.
 	Reason string `json:"reason"`
+}
+
+// IsUnread reports whether a resource, such as nodes.longhorn.io, could not be read.
+func (w *World) IsUnread(resource string) bool {
+	return slices.ContainsFunc(w.Unread, func(u Unread) bool { return u.Resource == resource })
 }
 
 // Node returns the Longhorn Node of that name; nil where there is none.
