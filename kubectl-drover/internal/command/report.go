@@ -20,6 +20,7 @@ import (
 
 	"drover.dev/drover/kubectl-drover/internal/bundle"
 	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/terminal"
 	"drover.dev/drover/kubectl-drover/internal/world"
 )
 
@@ -46,11 +47,11 @@ func (f *Frame) report() Command {
 		Long: `report reads all custom resources, events, leases, the pods of Drover and Longhorn, their logs and their metrics, and writes them into one zip. Secrets are never read, and
 values that look like credentials are left out; see what the zip has before you send it. Progress goes to stderr.`,
 		Example: `  kubectl drover report
-  kubectl drover report --output /tmp/drover.zip`,
+  kubectl drover report --file /tmp/drover.zip`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.runReport(cmd.Context(), file, allPods) },
 	}
-	cmd.Flags().StringVarP(&file, "output", "o", "", "the zip to write; without it drover-report-TIME.zip here. One that exists is not overwritten")
+	cmd.Flags().StringVar(&file, "file", "", "the zip to write; without it drover-report-TIME.zip here. One that exists is not overwritten")
 	cmd.Flags().BoolVar(&allPods, "all-pods", false, "include pods of the namespace that are not of Drover or Longhorn")
 	rights := rightsOf(reportReads...)
 	logs, metrics := cluster.ReadLogs, cluster.ProxyPods
@@ -81,15 +82,26 @@ func (f *Frame) runReport(ctx context.Context, file string, allPods bool) error 
 	}
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // logs may name what others need not know
 	if err != nil {
-		return fmt.Errorf("creating the report: %w; name another file with --output", err)
+		return fmt.Errorf("creating the report: %w; name another one with --file", err)
 	}
 	err = errors.Join(f.writeReport(ctx, config, out, w), out.Close())
 	if err != nil {
 		return errors.Join(err, os.Remove(file))
 	}
-	_, err = fmt.Fprintln(f.Streams.Out, file)
-	return err
+	return f.print(zipped{File: file})
 }
+
+// zipped is the report that was written.
+type zipped struct {
+	// File is the path of the zip, as it was given or below the working directory.
+	File string `json:"file"`
+}
+
+// Names returns nothing: a file is no object.
+func (z zipped) Names() []string { return nil }
+
+// Text writes the path.
+func (z zipped) Text(p *terminal.Printer) { p.Line("%s", z.File) }
 
 // writeReport writes the zip. What cannot be read of a pod is named in it.
 func (f *Frame) writeReport(ctx context.Context, config *rest.Config, out io.Writer, w *world.World) error {

@@ -17,7 +17,7 @@ import (
 func TestAReportHasObjectsAndNoCredentials(t *testing.T) {
 	s := newScenario(t, "common.yaml", "report/objects.yaml").allowed("report")
 	file := filepath.Join(t.TempDir(), "report.zip")
-	got := s.run("report", "--output", file)
+	got := s.run("report", "--file", file)
 	require.Equal(t, ExitWell, got.code, got.err)
 	require.Equal(t, file+"\n", got.out)
 	require.Contains(t, got.err, "reading pod im-monitor-0 (1 of 1)\n")
@@ -41,11 +41,12 @@ func TestAReportHasObjectsAndNoCredentials(t *testing.T) {
 	require.NotContains(t, files["objects/pods.yaml"], "of-others")
 	require.Contains(t, files["left-out.txt"], "reading the metrics of pod im-monitor-0", "no kubelet runs here")
 
-	got = s.run("report", "--output", file)
+	got = s.run("report", "--file", file)
 	require.Equal(t, ExitFailed, got.code)
-	require.Contains(t, got.err, "file exists; name another file with --output")
+	require.Contains(t, got.err, "file exists; name another one with --file")
 
-	all := s.run("report", "--output", file+".all", "--all-pods")
+	all := s.run("report", "--file", file+".all", "--all-pods", "-o", "json")
+	require.Equal(t, "{\n  \"file\": \""+file+".all\"\n}\n", all.out)
 	require.Contains(t, all.err, "reading pod of-others (2 of 2)\n")
 
 	require.EventuallyWithT(t, func(c *assert.CollectT) { // the audit log trails the answers

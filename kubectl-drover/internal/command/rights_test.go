@@ -73,6 +73,28 @@ func TestEachCommandUsesExactlyTheRightsOfItsPage(t *testing.T) {
 	})
 }
 
+// The roles of the page are enough for the commands that they are for.
+func TestTheRolesOfThePageHaveWhatReadingCommandsUse(t *testing.T) {
+	commands := NewFrame(discarded()).Commands()
+	has := func(role rbacv1.ClusterRole, right cluster.Right) bool {
+		return slices.ContainsFunc(role.Rules, func(rule rbacv1.PolicyRule) bool {
+			return slices.Contains(rule.APIGroups, right.Group) && slices.Contains(rule.Resources, right.Resource) &&
+				slices.Contains(rule.Verbs, right.Verb)
+		})
+	}
+	reader, reporter := roles(commands)[0], roles(commands)[1]
+	each(commands, "", func(path string, command Command) {
+		role := reader
+		if path == "report" {
+			role = reporter
+		}
+		for _, right := range command.Rights {
+			require.Equal(t, slices.Contains(readVerbs, right.Verb), has(role, right), "%s: %v", path, right)
+		}
+	})
+	require.False(t, has(reader, cluster.ReadLogs))
+}
+
 // Without the optional rights a command shows what it may, and names the rest.
 func TestACommandNamesWhatItMayNotSee(t *testing.T) {
 	s := newScenario(t, "common.yaml", "controllers.yaml", "outage/objects.yaml")
