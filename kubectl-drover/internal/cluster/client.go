@@ -11,12 +11,12 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -36,9 +36,6 @@ type Client struct {
 	api client.WithWatch
 }
 
-// API returns the client for writes: of commands that attach, detach, delete and approve.
-func (c *Client) API() client.WithWatch { return c.api }
-
 // World returns a world of the client's namespace, for Read to fill.
 func (c *Client) World() *world.World {
 	w := &world.World{Namespace: c.Namespace, Now: c.Now, Connection: c.Connection}
@@ -55,7 +52,8 @@ const requestTimeout = 30 * time.Second
 func Connect(config *rest.Config, namespace string, now time.Time) (*Client, error) {
 	config = rest.CopyConfig(config)
 	config.WarningHandlerWithContext = rest.NoWarnings{}
-	log.SetLogger(logr.Discard()) // controller-runtime would complain on stderr that it has none
+	log.SetLogger(logr.Discard())  // controller-runtime would complain on stderr that it has none
+	klog.SetLogger(logr.Discard()) // client-go would print there that a watch ended, which Follow handles
 	if config.Timeout == 0 {
 		config.Timeout = requestTimeout
 	}
@@ -74,7 +72,7 @@ func Connect(config *rest.Config, namespace string, now time.Time) (*Client, err
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	return scheme, errors.Join(v1beta2.AddToScheme(scheme), corev1.AddToScheme(scheme), coordinationv1.AddToScheme(scheme),
-		appsv1.AddToScheme(scheme), storagev1.AddToScheme(scheme), metav1.AddMetaToScheme(scheme))
+		appsv1.AddToScheme(scheme), metav1.AddMetaToScheme(scheme))
 }
 
 // kubernetesKinds are those that are read of Kubernetes' own, with their plurals.
@@ -86,10 +84,8 @@ var kubernetesKinds = []struct {
 	{corev1.SchemeGroupVersion, "Pod", apimeta.RESTScopeNamespace},
 	{corev1.SchemeGroupVersion, "Event", apimeta.RESTScopeNamespace},
 	{corev1.SchemeGroupVersion, "PersistentVolume", apimeta.RESTScopeRoot},
-	{corev1.SchemeGroupVersion, "PersistentVolumeClaim", apimeta.RESTScopeNamespace},
 	{coordinationv1.SchemeGroupVersion, "Lease", apimeta.RESTScopeNamespace},
 	{appsv1.SchemeGroupVersion, "Deployment", apimeta.RESTScopeNamespace},
-	{storagev1.SchemeGroupVersion, "VolumeAttachment", apimeta.RESTScopeRoot},
 	{schema.GroupVersion{Group: "apiextensions.k8s.io", Version: "v1"}, "CustomResourceDefinition", apimeta.RESTScopeRoot},
 }
 

@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// The reads, one for each list of Objects. A command restricts them with Named, Where, Labelled and In.
+// The reads, one for each list of Objects. A command restricts them with Named, Where and In.
 var (
 	Volumes          = custom("volumes", func(w *world.World) client.ObjectList { return &w.Volumes })
 	Attachments      = custom("volumeattachments", func(w *world.World) client.ObjectList { return &w.Attachments })
@@ -34,8 +34,6 @@ var (
 	LeasesEverywhere  = everywhere("coordination.k8s.io", "leases", func(w *world.World) client.ObjectList { return &w.Leases })
 	VolumesEverywhere = everywhere(v1beta2.GroupVersion.Group, "volumes", func(w *world.World) client.ObjectList { return &w.Volumes })
 	PodsEverywhere    = everywhere("", "pods", func(w *world.World) client.ObjectList { return &w.Pods })
-	CSIAttachments    = everywhere("storage.k8s.io", "volumeattachments",
-		func(w *world.World) client.ObjectList { return &w.CSIAttachments })
 	PersistentVolumes = everywhere("", "persistentvolumes", func(w *world.World) client.ObjectList { return &w.PersistentVolumes })
 	Definitions       = everywhere("apiextensions.k8s.io", "customresourcedefinitions",
 		func(w *world.World) client.ObjectList { return &w.Definitions })

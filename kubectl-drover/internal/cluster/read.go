@@ -59,12 +59,6 @@ func (r Read) Where(field, value string) Read {
 // Named restricts a read to the object of that name.
 func (r Read) Named(name string) Read { return r.Where("metadata.name", name) }
 
-// Labelled restricts a read to objects with a label.
-func (r Read) Labelled(key, value string) Read {
-	r.options = append(slices.Clone(r.options), client.MatchingLabels{key: value})
-	return r
-}
-
 // In reads from another namespace than that of Drover.
 func (r Read) In(namespace string) Read {
 	r.options = append(slices.Clone(r.options), client.InNamespace(namespace))

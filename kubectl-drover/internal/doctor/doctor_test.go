@@ -169,3 +169,10 @@ func ticket(volume, reason string) v1beta2.VolumeAttachment {
 		AttachmentTicketStatuses: map[string]v1beta2.AttachmentTicketStatus{"t": {Conditions: []v1beta2.Condition{
 			condition(v1beta2.TicketSatisfied, reason, 0)}}}}}
 }
+
+// Where this clock is ahead, every lease seems old: a person has to see both times.
+func TestALeaseThatSeemsOldNamesTheClock(t *testing.T) {
+	w := led()
+	w.Leases.Items[0] = lease("attach-controller", 31*time.Second)
+	require.Contains(t, Examine(w)[0].Message, " Its lease was renewed at 2026-08-01T11:59:29Z, and the clock here is at 2026-08-01T12:00:00Z.")
+}

@@ -73,8 +73,12 @@ func Leaders(w *world.World) []Finding {
 			out = append(out, Finding{Object: ref, Reason: ReasonNotInstalled, Severity: Info, Guide: "docs/install.md", Command: show,
 				Message: "It has neither a Deployment nor a lease, so " + c.does + "."})
 		case c.Leader == "":
+			message := fmt.Sprintf("No %s leads, so %s.", c.Name, c.does)
+			if c.RenewedAt != "" { // a clock that is ahead shows every lease as old
+				message += fmt.Sprintf(" Its lease was renewed at %s, and the clock here is at %s.", c.RenewedAt, w.Now.UTC().Format(time.RFC3339))
+			}
 			out = append(out, Finding{Object: Ref{"Lease", LeaseOf(c.Name)}, Reason: ReasonNoLeader, Severity: Critical, Since: c.RenewedAt,
-				Message: fmt.Sprintf("No %s leads, so %s.", c.Name, c.does), Guide: "docs/install.md", Command: show})
+				Message: message, Guide: "docs/install.md", Command: show})
 		case c.Ready < c.Wanted:
 			out = append(out, Finding{Object: ref, Reason: ReasonNotReady, Severity: Warning, Guide: "docs/install.md", Command: show,
 				Message: fmt.Sprintf("%d of %d pods are ready.", c.Ready, c.Wanted)})

@@ -8,7 +8,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -46,7 +45,6 @@ type World struct {
 	Deployments       appsv1.DeploymentList
 	Pods              corev1.PodList
 	Events            corev1.EventList
-	CSIAttachments    storagev1.VolumeAttachmentList
 	PersistentVolumes corev1.PersistentVolumeList
 	Definitions       metav1.PartialObjectMetadataList
 }
