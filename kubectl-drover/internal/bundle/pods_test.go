@@ -13,7 +13,8 @@ func TestPodsOfOthersAreNotOfTheSystem(t *testing.T) {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{key: value}}}
 	}
 	owned := func(version string) *corev1.Pod {
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{APIVersion: version, Kind: "ShareManager"}}}}
+		owners := []metav1.OwnerReference{{APIVersion: version, Kind: "ShareManager"}}
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{OwnerReferences: owners}}
 	}
 	for _, pod := range []*corev1.Pod{labelled("app", "im-monitor"), labelled("app", "longhorn-manager"), labelled("app", "csi-attacher"),
 		labelled("longhorn.io/component", "instance-manager"), labelled("app.kubernetes.io/name", "longhorn"), owned("longhorn.io/v1beta2")} {

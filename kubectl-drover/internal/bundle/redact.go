@@ -68,8 +68,8 @@ func Object(value any) any {
 	return value
 }
 
-// hidden returns what stands for a credential of any shape: its texts and numbers are left out. What is empty stays, as does what is true or
-// false.
+// hidden returns what stands for a credential of any shape: its texts and numbers are left out. What is empty stays, as does what is true
+// or false.
 func hidden(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

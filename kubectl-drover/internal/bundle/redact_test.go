@@ -53,7 +53,9 @@ func TestNoFormOfACredentialGetsIntoAReport(t *testing.T) {
 		require.NotContains(t, Text(text), "hunter2", text)
 		require.Contains(t, Text(text), "kept", text)
 	}
-	for _, text := range []string{"secret name kept", "the token expired", "secretName: kept", "credential-secret-ref=kept", "https://host:80/a"} {
+	for _, text := range []string{
+		"secret name kept", "the token expired", "secretName: kept", "credential-secret-ref=kept", "https://host:80/a",
+	} {
 		require.Equal(t, text, Text(text))
 	}
 	object := Object(map[string]any{

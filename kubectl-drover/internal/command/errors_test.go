@@ -40,7 +40,8 @@ func TestErrorsNameTheNextStep(t *testing.T) {
 func TestSuggestedCommandsAreForTheClusterThatWasNamed(t *testing.T) {
 	frame := NewFrame(discarded())
 	flags := frame.Root("test").PersistentFlags()
-	require.NoError(t, flags.Parse([]string{"--kubeconfig", "/tmp/config", "--context", "prod", "--as", "alice", "--as-group", "ops", "--token", "secret"}))
+	require.NoError(t, flags.Parse([]string{"--kubeconfig", "/tmp/config", "--context", "prod", "--as", "alice",
+		"--as-group", "ops", "--token", "secret"}))
 	require.Equal(t, []string{"--kubeconfig", "/tmp/config", "--context", "prod", "--as", "alice", "--as-group", "ops"}, frame.connection())
 
 	s := newScenario(t, "common.yaml", "outage/objects.yaml")
