@@ -61,7 +61,7 @@ func (f *Frame) snapshotsPrune() Command {
 		Use:   "prune VOLUME",
 		Short: "Delete old snapshots of a volume, after a preview of what goes",
 		Long: `prune deletes Snapshot objects, by which their data is merged into what builds on them. The --keep newest stay, and what is younger than
---older-than. A snapshot that a Backup, a clone, a revert or an upgrade needs now is refused, and so are that of a VolumeSnapshot of
+--older-than. Only restore points count: ready, with a time, not marked removed, not taken by the system. Whatever else there is stays. A snapshot that a Backup, a clone, a revert or an upgrade needs now is refused, and so are that of a VolumeSnapshot of
 Kubernetes and the one that the volume's head builds on.`,
 		Example: `  kubectl drover snapshots prune vol-1 --keep 3 --dry-run
   kubectl drover snapshots prune vol-1 --keep 3 --older-than 72h --yes`,
@@ -77,7 +77,7 @@ Kubernetes and the one that the volume's head builds on.`,
 			return f.runPrune(cmd.Context(), args[0], rule, agreed)
 		},
 	}
-	cmd.Flags().IntVar(&rule.Keep, "keep", 0, "how many of the newest stay")
+	cmd.Flags().IntVar(&rule.Keep, "keep", 0, "how many of the newest restore points stay")
 	cmd.Flags().DurationVar(&rule.OlderThan, "older-than", 0, "what is younger stays")
 	agreed.add(cmd)
 	return Command{Command: cmd, Rights: append(rightsOf(snapshotReads("")...), cluster.DeleteSnapshots)}

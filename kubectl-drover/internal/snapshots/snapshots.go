@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/kubectl-drover/internal/terminal"
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // volumeHead is what is written to; it builds on the newest snapshot.
@@ -32,6 +33,8 @@ type Snapshot struct {
 	Purpose string `json:"purpose"`
 	// Needed is why it must stay for now, as a sentence; empty where nothing needs it.
 	Needed string `json:"needed,omitempty"`
+	// NotCounted is why a volume cannot be brought back to it, or nobody asked that it can, as a sentence; empty for a restore point.
+	NotCounted string `json:"notCounted,omitempty"`
 }
 
 // Tree is the report of a volume's snapshots.
@@ -48,7 +51,8 @@ func Of(w *world.World, volume string) Tree {
 	for i := range w.Snapshots.Items {
 		if s := &w.Snapshots.Items[i]; s.Spec.Volume == volume {
 			tree.Snapshots = append(tree.Snapshots, Snapshot{Name: s.Name, Parent: s.Status.Parent, Taken: s.Status.CreationTime,
-				SizeBytes: s.Status.Size, Ready: s.Status.ReadyToUse, Deleting: s.DeletionTimestamp != nil, Purpose: purpose(w, s), Needed: needed(w, s)})
+				SizeBytes: s.Status.Size, Ready: s.Status.ReadyToUse, Deleting: s.DeletionTimestamp != nil, Purpose: purpose(w, s), Needed: needed(w, s),
+				NotCounted: notCounted(s)})
 		}
 	}
 	slices.SortFunc(tree.Snapshots, func(a, b Snapshot) int {
@@ -69,16 +73,45 @@ func taken(s Snapshot) time.Time {
 // csiName is the form of the names of snapshots that were taken for a VolumeSnapshot of Kubernetes.
 var csiName = regexp.MustCompile(`^snapshot-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-func purpose(w *world.World, s *v1beta2.Snapshot) string {
-	what := "system"
+// takenBySystem is the purpose of a snapshot that nobody asked for: the system took it, as for a rebuild.
+const takenBySystem = "system"
+
+// origin is who asked for the snapshot, in words.
+func origin(s *v1beta2.Snapshot) string {
 	switch job := cmp.Or(s.Spec.Labels[v1beta2.LabelRecurringJob], s.Status.Labels[v1beta2.LabelRecurringJob]); {
 	case job != "":
-		what = "recurring job " + job
+		return "recurring job " + job
 	case csiName.MatchString(s.Name):
-		what = "VolumeSnapshot of Kubernetes"
+		return "VolumeSnapshot of Kubernetes"
 	case s.Spec.CreateSnapshot || s.Status.UserCreated:
-		what = "person"
+		return "person"
 	}
+	return takenBySystem
+}
+
+// notCounted states why the snapshot is no restore point: pruning neither counts it among those that stay nor deletes it.
+func notCounted(s *v1beta2.Snapshot) string {
+	_, err := time.Parse(time.RFC3339, s.Status.CreationTime)
+	ready := conditions.Get(s.Status.Conditions, v1beta2.SnapshotReady)
+	switch {
+	case s.DeletionTimestamp != nil:
+		return "It is being deleted."
+	case s.Status.MarkRemoved:
+		return "The engine marked it removed: it waits for a purge."
+	case ready != nil && ready.Status != v1beta2.ConditionTrue:
+		return cmp.Or(ready.Message, fmt.Sprintf("It is not ready: %s.", ready.Reason))
+	case !s.Status.ReadyToUse:
+		return cmp.Or(s.Status.Error, "It is not ready.")
+	case err != nil:
+		return "It has no creation time."
+	case origin(s) == takenBySystem:
+		return "The system took it."
+	}
+	return ""
+}
+
+func purpose(w *world.World, s *v1beta2.Snapshot) string {
+	what := origin(s)
 	for i := range w.Backups.Items {
 		if b := &w.Backups.Items[i]; b.Spec.SnapshotName == s.Name {
 			what += fmt.Sprintf(", Backup %s (%s)", b.Name, cmp.Or(b.Status.State, "not begun"))

@@ -1,0 +1,61 @@
+package snapshots
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/kubectl-drover/internal/world"
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+var noon = time.Date(2026, time.August, 1, 12, 0, 0, 0, time.UTC)
+
+// usable is a snapshot that a person asked for, taken so many days ago.
+func usable(name string, days int) v1beta2.Snapshot {
+	return v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1beta2.SnapshotSpec{Volume: "vol-1", CreateSnapshot: true},
+		Status: v1beta2.SnapshotStatus{ReadyToUse: true, UserCreated: true, CreationTime: noon.AddDate(0, 0, -days).Format(time.RFC3339)}}
+}
+
+func changed(s v1beta2.Snapshot, change func(*v1beta2.Snapshot)) v1beta2.Snapshot {
+	change(&s)
+	return s
+}
+
+// --keep leaves that many snapshots that the volume can be brought back to: none of them is one that cannot be used.
+func TestOnlyRestorePointsAreCountedAmongThoseThatStay(t *testing.T) {
+	unready := func(reason string) func(*v1beta2.Snapshot) {
+		return func(s *v1beta2.Snapshot) {
+			s.Status.ReadyToUse = false
+			s.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse, Reason: reason}}
+		}
+	}
+	for name, change := range map[string]func(*v1beta2.Snapshot){
+		"failed": func(s *v1beta2.Snapshot) {
+			unready(v1beta2.ReasonFailed)(s)
+			s.Status.CreationTime = ""
+		},
+		"not taken, without conditions": func(s *v1beta2.Snapshot) { s.Status = v1beta2.SnapshotStatus{} },
+		"of an unreadable time":         func(s *v1beta2.Snapshot) { s.Status.CreationTime = "yesterday" },
+		"lost":                          unready(v1beta2.ReasonLost),
+		"marked removed":                func(s *v1beta2.Snapshot) { s.Status.MarkRemoved = true },
+		"of the system":                 func(s *v1beta2.Snapshot) { s.Spec.CreateSnapshot, s.Status.UserCreated = false, false },
+		"being deleted":                 func(s *v1beta2.Snapshot) { s.DeletionTimestamp = &metav1.Time{Time: noon} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world.World{Now: noon}
+			w.Snapshots.Items = []v1beta2.Snapshot{usable("a", 9), usable("b", 8), usable("c", 7),
+				changed(usable("x", 3), change), changed(usable("y", 2), change), changed(usable("z", 1), change)}
+			plan := Prune(Of(w, "vol-1"), Rule{Keep: 2})
+			require.Len(t, plan.Delete, 1)
+			require.Equal(t, "a", plan.Delete[0].Name)
+			require.Equal(t, 2, plan.Kept)
+			require.Len(t, plan.NotCounted, 3)
+			for _, s := range plan.NotCounted {
+				require.NotEmpty(t, s.NotCounted)
+			}
+		})
+	}
+}
