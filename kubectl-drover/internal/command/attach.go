@@ -36,6 +36,9 @@ the volume's own work have tickets, too, which are shown and never touched. The 
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.complete(map[string]cluster.Right{"Volume": cluster.Volumes.Right}),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := emptyFlag(cmd, "ticket"); err != nil {
+				return err
+			}
 			if wish.Node == "" {
 				return errors.New("name the node: --node NODE; list nodes with: kubectl get lhn --all-namespaces")
 			}
@@ -57,7 +60,7 @@ func (f *Frame) runAttach(cmd *cobra.Command, volume string, wish attachment.Wis
 	if err != nil {
 		return err
 	}
-	if wish.Node, err = lookup(ctx, t.client, "Node", wish.Node, cluster.Nodes.Right); err != nil {
+	if wish.Node, err = lookupComplete(ctx, t.client, "Node", wish.Node, cluster.Nodes.Right); err != nil {
 		return err
 	}
 	change, err := t.apply(ctx, func(w *world.World) (attachment.Change, error) { return attachment.Attach(w, t.volume, wish) })

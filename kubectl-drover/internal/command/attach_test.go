@@ -50,7 +50,7 @@ func TestAttachWritesOneTicketAndDetachRemovesIt(t *testing.T) {
 
 	t.Run("a ticket beside that of a pod", func(t *testing.T) {
 		before := s.attachment("shared-1").Spec.AttachmentTickets["csi-9c2e"]
-		got := s.run("attach", "sh", "--node", "node-1")
+		got := s.run("attach", "shared-1", "--node", "node-1")
 		require.Empty(t, got.err)
 		s.golden("attach/attach.txt", got.out)
 		require.Equal(t, map[string]v1beta2.AttachmentTicket{"csi-9c2e": before, "by-hand": {ID: "by-hand", Type: v1beta2.AttacherLonghornAPI,

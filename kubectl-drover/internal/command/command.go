@@ -94,8 +94,8 @@ func (f *Frame) Root(version string) *cobra.Command {
 		Short: "Show what Drover's controllers know, decide and wait for",
 		Long: `kubectl drover shows a Drover installation from its objects alone: it asks the API server, no controller and no data plane.
 
-The namespace is that of -n; without it, the one with leases of Drover's controllers. Names are accepted by a unique
-prefix. All of kubectl's flags for connections are accepted: kubectl options lists them.
+The namespace is that of -n; without it, the one with leases of Drover's controllers. Commands that only read accept a unique
+prefix of a name, those that write the complete name. All of kubectl's flags for connections are accepted: kubectl options lists them.
 
 ` + exitCodes,
 		Version:       strings.TrimSpace(version),

@@ -24,6 +24,9 @@ shown and never removed: the volume stays attached for as long as one of them wa
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.complete(map[string]cluster.Right{"Volume": cluster.Volumes.Right}),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := emptyFlag(cmd, "ticket", "node"); err != nil {
+				return err
+			}
 			return f.runDetach(cmd, args[0], which, wait)
 		},
 	}

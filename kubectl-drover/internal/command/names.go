@@ -16,7 +16,10 @@ const shownNames = 8
 
 // resolve returns the one name that is given, or that begins with it. Otherwise the error lists what there is.
 func resolve(kind, namespace, given string, names []string) (string, error) {
-	if slices.Contains(names, given) {
+	switch {
+	case given == "":
+		return "", fmt.Errorf("the name of the %s is empty", kind)
+	case slices.Contains(names, given):
 		return given, nil
 	}
 	var matches []string
@@ -39,6 +42,26 @@ func resolve(kind, namespace, given string, names []string) (string, error) {
 		kind, namespace, given, some(names), namespace, plural)
 }
 
+// resolveComplete returns the name that is given, if there is one like it: what is written belongs to no other one that begins so.
+func resolveComplete(kind, namespace, given string, names []string) (string, error) {
+	name, err := resolve(kind, namespace, given, names)
+	if err == nil && name != given {
+		return "", fmt.Errorf("no %s in namespace %s is called %s, but %s begins so: a command that writes takes the complete name",
+			kind, namespace, given, name)
+	}
+	return name, err
+}
+
+// emptyFlag refuses flags that are given without a value, as by a variable of a shell that is not set: they would select everything.
+func emptyFlag(cmd *cobra.Command, flags ...string) error {
+	for _, name := range flags {
+		if flag := cmd.Flags().Lookup(name); flag.Changed && flag.Value.String() == "" {
+			return fmt.Errorf("--%s is empty: give it a value, or leave it out", name)
+		}
+	}
+	return nil
+}
+
 func some(names []string) string {
 	if len(names) <= shownNames {
 		return strings.Join(names, ", ")
@@ -46,13 +69,22 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shownNames], ", "), len(names)-shownNames)
 }
 
-// lookup resolves a name against the API server. kind is as in the API: Volume.
+// lookup resolves a name, or how one begins, against the API server. kind is as in the API: Volume.
 func lookup(ctx context.Context, client *cluster.Client, kind, given string, right cluster.Right) (string, error) {
 	names, err := client.Names(ctx, kind, right)
 	if err != nil {
 		return "", err
 	}
 	return resolve(kind, client.Namespace, given, names)
+}
+
+// lookupComplete is lookup for a command that writes: it takes the complete name alone.
+func lookupComplete(ctx context.Context, client *cluster.Client, kind, given string, right cluster.Right) (string, error) {
+	names, err := client.Names(ctx, kind, right)
+	if err != nil {
+		return "", err
+	}
+	return resolveComplete(kind, client.Namespace, given, names)
 }
 
 // resolveEither resolves the name of a volume or node: node/NAME is a node's, volume/NAME a volume's; else a volume comes first.

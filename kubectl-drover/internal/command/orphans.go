@@ -29,6 +29,9 @@ which it is an orphan, what was decided, and whether deleting it destroys data.`
   kubectl drover orphans delete vol-1-r-1a2b`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := emptyFlag(cmd, "node"); err != nil {
+				return err
+			}
 			_, w, err := f.observeOrphans(cmd.Context())
 			if err != nil {
 				return err
@@ -91,6 +94,9 @@ evaluates each of them again before the call. --node and --all-approved select w
   kubectl drover orphans delete --all-approved --include-data --yes`,
 		ValidArgsFunction: f.completeOrphans,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := emptyFlag(cmd, "node"); err != nil {
+				return err
+			}
 			s.Names = args
 			if len(args) == 0 && s.Node == "" && !s.Approved {
 				return errors.New("name orphans, or select them with --node or --all-approved; list all with: kubectl drover orphans")

@@ -78,6 +78,13 @@ func TestOrphansAreDeletedOnlyWhenAPersonAgreed(t *testing.T) {
 	t.Run("nothing is selected by nothing", func(t *testing.T) {
 		require.Contains(t, s.run("orphans", "delete", "--yes").err, "error: name orphans, or select them with --node or --all-approved")
 	})
+	t.Run("only a complete name is deleted", func(t *testing.T) {
+		for given, want := range map[string]string{"gone-1-e": "no orphan is called gone-1-e; ", "": "the name of the orphan is empty"} {
+			require.Contains(t, s.run("orphans", "delete", given, "--yes").err, want)
+		}
+		require.Contains(t, s.run("orphans", "delete", "--all-approved", "--node", "", "--yes").err, "--node is empty")
+		require.True(t, s.orphanExists("orphan-aa06"))
+	})
 	t.Run("no at a terminal", func(t *testing.T) {
 		got := s.answering("no", "orphans", "delete", "gone-1-e-0")
 		require.Equal(t, ExitFailed, got.code)

@@ -28,7 +28,7 @@ engine reported last.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.complete(map[string]cluster.Right{"Volume": cluster.Volumes.Right}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, _, tree, err := f.observeSnapshots(cmd.Context(), args[0])
+			_, _, tree, err := f.observeSnapshots(cmd.Context(), args[0], lookup)
 			if err != nil {
 				return err
 			}
@@ -38,12 +38,14 @@ engine reported last.`,
 	return Command{Command: cmd, Rights: rightsOf(snapshotReads("")...), Under: []Command{f.snapshotsPrune()}}
 }
 
-func (f *Frame) observeSnapshots(ctx context.Context, given string) (*cluster.Client, *world.World, snapshots.Tree, error) {
+// observeSnapshots reads the snapshots of the volume whose name is resolved so.
+func (f *Frame) observeSnapshots(ctx context.Context, given string,
+	resolved func(context.Context, *cluster.Client, string, string, cluster.Right) (string, error)) (*cluster.Client, *world.World, snapshots.Tree, error) {
 	client, err := f.connect(ctx)
 	if err != nil {
 		return nil, nil, snapshots.Tree{}, err
 	}
-	volume, err := lookup(ctx, client, "Volume", given, cluster.Volumes.Right)
+	volume, err := resolved(ctx, client, "Volume", given, cluster.Volumes.Right)
 	if err != nil {
 		return nil, nil, snapshots.Tree{}, err
 	}
@@ -84,7 +86,7 @@ Kubernetes and the one that the volume's head builds on.`,
 }
 
 func (f *Frame) runPrune(ctx context.Context, volume string, rule snapshots.Rule, agreed consent) error {
-	client, w, tree, err := f.observeSnapshots(ctx, volume)
+	client, w, tree, err := f.observeSnapshots(ctx, volume, lookupComplete)
 	if err != nil {
 		return err
 	}

@@ -40,13 +40,13 @@ type ticketWriter struct {
 	volume string
 }
 
-// ticketWriter resolves the volume's name.
+// ticketWriter checks the volume's name.
 func (f *Frame) ticketWriter(ctx context.Context, given string) (*ticketWriter, error) {
 	client, err := f.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	name, err := lookup(ctx, client, "Volume", given, cluster.Volumes.Right)
+	name, err := lookupComplete(ctx, client, "Volume", given, cluster.Volumes.Right)
 	return &ticketWriter{Frame: f, client: client, volume: name}, err
 }
 

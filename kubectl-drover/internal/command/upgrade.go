@@ -74,14 +74,6 @@ func (f *Frame) completeUpgrades() cobra.CompletionFunc {
 	return f.complete(map[string]cluster.Right{"DataEngineUpgradeManager": cluster.Upgrades.Right})
 }
 
-// upgradeNamed returns the complete name; an empty one stays.
-func (f *Frame) upgradeNamed(ctx context.Context, client *cluster.Client, args []string) (string, error) {
-	if len(args) == 0 {
-		return "", nil
-	}
-	return lookup(ctx, client, "DataEngineUpgradeManager", args[0], cluster.Upgrades.Right)
-}
-
 func (f *Frame) upgradeWatch() Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
@@ -101,9 +93,11 @@ Exit codes: 0 the upgrade is completed; 2 it ended otherwise: in error, or abort
 			if err != nil {
 				return err
 			}
-			name, err := f.upgradeNamed(cmd.Context(), client, args)
-			if err != nil {
-				return err
+			name := ""
+			if len(args) > 0 {
+				if name, err = lookup(cmd.Context(), client, "DataEngineUpgradeManager", args[0], cluster.Upgrades.Right); err != nil {
+					return err
+				}
 			}
 			return f.watchUpgrade(cmd.Context(), client, name, timeout)
 		},
@@ -198,7 +192,7 @@ func (f *Frame) upgradeChange(verb, short string, decide func(*v1beta2.DataEngin
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.completeUpgrades(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.changeUpgrade(cmd.Context(), args, decide, nil)
+			return f.changeUpgrade(cmd.Context(), args[0], decide, nil)
 		},
 	}
 	return Command{Command: cmd, Rights: changeRights()}
@@ -216,7 +210,7 @@ the other nodes keep the old one. resume takes it back.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.completeUpgrades(),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.changeUpgrade(cmd.Context(), args, upgrade.Abort, &agreed)
+			return f.changeUpgrade(cmd.Context(), args[0], upgrade.Abort, &agreed)
 		},
 	}
 	agreed.add(cmd)
@@ -225,13 +219,13 @@ the other nodes keep the old one. resume takes it back.`,
 
 // changeUpgrade decides by what is stored and writes that, again where the upgrade changed meanwhile. What was agreed to once is not asked
 // again unless it has another effect.
-func (f *Frame) changeUpgrade(ctx context.Context, args []string, decide func(*v1beta2.DataEngineUpgradeManager) (upgrade.Change, error),
+func (f *Frame) changeUpgrade(ctx context.Context, given string, decide func(*v1beta2.DataEngineUpgradeManager) (upgrade.Change, error),
 	agreed *consent) error {
 	client, err := f.connect(ctx)
 	if err != nil {
 		return err
 	}
-	name, err := f.upgradeNamed(ctx, client, args)
+	name, err := lookupComplete(ctx, client, "DataEngineUpgradeManager", given, cluster.Upgrades.Right)
 	if err != nil {
 		return err
 	}

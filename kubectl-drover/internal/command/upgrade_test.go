@@ -112,7 +112,7 @@ func TestAnUpgradeIsPausedResumedAndAborted(t *testing.T) {
 	require.True(t, s.upgrade("upgrade-1").Spec.Paused)
 	require.Contains(t, s.run("upgrade", "pause", "upgrade-1").out, "It is paused already.")
 
-	require.Contains(t, s.run("upgrade", "resume", "upg").out, "It goes on.")
+	require.Contains(t, s.run("upgrade", "resume", "upgrade-1").out, "It goes on.")
 	require.False(t, s.upgrade("upgrade-1").Spec.Paused)
 
 	got = s.answering("no", "upgrade", "abort", "upgrade-1")

@@ -1,6 +1,7 @@
 package orphans
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 
 // Selection is which orphans are meant. With names the others narrow what the names mean.
 type Selection struct {
-	// Names are names of instances or of Orphans, or how one begins that no other one begins with.
+	// Names are complete names of instances or of Orphans.
 	Names []string
 	// Node selects those of one node; Approved those that policy would delete, and that wait for nothing but time.
 	Node     string
@@ -46,7 +47,7 @@ func Choose(all []Orphan, s Selection) (Plan, error) {
 	if len(s.Names) > 0 {
 		chosen = nil
 		for _, name := range s.Names {
-			o, err := Named(pool, name)
+			o, err := Complete(pool, name)
 			if err != nil {
 				return plan, err
 			}
@@ -85,15 +86,29 @@ func refusal(o *Orphan, s Selection) string {
 
 // Named returns the orphan of the name of an instance or an object, or of a beginning that only one has.
 func Named(all []Orphan, name string) (*Orphan, error) {
-	found := matching(all, func(o *Orphan) bool { return o.Instance == name || o.Object == name })
-	if len(found) == 0 {
+	found := called(all, name)
+	if len(found) == 0 && name != "" {
 		found = matching(all, func(o *Orphan) bool { return strings.HasPrefix(o.Instance, name) || strings.HasPrefix(o.Object, name) })
 	}
-	switch len(found) {
-	case 1:
+	return only(found, name, ", or begins so")
+}
+
+// Complete returns the orphan of the complete name of an instance or an object.
+func Complete(all []Orphan, name string) (*Orphan, error) { return only(called(all, name), name, "") }
+
+func called(all []Orphan, name string) []*Orphan {
+	return matching(all, func(o *Orphan) bool { return o.Instance == name || o.Object == name })
+}
+
+// only returns the one that was found by a name; besides is what was looked for in addition.
+func only(found []*Orphan, name, besides string) (*Orphan, error) {
+	switch {
+	case name == "":
+		return nil, errors.New("the name of the orphan is empty; list all with: kubectl drover orphans")
+	case len(found) == 1:
 		return found[0], nil
-	case 0:
-		return nil, fmt.Errorf("no orphan is called %s, or begins so; list all with: kubectl drover orphans", name)
+	case len(found) == 0:
+		return nil, fmt.Errorf("no orphan is called %s%s; list all with: kubectl drover orphans", name, besides)
 	}
 	var which []string
 	for _, o := range found {

@@ -1,0 +1,43 @@
+package command
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A volume that was deleted does not pass its name to one that only begins so, and an unset variable of a shell names nothing.
+func TestACommandThatWritesTakesACompleteName(t *testing.T) {
+	const namespace = "longhorn-system"
+	name, err := resolve("Volume", namespace, "vol-1", []string{"vol-10"})
+	require.NoError(t, err)
+	require.Equal(t, "vol-10", name)
+
+	_, err = resolveComplete("Volume", namespace, "vol-1", []string{"vol-10"})
+	require.EqualError(t, err, "no Volume in namespace longhorn-system is called vol-1, but vol-10 begins so: a command that writes takes the "+
+		"complete name")
+	name, err = resolveComplete("Volume", namespace, "vol-1", []string{"vol-1", "vol-10"})
+	require.NoError(t, err)
+	require.Equal(t, "vol-1", name)
+	for _, names := range [][]string{nil, {"vol-1"}, {"vol-1", "vol-2"}} {
+		_, err = resolve("Volume", namespace, "", names)
+		require.EqualError(t, err, "the name of the Volume is empty")
+		_, err = resolveComplete("Volume", namespace, "", names)
+		require.EqualError(t, err, "the name of the Volume is empty")
+	}
+}
+
+// An empty flag would select more than without it was meant: it fails before anything is asked.
+func TestAnEmptyFlagSelectsNothing(t *testing.T) {
+	for _, line := range [][]string{
+		{"detach", "vol-1", "--ticket", "", "--all"},
+		{"detach", "vol-1", "--node", "", "--all"},
+		{"attach", "vol-1", "--node", "node-1", "--ticket", ""},
+		{"orphans", "delete", "--all-approved", "--node", "", "--yes"},
+	} {
+		s := &scenario{t: t, namespace: "longhorn-system", kubeconfig: "/nonexistent"}
+		got := s.run(line...)
+		require.Equal(t, ExitFailed, got.code)
+		require.Regexp(t, `^error: --(ticket|node) is empty: give it a value, or leave it out\n$`, got.err, "%v", line)
+	}
+}
