@@ -15,7 +15,8 @@ import (
 )
 
 // orphanReads are the reads about orphans, and about what still needs their data.
-var orphanReads = []cluster.Read{cluster.Orphans, cluster.Volumes, cluster.Replicas}
+var orphanReads = []cluster.Read{cluster.Orphans, cluster.Volumes, cluster.Replicas, cluster.Engines, cluster.Nodes,
+	cluster.PersistentVolumes.Otherwise("what may be the last copy of a volume without a Volume is not known: all data of one counts as such")}
 
 func (f *Frame) orphans() Command {
 	var node string
@@ -40,7 +41,7 @@ which it is an orphan, what was decided, and whether deleting it destroys data.`
 			if node != "" {
 				all = slices.DeleteFunc(all, func(o orphans.Orphan) bool { return o.Node != node })
 			}
-			return f.print(orphans.Table{Orphans: all, Now: w.Now})
+			return f.print(orphans.Table{Orphans: all, Unread: w.Unread, Now: w.Now})
 		},
 	}
 	cmd.Flags().StringVar(&node, "node", "", "only those of this node")
@@ -88,7 +89,7 @@ func (f *Frame) orphansDelete() Command {
 		Short: "Delete orphans, after a preview of what goes",
 		Long: `delete deletes Orphan objects, by which im-monitor is asked to end the instances, and to destroy the data where the preview shows so. It
 evaluates each of them again before the call. --node and --all-approved select without names: data is left alone then unless
---include-data is given, and what may be a volume's last copy, or another cluster's, in any case.`,
+--include-data is given, and in any case what policy holds back, what may be a volume's last copy, another cluster's, or still in use.`,
 		Example: `  kubectl drover orphans delete vol-1-r-1a2b
   kubectl drover orphans delete --node node-1 --dry-run
   kubectl drover orphans delete --all-approved --include-data --yes`,

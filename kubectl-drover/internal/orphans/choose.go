@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // Selection is which orphans are meant. With names the others narrow what the names mean.
@@ -33,11 +31,8 @@ type Left struct {
 	Reason string `json:"reason"`
 }
 
-// approved are the decisions by which policy deletes the orphan itself, once its time has come or a dry run ends.
-var approved = []string{v1beta2.ReasonApproved, v1beta2.ReasonGracePeriod, v1beta2.ReasonRateLimited, v1beta2.ReasonDryRun}
-
 // Choose selects. An orphan that a person names is deleted, whatever it is; of those that only a selector names, what destroys data is left
-// alone unless Data says otherwise, and what may be a volume's last copy in any case.
+// alone unless Data says otherwise, and what is held back in any case: what may be a volume's last copy, or still be used.
 func Choose(all []Orphan, s Selection) (Plan, error) {
 	plan := Plan{Delete: []Orphan{}, Left: []Left{}}
 	pool := slices.DeleteFunc(slices.Clone(all), func(o Orphan) bool {
@@ -74,10 +69,8 @@ func refusal(o *Orphan, s Selection) string {
 		return "It is deleted already."
 	case byName:
 		return ""
-	case o.lastCopy:
-		return "It may be the last copy of volume " + o.Volume + ": name it to delete it."
-	case o.Orphaned.Reason == v1beta2.ReasonForeignData:
-		return "Its data may be another cluster's: name it to delete it."
+	case o.Held != "":
+		return strings.TrimSuffix(o.Held, ".") + "; name it to delete it."
 	case o.DestroysData && !s.Data:
 		return "Its data would be destroyed: add --include-data, or name it."
 	}

@@ -44,8 +44,8 @@ type Orphan struct {
 	// Warnings are sentences on what to consider before.
 	Warnings []string `json:"warnings,omitempty"`
 
-	// lastCopy: the volume exists, and none of its Replicas is healthy by its object.
-	lastCopy bool
+	// Held is why only a person who names the orphan deletes it, as a sentence; empty where a selector may, too.
+	Held string `json:"held,omitempty"`
 }
 
 // Condition is what one condition of the Orphan says; without a reason it says nothing.
@@ -83,6 +83,7 @@ func one(w *world.World, object *v1beta2.Orphan) Orphan {
 		o.DeletedBy = cmp.Or(conditions.Reason(list, v1beta2.OrphanDeletionReason), "person")
 	}
 	o.addEffect(w, object)
+	o.Held = o.heldBy(w, object)
 	return o
 }
 
@@ -124,7 +125,10 @@ func (o *Orphan) addEffect(w *world.World, object *v1beta2.Orphan) {
 	case o.Type == v1beta2.OrphanTypeReplicaData && o.DataEngine == v1beta2.DataEngineV1:
 		o.Effect = "Only the Orphan goes: the directory stays on the disk, remove it there by hand."
 	case o.Type == v1beta2.OrphanTypeEngineInstance:
-		o.Effect = fmt.Sprintf("Ends the engine on node %s; it serves no volume.", o.Node)
+		o.Effect = fmt.Sprintf("Ends the engine on node %s.", o.Node)
+		if o.Orphaned.Reason == v1beta2.ReasonNoOwnerCR {
+			o.Effect = fmt.Sprintf("Ends the engine on node %s; a volume without objects may still be using it.", o.Node)
+		}
 	case o.DataEngine == v1beta2.DataEngineV1:
 		o.Effect = fmt.Sprintf("Ends the process on node %s; the data stays on the disk.", o.Node)
 	case claims(replicaOf(w, o.Instance), o.Node):
@@ -141,22 +145,13 @@ func (o *Orphan) addEffect(w *world.World, object *v1beta2.Orphan) {
 
 // addWarnings is about data that would be destroyed.
 func (o *Orphan) addWarnings(w *world.World) {
-	exists := slices.ContainsFunc(w.Volumes.Items, func(v v1beta2.Volume) bool { return v.Name == o.Volume })
-	healthy := 0
-	for i := range w.Replicas.Items {
-		if r := &w.Replicas.Items[i]; r.Spec.VolumeName == o.Volume && r.Name != o.Instance && v1beta2.IsReplicaHealthy(r) {
-			healthy++
-		}
-	}
-	o.lastCopy = exists && healthy == 0
-	switch {
-	case o.lastCopy:
-		o.Warnings = append(o.Warnings, fmt.Sprintf("Volume %s exists and no Replica of it is healthy: this may be its last copy.", o.Volume))
-	case exists:
-		o.Warnings = append(o.Warnings, fmt.Sprintf("Volume %s has %d other replicas that are healthy by their objects.", o.Volume, healthy))
-	case o.Volume != "":
+	if why := o.lastCopy(w); why != "" {
+		o.Warnings = append(o.Warnings, why)
+	} else if !volumeExists(w, o.Volume) {
 		o.Warnings = append(o.Warnings, fmt.Sprintf("Volume %s does not exist: it was deleted, or its objects are missing, as after etcd was "+
 			"restored.", o.Volume))
+	} else {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("Volume %s has %d other replicas that are whole and in use.", o.Volume, o.otherCopies(w)))
 	}
 	if o.Orphaned.Reason == v1beta2.ReasonForeignData {
 		o.Warnings = append(o.Warnings, "The data came with its disk, and may be another cluster's.")

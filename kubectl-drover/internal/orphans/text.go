@@ -2,15 +2,18 @@ package orphans
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"drover.dev/drover/kubectl-drover/internal/finding"
 	"drover.dev/drover/kubectl-drover/internal/terminal"
+	"drover.dev/drover/kubectl-drover/internal/world"
 )
 
 // Table is the report of several orphans.
 type Table struct {
-	Orphans []Orphan `json:"orphans"`
+	Orphans []Orphan       `json:"orphans"`
+	Unread  []world.Unread `json:"unread,omitempty"`
 
 	// Now is what ages are relative to.
 	Now time.Time `json:"-"`
@@ -29,6 +32,12 @@ func names(all []Orphan) []string {
 
 // Text writes one row for each.
 func (t Table) Text(p *terminal.Printer) {
+	defer func() {
+		for _, unread := range t.Unread {
+			p.Line("")
+			p.Line("%s", p.In(terminal.Dim, "Not shown: "+unread.Reason))
+		}
+	}()
 	if len(t.Orphans) == 0 {
 		p.Line("no orphans")
 		return
@@ -104,7 +113,7 @@ func (e Explanation) Text(p *terminal.Printer) {
 	p.Table("", []string{"", "", ""}, rows)
 	p.Line("")
 	p.Line("Deleting it: %s", e.Effect)
-	for _, warning := range e.Warnings {
+	for _, warning := range e.cautions() {
 		p.Line("  %s", p.In(terminal.Warning, warning))
 	}
 	p.Line("")
@@ -124,6 +133,14 @@ func orElse(text, otherwise string) string {
 	return text
 }
 
+// cautions are the warnings, and why the orphan is held back where they do not say that.
+func (o *Orphan) cautions() []string {
+	if o.Held == "" || o.DeletedSince != "" || slices.Contains(o.Warnings, o.Held) {
+		return o.Warnings
+	}
+	return append(slices.Clone(o.Warnings), o.Held)
+}
+
 // Names returns the Orphans that go.
 func (p Plan) Names() []string { return names(p.Delete) }
 
@@ -136,7 +153,7 @@ func (p Plan) Text(out *terminal.Printer) {
 			style = terminal.Warning
 		}
 		rows = append(rows, []terminal.Cell{{Text: o.Instance}, {Text: o.Node}, {Text: o.Orphaned.Reason}, {Text: o.Effect, Style: style}})
-		for _, warning := range o.Warnings {
+		for _, warning := range o.cautions() {
 			rows = append(rows, []terminal.Cell{{}, {}, {}, {Text: "  " + warning, Style: terminal.Warning}})
 		}
 	}
