@@ -62,7 +62,7 @@ func Attach(w *world.World, volume string, wish Wish) (Change, error) {
 	case !exists:
 		return Change{wish.Ticket: &ticket}, nil
 	case stored.Type != v1beta2.AttacherLonghornAPI:
-		return nil, notAPersons(volume, wish.Ticket, stored.Type)
+		return nil, notAPersons(w, volume, wish.Ticket, stored.Type)
 	case stored.NodeID != wish.Node:
 		return nil, fmt.Errorf("ticket %s of volume %s wants node %s already: name another ticket with --ticket, or end that one with: "+
 			"kubectl drover detach %s --ticket %s -n %s", wish.Ticket, volume, orNone(stored.NodeID), volume, wish.Ticket, w.Namespace)
@@ -70,6 +70,9 @@ func Attach(w *world.World, volume string, wish Wish) (Change, error) {
 	ticket.Generation = stored.Generation
 	if maps.Equal(parameters(stored), parameters(ticket)) {
 		return nil, nil
+	}
+	if _, expires := stored.Parameters[v1beta2.TicketExpiresAt]; expires && wish.ExpiresAfter == 0 {
+		ticket.Parameters[v1beta2.TicketExpiresAt] = "" // what a merge does not name stays
 	}
 	ticket.Generation++
 	return Change{wish.Ticket: &ticket}, nil
@@ -96,7 +99,7 @@ func Detach(w *world.World, volume string, which Which) (Change, error) {
 		return nil, err
 	}
 	if ticket, exists := a.Spec.AttachmentTickets[which.Ticket]; which.Ticket != "" && exists && ticket.Type != v1beta2.AttacherLonghornAPI {
-		return nil, notAPersons(volume, which.Ticket, ticket.Type)
+		return nil, notAPersons(w, volume, which.Ticket, ticket.Type)
 	}
 	change := Change{}
 	for id, ticket := range a.Spec.AttachmentTickets {
@@ -134,9 +137,9 @@ func noTicket(w *world.World, a *v1beta2.VolumeAttachment, volume string, which 
 		selected, volume, strings.Join(others, ", "))
 }
 
-func notAPersons(volume, id, kind string) error {
+func notAPersons(w *world.World, volume, id, kind string) error {
 	return fmt.Errorf("ticket %s of volume %s is not a person's but of type %s: it ends with the pod or object that it is for; see: "+
-		"kubectl drover why %s", id, volume, kind, volume)
+		"kubectl drover why %s -n %s", id, volume, kind, volume, w.Namespace)
 }
 
 func orNone(node string) string { return cmp.Or(node, "none") }
