@@ -125,7 +125,8 @@ func TestAnUpgradeIsPausedResumedAndAborted(t *testing.T) {
 	require.Equal(t, "dataengineupgrademanager.longhorn.io/upgrade-1\n", s.answering("y", "upgrade", "abort", "upgrade-1", "-o", "name").out)
 	require.True(t, s.upgrade("upgrade-1").Spec.Abort)
 	got = s.run("upgrade", "pause", "upgrade-1")
-	require.Equal(t, "error: upgrade upgrade-1 is being aborted, or was: resume it first with: kubectl drover upgrade resume upgrade-1\n", got.err)
+	require.Equal(t, "error: upgrade upgrade-1 is being aborted, or was: resume it first with: kubectl drover upgrade resume upgrade-1 -n "+
+		s.namespace+"\n", got.err)
 
 	require.Contains(t, s.run("upgrade", "resume", "upgrade-1").out, "It goes on.")
 	s.setUpgrade("upgrade-1", func(status *v1beta2.DataEngineUpgradeManagerStatus) { status.State = v1beta2.UpgradeStateError })

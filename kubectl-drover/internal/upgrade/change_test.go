@@ -1,0 +1,39 @@
+package upgrade
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+func inState(state string, paused, abort bool) *v1beta2.DataEngineUpgradeManager {
+	u := &v1beta2.DataEngineUpgradeManager{}
+	u.Name, u.Namespace = "upgrade-1", "longhorn-system"
+	u.Spec.Paused, u.Spec.Abort, u.Status.State = paused, abort, state
+	return u
+}
+
+// Any change of the spec of an upgrade in error begins it again: pause must not.
+func TestAnUpgradeInErrorIsNotPaused(t *testing.T) {
+	change, err := Pause(inState(v1beta2.UpgradeStateError, false, false))
+	require.ErrorContains(t, err, "upgrade upgrade-1 is in error and does nothing")
+	require.Empty(t, change.Fields)
+
+	change, err = Pause(inState(v1beta2.UpgradeStateUpgrading, false, false))
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"paused": true}, change.Fields)
+}
+
+// An abort that is under way goes on whatever the spec says: resume does not claim that the upgrade does.
+func TestAnUpgradeIsNotResumedWhileItIsBeingAborted(t *testing.T) {
+	for _, abort := range []bool{true, false} {
+		change, err := Resume(inState(v1beta2.UpgradeStateAborting, false, abort))
+		require.ErrorContains(t, err, "wait until that has ended, then resume")
+		require.Empty(t, change.Fields)
+	}
+	change, err := Resume(inState(v1beta2.UpgradeStateError, false, true))
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"abort": false}, change.Fields)
+}
