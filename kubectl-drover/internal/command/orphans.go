@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -132,42 +133,29 @@ func (f *Frame) runOrphansDelete(ctx context.Context, s orphans.Selection, agree
 		}
 		return f.print(plan)
 	}
-	if err := f.preview(ctx, agreed, plan, "Delete "+plural(len(plan.Delete), "orphan")+"?"); err != nil {
-		return err
+	read := func(ctx context.Context) (targets, error) {
+		_, w, err := f.observeOrphans(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return orphanTargets(w), nil
 	}
-	var failed []error
-	for _, o := range plan.Delete {
-		failed = append(failed, client.Delete(ctx, orphanObject(w, o.Object), cluster.DeleteOrphans))
-	}
-	return errors.Join(append(failed, f.deleted(plan, plan.Names(), failed))...)
+	return f.deleteAsAgreed(ctx, agreed, plan, "Delete "+plural(len(plan.Delete), "orphan")+"?",
+		deletion{client: client, right: cluster.DeleteOrphans, agreed: orphanTargets(w), read: read})
 }
 
-func orphanObject(w *world.World, name string) *v1beta2.Orphan {
+func orphanTargets(w *world.World) targets {
+	objects := map[string]*v1beta2.Orphan{}
 	for i := range w.Orphans.Items {
-		if w.Orphans.Items[i].Name == name {
-			return &w.Orphans.Items[i]
-		}
+		objects[w.Orphans.Items[i].Name] = &w.Orphans.Items[i]
 	}
-	return nil
-}
-
-// deleted prints what was deleted: the report as -o asks, or the objects whose deletion did not fail, as kubectl does.
-func (f *Frame) deleted(report Report, names []string, failed []error) error {
-	if f.Output == outputJSON || f.Output == outputYAML {
-		return f.print(report)
+	all := orphans.Table{Orphans: orphans.List(w)}
+	out := targets{}
+	for i, name := range all.Names() {
+		o := &all.Orphans[i]
+		out[name] = target{objects[o.Object], fmt.Sprint(o.Effect, o.DestroysData, o.Orphaned.Reason, o.Held, o.Warnings)}
 	}
-	suffix := " deleted\n"
-	if f.Output == outputName {
-		suffix = "\n"
-	}
-	for i, name := range names {
-		if failed[i] == nil {
-			if _, err := f.Streams.Out.Write([]byte(name + suffix)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return out
 }
 
 // completeOrphans completes names of instances.

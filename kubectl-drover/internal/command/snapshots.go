@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -94,21 +95,24 @@ func (f *Frame) runPrune(ctx context.Context, volume string, rule snapshots.Rule
 	if agreed.dryRun || len(plan.Delete) == 0 {
 		return f.print(plan)
 	}
-	if err := f.preview(ctx, agreed, plan, "Delete "+plural(len(plan.Delete), "snapshot")+" of volume "+plan.Volume+"?"); err != nil {
-		return err
+	read := func(ctx context.Context) (targets, error) {
+		w := client.World()
+		err := f.read(ctx, client, w, snapshotReads(volume)...)
+		return snapshotTargets(w, snapshots.Of(w, volume)), err
 	}
-	var failed []error
-	for _, s := range plan.Delete {
-		failed = append(failed, client.Delete(ctx, snapshotObject(w, s.Name), cluster.DeleteSnapshots))
-	}
-	return errors.Join(append(failed, f.deleted(plan, plan.Names(), failed))...)
+	return f.deleteAsAgreed(ctx, agreed, plan, "Delete "+plural(len(plan.Delete), "snapshot")+" of volume "+plan.Volume+"?",
+		deletion{client: client, right: cluster.DeleteSnapshots, agreed: snapshotTargets(w, tree), read: read})
 }
 
-func snapshotObject(w *world.World, name string) *v1beta2.Snapshot {
+func snapshotTargets(w *world.World, tree snapshots.Tree) targets {
+	objects := map[string]*v1beta2.Snapshot{}
 	for i := range w.Snapshots.Items {
-		if w.Snapshots.Items[i].Name == name {
-			return &w.Snapshots.Items[i]
-		}
+		objects[w.Snapshots.Items[i].Name] = &w.Snapshots.Items[i]
 	}
-	return nil
+	out := targets{}
+	for i, name := range tree.Names() {
+		s := &tree.Snapshots[i]
+		out[name] = target{objects[s.Name], fmt.Sprint(s.Purpose, s.Needed, s.NotCounted)}
+	}
+	return out
 }

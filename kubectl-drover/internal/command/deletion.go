@@ -1,0 +1,105 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/terminal"
+)
+
+// target is an object that may be deleted.
+type target struct {
+	object client.Object
+	// effect is all that a person agrees to.
+	effect string
+}
+
+// is reports whether this is what was agreed to: the same object, with the same effect.
+func (t target) is(agreed target) bool {
+	return t.object != nil && t.object.GetUID() == agreed.object.GetUID() && t.effect == agreed.effect
+}
+
+// targets are objects that may be deleted, as of one read, by <resource>.<group>/<name>.
+type targets map[string]target
+
+// deletion deletes objects that a person agreed to.
+type deletion struct {
+	client *cluster.Client
+	right  cluster.Right
+	agreed targets
+	// read reads the targets again.
+	read func(context.Context) (targets, error)
+}
+
+// deleteAsAgreed asks, and deletes what the plan names. Time passes until the answer: the targets are read again then, and where one is not
+// as it was shown, nothing is deleted.
+func (f *Frame) deleteAsAgreed(ctx context.Context, consent consent, plan Report, question string, d deletion) error {
+	if err := f.preview(ctx, consent, plan, question); err != nil {
+		return err
+	}
+	now, err := d.read(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range plan.Names() {
+		if !now[name].is(d.agreed[name]) {
+			return fmt.Errorf("%s: %w; nothing was deleted", name, errNotAsShown)
+		}
+	}
+	done := deleted{Deleted: []string{}, Failed: []failedDeletion{}}
+	var failed []error
+	for _, name := range plan.Names() {
+		if err := d.delete(ctx, name, now[name]); err != nil {
+			failed = append(failed, err)
+			done.Failed = append(done.Failed, failedDeletion{name, err.Error()})
+		} else {
+			done.Deleted = append(done.Deleted, name)
+		}
+	}
+	return errors.Join(append(failed, f.print(done))...)
+}
+
+var errNotAsShown = errors.New("it changed since it was shown, look again")
+
+// delete deletes one object; where it changed meanwhile, only if it still is what was agreed to.
+func (d deletion) delete(ctx context.Context, name string, now target) error {
+	for try := 1; ; try++ {
+		err := d.client.Delete(ctx, now.object, d.right)
+		if !cluster.IsChanged(err) || try == writeTries {
+			return err
+		}
+		all, err := d.read(ctx)
+		if err != nil {
+			return err
+		}
+		if now = all[name]; !now.is(d.agreed[name]) {
+			return fmt.Errorf("%s: %w", name, errNotAsShown)
+		}
+	}
+}
+
+// deleted is what was deleted, and what was not. Names are <resource>.<group>/<name>.
+type deleted struct {
+	Deleted []string         `json:"deleted"`
+	Failed  []failedDeletion `json:"failed"`
+}
+
+// failedDeletion is one object that was not deleted, and why.
+type failedDeletion struct {
+	Name  string `json:"name"`
+	Error string `json:"error"`
+}
+
+// Names returns what was deleted.
+func (d deleted) Names() []string { return d.Deleted }
+
+// Text writes one line for each, as kubectl does.
+func (d deleted) Text(p *terminal.Printer) {
+	for _, name := range d.Deleted {
+		p.Line("%s deleted", name)
+	}
+}
