@@ -26,6 +26,8 @@ type Wish struct {
 	DisableFrontend bool
 	// ExpiresAfter ends the ticket that long after it is written; 0 means never.
 	ExpiresAfter time.Duration
+	// Replace changes the parameters of a ticket that exists.
+	Replace bool
 }
 
 // Change is the tickets to write, by id; nil removes one. Without entries there is nothing to write.
@@ -71,6 +73,10 @@ func Attach(w *world.World, volume string, wish Wish) (Change, error) {
 	if maps.Equal(parameters(stored), parameters(ticket)) {
 		return nil, nil
 	}
+	if !wish.Replace {
+		return nil, fmt.Errorf("ticket %s of volume %s exists with other parameters (%s), and may be another person's: change it with --replace, "+
+			"or name another ticket with --ticket", wish.Ticket, volume, parametersText(stored))
+	}
 	if _, expires := stored.Parameters[v1beta2.TicketExpiresAt]; expires && wish.ExpiresAfter == 0 {
 		ticket.Parameters[v1beta2.TicketExpiresAt] = "" // what a merge does not name stays
 	}
@@ -86,7 +92,12 @@ func parameters(t v1beta2.AttachmentTicket) map[string]string {
 	}
 }
 
-// Which selects tickets of people to remove: that of an id, those for a node, or all. Without any of them the only one is meant.
+func parametersText(t v1beta2.AttachmentTicket) string {
+	values := parameters(t)
+	return fmt.Sprintf("disable-frontend %s, expires %s", values[v1beta2.TicketDisableFrontend], cmp.Or(values[v1beta2.TicketExpiresAt], "never"))
+}
+
+// Which selects tickets of people to remove: that of an id, those for a node, or all. Without an id, or All, it is DefaultTicket.
 type Which struct {
 	Ticket, Node string
 	All          bool
@@ -101,18 +112,28 @@ func Detach(w *world.World, volume string, which Which) (Change, error) {
 	if ticket, exists := a.Spec.AttachmentTickets[which.Ticket]; which.Ticket != "" && exists && ticket.Type != v1beta2.AttacherLonghornAPI {
 		return nil, notAPersons(w, volume, which.Ticket, ticket.Type)
 	}
+	asked := which
+	if which.Ticket == "" && !which.All {
+		which.Ticket = DefaultTicket
+	}
 	change := Change{}
+	var others []string
 	for id, ticket := range a.Spec.AttachmentTickets {
-		if ticket.Type == v1beta2.AttacherLonghornAPI && (which.Ticket == "" || which.Ticket == id) && (which.Node == "" || which.Node == ticket.NodeID) {
-			change[id] = nil
+		if ticket.Type == v1beta2.AttacherLonghornAPI && (which.Node == "" || which.Node == ticket.NodeID) {
+			if which.Ticket == "" || which.Ticket == id {
+				change[id] = nil
+			} else {
+				others = append(others, id)
+			}
 		}
 	}
-	switch {
-	case len(change) == 0:
-		return nil, noTicket(w, a, volume, which)
-	case len(change) > 1 && !which.All:
-		return nil, fmt.Errorf("%d tickets of people want volume %s: %s; name one with --ticket, or remove them with --all", len(change), volume,
-			strings.Join(change.IDs(), ", "))
+	if len(change) == 0 {
+		if len(others) > 0 && asked.Ticket == "" {
+			slices.Sort(others)
+			return nil, fmt.Errorf("volume %s has no ticket %s; other people's are %s: name one with --ticket, or remove them with --all", volume,
+				which.Ticket, strings.Join(others, ", "))
+		}
+		return nil, noTicket(w, a, volume, asked)
 	}
 	return change, nil
 }

@@ -66,6 +66,9 @@ func TestAttachWithoutAnExpiryRemovesOneThatIsStored(t *testing.T) {
 	require.Equal(t, "2026-08-01T14:00:00Z", w.Attachments.Items[0].Spec.AttachmentTickets[DefaultTicket].Parameters[v1beta2.TicketExpiresAt])
 
 	wish.ExpiresAfter = 0
+	_, err = Attach(w, "vol-1", wish)
+	require.ErrorContains(t, err, "exists with other parameters (disable-frontend false, expires 2026-08-01T14:00:00Z)")
+	wish.Replace = true
 	change, err = Attach(w, "vol-1", wish)
 	require.NoError(t, err)
 	w = stored(t, w, change)
@@ -74,4 +77,31 @@ func TestAttachWithoutAnExpiryRemovesOneThatIsStored(t *testing.T) {
 	change, err = Attach(w, "vol-1", wish)
 	require.NoError(t, err)
 	require.Empty(t, change, "it is unchanged")
+}
+
+func TestDetachRemovesTheDefaultTicketUnlessOthersAreNamed(t *testing.T) {
+	person := func(id string) v1beta2.AttachmentTicket {
+		return v1beta2.AttachmentTicket{ID: id, Type: v1beta2.AttacherLonghornAPI, NodeID: "node-1"}
+	}
+	other := map[string]v1beta2.AttachmentTicket{"backup-tool": person("backup-tool")}
+	_, err := Detach(worldWith(other), "vol-1", Which{})
+	require.ErrorContains(t, err, "volume vol-1 has no ticket by-hand; other people's are backup-tool: name one with --ticket")
+	_, err = Detach(worldWith(other), "vol-1", Which{Node: "node-1"})
+	require.ErrorContains(t, err, "backup-tool")
+
+	both := map[string]v1beta2.AttachmentTicket{"backup-tool": person("backup-tool"), DefaultTicket: person(DefaultTicket)}
+	for want, which := range map[string]Which{DefaultTicket: {}, "backup-tool": {Ticket: "backup-tool"}} {
+		change, err := Detach(worldWith(both), "vol-1", which)
+		require.NoError(t, err)
+		require.Equal(t, []string{want}, change.IDs())
+	}
+	change, err := Detach(worldWith(both), "vol-1", Which{All: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"backup-tool", DefaultTicket}, change.IDs())
+}
+
+func TestATicketThatIsGoneIsNotWaitedFor(t *testing.T) {
+	w := worldWith(map[string]v1beta2.AttachmentTicket{DefaultTicket: {ID: DefaultTicket, Type: v1beta2.AttacherLonghornAPI, NodeID: "node-1"}})
+	require.NoError(t, Attached(w, "vol-1", DefaultTicket, Written).Err())
+	require.ErrorContains(t, Attached(worldWith(nil), "vol-1", DefaultTicket, Written).Err(), "ticket by-hand of volume vol-1 was removed meanwhile")
 }

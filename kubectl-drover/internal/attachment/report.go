@@ -36,6 +36,7 @@ type Report struct {
 	Others []why.Ticket   `json:"others"`
 	Unread []world.Unread `json:"unread,omitempty"`
 
+	gone               bool
 	now                time.Time
 	namespace, summary string
 }
@@ -44,8 +45,9 @@ type Report struct {
 func Attached(w *world.World, volume, id, action string) Report {
 	r := newReport(w, volume, action, []string{id})
 	a := &w.Attachments.Items[0]
-	ticket, answer := a.Spec.AttachmentTickets[id], a.Status.AttachmentTicketStatuses[id]
-	r.Node = ticket.NodeID
+	ticket, exists := a.Spec.AttachmentTickets[id]
+	answer := a.Status.AttachmentTicketStatuses[id]
+	r.Node, r.gone = ticket.NodeID, !exists
 	if a.Status.ObservedGeneration >= a.Generation && answer.Generation == ticket.Generation {
 		r.Done = answer.Satisfied
 		r.Message = messageOf(answer.Conditions, v1beta2.TicketSatisfied)
@@ -55,6 +57,15 @@ func Attached(w *world.World, volume, id, action string) Report {
 		r.summary = fmt.Sprintf("%s is attached to node %s for ticket %s (%s).", volume, r.Node, id, action)
 	}
 	return r
+}
+
+// Err reports that the written ticket is gone: nobody answers it any more.
+func (r Report) Err() error {
+	if !r.gone {
+		return nil
+	}
+	return fmt.Errorf("ticket %s of volume %s was removed meanwhile: by detach, or it expired; see: kubectl drover why %s -n %s",
+		strings.Join(r.Tickets, ", "), r.Volume, r.Volume, r.namespace)
 }
 
 // Detached returns the report about removed tickets, as of what was read.

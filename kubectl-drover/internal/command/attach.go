@@ -49,6 +49,7 @@ the volume's own work have tickets, too, which are shown and never touched. The 
 	cmd.Flags().StringVar(&wish.Ticket, "ticket", attachment.DefaultTicket, "the id of the ticket")
 	cmd.Flags().BoolVar(&wish.DisableFrontend, "disable-frontend", false, "without a block device, for maintenance")
 	cmd.Flags().DurationVar(&wish.ExpiresAfter, "expires", 0, "end the ticket after this time; 0 is never")
+	cmd.Flags().BoolVar(&wish.Replace, "replace", false, "change the parameters of a ticket that exists")
 	wait.add(cmd, "the volume is attached as the ticket wants")
 	_ = cmd.RegisterFlagCompletionFunc("node", f.completeFlag("Node", cluster.Nodes.Right))
 	return Command{Command: cmd, Rights: ticketRights(cluster.Nodes)}

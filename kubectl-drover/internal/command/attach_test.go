@@ -114,7 +114,7 @@ func TestAttachAndDetachWaitForTheAnswer(t *testing.T) {
 	require.Contains(t, got.err, "error: volume idle-1: not done after 1ms")
 
 	s.answersTickets("idle-1")
-	got = s.allowed("attach").run("attach", "idle-1", "--node", "node-1", "--disable-frontend", "--expires", "2h", "--wait")
+	got = s.allowed("attach").run("attach", "idle-1", "--node", "node-1", "--disable-frontend", "--expires", "2h", "--replace", "--wait")
 	require.Empty(t, got.err)
 	require.Equal(t, "idle-1 is attached to node node-1 for ticket by-hand (written).\n", got.out)
 	require.Equal(t, map[string]string{"disableFrontend": "true", "expiresAt": "2026-08-01T14:00:00Z"},

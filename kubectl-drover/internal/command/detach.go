@@ -30,7 +30,7 @@ shown and never removed: the volume stays attached for as long as one of them wa
 			return f.runDetach(cmd, args[0], which, wait)
 		},
 	}
-	cmd.Flags().StringVar(&which.Ticket, "ticket", "", "the id of the ticket; needed where there are several")
+	cmd.Flags().StringVar(&which.Ticket, "ticket", "", "the id of the ticket; without it "+attachment.DefaultTicket)
 	cmd.Flags().StringVar(&which.Node, "node", "", "only tickets for this node")
 	cmd.Flags().BoolVar(&which.All, "all", false, "all tickets of people that are as selected")
 	wait.add(cmd, "the volume is detached, or held by another ticket")

@@ -85,7 +85,8 @@ func (t *ticketWriter) report(ctx context.Context, of func(*world.World) attachm
 	if err != nil {
 		return attachment.Report{}, err
 	}
-	return of(w), nil
+	report := of(w)
+	return report, report.Err()
 }
 
 // wait follows the VolumeAttachment until the report is done.
@@ -102,7 +103,7 @@ func (t *ticketWriter) wait(ctx context.Context, timeout time.Duration, of func(
 			last = report.Message
 			t.progress("%s", last)
 		}
-		return report.Done, nil
+		return report.Done, report.Err()
 	}, func(err error) { t.progress("%v: trying again", err) })
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("volume %s: not done after %s: %s; see: kubectl drover why %s -n %s", t.volume, timeout,
