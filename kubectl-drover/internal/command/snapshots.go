@@ -64,7 +64,8 @@ func (f *Frame) snapshotsPrune() Command {
 		Use:   "prune VOLUME",
 		Short: "Delete old snapshots of a volume, after a preview of what goes",
 		Long: `prune deletes Snapshot objects, by which their data is merged into what builds on them. The --keep newest stay, and what is younger than
---older-than. Only restore points count: ready, with a time, not marked removed, not taken by the system. Whatever else there is stays. A snapshot that a Backup, a clone, a revert or an upgrade needs now is refused, and so are that of a VolumeSnapshot of
+--older-than. Only restore points count: ready, with a time, not marked removed, not taken by the system. Whatever else there is stays.
+A snapshot that a Backup, a clone, a revert or an upgrade needs now is refused, and so are that of the last backup, that of a VolumeSnapshot of
 Kubernetes and the one that the volume's head builds on.`,
 		Example: `  kubectl drover snapshots prune vol-1 --keep 3 --dry-run
   kubectl drover snapshots prune vol-1 --keep 3 --older-than 72h --yes`,

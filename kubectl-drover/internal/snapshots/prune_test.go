@@ -59,3 +59,17 @@ func TestOnlyRestorePointsAreCountedAmongThoseThatStay(t *testing.T) {
 		})
 	}
 }
+
+// Without the snapshot of the last backup the next one copies everything again.
+func TestTheSnapshotOfTheLastBackupStays(t *testing.T) {
+	w := &world.World{Now: noon}
+	w.Snapshots.Items = []v1beta2.Snapshot{usable("a", 9), usable("b", 8), usable("c", 7)}
+	for _, name := range []string{"a", "b"} {
+		w.Backups.Items = append(w.Backups.Items, v1beta2.Backup{Spec: v1beta2.BackupSpec{SnapshotName: name},
+			Status: v1beta2.BackupStatus{State: v1beta2.BackupCompleted}})
+	}
+	plan := Prune(Of(w, "vol-1"), Rule{})
+	require.Len(t, plan.Refused, 1)
+	require.Equal(t, "b", plan.Refused[0].Name)
+	require.Len(t, plan.Delete, 2)
+}

@@ -146,8 +146,24 @@ func needed(w *world.World, s *v1beta2.Snapshot) string {
 		return "The volume's head builds on it: it can go once there is a newer one."
 	case csiName.MatchString(s.Name):
 		return "It belongs to a VolumeSnapshot of Kubernetes: delete that."
+	case isLastBackedUp(w, s):
+		return "It is the newest that was backed up, from which the next backup is computed."
 	}
 	return ""
+}
+
+// isLastBackedUp reports whether the snapshot has a completed Backup and no newer one of the volume has.
+func isLastBackedUp(w *world.World, s *v1beta2.Snapshot) bool {
+	backedUp := map[string]bool{}
+	for i := range w.Backups.Items {
+		if b := &w.Backups.Items[i]; b.Status.State == v1beta2.BackupCompleted {
+			backedUp[b.Spec.SnapshotName] = true
+		}
+	}
+	at := taken(Snapshot{Taken: s.Status.CreationTime})
+	return backedUp[s.Name] && !slices.ContainsFunc(w.Snapshots.Items, func(other v1beta2.Snapshot) bool {
+		return other.Spec.Volume == s.Spec.Volume && backedUp[other.Name] && taken(Snapshot{Taken: other.Status.CreationTime}).After(at)
+	})
 }
 
 // neededBy states why a volume needs the snapshot: it is filled from it, shares its data, or is being reverted to it.
