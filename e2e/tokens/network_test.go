@@ -56,7 +56,7 @@ func TestEveryPortOfAControllerHasARule(t *testing.T) {
 // An instance manager without mutual TLS executes the calls of every client that reaches it.
 func TestOnlyImMonitorReachesTheCallsOfInstanceManagers(t *testing.T) {
 	deployments, policies := deployed(t)
-	policy := policies["instance-manager"]
+	policy := policies["drover-instance-manager"]
 	require.NotNil(t, policy)
 	manager := labels.Set{"longhorn.io/component": "instance-manager", "longhorn.io/managed-by": "longhorn-manager"}
 	selects := func(selector *metav1.LabelSelector, pod labels.Set) bool {
