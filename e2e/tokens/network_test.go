@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -72,7 +73,8 @@ func TestOnlyImMonitorReachesTheCallsOfInstanceManagers(t *testing.T) {
 				from = from || selects(peer.PodSelector, pod)
 			}
 			for _, p := range rule.Ports {
-				if from && p.Port.IntVal <= port && port <= *p.EndPort {
+				tcp := p.Protocol == nil || *p.Protocol == corev1.ProtocolTCP
+				if from && tcp && p.Port.IntVal <= port && port <= *p.EndPort {
 					return true
 				}
 			}
