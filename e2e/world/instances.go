@@ -220,6 +220,24 @@ func (w *World) AnyDeletion(ctx context.Context) (string, error) {
 	return strings.Join(out, "; "), err
 }
 
+// CallsOf lists the calls that created or deleted an instance since the last Sweep, one a line.
+func (w *World) CallsOf(ctx context.Context, name string) (string, error) {
+	var entries []struct {
+		Time                                         time.Time
+		Pod, Name, Method, UUIDFound, Result, Effect string
+	}
+	if err := w.ctl(ctx, http.MethodGet, fmt.Sprintf("/v1/journal?after=%d", w.journalMark()), nil, &entries); err != nil {
+		return "", err
+	}
+	var out []string
+	for _, e := range entries {
+		if e.Name == name {
+			out = append(out, fmt.Sprintf("%s %s on %s: %s, %s (%s)", e.Time.Format(time.StampMilli), e.Method, e.Pod, e.Result, e.Effect, e.UUIDFound))
+		}
+	}
+	return strings.Join(out, "\n"), nil
+}
+
 func (w *World) journalMark() uint64 {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
