@@ -176,8 +176,10 @@ func (b *snapshotBench) merged(ctx context.Context) (names []string, err error) 
 	if err := b.world.Admin.List(ctx, &list, client.InNamespace(b.world.Namespace)); err != nil {
 		return nil, fmt.Errorf("listing the snapshots: %w", err)
 	}
+	above := v1beta2.SnapshotsByParent(list.Items)
 	for i := range list.Items {
-		if s := &list.Items[i]; strings.HasPrefix(s.Spec.Volume, "many-") && !s.Status.Children["volume-head"] {
+		s := &list.Items[i]
+		if strings.HasPrefix(s.Spec.Volume, "many-") && !v1beta2.IsParentOfHead(s.Status.Children, above[s.Name]) {
 			names = append(names, s.Name)
 		}
 	}

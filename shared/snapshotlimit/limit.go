@@ -10,7 +10,7 @@ import (
 )
 
 // Head is the entry that every engine lists beside its snapshots.
-const Head = "volume-head"
+const Head = v1beta2.VolumeHead
 
 // MaxDisks is how many disks a replica may have: its head, and removed snapshots that are not merged yet, too.
 const MaxDisks = 250

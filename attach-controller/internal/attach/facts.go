@@ -14,7 +14,7 @@ const (
 	// strictLocal is the data locality of a volume that runs only where its replica is.
 	strictLocal = "strict-local"
 	// volumeHead is in every engine's list of snapshots, and none of them.
-	volumeHead = "volume-head"
+	volumeHead = v1beta2.VolumeHead
 )
 
 // volumeBlocking are the reasons of a Volume's condition Attached that end only with a change from outside.

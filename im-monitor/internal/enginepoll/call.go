@@ -80,7 +80,7 @@ func allowed(why error) execute.Checked {
 
 // check reads the engine uncached, and where the call depends on it the volume: what is called must be what their specs ask for now.
 func (p *poll) check(ctx context.Context, to way, call engine.Call) error {
-	now, err := p.unchanged(ctx, to, call.Op)
+	now, err := p.unchanged(ctx, p.rt.Uncached, to, call.Op)
 	if err != nil {
 		return err
 	}
@@ -96,10 +96,11 @@ func (p *poll) check(ctx context.Context, to way, call engine.Call) error {
 	return p.mayPurge(ctx, p.engine)
 }
 
-// unchanged reads the engine, and the frontend that the way goes through, uncached; an error is why nothing may be called on it now.
-func (p *poll) unchanged(ctx context.Context, to way, op engine.Op) (*v1beta2.Engine, error) {
+// unchanged reads the engine from a reader, and the frontend that the way goes through uncached; an error is why nothing may be called on it
+// now.
+func (p *poll) unchanged(ctx context.Context, from client.Reader, to way, op engine.Op) (*v1beta2.Engine, error) {
 	e, now := p.engine, &v1beta2.Engine{}
-	if err := p.rt.Uncached.Get(ctx, client.ObjectKeyFromObject(e), now); err != nil {
+	if err := from.Get(ctx, client.ObjectKeyFromObject(e), now); err != nil {
 		return nil, fmt.Errorf("reading engine %s: %w", e.Name, err)
 	}
 	if now.UID != e.UID || !runs(now) || where(now) != where(e) {
@@ -111,7 +112,7 @@ func (p *poll) unchanged(ctx context.Context, to way, op engine.Op) (*v1beta2.En
 // stays reads the engine, its volume and the volume's other engines uncached: no snapshot is changed or copied of a volume that moves, is
 // being deleted, or is to have another engine that runs.
 func (p *poll) stays(ctx context.Context, to way) (*v1beta2.Volume, error) {
-	if _, err := p.unchanged(ctx, to, ""); err != nil {
+	if _, err := p.unchanged(ctx, p.rt.Uncached, to, ""); err != nil {
 		return nil, err
 	}
 	v, err := lookup.Shared(ctx, p.rt.Uncached, p.rt.Namespace, p.engine.Spec.VolumeName, &v1beta2.Volume{})
@@ -121,11 +122,11 @@ func (p *poll) stays(ctx context.Context, to way) (*v1beta2.Volume, error) {
 	if err := engine.Stays(p.engine, v); err != nil {
 		return nil, err
 	}
-	return v, p.onlyEngine(ctx, p.engine)
+	return v, p.onlyEngine(ctx, p.rt.Uncached, p.engine)
 }
 
-// onlyEngine is an error where another engine of the volume is to run. Those that the cache shows are read uncached.
-func (c *Controller) onlyEngine(ctx context.Context, e *v1beta2.Engine) error {
+// onlyEngine is an error where another engine of the volume is to run. Those that the cache shows are read from a reader.
+func (c *Controller) onlyEngine(ctx context.Context, from client.Reader, e *v1beta2.Engine) error {
 	engines, err := c.enginesOf(ctx, e.Spec.VolumeName)
 	if err != nil {
 		return err
@@ -135,7 +136,7 @@ func (c *Controller) onlyEngine(ctx context.Context, e *v1beta2.Engine) error {
 			continue
 		}
 		now := &v1beta2.Engine{}
-		if err := c.rt.Uncached.Get(ctx, client.ObjectKeyFromObject(&engines[i]), now); client.IgnoreNotFound(err) != nil {
+		if err := from.Get(ctx, client.ObjectKeyFromObject(&engines[i]), now); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("reading engine %s: %w", engines[i].Name, err)
 		}
 		if isToRun(now) {

@@ -32,7 +32,7 @@ func (c *Controller) cleansUp(ctx context.Context) bool {
 // for deleted Snapshots have their own queue, which snapshot-controller gives by the same setting; they count here as soon as a poll
 // sees them.
 func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
-	if err := c.onlyEngine(ctx, e); err != nil {
+	if err := c.onlyEngine(ctx, c.rt.Uncached, e); err != nil {
 		return err
 	}
 	cleanup, err := c.options.Cleanup(ctx)

@@ -1,6 +1,6 @@
 package enginepoll
 
-// Engines, EngineFrontends, Volumes, Snapshots, Backups and BackupTargets are read uncached right before a call.
+// Engines, EngineFrontends, Volumes, Snapshots, Backups and BackupTargets are read uncached right before a call, but to take a snapshot.
 //
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines;enginefrontends;engineimages;replicas;instancemanagers,verbs=list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines/status,verbs=patch,namespace=longhorn-system

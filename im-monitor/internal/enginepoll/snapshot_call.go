@@ -16,15 +16,15 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// callSnapshots sends one call, after the engine, the volume and the Snapshots were read uncached. Snapshots that do not want it any more
-// are left out of it; without one, and where one is needed, it is not sent.
+// callSnapshots sends one call, after what it rests on was read. Snapshots that do not want it any more are left out of it; without one,
+// and where one is needed, it is not sent.
 func (p *poll) callSnapshots(ctx context.Context, op string, names []string, wanted func(enginesnapshot.Snapshot) bool,
 	send func(ctx context.Context, still []*v1beta2.Snapshot) error) (still []*v1beta2.Snapshot, out execute.Result) {
 	out, err := p.guarded(ctx, p.through, execute.Call{
 		Check: func(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
-			_, err := p.stays(ctx, *p.through)
+			from, err := p.readFor(ctx, op)
 			if err == nil {
-				still, err = p.requested(ctx, names, wanted)
+				still, err = p.requested(ctx, from, names, wanted)
 			}
 			if err == nil && len(still) == 0 && len(names) > 0 {
 				return execute.Checked{Stop: execute.Stop{Result: notRequested, Message: "no Snapshot requests it"}}, nil
@@ -42,6 +42,20 @@ func (p *poll) callSnapshots(ctx context.Context, op string, names []string, wan
 		p.snapshotLog().Info("not called", "op", op, "engine", p.engine.Name, "reason", out.Stop.Message)
 	}
 	return still, out
+}
+
+// readFor reads the engine, its volume and the volume's other engines, uncached, before a call that removes, and returns from where to read
+// the Snapshots. To take one, the cache suffices: one that is not wanted any more destroys nothing, and goes with its Snapshot's deletion; a
+// volume that moves has another engine that is to run.
+func (p *poll) readFor(ctx context.Context, op string) (from client.Reader, err error) {
+	if op != opTake {
+		_, err = p.stays(ctx, *p.through)
+		return p.rt.Uncached, err
+	}
+	if _, err = p.unchanged(ctx, p.rt.Client, *p.through, ""); err == nil {
+		err = p.onlyEngine(ctx, p.rt.Client, p.engine)
+	}
+	return p.rt.Client, err
 }
 
 // notRequested is the result of a try that no Snapshot requests any more.
@@ -149,10 +163,10 @@ func (p *poll) notRemoved(ctx context.Context, list []*v1beta2.Snapshot, out exe
 	}
 }
 
-// requested reads Snapshots uncached, and returns those that require the call.
-func (p *poll) requested(ctx context.Context, names []string, wanted func(enginesnapshot.Snapshot) bool) (
+// requested reads Snapshots from a reader, and returns those that require the call.
+func (p *poll) requested(ctx context.Context, from client.Reader, names []string, wanted func(enginesnapshot.Snapshot) bool) (
 	out []*v1beta2.Snapshot, err error) {
-	known, err := p.uncached(ctx, p.engine.Spec.VolumeName, names)
+	known, err := p.named(ctx, from, names)
 	if err != nil {
 		return nil, err
 	}
@@ -168,19 +182,19 @@ func (p *poll) requested(ctx context.Context, names []string, wanted func(engine
 	return out, nil
 }
 
-// uncached reads the Snapshots of a volume by name, in one request: any number of them must be read in the time that a check has.
-func (p *poll) uncached(ctx context.Context, volume string, names []string) (map[string]*v1beta2.Snapshot, error) {
+// named reads Snapshots of the volume by name, in one request: any number of them must be read in the time that a check has.
+func (p *poll) named(ctx context.Context, from client.Reader, names []string) (map[string]*v1beta2.Snapshot, error) {
 	out := map[string]*v1beta2.Snapshot{}
 	switch len(names) {
 	case 0:
 		return out, nil
 	case 1:
-		s, err := lookup.Shared(ctx, p.rt.Uncached, p.rt.Namespace, names[0], &v1beta2.Snapshot{})
+		s, err := lookup.Shared(ctx, from, p.rt.Namespace, names[0], &v1beta2.Snapshot{})
 		out[names[0]] = s
 		return out, err
 	}
 	var list v1beta2.SnapshotList
-	err := lookup.List(ctx, p.rt.Uncached, p.rt.Namespace, &list, client.MatchingFields{selectVolume: volume})
+	err := lookup.List(ctx, from, p.rt.Namespace, &list, client.MatchingFields{selectVolume: p.engine.Spec.VolumeName})
 	for i := range list.Items {
 		out[list.Items[i].Name] = &list.Items[i]
 	}

@@ -228,6 +228,23 @@ func TestACallGoesOverTheConnectionThatThePoolHas(t *testing.T) {
 	require.Empty(t, p.pool.open, "it is not kept")
 }
 
+// What removes rests on what is read uncached, what takes on the cache.
+func TestToTakeASnapshotNothingIsReadUncached(t *testing.T) {
+	for op, uncached := range map[string]bool{opTake: false, opRemove: true, opPurge: true} {
+		p, s, names := newCall(0, 1)
+		s.cached, s.others = engineOf("vol-e-1", v1beta2.InstanceStateStopped), engineOf("vol-e-1", v1beta2.InstanceStateStopped)
+		other := &server{clock: s.clock, engine: s.engine.DeepCopy(), snapshots: s.snapshots, others: s.others}
+		other.engine.Spec.DesireState = v1beta2.InstanceStateStopped
+		p.rt.Uncached = other
+		_, out := p.callSnapshots(t.Context(), op, names, every, sends)
+		require.Equal(t, !uncached, out.Sent(), op)
+		p.rt.Uncached, p.rt.Client = s, other
+		p.mapper = kube.Mapper{Reader: s}
+		_, out = p.callSnapshots(t.Context(), op, names, every, sends)
+		require.Equal(t, uncached, out.Sent(), op)
+	}
+}
+
 // What the check stops is tried again soon where it is still wanted.
 func TestACallThatACheckStoppedIsTriedAgainSoon(t *testing.T) {
 	p, s, names := newCall(0, 1)

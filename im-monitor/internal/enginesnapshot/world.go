@@ -8,7 +8,7 @@ import (
 )
 
 // Head is listed by every engine beside its snapshots. It never becomes a Snapshot.
-const Head = "volume-head"
+const Head = v1beta2.VolumeHead
 
 // Snapshot is one Snapshot object.
 type Snapshot struct {

@@ -16,9 +16,6 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// volumeHead is what is written to; it builds on the newest snapshot.
-const volumeHead = "volume-head"
-
 // Snapshot is one snapshot of a volume.
 type Snapshot struct {
 	Name   string `json:"name"`
@@ -48,10 +45,11 @@ type Tree struct {
 // Of returns the snapshots of a volume, the oldest first.
 func Of(w *world.World, volume string) Tree {
 	tree := Tree{Volume: volume, Snapshots: []Snapshot{}, now: w.Now}
+	above := v1beta2.SnapshotsByParent(w.Snapshots.Items)
 	for i := range w.Snapshots.Items {
 		if s := &w.Snapshots.Items[i]; s.Spec.Volume == volume {
 			tree.Snapshots = append(tree.Snapshots, Snapshot{Name: s.Name, Parent: s.Status.Parent, Taken: s.Status.CreationTime,
-				SizeBytes: s.Status.Size, Ready: s.Status.ReadyToUse, Deleting: s.DeletionTimestamp != nil, Purpose: purpose(w, s), Needed: needed(w, s),
+				SizeBytes: s.Status.Size, Ready: s.Status.ReadyToUse, Deleting: s.DeletionTimestamp != nil, Purpose: purpose(w, s), Needed: needed(w, s, above[s.Name]),
 				NotCounted: notCounted(s)})
 		}
 	}
@@ -120,8 +118,8 @@ func purpose(w *world.World, s *v1beta2.Snapshot) string {
 	return what
 }
 
-// needed states what needs the snapshot now.
-func needed(w *world.World, s *v1beta2.Snapshot) string {
+// needed states what needs the snapshot now; above are the names of those that build on it.
+func needed(w *world.World, s *v1beta2.Snapshot, above []string) string {
 	for i := range w.Backups.Items {
 		if b := &w.Backups.Items[i]; b.Spec.SnapshotName == s.Name && !v1beta2.IsBackupEnded(b) {
 			return fmt.Sprintf("Backup %s copies it: wait until that has ended.", b.Name)
@@ -142,7 +140,7 @@ func needed(w *world.World, s *v1beta2.Snapshot) string {
 	switch {
 	case s.Status.CreationTime == "":
 		return "It was not taken yet."
-	case s.Status.Children[volumeHead]:
+	case v1beta2.IsParentOfHead(s.Status.Children, above):
 		return "The volume's head builds on it: it can go once there is a newer one."
 	case csiName.MatchString(s.Name):
 		return "It belongs to a VolumeSnapshot of Kubernetes: delete that."

@@ -34,7 +34,8 @@ type SnapshotStatus struct {
 	// RFC 3339 time at which the checksum was computed. Written by Longhorn; absent means never.
 	// +optional
 	ChecksumCalculatedAt string `json:"checksumCalculatedAt,omitempty"`
-	// Names of the snapshots that build on it. Written by snapshot-controller; absent means none.
+	// Names of what built on it when its status was written last, volume-head among them. One that was made since is not added: it names this
+	// one as its parent, and then volume-head builds on it no more. Written by snapshot-controller; absent means none.
 	// +nullable
 	// +optional
 	Children map[string]bool `json:"children,omitempty"`

@@ -43,9 +43,13 @@ func (w World) prune() plan {
 // pruned returns which snapshots of the volume are to be deleted, and until when the run waits for those that are.
 func (w World) pruned(v *v1beta2.Volume) (doomed []*v1beta2.Snapshot, until time.Time) {
 	var standing []*v1beta2.Snapshot
+	above := map[string][]string{}
 	for _, s := range w.Snapshots {
+		if s.Spec.Volume != v.Name || snapshot.UID(s) != v.UID {
+			continue
+		}
+		above[s.Status.Parent] = append(above[s.Status.Parent], s.Name)
 		switch {
-		case s.Spec.Volume != v.Name || snapshot.UID(s) != v.UID:
 		case s.DeletionTimestamp == nil:
 			standing = append(standing, s)
 		default:
@@ -54,25 +58,26 @@ func (w World) pruned(v *v1beta2.Volume) (doomed []*v1beta2.Snapshot, until time
 			}
 		}
 	}
-	slices.SortFunc(standing, chainOrder(standing))
+	slices.SortFunc(standing, chainOrder(standing, above))
 	if w.Job.Spec.Task == v1beta2.RecurringTaskSnapshotDelete {
 		standing = w.beyond(standing)
 	} else {
-		standing = slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return !isLeftover(s) })
+		standing = slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool { return !isLeftover(s, above[s.Name]) })
 	}
 	return slices.DeleteFunc(standing, func(s *v1beta2.Snapshot) bool {
 		return w.Shared[s.Name] ||
-			s.Status.Children[snapshot.VolumeHead]
+			v1beta2.IsParentOfHead(s.Status.Children, above[s.Name])
 	}), until
 }
 
-// chainOrder is by time, the newest first, and within a second by the chain that the volume's head builds on.
-func chainOrder(list []*v1beta2.Snapshot) func(a, b *v1beta2.Snapshot) int {
+// chainOrder is by time, the newest first, and within a second by the chain that the volume's head builds on. above has the names of those
+// that build on each.
+func chainOrder(list []*v1beta2.Snapshot, above map[string][]string) func(a, b *v1beta2.Snapshot) int {
 	named := map[string]*v1beta2.Snapshot{}
 	top := ""
 	for _, s := range list {
 		named[s.Name] = s
-		if s.Status.Children[snapshot.VolumeHead] && s.Name > top {
+		if v1beta2.IsParentOfHead(s.Status.Children, above[s.Name]) && s.Name > top {
 			top = s.Name
 		}
 	}
@@ -96,9 +101,9 @@ func (w World) beyond(list []*v1beta2.Snapshot) []*v1beta2.Snapshot {
 
 // isLeftover reports whether the system made the snapshot, or that the engine marked it removed, and that not several others build on
 // it. What the volume's head builds on cannot be merged either, and is left out by whoever asks.
-func isLeftover(s *v1beta2.Snapshot) bool {
+func isLeftover(s *v1beta2.Snapshot, above []string) bool {
 	known := conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady) && !asked(s)
-	return (known || s.Status.MarkRemoved) && len(s.Status.Children) <= 1
+	return (known || s.Status.MarkRemoved) && len(v1beta2.ChildrenOf(s, above)) <= 1
 }
 
 // asked reports whether a person, a job or Kubernetes asked for the snapshot.

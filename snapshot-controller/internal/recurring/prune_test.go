@@ -12,7 +12,6 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // pruning is a world whose run of noon is under way with the task.
@@ -54,6 +53,10 @@ func children(names ...string) func(*v1beta2.Snapshot) {
 	}
 }
 
+func parent(name string) func(*v1beta2.Snapshot) {
+	return func(s *v1beta2.Snapshot) { s.Status.Parent = name }
+}
+
 func reason(is string) func(*v1beta2.Snapshot) {
 	return func(s *v1beta2.Snapshot) { shows(s, is) }
 }
@@ -90,14 +93,13 @@ func TestSnapshotDeleteKeepsTheNewest(t *testing.T) {
 func TestSnapshotDeleteFollowsTheChain(t *testing.T) {
 	w := pruning(v1beta2.RecurringTaskSnapshotDelete, "v")
 	w.Job.Spec.Retain = 1
-	parent := func(name string) func(*v1beta2.Snapshot) { return func(s *v1beta2.Snapshot) { s.Status.Parent = name } }
 	w.stored("s-9", 0, 1, true)
 	w.stored("s-10", 0, 1, true, parent("s-9"))
-	w.stored("s-11", 0, 1, true, parent("s-10"), children(snapshot.VolumeHead))
+	w.stored("s-11", 0, 1, true, parent("s-10"), children(v1beta2.VolumeHead))
 	require.Equal(t, []string{"s-10", "s-9"}, gone(Decide(w)))
 	w.Snapshots[2].Spec.CreateSnapshot, w.Snapshots[2].Status.UserCreated = false, false
 	require.Equal(t, []string{"s-9"}, gone(Decide(w)))
-	w.stored("round", 0, 1, true, parent("s-11"), children(snapshot.VolumeHead))
+	w.stored("round", 0, 1, true, parent("s-11"), children("s-9", v1beta2.VolumeHead))
 	w.Snapshots[0].Status.Parent = "round"
 	require.NotContains(t, gone(Decide(w)), "round")
 }
@@ -109,10 +111,14 @@ func TestSnapshotCleanup(t *testing.T) {
 	w.stored("user", 0, 5, true)
 	w.stored("system", 0, 4, false)
 	w.stored("marked", 0, 3, true, reason(v1beta2.ReasonMarkedRemoved), func(s *v1beta2.Snapshot) { s.Status.MarkRemoved = true })
-	w.stored("under the head", 0, 2, false, children(snapshot.VolumeHead))
-	w.stored("forked", 0, 1, false, children("a", "b"))
+	w.stored("under the head", 0, 2, false, children(v1beta2.VolumeHead))
+	w.stored("forked", 0, 1, false, children("user"))
+	w.Snapshots[0].Status.Parent = "forked"
+	w.stored("branch", 0, 1, true, parent("forked"), children(v1beta2.VolumeHead))
+	w.stored("once under the head", 0, 1, false, children(v1beta2.VolumeHead))
+	w.stored("above", 0, 1, true, parent("once under the head"))
 	w.stored("lost", 0, 1, false, reason(v1beta2.ReasonLost))
-	require.Equal(t, []string{"marked", "system"}, gone(Decide(w)))
+	require.Equal(t, []string{"marked", "once under the head", "system"}, gone(Decide(w)))
 }
 
 // The run ends when what went is gone, or waits for people, or was waited for long enough.

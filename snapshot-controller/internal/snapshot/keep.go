@@ -20,8 +20,8 @@ func (w World) keep() Verdict {
 		return w.report(status, ready(v1beta2.ReasonReady, "It can be used."), nil)
 	}
 	switch {
-	case w.Snapshot.Name == VolumeHead:
-		return w.report(w.mirrored(nil), ready(v1beta2.ReasonFailed, VolumeHead+
+	case w.Snapshot.Name == v1beta2.VolumeHead:
+		return w.report(w.mirrored(nil), ready(v1beta2.ReasonFailed, v1beta2.VolumeHead+
 			" is the part of every volume that is written to, no snapshot; delete this object."), nil)
 	case w.seen():
 		return w.missing()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // remove decides about a Snapshot that is being deleted.
@@ -55,7 +56,7 @@ func (w World) blocker() (reason, message string) {
 			" is being upgraded; it continues when that is done."
 	case w.rebuilding():
 		return v1beta2.ReasonRebuilding, "A replica of volume " + volume.Name + " is being rebuilt; it continues when that is done."
-	case marked && children[VolumeHead]:
+	case marked && children[v1beta2.VolumeHead]:
 		return v1beta2.ReasonParentOfVolumeHead, "The head of volume " + volume.Name +
 			" builds on it, and an engine merges a snapshot only into a newer one: create another Snapshot of the volume, and its data " +
 			"goes."
@@ -67,7 +68,7 @@ func (w World) blocker() (reason, message string) {
 }
 
 // chain is what builds on the snapshot, and whether the engine has it marked removed, which v2 engines never do. Of a
-// volume that is detached it is what was seen last: attaching it would not change that.
+// volume that is detached it is what its Snapshots report, or what a refusal was written with: attaching it would not change that.
 func (w World) chain() (children map[string]bool, marked bool) {
 	switch info := w.info(); {
 	case info != nil:
@@ -75,7 +76,11 @@ func (w World) chain() (children map[string]bool, marked bool) {
 	case w.known():
 		return nil, false
 	}
-	return w.Snapshot.Status.Children, w.Snapshot.Status.MarkRemoved
+	switch conditions.Reason(w.Snapshot.Status.Conditions, v1beta2.SnapshotRemovalApproved) {
+	case v1beta2.ReasonHasMultipleChildren, v1beta2.ReasonParentOfVolumeHead: // the engine's list was stored with it
+		return w.Snapshot.Status.Children, w.Snapshot.Status.MarkRemoved
+	}
+	return v1beta2.ChildrenOf(w.Snapshot, w.Above), w.Snapshot.Status.MarkRemoved
 }
 
 func (w World) upgrading() bool {
@@ -114,7 +119,11 @@ func (w World) approve() Verdict {
 	if !w.Attached() {
 		reason, message, ticket = v1beta2.ReasonWaitingForAttach, w.attachProblem(), w.wanted()
 	}
-	v := w.report(w.mirrored(w.info()), approval(reason, message), ticket)
+	status := w.mirrored(w.info())
+	if reason == v1beta2.ReasonRequested && w.isTrue(v1beta2.SnapshotRemovalApproved) {
+		status = own(w.Snapshot.Status) // what the engine makes of it on the way out is not copied
+	}
+	v := w.report(status, approval(reason, message), ticket)
 	v.Holds = true
 	return v
 }

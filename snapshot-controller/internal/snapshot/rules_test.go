@@ -49,7 +49,7 @@ func TestCreation(t *testing.T) {
 			v1beta2.ReasonWaitingForAttach},
 		"without a volume it waits for one": {world(noOwner, func(w *World) { w.Volume = nil }), StepStatus,
 			v1beta2.ReasonVolumeNotFound},
-		"volume-head is no snapshot": {world(func(w *World) { w.Snapshot.Name = VolumeHead }), StepStatus,
+		"volume-head is no snapshot": {world(func(w *World) { w.Snapshot.Name = v1beta2.VolumeHead }), StepStatus,
 			v1beta2.ReasonFailed},
 		"at the volume's limit none is asked for": {world(func(w *World) { w.Volume.Spec.SnapshotMaxCount = 2 }, two),
 			StepStatus, v1beta2.ReasonLimitReached},
@@ -186,7 +186,7 @@ func two(w *World) {
 		w.Engine.Status.Snapshots[name] = v1beta2.SnapshotInfo{Name: name, Parent: parent, Size: "10"}
 		parent = name
 	}
-	w.Engine.Status.Snapshots[VolumeHead] = v1beta2.SnapshotInfo{Name: VolumeHead, Parent: parent, Size: "1"}
+	w.Engine.Status.Snapshots[v1beta2.VolumeHead] = v1beta2.SnapshotInfo{Name: v1beta2.VolumeHead, Parent: parent, Size: "1"}
 }
 
 // atLimit: im-monitor found a limit when it was to take the snapshot.
@@ -213,7 +213,42 @@ func forked(w *World) {
 func v2(w *World) { w.Volume.Spec.DataEngine = v1beta2.DataEngineV2 }
 
 // mirrored: it was seen that two build on it.
-func mirrored(w *World) { w.Snapshot.Status.Children = map[string]bool{"a": true, VolumeHead: true} }
+func mirrored(w *World) {
+	w.Snapshot.Status.Children, w.Above = map[string]bool{"a": true, v1beta2.VolumeHead: true}, []string{"a"}
+}
+
+// A newer snapshot takes the place of the head: the one below is not written for that, and shows all the same that it can go.
+func TestANewerSnapshotCostsTheOneBelowNoWrite(t *testing.T) {
+	children := func(w *World, names ...string) {
+		info := w.Engine.Status.Snapshots["snap-1"]
+		info.Children = map[string]bool{}
+		for _, name := range names {
+			info.Children[name] = true
+		}
+		w.Engine.Status.Snapshots["snap-1"] = info
+	}
+	w, steps := settled(t, world(taken, listed))
+	require.Equal(t, []Step{StepStatus}, steps)
+	children(&w, "snap-2")
+	_, steps = settled(t, w)
+	require.Empty(t, steps)
+	deleted(&w)
+	detached(&w)
+	w.Above = []string{"snap-2"}
+	require.True(t, Decide(w).NeedsPlace, "the head does not build on it any more")
+
+	w, _ = settled(t, world(taken, listed))
+	children(&w, "snap-2", v1beta2.VolumeHead)
+	w, steps = settled(t, w)
+	require.Equal(t, []Step{StepStatus}, steps, "a revert: the head builds on it beside a newer one")
+	children(&w, "snap-2", "snap-3")
+	w, steps = settled(t, w)
+	require.Empty(t, steps)
+	children(&w)
+	w, steps = settled(t, w)
+	require.Equal(t, []Step{StepStatus}, steps, "the head left it without another in its place")
+	require.False(t, w.Snapshot.Status.Children[v1beta2.VolumeHead])
+}
 
 // Whoever deletes the only snapshot of a v1 volume is reported what ends the wait.
 func TestTheParentOfTheHeadSaysWhatFreesIt(t *testing.T) {
@@ -320,6 +355,13 @@ func TestTheWholeWay(t *testing.T) {
 	w, steps = settled(t, w)
 	require.Equal(t, []Step{StepStatus}, steps)
 	require.True(t, conditions.IsTrue(w.Snapshot.Status.Conditions, v1beta2.SnapshotRemovalApproved))
+
+	marked(&w)
+	info := w.Engine.Status.Snapshots["snap-1"]
+	info.Children = map[string]bool{"snap-2": true}
+	w.Engine.Status.Snapshots["snap-1"] = info
+	_, steps = settled(t, w)
+	require.Empty(t, steps, "what the engine makes of it on the way out is not copied")
 
 	delete(w.Engine.Status.Snapshots, "snap-1")
 	_, steps = settled(t, w)

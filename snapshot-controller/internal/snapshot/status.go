@@ -99,8 +99,16 @@ func errorOf(c v1beta2.Condition) string {
 	return ""
 }
 
+// equal reports whether a status that is stored reports what the other one does. Children that name the snapshot as their parent need not be
+// stored, as long as that shows whether the volume's head builds on it.
 func equal(a, b v1beta2.SnapshotStatus) bool {
-	return a.Parent == b.Parent && maps.Equal(a.Children, b.Children) && maps.Equal(a.Labels, b.Labels) &&
+	var above []string
+	for name := range b.Children {
+		if name != v1beta2.VolumeHead {
+			above = append(above, name)
+		}
+	}
+	return a.Parent == b.Parent && v1beta2.IsParentOfHead(a.Children, above) == b.Children[v1beta2.VolumeHead] && maps.Equal(a.Labels, b.Labels) &&
 		a.MarkRemoved == b.MarkRemoved && a.UserCreated == b.UserCreated && a.CreationTime == b.CreationTime &&
 		a.Size == b.Size && a.Error == b.Error && a.RestoreSize == b.RestoreSize && a.ReadyToUse == b.ReadyToUse &&
 		a.RequestedTime == b.RequestedTime && conditions.Equal(a.Conditions, b.Conditions)

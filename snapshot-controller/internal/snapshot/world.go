@@ -9,9 +9,6 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// VolumeHead is the part of a volume that is written to. Engines list it among the snapshots; it is none.
-const VolumeHead = "volume-head"
-
 // kindVolume is the kind of the owner reference that ties a Snapshot to one volume.
 const kindVolume = "Volume"
 
@@ -54,6 +51,8 @@ type World struct {
 	Candidate string
 	// Taken counts the volume's Snapshots that were taken and are not marked removed, for a volume whose engine is not running.
 	Taken int
+	// Above are the names of the volume's Snapshots that name this one as their parent, for one that is being deleted.
+	Above []string
 	// Clones are the names of volumes that share this snapshot's data.
 	Clones []string
 	// Backups are the names of Backups that copy this snapshot, or may begin to.
@@ -82,7 +81,7 @@ func (w World) known() bool {
 	if !w.running() {
 		return false
 	}
-	_, ok := w.Engine.Status.Snapshots[VolumeHead]
+	_, ok := w.Engine.Status.Snapshots[v1beta2.VolumeHead]
 	return ok
 }
 
@@ -93,7 +92,7 @@ func (w World) info() *v1beta2.SnapshotInfo {
 		return nil
 	}
 	info, ok := w.Engine.Status.Snapshots[w.Snapshot.Name]
-	if !ok || w.Snapshot.Name == VolumeHead {
+	if !ok || w.Snapshot.Name == v1beta2.VolumeHead {
 		return nil
 	}
 	if info.Children == nil {

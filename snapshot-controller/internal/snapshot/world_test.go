@@ -26,7 +26,7 @@ func world(changes ...func(*World)) World {
 	e := &v1beta2.Engine{}
 	e.Spec.Active = true
 	e.Status.CurrentState = v1beta2.InstanceStateRunning
-	e.Status.Snapshots = map[string]v1beta2.SnapshotInfo{VolumeHead: {Name: VolumeHead}}
+	e.Status.Snapshots = map[string]v1beta2.SnapshotInfo{v1beta2.VolumeHead: {Name: v1beta2.VolumeHead}}
 	w := World{
 		Now: noon, Snapshot: s, Volume: v, Engine: e, Engines: 1, Candidate: "node-1",
 		Attachment: &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "vol-1"}}, Settings: Settings{MaxCount: 250},
@@ -55,7 +55,7 @@ func going(w *World) {
 // listed: the engine has it.
 func listed(w *World) {
 	w.Engine.Status.Snapshots["snap-1"] = v1beta2.SnapshotInfo{Name: "snap-1", Created: "2026-08-01T11:00:00Z", Size: "42",
-		Children: map[string]bool{VolumeHead: true}}
+		Children: map[string]bool{v1beta2.VolumeHead: true}}
 }
 
 // taken: it was in the engine, and that was noted.

@@ -83,7 +83,7 @@ func TestAnEntryOfAnEnginesListIsKeptInLittle(t *testing.T) {
 
 // An engine's children are kept as reported, whether they match its parents or not.
 func TestChildrenSurviveTheCache(t *testing.T) {
-	const head = snapshot.VolumeHead
+	const head = v1beta2.VolumeHead
 	info := func(parent string, children ...string) v1beta2.SnapshotInfo {
 		out := v1beta2.SnapshotInfo{Parent: parent, Children: map[string]bool{}, Created: "2026-08-01T11:00:00Z", Size: "1"}
 		for _, child := range children {
@@ -123,7 +123,7 @@ func TestChildrenSurviveTheCache(t *testing.T) {
 
 // Of one engine's change, those snapshots are news whose entries, or whose children, changed.
 func TestAChangeOfAListIsAboutThoseThatItConcerns(t *testing.T) {
-	const head = snapshot.VolumeHead
+	const head = v1beta2.VolumeHead
 	thin := func(list map[string]v1beta2.SnapshotInfo) map[string]v1beta2.SnapshotInfo {
 		return compactcache.List(thinEngine(&v1beta2.Engine{Status: v1beta2.EngineStatus{Snapshots: list}}))
 	}

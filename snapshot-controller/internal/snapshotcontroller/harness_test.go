@@ -25,7 +25,6 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 	"drover.dev/drover/shared/testkit/shell"
 	"drover.dev/drover/snapshot-controller/internal/setting"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 func TestMain(m *testing.M) {
@@ -148,11 +147,11 @@ func (w *world) detach(volume string) {
 
 func (w *world) lists(volume string, names ...string) {
 	w.t.Helper()
-	list := map[string]any{snapshot.VolumeHead: map[string]any{"name": snapshot.VolumeHead}}
+	list := map[string]any{v1beta2.VolumeHead: map[string]any{"name": v1beta2.VolumeHead}}
 	var old v1beta2.Engine
 	require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(w.engine(volume)), &old))
 	for name := range old.Status.Snapshots {
-		if name != snapshot.VolumeHead && !slices.Contains(names, name) {
+		if name != v1beta2.VolumeHead && !slices.Contains(names, name) {
 			list[name] = nil
 		}
 	}

@@ -61,7 +61,7 @@ func (o observer) readVolume(ctx context.Context, w *snapshot.World) (values set
 		return values, err
 	}
 	w.Settings = snapshot.Settings{PurgeDisabled: values.PurgeDisabled, MaxCount: values.SnapshotMaxCount}
-	for _, read := range []func(context.Context, *snapshot.World) error{o.readCandidate, o.readNode, o.readTaken, o.readSharers} {
+	for _, read := range []func(context.Context, *snapshot.World) error{o.readCandidate, o.readNode, o.readTaken, o.readAbove, o.readSharers} {
 		if err := read(ctx, w); err != nil {
 			return values, fmt.Errorf("reading the world of snapshot %s: %w", w.Snapshot.Name, err)
 		}
@@ -101,6 +101,21 @@ func (o observer) readTaken(ctx context.Context, w *snapshot.World) error {
 	for i := range list.Items {
 		if one := list.Items[i].Status; one.CreationTime != "" && !one.MarkRemoved {
 			w.Taken++
+		}
+	}
+	return err
+}
+
+// readAbove finds what builds on a snapshot that is being deleted.
+func (o observer) readAbove(ctx context.Context, w *snapshot.World) error {
+	if w.Snapshot.DeletionTimestamp == nil {
+		return nil
+	}
+	var list v1beta2.SnapshotList
+	err := o.list(ctx, &list, kube.FieldVolume, w.Volume.Name)
+	for i := range list.Items {
+		if s := &list.Items[i]; s.Status.Parent == w.Snapshot.Name {
+			w.Above = append(w.Above, s.Name)
 		}
 	}
 	return err

@@ -111,10 +111,10 @@ func TestWhatStandsAgainstARemoval(t *testing.T) {
 	w.status(w.engine(vol), map[string]any{"replicaModeMap": map[string]any{"r": v1beta2.ReplicaModeRW}})
 	w.removal("snap-1", v1beta2.ReasonRequested)
 	w.status(w.engine(vol), map[string]any{"snapshots": map[string]any{"snap-1": map[string]any{"removed": true,
-		"children": map[string]any{snapshot.VolumeHead: true, "x": nil}}}})
+		"children": map[string]any{v1beta2.VolumeHead: true, "x": nil}}}})
 	w.removal("snap-1", v1beta2.ReasonParentOfVolumeHead)
 	w.status(w.engine(vol), map[string]any{
-		"snapshots": map[string]any{"snap-1": map[string]any{"children": map[string]any{snapshot.VolumeHead: nil, "y": true}}}})
+		"snapshots": map[string]any{"snap-1": map[string]any{"children": map[string]any{v1beta2.VolumeHead: nil, "y": true}}}})
 	w.removal("snap-1", v1beta2.ReasonRequested)
 	w.lists(vol)
 	w.gone("snap-1")

@@ -74,7 +74,7 @@ type ofEngines struct {
 
 func engineFacts(e *v1beta2.Engine) ofEngines {
 	running := e.Status.CurrentState == v1beta2.InstanceStateRunning
-	_, whole := compactcache.List(e)[snapshot.VolumeHead]
+	_, whole := compactcache.List(e)[v1beta2.VolumeHead]
 	return ofEngines{
 		uid: e.UID, state: e.Status.CurrentState, node: e.Spec.NodeID, known: running && whole, active: e.Spec.Active,
 		rebuilding: len(e.Status.ReplicaModeMap) > 0,
@@ -98,7 +98,7 @@ func changedInfos(before, after map[string]v1beta2.SnapshotInfo) []string {
 			out = append(out, name, was.Parent)
 		}
 	}
-	return slices.DeleteFunc(out, func(name string) bool { return name == "" || name == snapshot.VolumeHead })
+	return slices.DeleteFunc(out, func(name string) bool { return name == "" || name == v1beta2.VolumeHead })
 }
 
 func sameInfo(a, b v1beta2.SnapshotInfo) bool {

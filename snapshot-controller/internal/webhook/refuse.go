@@ -8,7 +8,6 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // Operation is what a request does.
@@ -48,8 +47,8 @@ func Refusal(w World) string {
 func (w World) create() string {
 	s := w.New
 	switch {
-	case s.Name == snapshot.VolumeHead:
-		return snapshot.VolumeHead + " is the part of every volume that is written to, no snapshot: choose another name"
+	case s.Name == v1beta2.VolumeHead:
+		return v1beta2.VolumeHead + " is the part of every volume that is written to, no snapshot: choose another name"
 	case w.Volume == nil:
 		return fmt.Sprintf("there is no volume %s: create it first, or name another in spec.volume", s.Spec.Volume)
 	case w.Volume.DeletionTimestamp != nil:
