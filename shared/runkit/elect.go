@@ -63,6 +63,7 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 		return blockers{}, err
 	}
 	into.LeaderElection = true
+	into.LeaderElectionID = leaseName(p.Name) // the label of the metric; the lease is the lock's
 	into.LeaderElectionReleaseOnCancel = true
 	into.LeaderElectionResourceLockInterface = guardedLock{Interface: lock, refuse: func() error {
 		if err := refuse(); err != nil {
@@ -74,9 +75,11 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 	return against, nil
 }
 
+func leaseName(program string) string { return "drover-" + program }
+
 // newLock returns the binary's own lease. Its requests pass no fence.
 func newLock(program string, o options, process process, lost func(error)) (resourcelock.Interface, error) {
-	lease := leaselock.Lease{Namespace: o.namespace, Name: "drover-" + program, Identity: process.identity, Times: o.leaseTimes()}
+	lease := leaselock.Lease{Namespace: o.namespace, Name: leaseName(program), Identity: process.identity, Times: o.leaseTimes()}
 	lock, err := lease.Prepare(process.config, process.fence, lost)
 	if err != nil { // do not return a nil pointer as an interface
 		return nil, err
