@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench check lint drift generate build plugin images push charts build-files build-format controlplane manifests modules
+.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,7 @@ test: ## every test, on a real API server
 	$(GO) test -timeout 30m $(SIDE_BY_SIDE) ./...
 	$(GO) -C tools/images test ./...
 	$(GO) -C tools/charts test ./...
+	$(GO) -C tools/monitoring test ./...
 
 quick: controlplane ## tests without a control plane, and one volume's lifecycle: for each save; about a minute once built
 	GO=$(GO) tools/quick.sh
@@ -105,11 +106,14 @@ plugin: ## kubectl drover alone, into bin/
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -o bin/ ./kubectl-drover
 
+dashboards: ## docs/dashboards: the dashboards for Grafana that the charts have, from tools/monitoring
+	$(GO) -C tools/monitoring run . ../../docs/dashboards
+
 charts: ## <controller>/deploy from the charts, and archives of the charts into bin/charts
 	$(GO) -C tools/charts run . render
 	$(GO) -C tools/charts run . package ../../bin/charts
 
-generate: manifests charts build-files build-format ## generated code, CRDs, roles, plain manifests and BUILD files
+generate: manifests dashboards charts build-files build-format ## generated code, CRDs, roles, plain manifests and BUILD files
 	tools/use_repo.sh
 
 build-files:
@@ -118,10 +122,11 @@ build-files:
 build-format:
 	$(BUILDIFIER) -mode=fix -r .
 
-modules: # tools/charts uses this module's go.mod too
+modules: # tools/charts and tools/monitoring use this module's go.mod too
 	$(GO) mod tidy
 	$(GO) -C tools/images mod tidy
 	$(GO) -C tools/charts mod tidy
+	$(GO) -C tools/monitoring mod tidy
 
 manifests:
 	$(GO) generate ./shared/... ./im-monitor/...

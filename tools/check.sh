@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 declare -A fix=(
   [go-format]="gofmt -w ."
   [generated]="make manifests"
+  [dashboards]="make dashboards"
   [charts]="make charts"
   [go-mod]="make modules"
   [build-files]="make build-files"
@@ -15,6 +16,7 @@ declare -A fix=(
 declare -A what=(
   [go-format]="Go files are not formatted"
   [generated]="generated code, definitions, pages or roles are stale"
+  [dashboards]="the dashboards are not what tools/monitoring writes"
   [charts]="the manifests in deploy are not what the charts render"
   [go-mod]="go.mod or go.sum is not tidy"
   [build-files]="BUILD files are not what gazelle writes"
@@ -22,7 +24,7 @@ declare -A what=(
   [use-repo]="the use_repo list of MODULE.bazel is not what BUILD files name"
 )
 kinds=("$@")
-[ $# -gt 0 ] || kinds=(go-format generated charts go-mod build-files build-format use-repo) # later ones build on earlier ones
+[ $# -gt 0 ] || kinds=(go-format generated dashboards charts go-mod build-files build-format use-repo) # later ones build on earlier ones
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT

@@ -13,10 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v4/pkg/action"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/alerts"
 )
 
 var charts = append([]string{"crds", "drover"}, controllers...)
@@ -272,37 +273,62 @@ func TestEveryPartOfTheSystemCanBeSwitchedOff(t *testing.T) {
 	}
 }
 
-func TestMonitoringIsRenderedOnlyOnRequestAndHasEveryAlert(t *testing.T) {
-	rules, err := testkit.AlertRules(filepath.Join(root, "docs/alerts/rules.yaml"))
+func TestMonitoringIsRenderedOnlyOnRequest(t *testing.T) {
+	for _, chart := range append([]string{"drover"}, controllers...) {
+		rendered, err := render(chartDir(chart), "longhorn-system", nil)
+		require.NoError(t, err)
+		for name := range rendered {
+			require.NotContains(t, []string{"servicemonitor.yaml", "prometheusrule.yaml", "dashboard.yaml"}, filepath.Base(name))
+		}
+	}
+}
+
+// A rule is in the chart of each controller whose metric or lease it names, and leads to the runbook where the value says.
+func TestEveryAlertIsChartedWithItsRunbook(t *testing.T) {
+	rules, err := alerts.Read(filepath.Join(root, "docs/alerts/rules.yaml"))
 	require.NoError(t, err)
 	charted := map[string]bool{}
 	for _, controller := range controllers {
-		rendered, err := render(chartDir(controller), "longhorn-system", nil)
-		require.NoError(t, err)
-		require.NotContains(t, rendered, "servicemonitor.yaml")
-		require.NotContains(t, rendered, "prometheusrule.yaml")
-		rendered, err = render(chartDir(controller), "longhorn-system", allValues(t, controller))
-		require.NoError(t, err)
-		require.Contains(t, rendered, "servicemonitor.yaml")
-		var rule struct {
-			Spec struct {
-				Groups []struct{ Rules []testkit.AlertRule }
+		for base, values := range map[string]map[string]any{
+			alerts.RunbookBase:                     {"prometheusRule": map[string]any{"enabled": true}},
+			"https://runbooks.example.com/drover/": allValues(t, controller),
+		} {
+			rendered, err := render(chartDir(controller), "longhorn-system", values)
+			require.NoError(t, err)
+			var object struct {
+				Spec struct {
+					Groups []struct{ Rules []alerts.Rule }
+				}
 			}
-		}
-		require.NoError(t, yaml.Unmarshal([]byte(rendered["prometheusrule.yaml"]), &rule))
-		own := "drover_" + strings.ReplaceAll(controller, "-", "_") + "_"
-		for _, group := range rule.Spec.Groups {
-			for _, alert := range group.Rules {
-				require.Contains(t, alert.Expr, own)
-				require.True(t, slices.ContainsFunc(rules, func(source testkit.AlertRule) bool {
-					return source.Alert == alert.Alert && source.Expr == alert.Expr
-				}), alert.Alert)
-				charted[alert.Alert] = true
+			require.NoError(t, yaml.Unmarshal([]byte(rendered["prometheusrule.yaml"]), &object))
+			require.Len(t, object.Spec.Groups, 1)
+			require.NotEmpty(t, object.Spec.Groups[0].Rules, controller)
+			for _, rule := range object.Spec.Groups[0].Rules {
+				require.Equal(t, base+rule.Alert+".md", rule.Annotations["runbook_url"])
+				rule.Annotations["runbook_url"] = alerts.RunbookBase + rule.Alert + ".md"
+				require.Contains(t, rules, rule)
+				named := strings.Contains(rule.Expr, "drover_"+strings.ReplaceAll(controller, "-", "_")+"_") || rule.Labels["controller"] == controller
+				require.True(t, named, "%s is in the chart of %s", rule.Alert, controller)
+				charted[rule.Expr] = true
 			}
 		}
 	}
 	for _, rule := range rules {
-		require.True(t, charted[rule.Alert], "%s is in no chart", rule.Alert)
+		require.True(t, charted[rule.Expr], "%s is in no chart", rule.Alert)
+	}
+}
+
+func TestADashboardIsAConfigMapThatTheSidecarLoads(t *testing.T) {
+	for _, chart := range append([]string{"drover"}, controllers...) {
+		rendered, err := render(chartDir(chart), "longhorn-system",
+			map[string]any{"dashboards": map[string]any{"enabled": true, "labels": map[string]any{"folder": "storage"}}})
+		require.NoError(t, err)
+		var object corev1.ConfigMap
+		require.NoError(t, yaml.UnmarshalStrict([]byte(rendered["dashboard.yaml"]), &object))
+		require.Equal(t, map[string]string{"grafana_dashboard": "1", "folder": "storage"}, object.Labels)
+		file, err := os.ReadFile(filepath.Join(root, "docs/dashboards", chart+".json"))
+		require.NoError(t, err)
+		require.Equal(t, map[string]string{chart + ".json": string(file)}, object.Data)
 	}
 }
 

@@ -178,6 +178,7 @@ func TestEveryChartIsInstalledByItselfWithAllValues(t *testing.T) {
 		t.Logf("%s: objects accepted: %v", controller, count)
 		require.Equal(t, 1, count["ServiceMonitor"])
 		require.Equal(t, 1, count["PrometheusRule"])
+		require.Equal(t, 1, count["ConfigMap"], "its dashboard")
 	}
 	for _, controller := range controllers {
 		h.uninstall(controller)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/e2e/upgrade/fixture"
-	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/alerts"
 )
 
 // growing is a counter whose growth an alert watches, with the label of the alert's selector.
@@ -18,7 +18,7 @@ var growing = regexp.MustCompile(`increase\((drover_[a-z_]+)(?:\{(\w+)=~?"([^"]+
 // An alert on a counter's growth misses the first event of a series that starts with it: so all series exist from the start.
 func TestCountersOfAlertsExistFromTheStart(t *testing.T) {
 	s := fixture.Begin(t)
-	rules, err := testkit.AlertRules("../../../docs/alerts/rules.yaml")
+	rules, err := alerts.Read("../../../docs/alerts/rules.yaml")
 	require.NoError(t, err)
 	shown := map[string][]string{}
 	for _, controller := range s.Controllers() {
