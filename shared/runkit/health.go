@@ -2,15 +2,12 @@ package runkit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/go-logr/logr"
 )
@@ -29,24 +26,10 @@ type check func(context.Context) error
 // serveHealth listens on the address, unless that is 0, and answers until ctx ends.
 func serveHealth(ctx context.Context, address string, log logr.Logger) (*health, error) {
 	h := &health{checks: map[string]check{}}
-	if address == "0" {
-		return h, nil
-	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listening for probes (--health-probe-bind-address): %w", err)
-	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("/readyz", h.ready)
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	context.AfterFunc(ctx, func() { _ = server.Close() }) // no probe needs an answer any more
-	go func() {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Error(err, "answering probes")
-		}
-	}()
-	return h, nil
+	return h, serve(ctx, "health-probe-bind-address", address, mux, log)
 }
 
 // ready answers 200 when every check passes, else 500; a line for each check that fails, with verbose for every one.

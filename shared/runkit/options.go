@@ -23,6 +23,7 @@ type options struct {
 	observe, forceTakeOver bool
 	metricsAddress         string
 	healthAddress          string
+	profileAddress         string
 	leaderElect            bool
 	leaseDuration          time.Duration
 	renewDeadline          time.Duration
@@ -44,6 +45,8 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 			"administrator")
 	flags.StringVar(&o.metricsAddress, "metrics-bind-address", ":9500", "address of the Prometheus endpoint /metrics; 0 disables it")
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":9501", "address of /healthz and /readyz; 0 disables them")
+	flags.StringVar(&o.profileAddress, "profile-address", "0",
+		"loopback address of /debug/pprof/, such as 127.0.0.1:6060: profiles of processor and memory for go tool pprof; 0 disables it")
 	flags.BoolVar(&o.leaderElect, "leader-elect", true, "act only while holding the lease; without it run exactly one process")
 	flags.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second,
 		"how long a lease outlives a leader that crashed; the lease is renewed at half of this duration")
@@ -84,6 +87,9 @@ func (o *options) validate() error {
 	var problems []error
 	if o.namespace == "" {
 		problems = append(problems, errors.New("--namespace is empty: name the namespace of the Longhorn objects"))
+	}
+	if err := loopback(o.profileAddress); err != nil {
+		problems = append(problems, err)
 	}
 	if o.leaseDuration <= o.renewDeadline {
 		problems = append(problems, fmt.Errorf("--lease-duration %s must be longer than --renew-deadline %s", o.leaseDuration,

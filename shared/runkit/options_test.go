@@ -40,6 +40,10 @@ func TestEveryFlagThatCannotBeServedIsNamedAtOnce(t *testing.T) {
 			[]string{"--renew-deadline=2s", "--retry-period=2s"}, []string{"--retry-period"}},
 		"two mistakes": {
 			[]string{"--log-level=loud", "--namespace="}, []string{"loud", "--namespace"}},
+		"profiles for other machines": {
+			[]string{"--profile-address=:6060"}, []string{"--profile-address :6060", "127.0.0.1:6060"}},
+		"profiles at no address": {
+			[]string{"--profile-address=6060"}, []string{"--profile-address", "127.0.0.1:6060"}},
 		"an unknown log format": {
 			[]string{"--log-format=xml"}, []string{"json or text"}},
 	}

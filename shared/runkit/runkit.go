@@ -167,6 +167,9 @@ func run(ctx context.Context, p Program, o options) error {
 	if err != nil {
 		return err
 	}
+	if err := serve(probed, "profile-address", o.profileAddress, profiles(), log); err != nil {
+		return err
+	}
 	if err := awaitAPIServer(ctx, config, log, health); err != nil {
 		return stopped(asked, log, err)
 	}
