@@ -46,8 +46,8 @@ var moreCores = []string{
 	"im-monitor/internal/enginesnapshot", "im-monitor/internal/mapping",
 	"orphan-controller/internal/orphan", "orphan-controller/internal/setting",
 	"snapshot-controller/internal/volumesnapshot", "snapshot-controller/internal/webhook",
-	"upgrade-controller/internal/cluster", "upgrade-controller/internal/nodeupgrade", "upgrade-controller/internal/plan",
-	"upgrade-controller/internal/preflight",
+	"shared/upgrade/cluster", "upgrade-controller/internal/nodeupgrade", "upgrade-controller/internal/plan",
+	"shared/upgrade/preflight",
 }
 
 // eventful are as pure but for shared/events, by which they name their events, and with which client-go comes along.

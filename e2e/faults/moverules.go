@@ -15,7 +15,7 @@ const (
 const (
 	beginFile, middleFile, volumesFile, backFile = nodeCore + "/begin.go", nodeCore + "/middle.go", nodeCore + "/volumes.go", nodeCore + "/back.go"
 	stepsFile, upgradingFile, checksFile         = nodeCore + "/decide.go", planCore + "/upgrading.go", planCore + "/preflight.go"
-	planFile, seenNodeFile                       = planCore + "/decide.go", "./upgrade-controller/internal/cluster/node.go"
+	planFile, seenNodeFile                       = planCore + "/decide.go", "./shared/upgrade/cluster/node.go"
 	writeFile, leftoverFile                      = upgradeReconciler + "/apply_node.go", leftoverCore + "/decide.go"
 	heldFile                                     = replicaCore + "/upgrade.go"
 	replacedFile                                 = managerCore + "/upgrade.go"

@@ -39,8 +39,8 @@ func Of(w *world.World, volume string) (*v1beta2.VolumeAttachment, error) {
 	case len(w.Volumes.Items) == 0:
 		return nil, fmt.Errorf("volume %s does not exist any more", volume)
 	case len(w.Attachments.Items) == 0:
-		return nil, fmt.Errorf("volume %s has no VolumeAttachment yet, which attach-controller creates: see that it runs with: "+
-			"kubectl -n %s get lease drover-attach-controller", volume, w.Namespace)
+		return nil, fmt.Errorf("volume %s has no VolumeAttachment yet, which attach-controller creates: see that it runs with: %s", volume,
+			w.Suggest("kubectl -n {ns} get lease drover-attach-controller", nil))
 	}
 	return &w.Attachments.Items[0], nil
 }
@@ -66,8 +66,9 @@ func Attach(w *world.World, volume string, wish Wish) (Change, error) {
 	case stored.Type != v1beta2.AttacherLonghornAPI:
 		return nil, notAPersons(w, volume, wish.Ticket, stored.Type)
 	case stored.NodeID != wish.Node:
-		return nil, fmt.Errorf("ticket %s of volume %s wants node %s already: name another ticket with --ticket, or end that one with: "+
-			"kubectl drover detach %s --ticket %s -n %s", wish.Ticket, volume, orNone(stored.NodeID), volume, wish.Ticket, w.Namespace)
+		return nil, fmt.Errorf("ticket %s of volume %s wants node %s already: name another ticket with --ticket, or end that one with: %s", wish.Ticket,
+			volume, orNone(stored.NodeID), w.Suggest("kubectl drover detach {volume} --ticket '{ticket}' -n {ns}",
+				world.Values{"volume": volume, "ticket": wish.Ticket}))
 	}
 	ticket.Generation = stored.Generation
 	if maps.Equal(parameters(stored), parameters(ticket)) {
@@ -152,15 +153,20 @@ func noTicket(w *world.World, a *v1beta2.VolumeAttachment, volume string, which 
 		others = append(others, fmt.Sprintf("%s (%s) on node %s", t.ID, t.For, orNone(t.Node)))
 	}
 	if len(a.Spec.AttachmentTickets) == 0 {
-		return fmt.Errorf("volume %s has no ticket%s: no one wants it attached; see: kubectl drover why %s -n %s", volume, selected, volume, w.Namespace)
+		return fmt.Errorf("volume %s has no ticket%s: no one wants it attached; see: %s", volume, selected, showWhy(w, volume))
 	}
 	return fmt.Errorf("no person's ticket%s is on volume %s. It is wanted by %s; detach does not end those: delete the pod or object instead",
 		selected, volume, strings.Join(others, ", "))
 }
 
 func notAPersons(w *world.World, volume, id, kind string) error {
-	return fmt.Errorf("ticket %s of volume %s is not a person's but of type %s: it ends with the pod or object that it is for; see: "+
-		"kubectl drover why %s -n %s", id, volume, kind, volume, w.Namespace)
+	return fmt.Errorf("ticket %s of volume %s is not a person's but of type %s: it ends with the pod or object that it is for; see: %s", id, volume, kind,
+		showWhy(w, volume))
+}
+
+// showWhy is the command that shows who wants the volume.
+func showWhy(w *world.World, volume string) string {
+	return w.Suggest("kubectl drover why {volume} -n {ns}", world.Values{"volume": volume})
 }
 
 func orNone(node string) string { return cmp.Or(node, "none") }

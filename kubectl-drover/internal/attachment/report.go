@@ -36,9 +36,11 @@ type Report struct {
 	Others []why.Ticket   `json:"others"`
 	Unread []world.Unread `json:"unread,omitempty"`
 
-	gone               bool
-	now                time.Time
-	namespace, summary string
+	gone    bool
+	now     time.Time
+	summary string
+	// next is the command that shows more.
+	next string
 }
 
 // Attached returns the report about a written ticket, as of what was read.
@@ -64,8 +66,8 @@ func (r Report) Err() error {
 	if !r.gone {
 		return nil
 	}
-	return fmt.Errorf("ticket %s of volume %s was removed meanwhile: by detach, or it expired; see: kubectl drover why %s -n %s",
-		strings.Join(r.Tickets, ", "), r.Volume, r.Volume, r.namespace)
+	return fmt.Errorf("ticket %s of volume %s was removed meanwhile: by detach, or it expired; see: %s", strings.Join(r.Tickets, ", "),
+		r.Volume, r.next)
 }
 
 // Detached returns the report about removed tickets, as of what was read.
@@ -90,7 +92,7 @@ func Detached(w *world.World, volume string, ids []string) Report {
 }
 
 func newReport(w *world.World, volume, action string, ids []string) Report {
-	r := Report{Volume: volume, Action: action, Tickets: ids, Others: []why.Ticket{}, Unread: w.Unread, now: w.Now, namespace: w.Namespace}
+	r := Report{Volume: volume, Action: action, Tickets: ids, Others: []why.Ticket{}, Unread: w.Unread, now: w.Now, next: showWhy(w, volume)}
 	own := map[string]bool{}
 	for _, id := range ids {
 		own[id] = true
@@ -135,7 +137,7 @@ func (r Report) Text(p *terminal.Printer) {
 	if !r.Done {
 		p.Line("")
 		p.Line("%s", p.In(terminal.Bold, "Next"))
-		p.Line("  kubectl drover why %s -n %s", r.Volume, r.namespace)
+		p.Line("  %s", r.next)
 	}
 	for _, unread := range r.Unread {
 		p.Line("")

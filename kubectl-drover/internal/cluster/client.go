@@ -110,7 +110,7 @@ func (c *Client) Names(ctx context.Context, kind string, right Right) ([]string,
 	var list metav1.PartialObjectMetadataList
 	list.SetGroupVersionKind(v1beta2.GroupVersion.WithKind(kind + "List"))
 	if err := c.api.List(ctx, &list, client.InNamespace(c.Namespace)); err != nil {
-		return nil, explain(err, right, c.Namespace)
+		return nil, c.explain(err, right)
 	}
 	names := make([]string, 0, len(list.Items))
 	for i := range list.Items {

@@ -71,10 +71,10 @@ func (c *Client) notFound(ctx context.Context, searched string) error {
 	w := c.World()
 	if err := c.Read(ctx, w, VolumesEverywhere); err == nil && len(w.Volumes.Items) > 0 {
 		namespace := w.Volumes.Items[0].Namespace
-		return fmt.Errorf("%s; there are volumes.%s in namespace %s, so a Longhorn may be there: read its objects with -n %s",
-			message, v1beta2.GroupVersion.Group, namespace, namespace)
+		return fmt.Errorf("%s; there are volumes.%s in namespace %s, so a Longhorn may be there: read its objects with: %s",
+			message, v1beta2.GroupVersion.Group, namespace, w.Suggest("kubectl drover status -n {name}", world.Values{"name": namespace}))
 	}
-	return fmt.Errorf("%s; name its namespace with -n, check the cluster with: kubectl config current-context", message)
+	return fmt.Errorf("%s; name its namespace with -n, check the cluster with: %s", message, w.Suggest("kubectl cluster-info", nil))
 }
 
 func leaseNames() []string {

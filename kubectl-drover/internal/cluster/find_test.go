@@ -33,7 +33,7 @@ func TestTheNamespaceIsTheOneWithDroverAndIsNeverGuessed(t *testing.T) {
 	_, err := connect(t).Find(t.Context(), "longhorn-system")
 	require.EqualError(t, err, "found no namespace with Drover: searched the leases of all namespaces for drover-attach-controller, "+
 		"drover-im-monitor, drover-orphan-controller, drover-snapshot-controller, drover-upgrade-controller; name its namespace with -n, "+
-		"check the cluster with: kubectl config current-context")
+		"check the cluster with: kubectl cluster-info")
 
 	longhorn := testkit.Namespace(t)
 	lease(t, longhorn, "longhorn-manager-upgrade-lock")
@@ -41,7 +41,7 @@ func TestTheNamespaceIsTheOneWithDroverAndIsNeverGuessed(t *testing.T) {
 	require.NoError(t, testkit.Admin(t).Create(t.Context(), volume))
 	_, err = connect(t).Find(t.Context(), "longhorn-system")
 	require.ErrorContains(t, err,
-		"there are volumes.longhorn.io in namespace "+longhorn+", so a Longhorn may be there: read its objects with -n "+longhorn)
+		"there are volumes.longhorn.io in namespace "+longhorn+", so a Longhorn may be there: read its objects with: kubectl drover status -n "+longhorn)
 
 	drover := testkit.Namespace(t)
 	lease(t, drover, "drover-im-monitor")

@@ -70,7 +70,7 @@ func (c *Client) awaitChange(ctx context.Context, w *world.World, reads []Read) 
 		if apierrors.IsForbidden(err) {
 			right := read.Right
 			right.Verb = "watch"
-			return explain(err, right, c.Namespace)
+			return c.explain(err, right)
 		}
 		if err != nil {
 			return pause(ctx, retry)

@@ -111,7 +111,7 @@ func absent(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsN
 
 func (c *Client) list(ctx context.Context, w *world.World, read Read) error {
 	err := c.api.List(ctx, read.into(w), c.options(read)...)
-	return explain(err, read.Right, c.Namespace)
+	return c.explain(err, read.Right)
 }
 
 // options restrict a read to what it asks for.
@@ -124,20 +124,20 @@ func (c *Client) options(read Read) []client.ListOption {
 }
 
 // explain adds the next step to an answer of the API server.
-func explain(err error, right Right, namespace string) error {
-	where := "-n " + namespace
-	if right.Everywhere {
-		where = "--all-namespaces"
-	}
+func (c *Client) explain(err error, right Right) error {
+	w, values := c.World(), world.Values{"verb": right.Verb, "resource": right.Name()}
 	switch {
 	case err == nil || errors.Is(err, context.Canceled):
 		return err
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("cannot %s %s: %w; check with: kubectl auth can-i %s %s %s", right.Verb, right.Name(), err,
-			right.Verb, right.Name(), where)
+		check := "kubectl auth can-i {verb} '{resource}' -n {ns}"
+		if right.Everywhere {
+			check = "kubectl auth can-i {verb} '{resource}' --all-namespaces"
+		}
+		return fmt.Errorf("cannot %s %s: %w; check with: %s", right.Verb, right.Name(), err, w.Suggest(check, values))
 	case apierrors.IsNotFound(err):
-		return fmt.Errorf("the API server has no %s: %w; check with: kubectl get crd %s", right.Name(), err, right.Name())
+		return fmt.Errorf("the API server has no %s: %w; check with: %s", right.Name(), err, w.Suggest("kubectl get crd {resource}", values))
 	default:
-		return fmt.Errorf("reading %s: %w; check the API server with: kubectl cluster-info", right.Name(), err)
+		return fmt.Errorf("reading %s: %w; check the API server with: %s", right.Name(), err, w.Suggest("kubectl cluster-info", nil))
 	}
 }

@@ -52,7 +52,7 @@ func IsChanged(err error) bool { return apierrors.IsConflict(err) }
 
 func (c *Client) explainWrite(err error, object client.Object, right Right) error {
 	if err == nil || IsChanged(err) || apierrors.IsForbidden(err) {
-		return explain(err, right, c.Namespace)
+		return c.explain(err, right)
 	}
 	return fmt.Errorf("cannot %s %s %s: %w", right.Verb, right.Name(), object.GetName(), err)
 }

@@ -1,7 +1,7 @@
 package command
 
 import (
-	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,7 +40,7 @@ the volume's own work have tickets, too, which are shown and never touched. The 
 				return err
 			}
 			if wish.Node == "" {
-				return errors.New("name the node: --node NODE; list nodes with: kubectl get lhn --all-namespaces")
+				return fmt.Errorf("name the node: --node NODE; list nodes with: %s", f.suggest("kubectl drover status"))
 			}
 			return f.runAttach(cmd, args[0], wish, wait)
 		},

@@ -39,7 +39,8 @@ func (f *Frame) connect(ctx context.Context) (*cluster.Client, error) {
 	}
 	config, err := f.Kube.ToRESTConfig()
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig: %w; check with: kubectl config view", err)
+		return nil, fmt.Errorf("reading the kubeconfig: %w; check with: %s", err,
+			(&world.World{Connection: f.connection()}).Suggest("kubectl config view", nil))
 	}
 	config.UserAgent = "kubectl-drover"
 	client, err := cluster.Connect(config, *f.Kube.Namespace, f.Now())
@@ -59,6 +60,15 @@ func (f *Frame) connect(ctx context.Context) (*cluster.Client, error) {
 	}
 	client.Namespace, err = client.Find(ctx, candidates...)
 	return client, err
+}
+
+// suggest returns a command to type next, for the cluster, the access and the namespace that were given. No namespace may be known yet.
+func (f *Frame) suggest(command string) string {
+	w := &world.World{Namespace: *f.Kube.Namespace, Connection: f.connection()}
+	if w.Namespace != "" {
+		command += " -n {ns}"
+	}
+	return w.Suggest(command, nil)
 }
 
 // connection returns the flags that were given to reach the cluster, and as whom, for commands that are suggested. A password or token is

@@ -67,7 +67,7 @@ func TestAProgramLearnsWhichDeletionFailed(t *testing.T) {
 	*frame.Kube.KubeConfig, *frame.Kube.Namespace = s.kubeconfig, s.namespace
 	c, w, err := frame.observeOrphans(t.Context())
 	require.NoError(t, err)
-	plan, err := orphans.Choose(orphans.List(w), orphans.Selection{Names: []string{"orphan-aa06", "orphan-aa04"}})
+	plan, err := orphans.Choose(w, orphans.List(w), orphans.Selection{Names: []string{"orphan-aa06", "orphan-aa04"}})
 	require.NoError(t, err)
 	agreed := orphanTargets(w)
 	stale := "orphan.longhorn.io/orphan-aa04"

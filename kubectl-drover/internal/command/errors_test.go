@@ -25,7 +25,7 @@ func TestErrorsNameTheNextStep(t *testing.T) {
 		"a command that is not known": {[]string{"whi"}, `unknown command "whi" for "kubectl drover"\n\nDid you mean this\?\n\twhy\n`},
 		"a context that is not there": {[]string{"status"}, `reading the kubeconfig: .*gone.*; check with: kubectl config view`},
 		"no answer": {[]string{"status", "--context", "silent"},
-			`reading \S+: Get .*: connection refused; check the API server with: kubectl cluster-info`},
+			`reading \S+: Get .*: connection refused; check the API server with: kubectl cluster-info --context silent`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := s.run(test.args...)

@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"drover.dev/drover/kubectl-drover/internal/cluster"
+	"drover.dev/drover/kubectl-drover/internal/world"
 )
 
 // shownNames is how many names an error lists.
 const shownNames = 8
 
 // resolve returns the one name that is given, or that begins with it. Otherwise the error lists what there is.
-func resolve(kind, namespace, given string, names []string) (string, error) {
+func resolve(w *world.World, kind, given string, names []string) (string, error) {
 	switch {
 	case given == "":
 		return "", fmt.Errorf("the name of the %s is empty", kind)
@@ -35,19 +36,19 @@ func resolve(kind, namespace, given string, names []string) (string, error) {
 	case len(matches) > 1:
 		return "", fmt.Errorf("%s begins the names of %d %s: %s; type more of the name", given, len(matches), plural, some(matches))
 	case len(names) == 0:
-		return "", fmt.Errorf("no %s is called %s: namespace %s has none; check the namespace with: kubectl drover status -n %s",
-			kind, given, namespace, namespace)
+		return "", fmt.Errorf("no %s is called %s: namespace %s has none; check the namespace with: %s", kind, given, w.Namespace,
+			w.Suggest("kubectl drover status -n {ns}", nil))
 	}
-	return "", fmt.Errorf("no %s in namespace %s is called %s, or begins so; there are %s; list all with: kubectl -n %s get %s.longhorn.io",
-		kind, namespace, given, some(names), namespace, plural)
+	return "", fmt.Errorf("no %s in namespace %s is called %s, or begins so; there are %s; list all with: %s", kind, w.Namespace, given,
+		some(names), w.Suggest("kubectl -n {ns} get {plural}.longhorn.io", world.Values{"plural": plural}))
 }
 
 // resolveComplete returns the name that is given, if there is one like it: what is written belongs to no other one that begins so.
-func resolveComplete(kind, namespace, given string, names []string) (string, error) {
-	name, err := resolve(kind, namespace, given, names)
+func resolveComplete(w *world.World, kind, given string, names []string) (string, error) {
+	name, err := resolve(w, kind, given, names)
 	if err == nil && name != given {
 		return "", fmt.Errorf("no %s in namespace %s is called %s, but %s begins so: a command that writes takes the complete name",
-			kind, namespace, given, name)
+			kind, w.Namespace, given, name)
 	}
 	return name, err
 }
@@ -75,7 +76,7 @@ func lookup(ctx context.Context, client *cluster.Client, kind, given string, rig
 	if err != nil {
 		return "", err
 	}
-	return resolve(kind, client.Namespace, given, names)
+	return resolve(client.World(), kind, given, names)
 }
 
 // lookupComplete is lookup for a command that writes: it takes the complete name alone.
@@ -84,7 +85,7 @@ func lookupComplete(ctx context.Context, client *cluster.Client, kind, given str
 	if err != nil {
 		return "", err
 	}
-	return resolveComplete(kind, client.Namespace, given, names)
+	return resolveComplete(client.World(), kind, given, names)
 }
 
 // resolveEither resolves the name of a volume or node: node/NAME is a node's, volume/NAME a volume's; else a volume comes first.

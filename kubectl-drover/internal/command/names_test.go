@@ -4,25 +4,27 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/kubectl-drover/internal/world"
 )
 
 // A volume that was deleted does not pass its name to one that only begins so, and an unset variable of a shell names nothing.
 func TestACommandThatWritesTakesACompleteName(t *testing.T) {
-	const namespace = "longhorn-system"
-	name, err := resolve("Volume", namespace, "vol-1", []string{"vol-10"})
+	w := &world.World{Namespace: "longhorn-system"}
+	name, err := resolve(w, "Volume", "vol-1", []string{"vol-10"})
 	require.NoError(t, err)
 	require.Equal(t, "vol-10", name)
 
-	_, err = resolveComplete("Volume", namespace, "vol-1", []string{"vol-10"})
+	_, err = resolveComplete(w, "Volume", "vol-1", []string{"vol-10"})
 	require.EqualError(t, err, "no Volume in namespace longhorn-system is called vol-1, but vol-10 begins so: a command that writes takes the "+
 		"complete name")
-	name, err = resolveComplete("Volume", namespace, "vol-1", []string{"vol-1", "vol-10"})
+	name, err = resolveComplete(w, "Volume", "vol-1", []string{"vol-1", "vol-10"})
 	require.NoError(t, err)
 	require.Equal(t, "vol-1", name)
 	for _, names := range [][]string{nil, {"vol-1"}, {"vol-1", "vol-2"}} {
-		_, err = resolve("Volume", namespace, "", names)
+		_, err = resolve(w, "Volume", "", names)
 		require.EqualError(t, err, "the name of the Volume is empty")
-		_, err = resolveComplete("Volume", namespace, "", names)
+		_, err = resolveComplete(w, "Volume", "", names)
 		require.EqualError(t, err, "the name of the Volume is empty")
 	}
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -72,11 +71,11 @@ func (f *Frame) orphansExplain() Command {
 			if err != nil {
 				return err
 			}
-			o, err := orphans.Named(orphans.List(w), args[0])
+			o, err := orphans.Named(w, orphans.List(w), args[0])
 			if err != nil {
 				return err
 			}
-			return f.print(orphans.Explanation{Orphan: *o, Now: w.Now, Namespace: w.Namespace})
+			return f.print(orphans.Explanation{Orphan: *o, World: w})
 		},
 	}
 	return Command{Command: cmd, Rights: rightsOf(orphanReads...)}
@@ -101,7 +100,8 @@ evaluates each of them again before the call. --node and --all-approved select w
 			}
 			s.Names = args
 			if len(args) == 0 && s.Node == "" && !s.Approved {
-				return errors.New("name orphans, or select them with --node or --all-approved; list all with: kubectl drover orphans")
+				return fmt.Errorf("name orphans, or select them with --node or --all-approved; list all with: %s",
+					f.suggest("kubectl drover orphans"))
 			}
 			return f.runOrphansDelete(cmd.Context(), s, agreed)
 		},
@@ -120,7 +120,7 @@ func (f *Frame) runOrphansDelete(ctx context.Context, s orphans.Selection, agree
 	if err != nil {
 		return err
 	}
-	plan, err := orphans.Choose(orphans.List(w), s)
+	plan, err := orphans.Choose(w, orphans.List(w), s)
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,8 @@ func TestOrphansAreListedAndExplainedByTheNameOfTheInstance(t *testing.T) {
 		s.golden("orphans/explain.json", created.ReplaceAllString(s.run("orphans", "explain", "kept-1-r-3333", "-o", "json").out, `"created": "TIME"`))
 	})
 	t.Run("a name of none", func(t *testing.T) {
-		require.Equal(t, "error: no orphan is called other, or begins so; list all with: kubectl drover orphans\n", s.run("orphans", "explain", "other").err)
+		require.Equal(t, "error: no orphan is called other, or begins so; list all with: kubectl drover orphans -n "+s.namespace+"\n",
+			s.run("orphans", "explain", "other").err)
 	})
 	t.Run("completion", func(t *testing.T) {
 		require.Equal(t, []string{"kept-1-r-2222", "kept-1-r-3333", "kept-1-r-4444"}, s.completions("orphans", "explain", "kept"))

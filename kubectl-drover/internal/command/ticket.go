@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,10 +106,11 @@ func (t *ticketWriter) wait(ctx context.Context, timeout time.Duration, of func(
 		}
 		return report.Done, report.Err()
 	}, func(err error) { t.progress("%v: trying again", err) })
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("volume %s: not done after %s: %s; see: kubectl drover why %s -n %s", t.volume, timeout,
-			orElse(last, "attach-controller has not answered, see that it runs with: kubectl -n "+t.client.Namespace+
-				" get lease drover-attach-controller"), t.volume, t.client.Namespace)
+	if w := t.client.World(); errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("volume %s: not done after %s: %s; see: %s", t.volume, timeout,
+			cmp.Or(last, "attach-controller has not answered, see that it runs with: "+
+				w.Suggest("kubectl -n {ns} get lease drover-attach-controller", nil)),
+			w.Suggest("kubectl drover why {volume} -n {ns}", world.Values{"volume": t.volume}))
 	}
 	return err
 }
@@ -116,13 +118,6 @@ func (t *ticketWriter) wait(ctx context.Context, timeout time.Duration, of func(
 // progress writes a line for people to ErrOut.
 func (f *Frame) progress(format string, args ...any) {
 	_, _ = fmt.Fprintln(f.Streams.ErrOut, terminal.Clean(fmt.Sprintf(format, args...)))
-}
-
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // personsTickets returns the ids of tickets of people, for completion.

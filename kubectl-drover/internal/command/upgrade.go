@@ -125,8 +125,8 @@ func (f *Frame) watchUpgrade(ctx context.Context, client *cluster.Client, name s
 		return last.Ended, show(last)
 	}, func(err error) { f.progress("%v: trying again", err) })
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("upgrade %s has not ended after %s: it is %s; see: kubectl -n %s get lhum,lhnu -o wide", name, timeout, last.State,
-			client.Namespace)
+		return fmt.Errorf("upgrade %s has not ended after %s: it is %s; see: %s", name, timeout, last.State,
+			client.World().Suggest("kubectl -n {ns} get lhum,lhnu -o wide", nil))
 	}
 	if err != nil {
 		return err
@@ -169,7 +169,8 @@ type changed struct {
 	Written map[string]any `json:"written,omitempty"`
 	Effect  string         `json:"effect"`
 
-	namespace string
+	// next is the command that follows it.
+	next string
 }
 
 func (c changed) Names() []string {
@@ -178,13 +179,16 @@ func (c changed) Names() []string {
 
 func (c changed) Text(p *terminal.Printer) {
 	p.Line("%s: %s", c.Upgrade, c.Effect)
-	p.Line("  kubectl drover upgrade watch %s -n %s", c.Upgrade, c.namespace)
+	p.Line("  %s", c.next)
 }
+
+// decision returns what to write to an upgrade of the world.
+type decision func(*world.World, *v1beta2.DataEngineUpgradeManager) (upgrade.Change, error)
 
 // changeRights are those of a change of an upgrade's spec.
 func changeRights() []cluster.Right { return append(rightsOf(cluster.Upgrades), cluster.PatchUpgrades) }
 
-func (f *Frame) upgradeChange(verb, short string, decide func(*v1beta2.DataEngineUpgradeManager) (upgrade.Change, error)) Command {
+func (f *Frame) upgradeChange(verb, short string, decide decision) Command {
 	cmd := &cobra.Command{
 		Use:               verb + " NAME",
 		Short:             short,
@@ -219,7 +223,7 @@ the other nodes keep the old one. resume takes it back.`,
 
 // changeUpgrade decides by what is stored and writes that, again where the upgrade changed meanwhile. What was agreed to once is not asked
 // again unless it has another effect.
-func (f *Frame) changeUpgrade(ctx context.Context, given string, decide func(*v1beta2.DataEngineUpgradeManager) (upgrade.Change, error),
+func (f *Frame) changeUpgrade(ctx context.Context, given string, decide decision,
 	agreed *consent) error {
 	client, err := f.connect(ctx)
 	if err != nil {
@@ -256,7 +260,7 @@ func (f *Frame) changeUpgrade(ctx context.Context, given string, decide func(*v1
 
 // decideUpgrade reads the upgrade and decides what to write.
 func (f *Frame) decideUpgrade(ctx context.Context, client *cluster.Client, name string,
-	decide func(*v1beta2.DataEngineUpgradeManager) (upgrade.Change, error)) (*v1beta2.DataEngineUpgradeManager, changed, error) {
+	decide decision) (*v1beta2.DataEngineUpgradeManager, changed, error) {
 	w := client.World()
 	if err := f.read(ctx, client, w, cluster.Upgrades.Named(name)); err != nil {
 		return nil, changed{}, err
@@ -265,6 +269,6 @@ func (f *Frame) decideUpgrade(ctx context.Context, client *cluster.Client, name 
 	if err != nil {
 		return nil, changed{}, err
 	}
-	change, err := decide(u)
-	return u, changed{Upgrade: name, Written: change.Fields, Effect: change.Effect, namespace: client.Namespace}, err
+	change, err := decide(w, u)
+	return u, changed{Upgrade: name, Written: change.Fields, Effect: change.Effect, next: w.Suggest("kubectl drover upgrade watch {name} -n {ns}", world.Values{"name": name})}, err
 }

@@ -1,10 +1,11 @@
 package orphans
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"drover.dev/drover/kubectl-drover/internal/world"
 )
 
 // Selection is which orphans are meant. With names the others narrow what the names mean.
@@ -33,7 +34,7 @@ type Left struct {
 
 // Choose selects. An orphan that a person names is deleted, whatever it is; of those that only a selector names, what destroys data is left
 // alone unless Data says otherwise, and what is held back in any case: what may be a volume's last copy, or still be used.
-func Choose(all []Orphan, s Selection) (Plan, error) {
+func Choose(w *world.World, all []Orphan, s Selection) (Plan, error) {
 	plan := Plan{Delete: []Orphan{}, Left: []Left{}}
 	pool := slices.DeleteFunc(slices.Clone(all), func(o Orphan) bool {
 		return s.Node != "" && o.Node != s.Node || s.Approved && !slices.Contains(approved, o.Decision.Reason)
@@ -42,7 +43,7 @@ func Choose(all []Orphan, s Selection) (Plan, error) {
 	if len(s.Names) > 0 {
 		chosen = nil
 		for _, name := range s.Names {
-			o, err := Complete(pool, name)
+			o, err := Complete(w, pool, name)
 			if err != nil {
 				return plan, err
 			}
@@ -78,30 +79,33 @@ func refusal(o *Orphan, s Selection) string {
 }
 
 // Named returns the orphan of the name of an instance or an object, or of a beginning that only one has.
-func Named(all []Orphan, name string) (*Orphan, error) {
+func Named(w *world.World, all []Orphan, name string) (*Orphan, error) {
 	found := called(all, name)
 	if len(found) == 0 && name != "" {
 		found = matching(all, func(o *Orphan) bool { return strings.HasPrefix(o.Instance, name) || strings.HasPrefix(o.Object, name) })
 	}
-	return only(found, name, ", or begins so")
+	return only(w, found, name, ", or begins so")
 }
 
 // Complete returns the orphan of the complete name of an instance or an object.
-func Complete(all []Orphan, name string) (*Orphan, error) { return only(called(all, name), name, "") }
+func Complete(w *world.World, all []Orphan, name string) (*Orphan, error) {
+	return only(w, called(all, name), name, "")
+}
 
 func called(all []Orphan, name string) []*Orphan {
 	return matching(all, func(o *Orphan) bool { return o.Instance == name || o.Object == name })
 }
 
 // only returns the one that was found by a name; besides is what was looked for in addition.
-func only(found []*Orphan, name, besides string) (*Orphan, error) {
+func only(w *world.World, found []*Orphan, name, besides string) (*Orphan, error) {
+	list := w.Suggest("kubectl drover orphans -n {ns}", nil)
 	switch {
 	case name == "":
-		return nil, errors.New("the name of the orphan is empty; list all with: kubectl drover orphans")
+		return nil, fmt.Errorf("the name of the orphan is empty; list all with: %s", list)
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) == 0:
-		return nil, fmt.Errorf("no orphan is called %s%s; list all with: kubectl drover orphans", name, besides)
+		return nil, fmt.Errorf("no orphan is called %s%s; list all with: %s", name, besides, list)
 	}
 	var which []string
 	for _, o := range found {

@@ -31,7 +31,7 @@ func worldWith(kind, dataEngine, instance, orphaned, decision string) *world.Wor
 // chosen returns the orphans that a selector deletes and leaves alone.
 func chosen(t *testing.T, w *world.World) (deleted []Orphan, left []Left) {
 	t.Helper()
-	plan, err := Choose(List(w), Selection{Node: "node-1", Data: true})
+	plan, err := Choose(w, List(w), Selection{Node: "node-1", Data: true})
 	require.NoError(t, err)
 	return plan.Delete, plan.Left
 }
@@ -66,7 +66,7 @@ func TestASelectorLeavesAloneWhatPolicyHoldsOrThatMayBeInUse(t *testing.T) {
 			if !c.deleted {
 				require.Contains(t, left[0].Reason, "name it to delete it.")
 			}
-			plan, err := Choose(List(w), Selection{Names: []string{instance}})
+			plan, err := Choose(w, List(w), Selection{Names: []string{instance}})
 			require.NoError(t, err)
 			require.Len(t, plan.Delete, 1, "a person who names it deletes it")
 			require.NotContains(t, plan.Delete[0].Effect, "serves no volume")

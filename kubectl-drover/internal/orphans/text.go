@@ -1,6 +1,7 @@
 package orphans
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -84,10 +85,8 @@ func (o *Orphan) data() string {
 type Explanation struct {
 	Orphan `json:",inline"`
 
-	// Now is what ages are relative to.
-	Now time.Time `json:"-"`
-	// Namespace is for the next command.
-	Namespace string `json:"-"`
+	// World has the time that ages are relative to, and what the next command is about.
+	World *world.World `json:"-"`
 }
 
 // Names returns the Orphan.
@@ -95,7 +94,7 @@ func (e Explanation) Names() []string { return names([]Orphan{e.Orphan}) }
 
 // Text writes everything that is known in sentences.
 func (e Explanation) Text(p *terminal.Printer) {
-	p.Line("%s", p.In(terminal.Bold, fmt.Sprintf("%s on node %s: %s %s, %s", e.Instance, e.Node, e.DataEngine, e.Type, orElse(e.State, "state unknown"))))
+	p.Line("%s", p.In(terminal.Bold, fmt.Sprintf("%s on node %s: %s %s, %s", e.Instance, e.Node, e.DataEngine, e.Type, cmp.Or(e.State, "state unknown"))))
 	p.Line("%s", p.In(terminal.Dim, fmt.Sprintf("Orphan %s, on %s", e.Object, e.Place)))
 	p.Line("")
 	var rows [][]terminal.Cell
@@ -108,7 +107,7 @@ func (e Explanation) Text(p *terminal.Printer) {
 		}
 	}
 	if e.DeletedSince != "" {
-		rows = append(rows, terminal.Row("Deleted", terminal.Age(e.Now, e.DeletedSince), "by "+e.DeletedBy))
+		rows = append(rows, terminal.Row("Deleted", terminal.Age(e.World.Now, e.DeletedSince), "by "+e.DeletedBy))
 	}
 	p.Table("", []string{"", "", ""}, rows)
 	p.Line("")
@@ -119,18 +118,11 @@ func (e Explanation) Text(p *terminal.Printer) {
 	p.Line("")
 	p.Line("%s", p.In(terminal.Bold, "Next"))
 	if e.DeletedSince == "" {
-		p.Line("  kubectl drover orphans delete %s -n %s", e.Object, e.Namespace)
+		p.Line("  %s", e.World.Suggest("kubectl drover orphans delete {name} -n {ns}", world.Values{"name": e.Object}))
 	} else {
-		p.Line("  kubectl -n %s describe lho %s", e.Namespace, e.Object)
+		p.Line("  %s", e.World.Suggest("kubectl -n {ns} describe lho {name}", world.Values{"name": e.Object}))
 	}
 	p.Line("      %s", p.In(terminal.Dim, "docs/orphans.md"))
-}
-
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // cautions are the warnings, and why the orphan is held back where they do not say that.

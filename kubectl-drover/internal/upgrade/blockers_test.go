@@ -8,16 +8,34 @@ import (
 
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/upgrade/preflight"
 )
 
-// A prune without --keep or --older-than is refused, and one without -n may be of another installation.
+// A command without -n or --context may be about another installation.
 func TestABlockerNamesACommandThatIsComplete(t *testing.T) {
-	f := facts{world: &world.World{Namespace: "storage", Connection: []string{"--context", "prod"}}}
-	e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{NodeID: "node-1", Active: true, SnapshotMaxCount: 3}}
-	e.Status.CurrentState = v1beta2.InstanceStateRunning
-	e.Status.Snapshots = map[string]v1beta2.SnapshotInfo{"a": {}, "b": {}, "c": {}}
-	v := volume{Volume: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "vol-1"}}, engines: []*v1beta2.Engine{e}}
-	require.Contains(t, snapshotLimit(f, v, node{name: "node-1"}),
-		"kubectl drover snapshots prune vol-1 --keep 2 --dry-run -n storage --context prod")
-	require.Contains(t, nodeNotReady(f, node{name: "node-1", object: &v1beta2.Node{}}), "kubectl -n storage get lhim -o wide --context prod")
+	w := &world.World{Namespace: "storage", Connection: []string{"--context", "prod"}}
+	w.Settings.Items = []v1beta2.Setting{{ObjectMeta: metav1.ObjectMeta{Name: imageSetting}, Value: "new"}}
+	w.Nodes.Items = []v1beta2.Node{{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}}
+	w.InstanceManagers.Items = []v1beta2.InstanceManager{{Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1", Image: "old",
+		DataEngine: v1beta2.DataEngineV2, Type: v1beta2.InstanceManagerTypeAIO}}}
+	w.Volumes.Items = []v1beta2.Volume{{ObjectMeta: metav1.ObjectMeta{Name: "vol-1"}, Spec: v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV2},
+		Status: v1beta2.VolumeStatus{State: v1beta2.VolumeStateAttached, CurrentNodeID: "node-1", Robustness: v1beta2.VolumeRobustnessUnknown}}}
+	w.Engines.Items = []v1beta2.Engine{{Spec: v1beta2.EngineSpec{VolumeName: "vol-1", NodeID: "node-1", Active: true, SnapshotMaxCount: 3}}}
+	w.Engines.Items[0].Status.CurrentState = v1beta2.InstanceStateRunning
+	w.Engines.Items[0].Status.Snapshots = map[string]v1beta2.SnapshotInfo{"a": {}, "b": {}, "c": {}}
+
+	plan := PlanOf(w, Wish{})
+	commands := map[preflight.Kind]string{}
+	for _, b := range plan.Blockers {
+		commands[b.Kind] = b.Command
+	}
+	require.Equal(t, map[preflight.Kind]string{
+		preflight.NodeNotReady:   "kubectl -n storage get lhim -o wide --context prod",
+		preflight.NoOtherNode:    "kubectl -n storage get lhn,lhim -o wide --context prod",
+		preflight.TooFewReplicas: "kubectl drover why vol-1 -n storage --context prod",
+		preflight.Degraded:       "kubectl drover why vol-1 -n storage --context prod",
+		preflight.SnapshotLimit:  "kubectl drover snapshots vol-1 -n storage --context prod",
+	}, commands)
+	require.Equal(t, []string{"volume vol-1"}, plan.Unknown)
+	require.Equal(t, "kubectl drover upgrade plan -n storage --context prod", plan.nextStep())
 }

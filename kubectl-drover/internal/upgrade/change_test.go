@@ -5,8 +5,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
+
+var w = &world.World{Namespace: "longhorn-system"}
 
 func inState(state string, paused, abort bool) *v1beta2.DataEngineUpgradeManager {
 	u := &v1beta2.DataEngineUpgradeManager{}
@@ -17,11 +20,11 @@ func inState(state string, paused, abort bool) *v1beta2.DataEngineUpgradeManager
 
 // Any change of the spec of an upgrade in error begins it again: pause must not.
 func TestAnUpgradeInErrorIsNotPaused(t *testing.T) {
-	change, err := Pause(inState(v1beta2.UpgradeStateError, false, false))
+	change, err := Pause(w, inState(v1beta2.UpgradeStateError, false, false))
 	require.ErrorContains(t, err, "upgrade upgrade-1 is in error and does nothing")
 	require.Empty(t, change.Fields)
 
-	change, err = Pause(inState(v1beta2.UpgradeStateUpgrading, false, false))
+	change, err = Pause(w, inState(v1beta2.UpgradeStateUpgrading, false, false))
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"paused": true}, change.Fields)
 }
@@ -29,11 +32,11 @@ func TestAnUpgradeInErrorIsNotPaused(t *testing.T) {
 // An abort that is under way goes on whatever the spec says: resume does not claim that the upgrade does.
 func TestAnUpgradeIsNotResumedWhileItIsBeingAborted(t *testing.T) {
 	for _, abort := range []bool{true, false} {
-		change, err := Resume(inState(v1beta2.UpgradeStateAborting, false, abort))
+		change, err := Resume(w, inState(v1beta2.UpgradeStateAborting, false, abort))
 		require.ErrorContains(t, err, "wait until that has ended, then resume")
 		require.Empty(t, change.Fields)
 	}
-	change, err := Resume(inState(v1beta2.UpgradeStateError, false, true))
+	change, err := Resume(w, inState(v1beta2.UpgradeStateError, false, true))
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"abort": false}, change.Fields)
 }

@@ -1,3 +1,5 @@
+// Package upgrade derives what an upgrade of the v2 data engine would meet, and how far one is, from objects that were read. It changes
+// nothing, and imports no client. What upgrade-controller alone can check is named as such.
 package upgrade
 
 import (
@@ -11,6 +13,8 @@ import (
 	"drover.dev/drover/kubectl-drover/internal/terminal"
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/upgrade/cluster"
+	"drover.dev/drover/shared/upgrade/preflight"
 )
 
 // imageSetting names the image that an upgrade takes.
@@ -32,10 +36,14 @@ type Plan struct {
 	Blockers []Blocker  `json:"blockers"`
 	// Before is what must end before another upgrade begins; empty where nothing does.
 	Before string `json:"before,omitempty"`
+	// Unknown names what is not known at the moment, such as "volume vol-1": upgrade-controller waits until im-monitor reports it.
+	Unknown []string `json:"unknown,omitempty"`
 	// Unchecked are sentences on what only upgrade-controller can check.
 	Unchecked []string `json:"unchecked"`
 
-	namespace string
+	world *world.World
+	// next is a command about what must end before.
+	next string
 }
 
 // PlanNode is one node of a plan.
@@ -57,28 +65,36 @@ type Wish struct{ Nodes, Skip []string }
 
 // PlanOf returns the plan as of the objects.
 func PlanOf(w *world.World, wish Wish) Plan {
-	f := factsOf(w)
-	plan := Plan{Image: defaultImage(w), Nodes: []PlanNode{}, Blockers: []Blocker{}, Unchecked: unchecked, namespace: w.Namespace}
+	c := clusterOf(w)
+	plan := Plan{Image: defaultImage(w), Nodes: []PlanNode{}, Blockers: []Blocker{}, Unknown: c.Unseen(), Unchecked: unchecked, world: w}
 	for i := range w.Upgrades.Items {
 		if u := &w.Upgrades.Items[i]; !Ended(u) {
 			plan.Before = fmt.Sprintf("DataEngineUpgradeManager %s is %s: another upgrade waits until it ends.", u.Name, stateOf(u))
+			plan.next = watch(w, u.Name)
 		}
 	}
-	for _, name := range f.order(wish.Nodes) {
-		n := f.nodes[name]
-		one := PlanNode{Node: name, Upgraded: n.exists() && n.upgraded(plan.Image)}
-		if m := n.running(); m != nil {
-			one.Image = m.Spec.Image
-		}
-		one.Targets, one.Replicas, one.Volumes = f.carried(name)
-		if !one.Upgraded {
-			found := f.blockers(name, wish.Skip)
-			one.Blockers = len(found)
-			plan.Blockers = append(plan.Blockers, found...)
-		}
+	for _, name := range c.Order(wish.Nodes) {
+		one := planNode(c, name)
+		one.Upgraded = c.Nodes[name].Exists() && c.Nodes[name].Upgraded(plan.Image)
+		found := blockers(w, preflight.World{Node: name, Cluster: c, Target: plan.Image, Skip: wish.Skip})
+		one.Blockers = len(found)
+		plan.Blockers = append(plan.Blockers, found...)
 		plan.Nodes = append(plan.Nodes, one)
 	}
 	return plan
+}
+
+// planNode counts what the node carries.
+func planNode(c cluster.Cluster, name string) PlanNode {
+	out := PlanNode{Node: name, Targets: c.Engines(name)}
+	if m := c.Nodes[name].Running(); m != nil {
+		out.Image = m.Spec.Image
+	}
+	for _, volume := range c.On(name) {
+		out.Volumes++
+		out.Replicas += len(c.Volumes[volume].ReplicasOn(name))
+	}
+	return out
 }
 
 func defaultImage(w *world.World) string {
@@ -88,39 +104,6 @@ func defaultImage(w *world.World) string {
 		}
 	}
 	return ""
-}
-
-// order returns the nodes in the order of an upgrade: as named, or those without volumes first, then those with fewer targets, then by name.
-func (f facts) order(named []string) []string {
-	if len(named) > 0 {
-		return named
-	}
-	var out []string
-	for name, n := range f.nodes {
-		if n.exists() && len(n.managers) > 0 {
-			out = append(out, name)
-		}
-	}
-	slices.SortFunc(out, func(a, b string) int {
-		targetsA, _, volumesA := f.carried(a)
-		targetsB, _, volumesB := f.carried(b)
-		return cmp.Or(cmp.Compare(min(volumesA, 1), min(volumesB, 1)), cmp.Compare(targetsA, targetsB), cmp.Compare(a, b))
-	})
-	return out
-}
-
-func (f facts) carried(node string) (targets, replicas, volumes int) {
-	for _, v := range f.volumes {
-		if !v.on(node) {
-			continue
-		}
-		volumes++
-		replicas += len(v.replicasOn(node))
-		if e := v.active(); e != nil && e.Spec.NodeID == node {
-			targets++
-		}
-	}
-	return targets, replicas, volumes
 }
 
 // Blocked reports whether an upgrade would not begin now.
@@ -142,16 +125,11 @@ func (p Plan) Text(out *terminal.Printer) {
 		out.Line("")
 		out.Table("", []string{"NODE", "TARGETS", "REPLICAS", "VOLUMES", "UPGRADE", "IMAGE"}, p.rows())
 	}
-	if len(p.Blockers) > 0 {
+	p.blockersText(out)
+	if len(p.Unknown) > 0 {
 		out.Line("")
-		out.Line("%s", out.In(terminal.Bold, "Stands against it"))
-		for _, b := range p.Blockers {
-			place := "node " + b.Node
-			if b.Volume != "" {
-				place += ", volume " + b.Volume
-			}
-			out.Line("  %s: %s: %s", place, out.In(terminal.Warning, b.Kind), b.Message)
-		}
+		out.Line("%s", out.In(terminal.Bold, "Not known at the moment, and waited for"))
+		out.Line("  the instances of %s; im-monitor reports them once it reads them", preflight.Names(p.Unknown))
 	}
 	out.Line("")
 	out.Line("%s", out.In(terminal.Bold, "Only upgrade-controller checks, once the upgrade began"))
@@ -160,15 +138,52 @@ func (p Plan) Text(out *terminal.Printer) {
 	}
 	out.Line("")
 	out.Line("%s", out.In(terminal.Bold, "Next"))
+	out.Line("  %s", p.nextStep())
+	out.Line("      %s", out.In(terminal.Dim, "docs/upgrading.md"))
+}
+
+// blockersText writes the blockers by node and volume, each with the commands that show or end them.
+func (p Plan) blockersText(out *terminal.Printer) {
+	if len(p.Blockers) > 0 {
+		out.Line("")
+		out.Line("%s", out.In(terminal.Bold, "Stands against it"))
+	}
+	for rest := p.Blockers; len(rest) > 0; {
+		first := rest[0]
+		end := 1
+		for end < len(rest) && rest[end].Node == first.Node && rest[end].Volume == first.Volume {
+			end++
+		}
+		place := "node " + first.Node
+		if first.Volume != "" {
+			place += ", volume " + first.Volume
+		}
+		out.Line("  %s", place)
+		var commands []string
+		for _, b := range rest[:end] {
+			out.Line("    %s: %s", out.In(terminal.Warning, string(b.Kind)), b.Message)
+			if b.Command != "" && !slices.Contains(commands, b.Command) {
+				commands = append(commands, b.Command)
+			}
+		}
+		for _, command := range commands {
+			out.Line("      %s", out.In(terminal.Dim, command))
+		}
+		rest = rest[end:]
+	}
+}
+
+// nextStep is a command, or what to do before it.
+func (p Plan) nextStep() string {
 	switch {
 	case p.Image == "":
-		out.Line("  kubectl -n %s edit settings.longhorn.io %s", p.namespace, imageSetting)
+		return p.world.Suggest("kubectl -n {ns} edit settings.longhorn.io "+imageSetting, nil)
+	case p.next != "":
+		return p.next
 	case p.Blocked():
-		out.Line("  kubectl drover upgrade plan -n %s", p.namespace)
-	default:
-		out.Line("  create a DataEngineUpgradeManager, then: kubectl drover upgrade watch -n %s", p.namespace)
+		return p.world.Suggest("kubectl drover upgrade plan -n {ns}", nil)
 	}
-	out.Line("      %s", out.In(terminal.Dim, "docs/upgrading.md"))
+	return "create a DataEngineUpgradeManager, then: " + p.world.Suggest("kubectl drover upgrade watch -n {ns}", nil)
 }
 
 func (p Plan) summary(out *terminal.Printer) string {
@@ -185,7 +200,7 @@ func (p Plan) summary(out *terminal.Printer) string {
 
 // counts returns how many blockers there are of each kind.
 func (p Plan) counts() string {
-	counts := map[string]int{}
+	counts := map[preflight.Kind]int{}
 	for _, b := range p.Blockers {
 		counts[b.Kind]++
 	}
@@ -207,18 +222,11 @@ func (p Plan) rows() [][]terminal.Cell {
 			state = terminal.Cell{Text: fmt.Sprintf("blocked (%d)", n.Blockers), Style: terminal.Warning}
 		}
 		rows = append(rows, []terminal.Cell{{Text: n.Node}, {Text: fmt.Sprint(n.Targets)}, {Text: fmt.Sprint(n.Replicas)},
-			{Text: fmt.Sprint(n.Volumes)}, state, {Text: orElse(n.Image, "no instance manager runs")}})
+			{Text: fmt.Sprint(n.Volumes)}, state, {Text: cmp.Or(n.Image, "no instance manager runs")}})
 	}
 	return rows
 }
 
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
-}
-
 func stateOf(u *v1beta2.DataEngineUpgradeManager) string {
-	return orElse(u.Status.State, v1beta2.UpgradeStateUndefined)
+	return cmp.Or(u.Status.State, v1beta2.UpgradeStateUndefined)
 }

@@ -84,13 +84,18 @@ func Select(w *world.World, name string) (*v1beta2.DataEngineUpgradeManager, err
 	found = cmp.Or(found, newest)
 	switch {
 	case name != "":
-		return nil, fmt.Errorf("DataEngineUpgradeManager %s does not exist in namespace %s; list all with: kubectl -n %s get lhum", name, w.Namespace,
-			w.Namespace)
+		return nil, fmt.Errorf("DataEngineUpgradeManager %s does not exist in namespace %s; list all with: %s", name, w.Namespace,
+			w.Suggest("kubectl -n {ns} get lhum", nil))
 	case found == nil:
-		return nil, fmt.Errorf("namespace %s has no DataEngineUpgradeManager: nothing is being upgraded; see: kubectl drover upgrade plan -n %s",
-			w.Namespace, w.Namespace)
+		return nil, fmt.Errorf("namespace %s has no DataEngineUpgradeManager: nothing is being upgraded; see: %s", w.Namespace,
+			w.Suggest("kubectl drover upgrade plan -n {ns}", nil))
 	}
 	return found, nil
+}
+
+// watch is the command that follows the upgrade of that name.
+func watch(w *world.World, name string) string {
+	return w.Suggest("kubectl drover upgrade watch {name} -n {ns}", world.Values{"name": name})
 }
 
 // ProgressOf returns how far the upgrade is.
@@ -115,7 +120,7 @@ func progressing(list []v1beta2.Condition) (reason, message string) {
 
 func stalled(list []v1beta2.Condition) string {
 	if c := conditions.Get(list, v1beta2.UpgradeStalled); c != nil && c.Status == v1beta2.ConditionTrue {
-		return orElse(c.Message, c.Reason)
+		return cmp.Or(c.Message, c.Reason)
 	}
 	return ""
 }
@@ -140,19 +145,19 @@ func nodesOf(u *v1beta2.DataEngineUpgradeManager) []string {
 
 func nodeProgress(w *world.World, u *v1beta2.DataEngineUpgradeManager, name string) NodeProgress {
 	recorded := u.Status.UpgradeNodes[name]
-	p := NodeProgress{Node: name, State: orElse(recorded.State, "waits for its turn"), Since: cmp.Or(recorded.CompletedAt, recorded.StartedAt),
+	p := NodeProgress{Node: name, State: cmp.Or(recorded.State, "waits for its turn"), Since: cmp.Or(recorded.CompletedAt, recorded.StartedAt),
 		Message: recorded.ErrorMessage, Retries: recorded.RetryCount}
 	for i := range w.NodeUpgrades.Items {
 		n := &w.NodeUpgrades.Items[i]
 		if n.Spec.NodeID != name || n.Spec.DataEngineUpgradeManager != u.Name || u.Status.UpgradingNode != name {
 			continue
 		}
-		p.State, p.Since, p.Progress = orElse(n.Status.State, v1beta2.UpgradeStateUndefined), n.Status.StateSince, n.Status.Progress
+		p.State, p.Since, p.Progress = cmp.Or(n.Status.State, v1beta2.UpgradeStateUndefined), n.Status.StateSince, n.Status.Progress
 		p.Reason, p.Message = progressing(n.Status.Conditions)
 		p.Stalled = stalled(n.Status.Conditions)
 		for _, volume := range slices.Sorted(maps.Keys(n.Status.Volumes)) {
 			v := n.Status.Volumes[volume]
-			p.Volumes = append(p.Volumes, VolumeProgress{Volume: volume, State: orElse(v.State, "not begun"), From: v.OriginalNodeID,
+			p.Volumes = append(p.Volumes, VolumeProgress{Volume: volume, State: cmp.Or(v.State, "not begun"), From: v.OriginalNodeID,
 				To: v.TemporaryNodeID, Percent: v.Progress, Message: v.Message})
 		}
 	}

@@ -139,8 +139,8 @@ func (i *instance) late() (finding.Finding, bool) {
 	if as || slices.ContainsFunc(i.findings, func(f finding.Finding) bool { return f.Severity >= finding.Continues }) {
 		return finding.Finding{}, false
 	}
-	message := fmt.Sprintf("Wanted %s on node %s, and %s.", orElse(i.wanted, v1beta2.InstanceStateStopped), i.node,
-		orElse(i.state, "not started yet"))
+	message := fmt.Sprintf("Wanted %s on node %s, and %s.", cmp.Or(i.wanted, v1beta2.InstanceStateStopped), i.node,
+		cmp.Or(i.state, "not started yet"))
 	severity := finding.Continues
 	if i.state == v1beta2.InstanceStateError || i.state == v1beta2.InstanceStateUnknown {
 		severity = finding.Warning

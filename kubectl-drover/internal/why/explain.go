@@ -32,7 +32,7 @@ func Explain(w *world.World) Report {
 
 // summary is one sentence: where the volume is, where it is wanted, and the most basic cause if it is not there.
 func summary(r *Report) string {
-	place := "is " + orElse(r.State, "not known to any controller yet")
+	place := "is " + cmp.Or(r.State, "not known to any controller yet")
 	if r.AttachedTo != "" {
 		place += " to node " + r.AttachedTo
 	}
@@ -51,13 +51,6 @@ func summary(r *Report) string {
 		return fmt.Sprintf("%s %s. It comes down to %s: %s.", r.Volume, place, basic[0].Object, basic[0].Reason)
 	}
 	return r.Volume + " " + place + "."
-}
-
-func orElse(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 // candidate is a cause with how far it is from the volume.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/shared/upgrade/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/shared/upgrade/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/upgrade-controller/internal/preflight"
+	"drover.dev/drover/shared/upgrade/preflight"
 )
 
 // undefined changes nothing: it waits until earlier upgrades have ended, and until nothing blocks the upgrade.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/shared/upgrade/cluster"
 )
 
 // Owner is the controller that drives upgrades.

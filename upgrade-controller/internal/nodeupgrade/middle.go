@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/shared/upgrade/cluster"
 )
 
 // switchingOver relocates every target from the node.

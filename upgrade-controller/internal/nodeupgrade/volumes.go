@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/shared/upgrade/cluster"
 )
 
 // adopt lists the volumes that use the node and are not listed yet.

@@ -9,36 +9,8 @@ import (
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
-	"drover.dev/drover/upgrade-controller/internal/preflight"
+	"drover.dev/drover/shared/upgrade/preflight"
 )
-
-// Nodes returns the nodes of an upgrade in their order: as spec.nodes lists them, else every node that has a
-// v2 instance manager: first those without instances, then those with fewer engines, then by name.
-func Nodes(spec v1beta2.DataEngineUpgradeManagerSpec, c cluster.Cluster) []string {
-	if len(spec.Nodes) > 0 {
-		var out []string
-		for _, name := range spec.Nodes {
-			if !slices.Contains(out, name) {
-				out = append(out, name)
-			}
-		}
-		return out
-	}
-	var out []string
-	load := map[string][2]int{}
-	for _, name := range slices.Sorted(maps.Keys(c.Nodes)) {
-		if node := c.Nodes[name]; node.Exists() && len(node.Managers) > 0 {
-			out = append(out, name)
-			load[name] = [2]int{min(len(c.On(name)), 1), c.Engines(name)}
-		}
-	}
-	slices.SortStableFunc(out, func(a, b string) int {
-		x, y := load[a], load[b]
-		return slices.Compare(x[:], y[:])
-	})
-	return out
-}
 
 // excluded maps each node that has a v2 instance manager without the new image, and is not in the plan, to the reason why it is left out.
 // Nil: none.

@@ -186,9 +186,9 @@ func TestTheOrderOfNodes(t *testing.T) {
 	objects.AddVolume("vol-2", "a", "a", "b")
 	objects.AddVolume("vol-3", "b", "a", "b")
 	c := objects.Cluster()
-	require.Equal(t, []string{"c", "d", "b", "a"}, plan.Nodes(v1beta2.DataEngineUpgradeManagerSpec{}, c),
+	require.Equal(t, []string{"c", "d", "b", "a"}, c.Order(nil),
 		"empty first, then fewest engines; without v2 not at all")
-	require.Equal(t, []string{"a", "e"}, plan.Nodes(v1beta2.DataEngineUpgradeManagerSpec{Nodes: []string{"a", "e", "a"}}, c),
+	require.Equal(t, []string{"a", "e"}, c.Order([]string{"a", "e", "a"}),
 		"as it was asked for")
 }
 

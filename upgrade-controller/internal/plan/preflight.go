@@ -8,8 +8,8 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/upgrade/preflight"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
-	"drover.dev/drover/upgrade-controller/internal/preflight"
 )
 
 // initializing checks the image on every node, then collects every blocker of every node. One blocker is enough for a refusal,
@@ -19,7 +19,7 @@ func (p *pass) initializing() {
 		p.fail(v1beta2.ReasonAborted, "It was aborted before a node was changed.")
 		return
 	}
-	nodes := p.left(Nodes(p.Manager.Spec, p.Cluster))
+	nodes := p.left(p.Cluster.Order(p.Manager.Spec.Nodes))
 	if p.checking(nodes) || p.unseen() {
 		return
 	}

@@ -52,7 +52,7 @@ func (p *pass) upgrading() {
 
 // next is the next node, and the nodes that failed.
 func (p *pass) next() (next string, failed []string) {
-	order := Nodes(p.Manager.Spec, p.Cluster)
+	order := p.Cluster.Order(p.Manager.Spec.Nodes)
 	planned := slices.Sorted(maps.Keys(p.status.UpgradeNodes))
 	slices.SortStableFunc(planned, func(a, b string) int { return cmp.Compare(place(order, a), place(order, b)) })
 	for _, node := range planned {

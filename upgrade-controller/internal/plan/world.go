@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/shared/upgrade/cluster"
 )
 
 // World is everything that was read about an upgrade. The objects belong to the cache and are not modified.

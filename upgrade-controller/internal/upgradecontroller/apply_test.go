@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/shared/upgrade/cluster"
 	"drover.dev/drover/upgrade-controller/internal/model"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )

@@ -3,7 +3,7 @@ package upgradecontroller
 import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/shared/upgrade/cluster"
 )
 
 // The indexes beside those that find engines and replicas by volume and by node.

@@ -1,9 +1,7 @@
 package upgradecontroller
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +10,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/upgrade/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
@@ -122,7 +121,7 @@ func (o observer) upgrades(ctx context.Context, reader client.Reader) ([]*v1beta
 	if err := lookup.ListShared(ctx, reader, o.namespace, &found); err != nil {
 		return nil, err
 	}
-	return pointers(found.Items, func(u *v1beta2.NodeDataEngineUpgrade) string { return u.Name }), nil
+	return cluster.Pointers(found.Items, func(u *v1beta2.NodeDataEngineUpgrade) string { return u.Name }), nil
 }
 
 // images reads what is known of the frozen image, by node: an instance manager that runs it proves that it is available, else
@@ -168,14 +167,4 @@ func (o observer) checks(ctx context.Context, reader client.Reader, m *v1beta2.D
 		}
 	}
 	return out, nil
-}
-
-// pointers returns the objects in the order of their names.
-func pointers[T any](items []T, name func(*T) string) []*T {
-	out := make([]*T, 0, len(items))
-	for i := range items {
-		out = append(out, &items[i])
-	}
-	slices.SortFunc(out, func(a, b *T) int { return cmp.Compare(name(a), name(b)) })
-	return out
 }

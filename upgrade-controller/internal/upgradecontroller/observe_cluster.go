@@ -2,14 +2,13 @@ package upgradecontroller
 
 import (
 	"context"
-	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/shared/upgrade/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
@@ -40,8 +39,8 @@ func (o observer) around(ctx context.Context, u *v1beta2.NodeDataEngineUpgrade, 
 	if err := lookup.ListShared(ctx, o.cached, o.namespace, &filled, client.MatchingFields{byFilling: kube.Yes}); err != nil {
 		return out, err
 	}
-	clones(filled.Items, out.Volumes)
-	if err := o.work(ctx, out.Volumes); err != nil {
+	out.AddClones(filled.Items)
+	if err := o.work(ctx, out); err != nil {
 		return out, err
 	}
 	if nodeupgrade.Chooses(u, out) {
@@ -79,7 +78,7 @@ func (o observer) volume(ctx context.Context, name string, listed bool, into map
 	if err := lookup.ListShared(ctx, o.cached, o.namespace, &volumes, client.MatchingFields{byName: name}); err != nil {
 		return err
 	}
-	if len(volumes.Items) == 0 || !counts(&volumes.Items[0], listed) {
+	if len(volumes.Items) == 0 || !cluster.Counts(&volumes.Items[0], listed) {
 		return nil
 	}
 	var engines v1beta2.EngineList
@@ -89,29 +88,13 @@ func (o observer) volume(ctx context.Context, name string, listed bool, into map
 			return err
 		}
 	}
-	into[name] = cluster.Volume{
-		Object:   &volumes.Items[0],
-		Engines:  pointers(engines.Items, func(e *v1beta2.Engine) string { return e.Name }),
-		Replicas: pointers(replicas.Items, func(r *v1beta2.Replica) string { return r.Name }),
-	}
+	into[name] = cluster.NewVolume(&volumes.Items[0], engines.Items, replicas.Items)
 	return nil
-}
-
-// clones records at each volume which others are being filled from it.
-func clones(volumes []v1beta2.Volume, into map[string]cluster.Volume) {
-	for i := range volumes {
-		clone := &volumes[i]
-		if v, ok := into[cluster.FilledFrom(clone)]; ok {
-			v.Clones = append(v.Clones, clone.Name)
-			slices.Sort(v.Clones)
-			into[v.Object.Name] = v
-		}
-	}
 }
 
 // work records at each volume which of its snapshots are being removed, and which of its backups are being taken. It is always read from
 // the cache: only what is under way is indexed, and of snapshots there may be very many.
-func (o observer) work(ctx context.Context, into map[string]cluster.Volume) error {
+func (o observer) work(ctx context.Context, into cluster.Cluster) error {
 	var removed v1beta2.SnapshotList
 	var taken v1beta2.BackupList
 	for _, work := range []client.ObjectList{&removed, &taken} {
@@ -119,29 +102,8 @@ func (o observer) work(ctx context.Context, into map[string]cluster.Volume) erro
 			return err
 		}
 	}
-	for i := range removed.Items {
-		s := &removed.Items[i]
-		if v, ok := into[s.Spec.Volume]; ok {
-			v.Removals = append(v.Removals, s.Name)
-			slices.Sort(v.Removals)
-			into[s.Spec.Volume] = v
-		}
-	}
-	for i := range taken.Items {
-		b := &taken.Items[i]
-		for name, v := range into {
-			if of := cluster.BackedUp(b); of == name || of == v1beta2.LabelValue(name) {
-				v.Backups = append(v.Backups, b.Name)
-				slices.Sort(v.Backups)
-				into[name] = v
-			}
-		}
-	}
+	into.AddWork(removed.Items, taken.Items)
 	return nil
-}
-
-func counts(v *v1beta2.Volume, listed bool) bool {
-	return v.Spec.DataEngine == v1beta2.DataEngineV2 && (listed || v.Status.State != v1beta2.VolumeStateDetached)
 }
 
 // load counts the targets on each node, of all volumes.
@@ -159,24 +121,14 @@ func (o observer) load(ctx context.Context, nodes map[string]cluster.Node) (map[
 
 // nodes reads the nodes with their v2 instance managers.
 func (o observer) nodes(ctx context.Context, reader client.Reader) (cluster.Cluster, error) {
-	out := cluster.Cluster{Nodes: map[string]cluster.Node{}, Volumes: map[string]cluster.Volume{}}
 	var nodes v1beta2.NodeList
 	var managers v1beta2.InstanceManagerList
 	for _, into := range []client.ObjectList{&nodes, &managers} {
 		if err := lookup.ListShared(ctx, reader, o.namespace, into); err != nil {
-			return out, err
+			return cluster.Cluster{}, err
 		}
 	}
-	for i := range nodes.Items {
-		out.Nodes[nodes.Items[i].Name] = cluster.Node{Object: &nodes.Items[i]}
-	}
-	for _, m := range pointers(managers.Items, func(m *v1beta2.InstanceManager) string { return m.Name }) {
-		if node := out.Nodes[m.Spec.NodeID]; m.Spec.DataEngine == v1beta2.DataEngineV2 && m.Spec.Type == v1beta2.InstanceManagerTypeAIO {
-			node.Managers = append(node.Managers, m)
-			out.Nodes[m.Spec.NodeID] = node
-		}
-	}
-	return out, nil
+	return cluster.New(nodes.Items, managers.Items), nil
 }
 
 // everything reads the nodes, and all v2 volumes that are in use or named.
@@ -196,22 +148,11 @@ func (o observer) everything(ctx context.Context, reader client.Reader, named ma
 	}
 	for i := range volumes.Items {
 		v := &volumes.Items[i]
-		if _, listed := named[v.Name]; counts(v, listed) {
+		if _, listed := named[v.Name]; cluster.Counts(v, listed) {
 			out.Volumes[v.Name] = cluster.Volume{Object: v}
 		}
 	}
-	clones(volumes.Items, out.Volumes)
-	for _, e := range pointers(engines.Items, func(e *v1beta2.Engine) string { return e.Name }) {
-		if v, ok := out.Volumes[e.Spec.VolumeName]; ok {
-			v.Engines = append(v.Engines, e)
-			out.Volumes[e.Spec.VolumeName] = v
-		}
-	}
-	for _, r := range pointers(replicas.Items, func(r *v1beta2.Replica) string { return r.Name }) {
-		if v, ok := out.Volumes[r.Spec.VolumeName]; ok {
-			v.Replicas = append(v.Replicas, r)
-			out.Volumes[r.Spec.VolumeName] = v
-		}
-	}
-	return out, o.work(ctx, out.Volumes)
+	out.AddClones(volumes.Items)
+	out.AddInstances(engines.Items, replicas.Items)
+	return out, o.work(ctx, out)
 }

@@ -8,7 +8,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/snapshotlimit"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/shared/upgrade/cluster"
 )
 
 // Work on a volume that is under way or is due, and that blocks an upgrade.

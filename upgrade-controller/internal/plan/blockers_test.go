@@ -1,4 +1,4 @@
-package preflight_test
+package plan_test
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/upgrade/preflight"
 	"drover.dev/drover/upgrade-controller/internal/model"
-	"drover.dev/drover/upgrade-controller/internal/preflight"
 )
 
 // three is a cluster in which nothing stands against anything: a volume with its engine and a replica on node-1.

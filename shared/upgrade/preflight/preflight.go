@@ -12,7 +12,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
-	"drover.dev/drover/upgrade-controller/internal/cluster"
+	"drover.dev/drover/shared/upgrade/cluster"
 )
 
 // Kind is what blocks an upgrade, in one word.

@@ -1,4 +1,4 @@
-package cluster_test
+package plan_test
 
 import (
 	"testing"
