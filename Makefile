@@ -86,7 +86,10 @@ skew: controlplane ## controllers and definitions of an earlier commit together 
 	$(GO) run ./e2e/skew
 
 bench: controlplane ## measure; BENCH=orphan|attach|snapshot|upgrade|quiet|scale|faults|failover runs one group
-	$(GO) run ./e2e/bench $(if $(BENCH),--group $(BENCH))
+	$(GO) run ./e2e/bench $(if $(BENCH),--group $(BENCH)) --record docs/performance.json --page docs/performance.md $(BENCH_FLAGS)
+
+bench-check: controlplane ## measure, and fail where a figure is more than 20 % worse than those in docs/performance.md
+	$(GO) run ./e2e/bench $(if $(BENCH),--group $(BENCH)) --check docs/performance.json $(BENCH_FLAGS)
 
 controlplane: ## etcd and kube-apiserver: found, downloaded, or built once into the cache
 	@echo "searching for etcd and kube-apiserver"

@@ -33,7 +33,11 @@ func groups() []group {
 
 func main() {
 	only := flag.String("group", "", "one group: orphan, attach, snapshot, upgrade, quiet, scale, faults, failover; empty means all")
-	out := flag.String("out", "bench.json", "file for the results")
+	var o outputs
+	flag.StringVar(&o.results, "out", "bench.json", "file for the results")
+	flag.StringVar(&o.history, "record", "", "file of earlier measurements, to which this one is added; empty means none")
+	flag.StringVar(&o.page, "page", "", "page to write from --record; empty means none")
+	flag.StringVar(&o.check, "check", "", "file of earlier measurements: fail where a result is more than 20 % worse than their mean")
 	flag.IntVar(&manyNodes, "nodes", manyNodes, "nodes of the large cluster of the groups quiet and scale")
 	flag.IntVar(&manyInstances, "instances", manyInstances, "instances of the large cluster")
 	flag.IntVar(&manyVolumes, "volumes", manyVolumes, "volumes of the group attach that are attached at once")
@@ -47,7 +51,7 @@ func main() {
 	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot counts writes while nothing happens")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	err := run(ctx, *only, *out)
+	err := run(ctx, *only, o)
 	stop()
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
@@ -55,23 +59,72 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, only, out string) error {
+// outputs are the files to write and to compare with; empty means none.
+type outputs struct{ results, history, page, check string }
+
+// changed are the flags of the measurement that differ from their defaults, as on a command line.
+func changed() string {
+	about := []string{"group", "out", "record", "page", "check"}
+	var out []string
+	flag.Visit(func(f *flag.Flag) {
+		if !slices.Contains(about, f.Name) {
+			out = append(out, fmt.Sprintf("--%s=%s", f.Name, f.Value))
+		}
+	})
+	return strings.Join(out, " ")
+}
+
+func run(ctx context.Context, only string, o outputs) error {
 	chosen := slices.DeleteFunc(groups(), func(g group) bool { return only != "" && g.name != only })
 	if len(chosen) == 0 {
 		return fmt.Errorf("no group %q; there are orphan, attach, snapshot, upgrade, quiet, scale, faults and failover",
 			strings.TrimSpace(only))
 	}
 	r := &report{out: os.Stdout}
+	var worse []string
 	for _, g := range chosen {
 		r.logf("group %s", g.name)
+		m, before := begin(g.name, changed()), len(r.results)
 		if err := g.run(ctx, r); err != nil {
 			return fmt.Errorf("group %s: %w", g.name, err)
 		}
+		m.Results = r.results[before:]
 		// The results are kept when the next group fails.
-		if err := r.write(out); err != nil {
+		if err := r.write(o.results); err != nil {
 			return err
 		}
+		more, err := o.remember(m)
+		if err != nil {
+			return err
+		}
+		worse = append(worse, more...)
 	}
-	r.logf("wrote %s", out)
+	r.logf("wrote %s", o.results)
+	if len(worse) > 0 {
+		return fmt.Errorf("worse than before:\n  %s", strings.Join(worse, "\n  "))
+	}
 	return nil
+}
+
+// remember adds a measurement to the history and its page, and returns what is worse than the history to check against.
+func (o outputs) remember(m Measurement) (worse []string, err error) {
+	if o.check != "" {
+		earlier, err := readHistory(o.check)
+		if err != nil {
+			return nil, err
+		}
+		worse = earlier.worse(m)
+	}
+	if o.history == "" {
+		return worse, nil
+	}
+	h, err := readHistory(o.history)
+	if err != nil {
+		return nil, err
+	}
+	h = h.with(m)
+	if err := h.write(o.history); err != nil || o.page == "" {
+		return worse, err
+	}
+	return worse, h.writePage(o.page)
 }

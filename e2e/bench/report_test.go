@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -35,4 +36,60 @@ func TestGoBenchmarksAreReadByTheirSize(t *testing.T) {
 		"allocs/op\nBenchmarkEvent/300000-2   100  1300 ns/op  64 B/op  3 allocs/op\nPASS\n")
 	require.Equal(t, map[string][]float64{"3000": {1200}, "300000": {1300}}, times)
 	require.Equal(t, map[string][]float64{"3000": {3}, "300000": {3}}, allocations)
+}
+
+// A history of one group on one machine.
+func history(values ...float64) (h History) {
+	for i, v := range values {
+		h = h.with(Measurement{Group: "orphan", Commit: string(rune('a' + i)), Machine: "m", Date: "2026-11-24",
+			Results: []Result{{Name: "time", Value: v, Unit: "ms", Goal: "<= 50"}, {Name: "rate", Value: v, Unit: "ratio", Goal: ">= 5"}}})
+	}
+	return h
+}
+
+func TestAFigureIsWorseBeyondTheMeanAndATolerance(t *testing.T) {
+	h := history(90, 110)
+	at := func(value float64) Measurement { return history(value)[0] }
+	require.Empty(t, h.worse(at(119)))
+	require.Empty(t, h.worse(at(81)))
+	require.Len(t, h.worse(at(121)), 1)
+	require.Contains(t, h.worse(at(121))[0], "time is 121 ms, more than 120: the mean of 2 earlier is 100")
+	require.Len(t, h.worse(at(79)), 1)
+	require.Contains(t, h.worse(at(79))[0], "rate is 79 ratio, less than 80")
+	other := at(500)
+	other.Machine = "another"
+	require.Empty(t, h.worse(other), "machines are not compared")
+	other = at(500)
+	other.Options = "--volumes=10"
+	require.Empty(t, h.worse(other), "sizes are not compared")
+}
+
+func TestTheHistoryKeepsTheLastMeasurements(t *testing.T) {
+	h := history(1, 2, 3, 4, 5, 6, 7)
+	require.Len(t, h, kept)
+	require.Equal(t, 3.0, h[0].Results[0].Value)
+	require.Equal(t, 7.0, h[kept-1].Results[0].Value)
+}
+
+func TestThePageShowsTheNewestAndWhatIsMissed(t *testing.T) {
+	page := history(40, 60).page()
+	require.Contains(t, page, "| time | **60 ms** | ≤ 50 |")
+	require.NotContains(t, page, "40")
+	require.Contains(t, page, "`make bench BENCH=orphan`")
+}
+
+func TestAHistoryIsReadAsItWasWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "performance.json")
+	empty, err := readHistory(path)
+	require.NoError(t, err)
+	require.Empty(t, empty)
+	o := outputs{history: path, page: filepath.Join(t.TempDir(), "performance.md"), check: path}
+	_, err = o.remember(history(10)[0])
+	require.NoError(t, err)
+	worse, err := o.remember(history(20)[0])
+	require.NoError(t, err)
+	require.Len(t, worse, 1)
+	h, err := readHistory(path)
+	require.NoError(t, err)
+	require.Len(t, h, 2)
 }
