@@ -60,6 +60,8 @@ func alertRules(t *testing.T) []alerts.Rule {
 func TestEveryAlertLeadsToItsRunbook(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(root, "docs/alerts/*.md"))
 	require.NoError(t, err)
+	guide, err := os.ReadFile(filepath.Join(root, "docs/monitoring.md"))
+	require.NoError(t, err)
 	wanted := map[string]bool{}
 	for _, rule := range alertRules(t) {
 		require.Contains(t, []string{"critical", "warning", "info"}, rule.Labels["severity"], rule.Alert)
@@ -68,6 +70,8 @@ func TestEveryAlertLeadsToItsRunbook(t *testing.T) {
 		file, based := strings.CutPrefix(rule.Annotations["runbook_url"], alerts.RunbookBase)
 		require.True(t, based, "the runbook of %s is %s", rule.Alert, rule.Annotations["runbook_url"])
 		require.Equal(t, rule.Alert+".md", file)
+		row := regexp.MustCompile(`\n\| \[` + rule.Alert + `\]\(alerts/` + rule.Alert + `\.md\) \| [^|]*\b` + rule.Labels["severity"] + `\b`)
+		require.Regexp(t, row, string(guide), "docs/monitoring.md lists the alerts with their severity")
 		wanted[filepath.Join(root, "docs/alerts", file)] = true
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(wanted)), pages, "each alert has a runbook, and each runbook an alert")
@@ -121,6 +125,22 @@ func TestREADMEOfABinaryListsItsMetrics(t *testing.T) {
 				readme, err := os.ReadFile(filepath.Join(root, binary, "README.md"))
 				require.NoError(t, err)
 				require.True(t, strings.Contains(string(readme), name), "%s is missing in %s/README.md", name, binary)
+			}
+		}
+	}
+}
+
+func TestPagesNameOnlyMetricsThatAreExported(t *testing.T) {
+	code := source(t)
+	for _, pattern := range []string{"docs/*.md", "docs/alerts/*.md", "*/README.md"} {
+		pages, err := filepath.Glob(filepath.Join(root, pattern))
+		require.NoError(t, err)
+		require.NotEmpty(t, pages)
+		for _, page := range pages {
+			text, err := os.ReadFile(page)
+			require.NoError(t, err)
+			for _, name := range metricName.FindAllString(string(text), -1) {
+				require.True(t, strings.Contains(code, `"`+name+`"`), "%s: no binary exports %s", page, name)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
 )
 
 // WaitMetric waits until a counter of the controller with this suffix and these labels is above zero.
@@ -48,8 +50,34 @@ func matches(text string, labels map[string]string) bool {
 
 // Metrics are the lines that a controller's metrics endpoint shows, without comments.
 func (w *World) Metrics(ctx context.Context, controller string) ([]string, error) {
-	process := w.Process(controller)
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+process.metrics+"/metrics", nil)
+	content, err := w.readMetrics(ctx, controller, "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for line := range strings.Lines(string(content)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			out = append(out, line)
+		}
+	}
+	return out, nil
+}
+
+// DescribedMetrics are the metrics that a controller registered, whether they have a series or not.
+func (w *World) DescribedMetrics(ctx context.Context, controller string) ([]runkit.MetricDescription, error) {
+	content, err := w.readMetrics(ctx, controller, runkit.DescribedPath)
+	if err != nil {
+		return nil, err
+	}
+	var all []runkit.MetricDescription
+	if err := json.Unmarshal(content, &all); err != nil {
+		return nil, fmt.Errorf("parsing the descriptions of the metrics of %s: %w", controller, err)
+	}
+	return all, nil
+}
+
+func (w *World) readMetrics(ctx context.Context, controller, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+w.Process(controller).metrics+path, nil)
 	if err != nil {
 		return nil, fmt.Errorf("asking for metrics: %w", err)
 	}
@@ -62,13 +90,10 @@ func (w *World) Metrics(ctx context.Context, controller string) ([]string, error
 	if err != nil {
 		return nil, fmt.Errorf("reading the metrics of %s: %w", controller, err)
 	}
-	var out []string
-	for line := range strings.Lines(string(content)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			out = append(out, line)
-		}
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("reading the metrics of %s: %s", controller, response.Status)
 	}
-	return out, nil
+	return content, nil
 }
 
 // WaitEvent waits until an event has the word in its reason or note.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"strings"
@@ -26,6 +27,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -292,7 +294,8 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 			DefaultTransform:  cache.TransformStripManagedFields(),
 			ByObject:          p.Cache,
 		},
-		Metrics:                 metricsserver.Options{BindAddress: o.metricsAddress},
+		Metrics: metricsserver.Options{BindAddress: o.metricsAddress,
+			ExtraHandlers: map[string]http.Handler{DescribedPath: described(metrics.Registry)}},
 		HealthProbeBindAddress:  "0", // see health
 		GracefulShutdownTimeout: &o.gracefulShutdown,
 		LeaseDuration:           &o.leaseDuration,
