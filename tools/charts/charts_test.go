@@ -332,6 +332,24 @@ func TestADashboardIsAConfigMapThatTheSidecarLoads(t *testing.T) {
 	}
 }
 
+// The values of the guide switch on all there is.
+func TestTheGuideToMonitoringSwitchesItOn(t *testing.T) {
+	guide, err := os.ReadFile(filepath.Join(root, "docs/monitoring.md"))
+	require.NoError(t, err)
+	_, text, found := strings.Cut(string(guide), "```yaml\n# monitoring.yaml\n")
+	require.True(t, found)
+	text, _, _ = strings.Cut(text, "```")
+	values := map[string]any{}
+	require.NoError(t, yaml.Unmarshal([]byte(text), &values))
+	rendered, err := render(chartDir("drover"), "longhorn-system", values)
+	require.NoError(t, err)
+	count := map[string]int{}
+	for name := range rendered {
+		count[filepath.Base(name)]++
+	}
+	require.Equal(t, []int{5, 5, 6}, []int{count["servicemonitor.yaml"], count["prometheusrule.yaml"], count["dashboard.yaml"]})
+}
+
 // Kubernetes does not let a binding name another role, and whoever applies an object of an existing name takes it over: no name may be one of
 // Longhorn's chart. Definitions and their policies belong to the group; the leases of the sidecars, which exclude them, are theirs on purpose.
 func TestNamesOfRightsAreDroversOwn(t *testing.T) {
