@@ -22,6 +22,7 @@ import (
 
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/volumesnapshot"
 )
 
 // Client reads and writes the objects of one namespace with Drover in it.
@@ -72,7 +73,7 @@ func Connect(config *rest.Config, namespace string, now time.Time) (*Client, err
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	return scheme, errors.Join(v1beta2.AddToScheme(scheme), corev1.AddToScheme(scheme), coordinationv1.AddToScheme(scheme),
-		appsv1.AddToScheme(scheme), metav1.AddMetaToScheme(scheme))
+		appsv1.AddToScheme(scheme), volumesnapshot.AddToScheme(scheme), metav1.AddMetaToScheme(scheme))
 }
 
 // kubernetesKinds are those that are read of Kubernetes' own, with their plurals.
@@ -86,6 +87,7 @@ var kubernetesKinds = []struct {
 	{corev1.SchemeGroupVersion, "PersistentVolume", apimeta.RESTScopeRoot},
 	{coordinationv1.SchemeGroupVersion, "Lease", apimeta.RESTScopeNamespace},
 	{appsv1.SchemeGroupVersion, "Deployment", apimeta.RESTScopeNamespace},
+	{volumesnapshot.GroupVersion, "VolumeSnapshotContent", apimeta.RESTScopeRoot},
 	{schema.GroupVersion{Group: "apiextensions.k8s.io", Version: "v1"}, "CustomResourceDefinition", apimeta.RESTScopeRoot},
 }
 

@@ -69,3 +69,11 @@ func TestTheNamespaceIsTheOneWithDroverAndIsNeverGuessed(t *testing.T) {
 	require.ErrorContains(t, err, second)
 	require.ErrorContains(t, err, "name one with -n")
 }
+
+// A cluster need not have VolumeSnapshots of Kubernetes.
+func TestAKindThatNeedNotExistHasNoObjects(t *testing.T) {
+	c := connect(t)
+	w := c.World()
+	require.NoError(t, c.Read(t.Context(), w, Contents))
+	require.Empty(t, w.Unread)
+}

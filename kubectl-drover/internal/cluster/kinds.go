@@ -5,6 +5,7 @@ import (
 
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/volumesnapshot"
 )
 
 // The reads, one for each list of Objects. A command restricts them with Named, Where and In.
@@ -35,7 +36,10 @@ var (
 	VolumesEverywhere = everywhere(v1beta2.GroupVersion.Group, "volumes", func(w *world.World) client.ObjectList { return &w.Volumes })
 	PodsEverywhere    = everywhere("", "pods", func(w *world.World) client.ObjectList { return &w.Pods })
 	PersistentVolumes = everywhere("", "persistentvolumes", func(w *world.World) client.ObjectList { return &w.PersistentVolumes })
-	Definitions       = everywhere("apiextensions.k8s.io", "customresourcedefinitions",
+	// Contents are those of Kubernetes' VolumeSnapshots; an API server without the kind has none.
+	Contents = everywhere(volumesnapshot.GroupVersion.Group, "volumesnapshotcontents",
+		func(w *world.World) client.ObjectList { return &w.Contents }).orNoKind()
+	Definitions = everywhere("apiextensions.k8s.io", "customresourcedefinitions",
 		func(w *world.World) client.ObjectList { return &w.Definitions })
 )
 

@@ -26,6 +26,8 @@ type Read struct {
 
 	into    func(*world.World) client.ObjectList
 	options []client.ListOption
+	// noKind: an API server that does not have the kind has no objects of it.
+	noKind bool
 }
 
 // Right is the right to list or change objects of one resource.
@@ -71,6 +73,12 @@ func (r Read) Otherwise(without string) Read {
 	return r
 }
 
+// orNoKind makes the read of a kind that an API server need not have.
+func (r Read) orNoKind() Read {
+	r.noKind = true
+	return r
+}
+
 // AllOtherwise makes all of the reads optional that are not yet; without says what the command lacks without one.
 func AllOtherwise(without string, reads ...Read) []Read {
 	out := slices.Clone(reads)
@@ -111,6 +119,9 @@ func absent(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsN
 
 func (c *Client) list(ctx context.Context, w *world.World, read Read) error {
 	err := c.api.List(ctx, read.into(w), c.options(read)...)
+	if read.noKind && apierrors.IsNotFound(err) {
+		return nil
+	}
 	return c.explain(err, read.Right)
 }
 

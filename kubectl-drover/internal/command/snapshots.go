@@ -15,7 +15,15 @@ import (
 
 // snapshotReads are the reads of a volume's snapshots, and of everything that may need one.
 func snapshotReads(volume string) []cluster.Read {
-	return []cluster.Read{cluster.Volumes, cluster.Snapshots.Where("spec.volume", volume), cluster.Backups, cluster.NodeUpgrades}
+	return []cluster.Read{cluster.Volumes, cluster.Snapshots.Where("spec.volume", volume), cluster.Backups, cluster.NodeUpgrades, cluster.Contents}
+}
+
+// shownSnapshotReads are the same for a command that deletes nothing.
+func shownSnapshotReads(volume string) []cluster.Read {
+	reads := snapshotReads(volume)
+	last := len(reads) - 1
+	reads[last] = reads[last].Otherwise("VolumeSnapshots of Kubernetes that use a snapshot are not shown")
+	return reads
 }
 
 func (f *Frame) snapshots() Command {
@@ -29,19 +37,20 @@ engine reported last.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.complete(map[string]cluster.Right{"Volume": cluster.Volumes.Right}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, _, tree, err := f.observeSnapshots(cmd.Context(), args[0], lookup)
+			_, _, tree, err := f.observeSnapshots(cmd.Context(), args[0], lookup, shownSnapshotReads)
 			if err != nil {
 				return err
 			}
 			return f.print(tree)
 		},
 	}
-	return Command{Command: cmd, Rights: rightsOf(snapshotReads("")...), Under: []Command{f.snapshotsPrune()}}
+	return Command{Command: cmd, Rights: rightsOf(shownSnapshotReads("")...), Under: []Command{f.snapshotsPrune()}}
 }
 
 // observeSnapshots reads the snapshots of the volume whose name is resolved so.
 func (f *Frame) observeSnapshots(ctx context.Context, given string,
-	resolved func(context.Context, *cluster.Client, string, string, cluster.Right) (string, error)) (*cluster.Client, *world.World, snapshots.Tree, error) {
+	resolved func(context.Context, *cluster.Client, string, string, cluster.Right) (string, error),
+	reads func(volume string) []cluster.Read) (*cluster.Client, *world.World, snapshots.Tree, error) {
 	client, err := f.connect(ctx)
 	if err != nil {
 		return nil, nil, snapshots.Tree{}, err
@@ -51,7 +60,7 @@ func (f *Frame) observeSnapshots(ctx context.Context, given string,
 		return nil, nil, snapshots.Tree{}, err
 	}
 	w := client.World()
-	if err := f.read(ctx, client, w, snapshotReads(volume)...); err != nil {
+	if err := f.read(ctx, client, w, reads(volume)...); err != nil {
 		return nil, nil, snapshots.Tree{}, err
 	}
 	return client, w, snapshots.Of(w, volume), nil
@@ -88,7 +97,7 @@ Kubernetes and the one that the volume's head builds on.`,
 }
 
 func (f *Frame) runPrune(ctx context.Context, volume string, rule snapshots.Rule, agreed consent) error {
-	client, w, tree, err := f.observeSnapshots(ctx, volume, lookupComplete)
+	client, w, tree, err := f.observeSnapshots(ctx, volume, lookupComplete, snapshotReads)
 	if err != nil {
 		return err
 	}

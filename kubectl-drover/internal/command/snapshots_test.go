@@ -1,14 +1,20 @@
 package command
 
 import (
+	"context"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/testkit"
+	testcluster "drover.dev/drover/shared/testkit/cluster"
+	"drover.dev/drover/shared/volumesnapshot"
 )
 
 func (s *scenario) snapshotExists(name string) bool {
@@ -18,8 +24,26 @@ func (s *scenario) snapshotExists(name string) bool {
 	return !apierrors.IsNotFound(err)
 }
 
+// content creates the VolumeSnapshotContent of a VolumeSnapshot of Kubernetes.
+func (s *scenario) content(volume, uid string) {
+	s.t.Helper()
+	found, err := testcluster.LocateSnapshotter(s.t.Context(), os.Stderr)
+	require.NoError(s.t, err)
+	require.NoError(s.t, testkit.Cluster().InstallCRDs(s.t.Context(), found.CRDs))
+	scheme := testkit.Scheme(s.t)
+	require.NoError(s.t, volumesnapshot.AddToScheme(scheme))
+	admin, err := client.New(testkit.Cluster().AdminConfig(), client.Options{Scheme: scheme})
+	require.NoError(s.t, err)
+	c := &volumesnapshot.Content{ObjectMeta: metav1.ObjectMeta{Name: "snapcontent-" + uid}, Spec: volumesnapshot.ContentSpec{
+		Driver: volumesnapshot.Driver, DeletionPolicy: "Delete", Source: volumesnapshot.ContentSource{VolumeHandle: volume},
+		VolumeSnapshotRef: volumesnapshot.Reference{Namespace: "shop", Name: "daily", UID: types.UID(uid)}}}
+	require.NoError(s.t, admin.Create(s.t.Context(), c))
+	s.t.Cleanup(func() { require.NoError(s.t, admin.Delete(context.Background(), c)) })
+}
+
 func TestSnapshotsAreShownAsATreeAndPrunedUnlessNeeded(t *testing.T) {
 	s := newScenario(t, "snapshots/objects.yaml").allowed("snapshots prune")
+	s.content("snapped", "0a1b2c3d-0000-4000-8000-00000000000c")
 	got := s.run("snapshots", "sn")
 	require.Empty(t, got.err)
 	s.golden("snapshots/tree.txt", got.out)

@@ -9,6 +9,7 @@ import (
 
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/volumesnapshot"
 )
 
 var noon = time.Date(2026, time.August, 1, 12, 0, 0, 0, time.UTC)
@@ -72,4 +73,56 @@ func TestTheSnapshotOfTheLastBackupStays(t *testing.T) {
 	require.Len(t, plan.Refused, 1)
 	require.Equal(t, "b", plan.Refused[0].Name)
 	require.Len(t, plan.Delete, 2)
+}
+
+// The name of a snapshot says nothing about what uses it: its VolumeSnapshotContent does, in whatever form.
+func TestWhatIsBehindAVolumeSnapshotContentStays(t *testing.T) {
+	const dynamic = "snapshot-0a1b2c3d-0000-4000-8000-00000000000c"
+	for name, test := range map[string]struct {
+		snapshot string
+		change   func(*volumesnapshot.Content)
+		stays    bool
+	}{
+		"none": {dynamic, nil, false},
+		"taken for a VolumeSnapshot": {dynamic, func(c *volumesnapshot.Content) {
+			c.Spec.Source.VolumeHandle, c.Spec.VolumeSnapshotRef.UID = "vol-1", "0a1b2c3d-0000-4000-8000-00000000000c"
+		}, true},
+		"of another volume": {dynamic, func(c *volumesnapshot.Content) {
+			c.Spec.Source.VolumeHandle, c.Spec.VolumeSnapshotRef.UID = "vol-2", "0a1b2c3d-0000-4000-8000-00000000000c"
+		}, false},
+		"not bound":   {dynamic, func(c *volumesnapshot.Content) { c.Spec.Source.VolumeHandle = "vol-1" }, false},
+		"by a handle": {"by-hand", func(c *volumesnapshot.Content) { c.Spec.Source.SnapshotHandle = "snap://vol-1/by-hand" }, true},
+		"of a driver": {"by-hand", func(c *volumesnapshot.Content) {
+			c.Spec.Driver, c.Spec.Source.SnapshotHandle = "ebs", "snap://vol-1/by-hand"
+		}, false},
+		"of a backup":  {"by-hand", func(c *volumesnapshot.Content) { c.Spec.Source.SnapshotHandle = "bak://vol-1/copy" }, true},
+		"of an old":    {"by-hand", func(c *volumesnapshot.Content) { c.Spec.Source.SnapshotHandle = "bs://vol-1/copy" }, true},
+		"of no backup": {"by-hand", func(c *volumesnapshot.Content) { c.Spec.Source.SnapshotHandle = "bak://vol-1/other" }, false},
+		"as reported": {"by-hand", func(c *volumesnapshot.Content) {
+			c.Status = &volumesnapshot.ContentStatus{SnapshotHandle: "snap://vol-1/by-hand"}
+		}, true},
+		"being deleted": {"by-hand", func(c *volumesnapshot.Content) {
+			c.DeletionTimestamp, c.Spec.Source.SnapshotHandle = &metav1.Time{Time: noon}, "snap://vol-1/by-hand"
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world.World{Now: noon}
+			w.Snapshots.Items = []v1beta2.Snapshot{usable(test.snapshot, 9), usable("newer", 1)}
+			w.Backups.Items = []v1beta2.Backup{{ObjectMeta: metav1.ObjectMeta{Name: "copy"}, Spec: v1beta2.BackupSpec{SnapshotName: "by-hand"},
+				Status: v1beta2.BackupStatus{State: v1beta2.BackupError}}}
+			if test.change != nil {
+				content := volumesnapshot.Content{Spec: volumesnapshot.ContentSpec{Driver: volumesnapshot.Driver,
+					VolumeSnapshotRef: volumesnapshot.Reference{Namespace: "shop", Name: "daily"}}}
+				test.change(&content)
+				w.Contents.Items = append(w.Contents.Items, content)
+			}
+			plan := Prune(Of(w, "vol-1"), Rule{Keep: 1})
+			if !test.stays {
+				require.Len(t, plan.Delete, 1)
+				return
+			}
+			require.Empty(t, plan.Delete)
+			require.Equal(t, "It is behind VolumeSnapshot shop/daily of Kubernetes: delete that.", plan.Refused[0].Needed)
+		})
+	}
 }

@@ -4,7 +4,6 @@ package snapshots
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/volumesnapshot"
 )
 
 // Snapshot is one snapshot of a volume.
@@ -38,19 +38,21 @@ type Snapshot struct {
 type Tree struct {
 	Volume    string     `json:"volume"`
 	Snapshots []Snapshot `json:"snapshots"`
+	// Unread names what could not be read.
+	Unread []world.Unread `json:"unread,omitempty"`
 
 	now time.Time
 }
 
 // Of returns the snapshots of a volume, the oldest first.
 func Of(w *world.World, volume string) Tree {
-	tree := Tree{Volume: volume, Snapshots: []Snapshot{}, now: w.Now}
+	tree := Tree{Volume: volume, Snapshots: []Snapshot{}, Unread: w.Unread, now: w.Now}
 	above := v1beta2.SnapshotsByParent(w.Snapshots.Items)
 	for i := range w.Snapshots.Items {
 		if s := &w.Snapshots.Items[i]; s.Spec.Volume == volume {
 			tree.Snapshots = append(tree.Snapshots, Snapshot{Name: s.Name, Parent: s.Status.Parent, Taken: s.Status.CreationTime,
-				SizeBytes: s.Status.Size, Ready: s.Status.ReadyToUse, Deleting: s.DeletionTimestamp != nil, Purpose: purpose(w, s), Needed: needed(w, s, above[s.Name]),
-				NotCounted: notCounted(s)})
+				SizeBytes: s.Status.Size, Ready: s.Status.ReadyToUse, Deleting: s.DeletionTimestamp != nil, Purpose: purpose(w, s),
+				Needed: needed(w, s, above[s.Name]), NotCounted: notCounted(w, s)})
 		}
 	}
 	slices.SortFunc(tree.Snapshots, func(a, b Snapshot) int {
@@ -68,19 +70,38 @@ func taken(s Snapshot) time.Time {
 	return at
 }
 
-// csiName is the form of the names of snapshots that were taken for a VolumeSnapshot of Kubernetes.
-var csiName = regexp.MustCompile(`^snapshot-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-
 // takenBySystem is the purpose of a snapshot that nobody asked for: the system took it, as for a rebuild.
 const takenBySystem = "system"
 
+// contentOf returns the VolumeSnapshotContent that the snapshot is behind: as its Snapshot, or as the one that its Backup copies. Nil: none.
+func contentOf(w *world.World, s *v1beta2.Snapshot) *volumesnapshot.Content {
+	for i := range w.Contents.Items {
+		volume, snapshot, backup := w.Contents.Items[i].Behind()
+		if volume == s.Spec.Volume && snapshot == s.Name || backup != "" && slices.ContainsFunc(w.Backups.Items, func(b v1beta2.Backup) bool {
+			return b.Name == backup && b.Spec.SnapshotName == s.Name
+		}) {
+			return &w.Contents.Items[i]
+		}
+	}
+	return nil
+}
+
+// boundTo names the VolumeSnapshot of a content, or the content where there is none.
+func boundTo(c *volumesnapshot.Content) string {
+	if ref := c.Spec.VolumeSnapshotRef; ref.Name != "" {
+		return "VolumeSnapshot " + ref.Namespace + "/" + ref.Name
+	}
+	return "VolumeSnapshotContent " + c.Name
+}
+
 // origin is who asked for the snapshot, in words.
-func origin(s *v1beta2.Snapshot) string {
+func origin(w *world.World, s *v1beta2.Snapshot) string {
+	content := contentOf(w, s)
 	switch job := cmp.Or(s.Spec.Labels[v1beta2.LabelRecurringJob], s.Status.Labels[v1beta2.LabelRecurringJob]); {
 	case job != "":
 		return "recurring job " + job
-	case csiName.MatchString(s.Name):
-		return "VolumeSnapshot of Kubernetes"
+	case content != nil:
+		return boundTo(content)
 	case s.Spec.CreateSnapshot || s.Status.UserCreated:
 		return "person"
 	}
@@ -88,7 +109,7 @@ func origin(s *v1beta2.Snapshot) string {
 }
 
 // notCounted states why the snapshot is no restore point: pruning neither counts it among those that stay nor deletes it.
-func notCounted(s *v1beta2.Snapshot) string {
+func notCounted(w *world.World, s *v1beta2.Snapshot) string {
 	_, err := time.Parse(time.RFC3339, s.Status.CreationTime)
 	ready := conditions.Get(s.Status.Conditions, v1beta2.SnapshotReady)
 	switch {
@@ -102,14 +123,14 @@ func notCounted(s *v1beta2.Snapshot) string {
 		return cmp.Or(s.Status.Error, "It is not ready.")
 	case err != nil:
 		return "It has no creation time."
-	case origin(s) == takenBySystem:
+	case origin(w, s) == takenBySystem:
 		return "The system took it."
 	}
 	return ""
 }
 
 func purpose(w *world.World, s *v1beta2.Snapshot) string {
-	what := origin(s)
+	what := origin(w, s)
 	for i := range w.Backups.Items {
 		if b := &w.Backups.Items[i]; b.Spec.SnapshotName == s.Name {
 			what += fmt.Sprintf(", Backup %s (%s)", b.Name, cmp.Or(b.Status.State, "not begun"))
@@ -137,13 +158,14 @@ func needed(w *world.World, s *v1beta2.Snapshot, above []string) string {
 			return fmt.Sprintf("NodeDataEngineUpgrade %s took it and is not over: wait until that has ended.", u.Name)
 		}
 	}
+	content := contentOf(w, s)
 	switch {
 	case s.Status.CreationTime == "":
 		return "It was not taken yet."
 	case v1beta2.IsParentOfHead(s.Status.Children, above):
 		return "The volume's head builds on it: it can go once there is a newer one."
-	case csiName.MatchString(s.Name):
-		return "It belongs to a VolumeSnapshot of Kubernetes: delete that."
+	case content != nil:
+		return fmt.Sprintf("It is behind %s of Kubernetes: delete that.", boundTo(content))
 	case isLastBackedUp(w, s):
 		return "It is the newest that was backed up, from which the next backup is computed."
 	}
@@ -193,8 +215,17 @@ func names(all []Snapshot) []string {
 	return out
 }
 
-// Text writes the tree: what builds on a snapshot stands below it, further to the right where there are several.
+// Text writes the tree, and what could not be read.
 func (t Tree) Text(p *terminal.Printer) {
+	t.table(p)
+	for _, unread := range t.Unread {
+		p.Line("")
+		p.Line("%s", p.In(terminal.Dim, "Not shown: "+unread.Reason))
+	}
+}
+
+// table writes the tree: what builds on a snapshot stands below it, further to the right where there are several.
+func (t Tree) table(p *terminal.Printer) {
 	if len(t.Snapshots) == 0 {
 		p.Line("volume %s has no snapshots", t.Volume)
 		return

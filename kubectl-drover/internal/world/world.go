@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/volumesnapshot"
 )
 
 // World has the objects that a command asked for, as of one moment. A list that was not asked for is empty; one that could not be read is
@@ -46,6 +47,7 @@ type World struct {
 	Pods              corev1.PodList
 	Events            corev1.EventList
 	PersistentVolumes corev1.PersistentVolumeList
+	Contents          volumesnapshot.ContentList
 	Definitions       metav1.PartialObjectMetadataList
 }
 

@@ -1,10 +1,12 @@
 package csisnapshot
 
+import "drover.dev/drover/shared/volumesnapshot"
+
 // Decide returns the next write for one content, or none.
 func Decide(w World) Verdict {
 	c := w.Content
 	switch {
-	case !c.Ours(), w.Class != nil && w.Class.Driver != Driver:
+	case !c.Ours(), w.Class != nil && w.Class.Driver != volumesnapshot.Driver:
 		return Verdict{Step: StepNone, Outcome: OutcomeForeign}
 	case c.goes():
 		return w.end()

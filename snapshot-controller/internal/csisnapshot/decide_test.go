@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/volumesnapshot"
 )
 
 type rule struct {
@@ -194,7 +195,7 @@ func TestHandles(t *testing.T) {
 		"snap:///name": false,
 		"snap://vol/":  false, "snap://vol/a/b": false, "vol/name": false, "": false,
 	} {
-		h, ok := ParseHandle(text)
+		h, ok := volumesnapshot.ParseHandle(text)
 		require.Equal(t, fine, ok, text)
 		if ok {
 			require.Equal(t, text, h.String())

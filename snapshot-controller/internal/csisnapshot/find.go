@@ -5,17 +5,18 @@ import (
 	"fmt"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/volumesnapshot"
 )
 
 // find reports about a content that names a snapshot what is there.
 func (w World) find() Verdict {
 	text := cmp.Or(w.Content.SnapshotHandle, w.Content.Status.Handle)
-	h, ok := ParseHandle(text)
+	h, ok := volumesnapshot.ParseHandle(text)
 	switch {
 	case !ok:
 		return w.err(OutcomeRefused, fmt.Sprintf("snapshot handle %q is neither snap://<volume>/<snapshot> nor bak://<volume>/<backup>",
 			text))
-	case h.Kind == KindBackup:
+	case h.Kind == volumesnapshot.KindBackup:
 		return w.ofBackup(h)
 	}
 	s := w.Snapshot
@@ -36,7 +37,7 @@ func (w World) find() Verdict {
 }
 
 // ofBackup states how far the backup is.
-func (w World) ofBackup(h Handle) Verdict {
+func (w World) ofBackup(h volumesnapshot.Handle) Verdict {
 	b := w.Backup
 	if b == nil || b.Status.VolumeName != "" && b.Status.VolumeName != h.Volume {
 		return w.err(OutcomeMissing, fmt.Sprintf("there is no Backup %s of volume %s", h.Name, h.Volume))
@@ -63,7 +64,7 @@ func (w World) ofBackup(h Handle) Verdict {
 }
 
 // status is what is known of it; what was reported once stays.
-func (w World) status(h Handle, created string, size int64) Status {
+func (w World) status(h volumesnapshot.Handle, created string, size int64) Status {
 	was := w.Content.Status
 	out := Status{Handle: h.String(), CreationTime: was.CreationTime, RestoreSize: cmp.Or(was.RestoreSize, size)}
 	if out.CreationTime == 0 && created != "" {

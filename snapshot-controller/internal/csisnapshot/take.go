@@ -7,6 +7,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/volumesnapshot"
 )
 
 // patience is how long a snapshot may take before the content states what it waits for.
@@ -63,11 +64,11 @@ func (w World) refusal() string {
 }
 
 // kind is what the class asks for; empty: nothing that there is.
-func (w World) kind() Kind {
-	switch k := Kind(w.Class.Type); k {
-	case "", kindOldBackup:
-		return KindBackup
-	case KindSnapshot, KindBackup:
+func (w World) kind() volumesnapshot.Kind {
+	switch k := volumesnapshot.Kind(w.Class.Type); k {
+	case "", volumesnapshot.KindOldBackup:
+		return volumesnapshot.KindBackup
+	case volumesnapshot.KindSnapshot, volumesnapshot.KindBackup:
 		return k
 	}
 	return ""
@@ -85,16 +86,16 @@ func (w World) failed() Verdict {
 func (w World) taken() Verdict {
 	volume, snapshot, backup := w.Content.Names()
 	status := Status{
-		Handle: Handle{Kind: KindSnapshot, Volume: volume, Name: snapshot}.String(), Ready: true,
+		Handle: volumesnapshot.Handle{Kind: volumesnapshot.KindSnapshot, Volume: volume, Name: snapshot}.String(), Ready: true,
 		CreationTime: w.nanoseconds(w.Snapshot.Status.CreationTime), RestoreSize: w.Snapshot.Status.RestoreSize,
 	}
-	if w.kind() == KindSnapshot {
+	if w.kind() == volumesnapshot.KindSnapshot {
 		return w.report(OutcomeReady, status)
 	}
 	if w.Backup == nil {
 		return Verdict{Step: StepCreateBackup, Outcome: OutcomeUploading}
 	}
-	status.Handle, status.Ready = Handle{Kind: KindBackup, Volume: volume, Name: backup}.String(), false
+	status.Handle, status.Ready = volumesnapshot.Handle{Kind: volumesnapshot.KindBackup, Volume: volume, Name: backup}.String(), false
 	if status.RestoreSize == 0 {
 		status.RestoreSize = w.Volume.Spec.Size
 	}
@@ -106,8 +107,8 @@ func (w World) upload() Verdict {
 	if w.Content.BeingCreated {
 		return w.settled(OutcomeUploading)
 	}
-	h, ok := ParseHandle(w.Content.Status.Handle)
-	if !ok || h.Kind != KindBackup {
+	h, ok := volumesnapshot.ParseHandle(w.Content.Status.Handle)
+	if !ok || h.Kind != volumesnapshot.KindBackup {
 		return w.find()
 	}
 	return w.ofBackup(h)

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
+	"drover.dev/drover/shared/volumesnapshot"
 )
 
 // What the common snapshot controller and the csi-snapshotter put on contents; both read these names.
@@ -103,19 +103,7 @@ func FromClass(c *volumesnapshot.Class) Class {
 
 // Names are the volume, and the Snapshot and Backup that are, or are to be, behind the content; empty: none.
 func (c Content) Names() (volume, snapshot, backup string) {
-	if c.VolumeHandle != "" && c.SnapshotUID != "" {
-		volume, snapshot, backup = c.VolumeHandle, SnapshotName(c.SnapshotUID), BackupName(c.SnapshotUID)
-	}
-	for _, text := range []string{c.SnapshotHandle, c.Status.Handle} {
-		h, ok := ParseHandle(text)
-		switch {
-		case ok && h.Kind == KindSnapshot:
-			volume, snapshot = h.Volume, h.Name
-		case ok:
-			volume, backup = h.Volume, h.Name
-		}
-	}
-	return volume, snapshot, backup
+	return volumesnapshot.Behind(c.VolumeHandle, c.SnapshotUID, c.SnapshotHandle, c.Status.Handle)
 }
 
 // dynamic reports whether the snapshot is to be taken for the content.
@@ -123,5 +111,5 @@ func (c Content) dynamic() bool { return c.VolumeHandle != "" }
 
 // Ours reports whether the content is this driver's, and one that can be served.
 func (c Content) Ours() bool {
-	return c.Driver == Driver && (c.VolumeHandle != "" || c.SnapshotHandle != "") && !c.Member
+	return c.Driver == volumesnapshot.Driver && (c.VolumeHandle != "" || c.SnapshotHandle != "") && !c.Member
 }

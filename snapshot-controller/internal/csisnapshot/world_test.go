@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/volumesnapshot"
 )
 
 var now = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
@@ -19,9 +20,9 @@ const (
 func asked(change ...func(*World)) World {
 	w := World{
 		Now: now,
-		Content: Content{Name: "content", Driver: Driver, ClassName: "class", VolumeHandle: "vol-1", SnapshotUID: uid,
+		Content: Content{Name: "content", Driver: volumesnapshot.Driver, ClassName: "class", VolumeHandle: "vol-1", SnapshotUID: uid,
 			Deletes: true, HasFinalizer: true},
-		Class:  &Class{Driver: Driver, Type: "snap"},
+		Class:  &Class{Driver: volumesnapshot.Driver, Type: "snap"},
 		Volume: &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "vol-1"}, Spec: v1beta2.VolumeSpec{Size: 1000}},
 	}
 	for _, c := range change {

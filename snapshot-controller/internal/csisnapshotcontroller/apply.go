@@ -8,8 +8,8 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/status"
+	"drover.dev/drover/shared/volumesnapshot"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
-	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
 // apply does the one write of a verdict, bound to the version that was evaluated.

@@ -19,7 +19,7 @@ import (
 	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
-	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
+	"drover.dev/drover/shared/volumesnapshot"
 )
 
 // servedPoll is how long to wait until a definition that has come is asked for again.

@@ -25,8 +25,8 @@ import (
 	"drover.dev/drover/shared/testkit/cluster"
 	"drover.dev/drover/shared/testkit/cut"
 	"drover.dev/drover/shared/testkit/shell"
+	"drover.dev/drover/shared/volumesnapshot"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
-	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
 func TestMain(m *testing.M) {
@@ -119,7 +119,7 @@ func (w *world) stop() {
 
 func (w *world) class(policy, kind string) {
 	w.t.Helper()
-	class := &volumesnapshot.Class{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-" + kind}, Driver: csisnapshot.Driver,
+	class := &volumesnapshot.Class{ObjectMeta: metav1.ObjectMeta{Name: w.namespace + "-" + kind}, Driver: volumesnapshot.Driver,
 		Parameters: map[string]string{"type": kind, "backupMode": "full"}}
 	body := map[string]any{
 		"apiVersion": volumesnapshot.GroupVersion.String(), "kind": "VolumeSnapshotClass", "metadata": map[string]any{"name": class.Name},
@@ -136,7 +136,7 @@ func (w *world) asks(policy, kind, source, handle string) *volumesnapshot.Conten
 		"apiVersion": volumesnapshot.GroupVersion.String(), "kind": "VolumeSnapshotContent",
 		"metadata": map[string]any{"name": c.Name, "finalizers": []any{csisnapshot.Finalizer}},
 		"spec": map[string]any{
-			"driver": csisnapshot.Driver, "deletionPolicy": policy, "volumeSnapshotClassName": w.namespace + "-" + kind,
+			"driver": volumesnapshot.Driver, "deletionPolicy": policy, "volumeSnapshotClassName": w.namespace + "-" + kind,
 			"source":            map[string]any{source: handle},
 			"volumeSnapshotRef": map[string]any{"namespace": w.namespace, "name": "vs", "uid": w.namespace},
 		},
@@ -170,7 +170,7 @@ func (w *world) gone(obj client.Object) {
 	testkit.WaitGone(w.t, w.admin, obj)
 }
 
-func (w *world) snapshotName() string { return csisnapshot.SnapshotName(w.namespace) }
+func (w *world) snapshotName() string { return volumesnapshot.SnapshotName(w.namespace) }
 
 // takes plays who takes the snapshot.
 func (w *world) takes() *v1beta2.Snapshot {

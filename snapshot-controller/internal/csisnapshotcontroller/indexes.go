@@ -2,8 +2,8 @@ package csisnapshotcontroller
 
 import (
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/volumesnapshot"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
-	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
 // The indexes. Each maps an event to the contents that it is about.

@@ -10,9 +10,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/volumesnapshot"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 	"drover.dev/drover/snapshot-controller/internal/volumecontext"
-	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
 // observer fills the core's World. It only reads.

@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit/cut"
+	"drover.dev/drover/shared/volumesnapshot"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 )
 
@@ -49,7 +50,7 @@ func TestABackupForKubernetes(t *testing.T) {
 	w.start()
 	c := w.asks("Delete", "bak", "volumeHandle", vol)
 	s := w.takes()
-	b := &v1beta2.Backup{ObjectMeta: w.meta(csisnapshot.BackupName(w.namespace))}
+	b := &v1beta2.Backup{ObjectMeta: w.meta(volumesnapshot.BackupName(w.namespace))}
 	w.appears(b)
 	require.Equal(t, s.Name, b.Spec.SnapshotName)
 	require.Equal(t, "full", b.Spec.BackupMode, "as in the class")
@@ -85,7 +86,7 @@ func TestAClassThatComesLater(t *testing.T) {
 	w.start()
 	c := w.asks("Retain", "late", "volumeHandle", vol)
 	w.shows(c, func(s csisnapshot.Status) bool { return s.Error != "" })
-	body := map[string]any{"apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshotClass", "driver": csisnapshot.Driver,
+	body := map[string]any{"apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshotClass", "driver": volumesnapshot.Driver,
 		"metadata": map[string]any{"name": w.namespace + "-late"}, "deletionPolicy": "Retain", "parameters": map[string]any{"type": "snap"}}
 	w.create(object(body))
 	s := w.takes()

@@ -11,8 +11,8 @@ import (
 	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/volumesnapshot"
 	"drover.dev/drover/snapshot-controller/internal/volumecontext"
-	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
 // LeaseName is the lease of the csi-snapshotter for this driver.

@@ -16,9 +16,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/volumesnapshot"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
-	"drover.dev/drover/snapshot-controller/internal/volumesnapshot"
 )
 
 // watches maps the events of other objects to the contents that they are about.

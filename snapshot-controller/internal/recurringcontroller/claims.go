@@ -14,7 +14,6 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
-	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 	"drover.dev/drover/snapshot-controller/internal/recurring"
 )
 
@@ -54,7 +53,7 @@ func thinClaim(claim *metav1.PartialObjectMetadata) *metav1.PartialObjectMetadat
 func thinPersistentVolume(pv *corev1.PersistentVolume) *corev1.PersistentVolume {
 	thin := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: pv.Name, UID: pv.UID, ResourceVersion: pv.ResourceVersion}}
 	if b := bindingOf(pv); b.volume != "" {
-		thin.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: csisnapshot.Driver, VolumeHandle: b.volume}
+		thin.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: v1beta2.CSIDriver, VolumeHandle: b.volume}
 		thin.Spec.ClaimRef = &corev1.ObjectReference{Namespace: b.claim.Namespace, Name: b.claim.Name, UID: b.uid}
 	}
 	return thin
@@ -70,7 +69,7 @@ type binding struct {
 // bindingOf is empty where a PersistentVolume is not bound, or is another driver's.
 func bindingOf(pv *corev1.PersistentVolume) binding {
 	source, ref := pv.Spec.CSI, pv.Spec.ClaimRef
-	if source == nil || source.Driver != csisnapshot.Driver || ref == nil || ref.UID == "" {
+	if source == nil || source.Driver != v1beta2.CSIDriver || ref == nil || ref.UID == "" {
 		return binding{}
 	}
 	return binding{volume: source.VolumeHandle, claim: types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, uid: ref.UID}

@@ -1,4 +1,4 @@
-package csisnapshot
+package volumesnapshot
 
 import (
 	"strings"
@@ -20,8 +20,8 @@ const (
 	KindBackup Kind = "bak"
 )
 
-// kindOldBackup is how older classes and handles call KindBackup.
-const kindOldBackup Kind = "bs"
+// KindOldBackup is how older classes and handles call KindBackup.
+const KindOldBackup Kind = "bs"
 
 // Handle names a snapshot or a backup of a volume; it is written kind://volume/name.
 type Handle struct {
@@ -35,7 +35,7 @@ type Handle struct {
 func (h Handle) String() string {
 	kind := h.Kind
 	if h.Old {
-		kind = kindOldBackup
+		kind = KindOldBackup
 	}
 	return string(kind) + "://" + h.Volume + "/" + h.Name
 }
@@ -48,15 +48,45 @@ func ParseHandle(text string) (Handle, bool) {
 	}
 	volume, name, ok := strings.Cut(rest, "/")
 	h := Handle{Kind: Kind(kind), Volume: volume, Name: name}
-	if h.Kind == kindOldBackup {
+	if h.Kind == KindOldBackup {
 		h.Kind, h.Old = KindBackup, true
 	}
 	known := h.Kind == KindSnapshot || h.Kind == KindBackup
 	return h, ok && known && volume != "" && name != "" && !strings.Contains(name, "/")
 }
 
-// SnapshotName and BackupName are what is made for the VolumeSnapshot of that UID.
+// Behind returns the volume, and the Snapshot and Backup that are, or are to be, behind a content; empty: none. volume is the one to take a
+// snapshot of, uid that of the VolumeSnapshot, handles are those of what is there already.
+func Behind(volume, uid string, handles ...string) (of, snapshot, backup string) {
+	if volume != "" && uid != "" {
+		of, snapshot, backup = volume, SnapshotName(uid), BackupName(uid)
+	}
+	for _, text := range handles {
+		h, ok := ParseHandle(text)
+		switch {
+		case ok && h.Kind == KindSnapshot:
+			of, snapshot = h.Volume, h.Name
+		case ok:
+			of, backup = h.Volume, h.Name
+		}
+	}
+	return of, snapshot, backup
+}
+
+// Behind returns the volume, and the Snapshot and Backup that are, or are to be, behind the content; empty: none, or another driver's.
+func (c *Content) Behind() (volume, snapshot, backup string) {
+	if c.Spec.Driver != Driver {
+		return "", "", ""
+	}
+	handles := []string{c.Spec.Source.SnapshotHandle}
+	if c.Status != nil {
+		handles = append(handles, c.Status.SnapshotHandle)
+	}
+	return Behind(c.Spec.Source.VolumeHandle, string(c.Spec.VolumeSnapshotRef.UID), handles...)
+}
+
+// SnapshotName is that of the Snapshot that is made for the VolumeSnapshot of that UID.
 func SnapshotName(uid string) string { return "snapshot-" + uid }
 
-// BackupName is that of the Backup.
+// BackupName is that of the Backup that is made for it.
 func BackupName(uid string) string { return "backup-" + uid }
