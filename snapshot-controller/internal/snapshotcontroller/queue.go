@@ -85,6 +85,14 @@ func (l *purgeQueue) enter(t entry, c claim) answer {
 	return out
 }
 
+// expect adds a snapshot that waited for a place to the queue; it asks later whether it has one.
+func (l *purgeQueue) expect(t entry) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	t, n := l.register(t)
+	n.append(t)
+}
+
 // register records where the snapshot is, and returns it with its place in the queue of its node.
 func (l *purgeQueue) register(t entry) (entry, *nodeQueue) {
 	if before, ok := l.where[t.uid]; ok && before.node != t.node {
@@ -108,9 +116,7 @@ func (n *nodeQueue) admits(t entry, c claim) bool {
 
 // wait adds a snapshot to those that wait, and returns when it asks again: once the longest idle volume may lose its place.
 func (n *nodeQueue) wait(t entry, now time.Time) time.Duration {
-	if at, found := slices.BinarySearchFunc(n.waiting, t, order); !found {
-		n.waiting = slices.Insert(n.waiting, at, t)
-	}
+	n.append(t)
 	if _, since, ok := n.idlest(); ok && n.first(t) {
 		return max(since.Add(idlePatience).Sub(now), time.Second)
 	}
@@ -191,6 +197,12 @@ func (l *purgeQueue) remove(t entry) {
 	}
 	if len(n.granted) == 0 && len(n.waiting) == 0 {
 		delete(l.nodes, t.node)
+	}
+}
+
+func (n *nodeQueue) append(t entry) {
+	if at, found := slices.BinarySearchFunc(n.waiting, t, order); !found {
+		n.waiting = slices.Insert(n.waiting, at, t)
 	}
 }
 

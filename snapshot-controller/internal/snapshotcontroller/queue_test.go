@@ -35,6 +35,18 @@ func TestTheLineIsFairAndOneVolumeHasOnePlace(t *testing.T) {
 	require.True(t, enter(someEntry(4, 1, 9), 0), "0 is no limit")
 }
 
+// After a restart they ask in any order: none goes before one that was deleted earlier.
+func TestThoseThatWaitedKeepTheirOrderOverARestart(t *testing.T) {
+	l := newPurgeQueue()
+	require.True(t, l.enter(someEntry(1, 1, 0), claim{approved: true, works: true}).granted)
+	l.expect(someEntry(2, 1, 1))
+	l.expect(someEntry(3, 1, 2))
+	require.Equal(t, []string{"snap-2-1"}, l.leave("snap-1-1"))
+	require.False(t, l.enter(someEntry(3, 1, 2), claim{works: true, limit: 1}).granted)
+	require.True(t, l.enter(someEntry(2, 1, 1), claim{works: true, limit: 1}).granted)
+	require.Equal(t, []string{"snap-3-1"}, l.leave("snap-2-1"))
+}
+
 // A volume that stays detached must not block the purges of the others.
 func TestAVolumeThatIsNotAttachedForLongGoesToTheEndOfTheLine(t *testing.T) {
 	l, noon := newPurgeQueue(), time.Date(2026, 8, 1, 13, 0, 0, 0, time.UTC)

@@ -129,31 +129,52 @@ func (r *reconciler) keepPlace(name string, w *snapshot.World, v snapshot.Verdic
 	}
 }
 
-// seed gives those their places that were approved before this process began, so that no others get them first.
+// seed gives those their places that were approved before this process began, so that no others get them first, and adds those that waited
+// to the queue, so that none goes before one that was deleted earlier and is decided on later.
 func (r *reconciler) seed(ctx context.Context) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if r.seeded {
 		return nil
 	}
-	var list v1beta2.SnapshotList
-	if err := r.observer.list(ctx, &list, byApproved, kube.Yes); err != nil {
-		return err
-	}
-	for i := range list.Items {
-		s := &list.Items[i]
-		var engines v1beta2.EngineList
-		if err := r.observer.list(ctx, &engines, kube.FieldVolume, s.Spec.Volume); err != nil {
-			return fmt.Errorf("finding the node of volume %s: %w", s.Spec.Volume, err)
+	for _, group := range []struct {
+		index, key string
+		enter      func(entry)
+	}{
+		{byApproved, kube.Yes, func(t entry) { r.purges.enter(t, claim{approved: true, works: true}) }},
+		{byReason, v1beta2.ReasonPurgeLimited, r.purges.expect},
+		{byReason, v1beta2.ReasonWaitingForAttach, r.purges.expect},
+	} {
+		var list v1beta2.SnapshotList
+		if err := r.observer.list(ctx, &list, group.index, group.key); err != nil {
+			return err
 		}
-		for j := range engines.Items {
-			if e := &engines.Items[j]; e.Spec.Active && e.Spec.NodeID != "" {
+		for i := range list.Items {
+			s := &list.Items[i]
+			node, err := r.nodeOf(ctx, s.Spec.Volume)
+			if err != nil {
+				return err
+			}
+			if node != "" && s.DeletionTimestamp != nil {
 				r.uids[s.Name] = s.UID
-				r.purges.enter(entry{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: e.Spec.NodeID, since: s.DeletionTimestamp.Time},
-					claim{approved: true, works: true})
+				group.enter(entry{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: node, since: s.DeletionTimestamp.Time})
 			}
 		}
 	}
 	r.seeded = true
 	return nil
+}
+
+// nodeOf is the node of a volume's active engine; empty: none is to run.
+func (r *reconciler) nodeOf(ctx context.Context, volume string) (string, error) {
+	var engines v1beta2.EngineList
+	if err := r.observer.list(ctx, &engines, kube.FieldVolume, volume); err != nil {
+		return "", fmt.Errorf("finding the node of volume %s: %w", volume, err)
+	}
+	for i := range engines.Items {
+		if e := &engines.Items[i]; e.Spec.Active && e.Spec.NodeID != "" {
+			return e.Spec.NodeID, nil
+		}
+	}
+	return "", nil
 }
