@@ -30,6 +30,7 @@ prove() {
 
 prove go-format 'printf "\nfunc  drift() {}\n" >>shared/conditions/conditions.go'
 prove generated 'sed -i "\$d" attach-controller/deploy/role.yaml crds/longhorn.io_volumes.yaml'
+prove dashboards 'sed -i "s/Leaders/Leader/" docs/dashboards/drover.json'
 prove go-mod 'sed -i "s#^\(\tpgregory.net/rapid v[^ ]*\)\$#\1 // indirect#" go.mod'
 prove build-files 'printf "package conditions\n" >shared/conditions/drift.go && rm e2e/record/BUILD.bazel'
 prove build-format 'sed -i "s/^    name/  name/" crds/BUILD.bazel && sed -i "s/^bazel_dep(/bazel_dep( /" MODULE.bazel'

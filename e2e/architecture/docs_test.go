@@ -35,7 +35,7 @@ func source(t *testing.T) string {
 	return all.String()
 }
 
-// An alert on a metric that no binary exports never fires. Metrics of libraries are read from the running binaries, in e2e/upgrade/endtoend.
+// An alert on a metric that no binary exports never fires. Metrics of libraries are read from running binaries, in e2e/upgrade/endtoend.
 func TestEveryAlertUsesExportedMetrics(t *testing.T) {
 	code := source(t)
 	for _, rule := range alertRules(t) {

@@ -52,8 +52,8 @@ func (d dashboard) model() object {
 			"keepTime": true}},
 		"templating": object{"list": []object{
 			{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"},
-			{"name": "namespace", "label": "Namespace", "type": "query", "datasource": source, "refresh": 2, "multi": true, "includeAll": true,
-				"allValue": ".*", "current": object{"text": "All", "value": "$__all"},
+			{"name": "namespace", "label": "Namespace", "type": "query", "datasource": source, "refresh": 2, "multi": true,
+				"includeAll": true, "allValue": ".*", "current": object{"text": "All", "value": "$__all"},
 				"query": `label_values(leader_election_master_status{name=~"drover-.+"}, namespace)`},
 		}},
 		"panels": d.panels(),

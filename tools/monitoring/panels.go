@@ -12,7 +12,8 @@ var controllers = map[string][]row{
 }
 
 func dashboards() []dashboard {
-	all := []dashboard{{"drover", "Drover", "The whole system: what needs a person, what the controllers do, and what they need for it.", system}}
+	all := []dashboard{{"drover", "Drover", "The whole system: what needs a person, what the controllers do, and what they need for it.",
+		system}}
 	for name, own := range controllers {
 		all = append(all, dashboard{name, "Drover / " + name, "What " + name + " does, waits for, and needs.", append(own, process(name))})
 	}
@@ -60,7 +61,8 @@ func process(name string) row {
 		{"Reconcile errors", "Evaluations per second that ended with an error and are repeated.", "ops", third,
 			[]query{{"sum by (controller) (" + per("controller_runtime_reconcile_errors_total") + ")", "{{controller}}"}}},
 		{"Reconcile time", "How long 99 of 100 evaluations take at most.", "s", third, []query{{
-			"histogram_quantile(0.99, sum by (le, controller) (" + per("controller_runtime_reconcile_time_seconds_bucket") + "))", "{{controller}}"}}},
+			"histogram_quantile(0.99, sum by (le, controller) (" +
+				per("controller_runtime_reconcile_time_seconds_bucket") + "))", "{{controller}}"}}},
 		{"Queue", "Objects that wait to be evaluated.", "short", third,
 			[]query{{fmt.Sprintf(`sum by (name) (workqueue_depth{%s})`, me), "{{name}}"}}},
 		{"Requests to the API server", "Per second, by verb and status.", "ops", third,
@@ -85,10 +87,13 @@ var system = []row{
 or drover_orphan_controller_setting_invalid{$ns} or drover_snapshot_controller_setting_invalid{$ns}))`),
 	}},
 	{"Volumes", []panel{
-		events("Volume events", "What happened to volumes, by the reason of its event.", "drover_attach_controller_volume_events_total", "reason"),
-		gauge("Instances that wait", "Engines, EngineFrontends and Replicas that are not as wanted.", "drover_im_monitor_instances_waiting", "kind, reason"),
+		events("Volume events", "What happened to volumes, by the reason of its event.",
+			"drover_attach_controller_volume_events_total", "reason"),
+		gauge("Instances that wait", "Engines, EngineFrontends and Replicas that are not as wanted.",
+			"drover_im_monitor_instances_waiting", "kind, reason"),
 		events("Replicas", "What was done with replicas.", "drover_attach_controller_replica_actions_total", "action"),
-		events("Calls that change engines", "By what they ask for and how they ended.", "drover_im_monitor_engine_calls_total", "op, result"),
+		events("Calls that change engines", "By what they ask for and how they ended.",
+			"drover_im_monitor_engine_calls_total", "op, result"),
 		events("Backups", "Backups that ended, by state.", "drover_im_monitor_backups_ended_total", "state"),
 		events("Orphans", "Verdicts on orphans that were written.", "drover_orphan_controller_verdicts_total", "reason"),
 	}},
@@ -114,25 +119,26 @@ var attachController = []row{
 		gauge("Blocked tickets", "Tickets that are not served now, for a reason that a person must resolve.",
 			"drover_attach_controller_tickets_blocked", "reason"),
 		events("Answers", "Answers to tickets that changed, by reason.", "drover_attach_controller_ticket_answers_total", "reason"),
-		events("Changes of tickets", "Tickets of the volume's own work, and tickets that ended.", "drover_attach_controller_ticket_changes_total",
-			"attacher, reason"),
+		events("Changes of tickets", "Tickets of the volume's own work, and tickets that ended.",
+			"drover_attach_controller_ticket_changes_total", "attacher, reason"),
 		events("Wanted nodes", "Changes of the node where a volume is wanted, by the row of the decision table.",
 			"drover_attach_controller_spec_changes_total", "row"),
 		{"Overtaken answers", "Answers not given because the volume had changed since it was evaluated.", "short", third,
 			[]query{{`sum(increase(drover_attach_controller_answers_overtaken_total{$ns}[$__rate_interval]))`, "overtaken"}}},
 	}},
 	{"Volumes and replicas", []panel{
-		events("Volume events", "What happened to volumes, by the reason of its event.", "drover_attach_controller_volume_events_total", "reason"),
+		events("Volume events", "What happened to volumes, by the reason of its event.",
+			"drover_attach_controller_volume_events_total", "reason"),
 		events("Replicas", "What was done with replicas.", "drover_attach_controller_replica_actions_total", "action"),
-		events("Pods", "What was done for pods that lost their volume, or whose node is down.", "drover_attach_controller_pod_recoveries_total",
-			"action"),
+		events("Pods", "What was done for pods that lost their volume, or whose node is down.",
+			"drover_attach_controller_pod_recoveries_total", "action"),
 	}},
 	{"Kubernetes", []panel{
 		total("Holds the attacher's lease", "1 while a process attaches for Kubernetes in the external-attacher's place.",
 			`sum(drover_attach_controller_csi_leading{$ns})`),
 		refused("attach-controller"),
-		events("VolumeAttachments", "Verdicts on VolumeAttachments of Kubernetes that were written.", "drover_attach_controller_csi_verdicts_total",
-			"reason"),
+		events("VolumeAttachments", "Verdicts on VolumeAttachments of Kubernetes that were written.",
+			"drover_attach_controller_csi_verdicts_total", "reason"),
 	}},
 }
 
@@ -150,17 +156,21 @@ var imMonitor = []row{
 		rate("Whole lists", "Lists read per second, by cause.", "drover_im_monitor_lists_total", "cause"),
 	}},
 	{"Instances", []panel{
-		gauge("Waiting", "Engines, EngineFrontends and Replicas that are not as wanted.", "drover_im_monitor_instances_waiting", "kind, reason"),
+		gauge("Waiting", "Engines, EngineFrontends and Replicas that are not as wanted.",
+			"drover_im_monitor_instances_waiting", "kind, reason"),
 		events("Calls for instances", "By operation and outcome.", "drover_im_monitor_instance_calls_total", "op, outcome"),
 		events("Transitions", "Changes of currentState.", "drover_im_monitor_instance_transitions_total", "kind, state"),
 	}},
 	{"Engines, snapshots and backups", []panel{
 		rate("Polls of engines", "Per second, by result.", "drover_im_monitor_engine_looks_total", "result"),
-		events("Calls that change engines", "By what they ask for and how they ended.", "drover_im_monitor_engine_calls_total", "op, result"),
+		events("Calls that change engines", "By what they ask for and how they ended.",
+			"drover_im_monitor_engine_calls_total", "op, result"),
 		{"Repeated rebuilds", "Rebuilds that ended without their caller.", "short", third,
 			[]query{{`sum(increase(drover_im_monitor_rebuilds_stranded_total{$ns}[$__rate_interval]))`, "repeated"}}},
-		events("Calls that change snapshots", "By what they ask for and how they ended.", "drover_im_monitor_snapshot_calls_total", "op, result"),
-		events("Conditions of Snapshots", "That were written, by type and reason.", "drover_im_monitor_snapshot_conditions_total", "type, reason"),
+		events("Calls that change snapshots", "By what they ask for and how they ended.",
+			"drover_im_monitor_snapshot_calls_total", "op, result"),
+		events("Conditions of Snapshots", "That were written, by type and reason.",
+			"drover_im_monitor_snapshot_conditions_total", "type, reason"),
 		{"Snapshots that were found", "Snapshot objects created for snapshots of engines that had none.", "short", third,
 			[]query{{`sum(increase(drover_im_monitor_snapshots_mirrored_total{$ns}[$__rate_interval]))`, "created"}}},
 		events("Backups requested", "From engines, by the result of the call.", "drover_im_monitor_backup_calls_total", "result"),
@@ -168,15 +178,17 @@ var imMonitor = []row{
 	}},
 	{"Orphans and data of deleted replicas", []panel{
 		gauge("Undecided", "Instances that the orphan evaluation leaves undecided.", "drover_im_monitor_orphan_undecided", "reason"),
-		events("Left undecided", "Transitions into a state that is left undecided.", "drover_im_monitor_orphan_non_decisions_total", "reason"),
+		events("Left undecided", "Transitions into a state that is left undecided.",
+			"drover_im_monitor_orphan_non_decisions_total", "reason"),
 		events("Orphans created", "By rule and data engine.", "drover_im_monitor_orphans_created_total", "reason, data_engine"),
 		events("Orphans withdrawn", "By reason.", "drover_im_monitor_orphans_withdrawn_total", "reason"),
 		events("Deletions of instances", "Attempts, by result.", "drover_im_monitor_orphan_deletions_total", "result"),
 		{"Ends that were proven", "Deleted orphans whose instance is gone.", "short", third,
 			[]query{{`sum(increase(drover_im_monitor_orphans_terminated_total{$ns}[$__rate_interval]))`, "proven"}}},
-		events("Removals of data", "Tries to destroy the data of deleted replicas, by result.", "drover_im_monitor_replica_removal_tries_total",
-			"result"),
-		events("Removals that ended", "Deleted replicas whose data is gone or out of reach.", "drover_im_monitor_replica_removals_total", "reason"),
+		events("Removals of data", "Tries to destroy the data of deleted replicas, by result.",
+			"drover_im_monitor_replica_removal_tries_total", "result"),
+		events("Removals that ended", "Deleted replicas whose data is gone or out of reach.",
+			"drover_im_monitor_replica_removals_total", "reason"),
 	}},
 }
 
@@ -190,9 +202,10 @@ var orphanController = []row{{"Orphans", []panel{
 var snapshotController = []row{
 	{"Snapshots and backups", []panel{
 		events("Snapshots", "Verdicts on Snapshots that were written, by reason.", "drover_snapshot_controller_verdicts_total", "reason"),
-		events("Backups", "Verdicts on Backups that were written, by reason.", "drover_snapshot_controller_backup_verdicts_total", "reason"),
-		events("Recurring jobs", "Runs that ended, Snapshots and Backups created and deleted for them.", "drover_snapshot_controller_recurring_total",
-			"what"),
+		events("Backups", "Verdicts on Backups that were written, by reason.",
+			"drover_snapshot_controller_backup_verdicts_total", "reason"),
+		events("Recurring jobs", "Runs that ended, Snapshots and Backups created and deleted for them.",
+			"drover_snapshot_controller_recurring_total", "what"),
 	}},
 	{"Kubernetes", []panel{
 		total("Holds the snapshotter's lease", "1 while a process takes snapshots for Kubernetes in the csi-snapshotter's place.",
@@ -200,10 +213,11 @@ var snapshotController = []row{
 		refused("snapshot-controller"),
 		{"Certificate", "When the first certificate of the webhook expires.", "dateTimeFromNow", small,
 			[]query{{`min(drover_snapshot_controller_webhook_certificate_expiry_timestamp_seconds{$ns}) * 1000`, ""}}},
-		events("VolumeSnapshotContents", "Verdicts that were written, by the state that they lead to.", "drover_snapshot_controller_csi_verdicts_total",
-			"reason"),
+		events("VolumeSnapshotContents", "Verdicts that were written, by the state that they lead to.",
+			"drover_snapshot_controller_csi_verdicts_total", "reason"),
 		rate("Webhook", "Answers to the API server per second.", "drover_snapshot_controller_webhook_answers_total", "webhook, answer"),
-		events("Certificate steps", "What the leader did about the certificate.", "drover_snapshot_controller_webhook_certificate_steps_total", "step"),
+		events("Certificate steps", "What the leader did about the certificate.",
+			"drover_snapshot_controller_webhook_certificate_steps_total", "step"),
 	}},
 }
 
@@ -212,5 +226,6 @@ var upgradeController = []row{{"Upgrades", []panel{
 	gauge("Nodes", "By the present state of their upgrade.", "drover_upgrade_controller_node_state", "node, state"),
 	gauge("Stalled nodes", "1 while a step takes longer than its time.", "drover_upgrade_controller_node_stalled", "upgrade, node"),
 	gauge("Volumes", "Volumes of the nodes under way, by state.", "drover_upgrade_controller_volume_state", "state"),
-	events("Transitions", "States that were entered, of upgrades and of nodes.", "drover_upgrade_controller_transitions_total", "kind, state"),
+	events("Transitions", "States that were entered, of upgrades and of nodes.",
+		"drover_upgrade_controller_transitions_total", "kind, state"),
 }}}

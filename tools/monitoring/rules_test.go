@@ -126,8 +126,9 @@ func firing(t *testing.T, group *rules.Group, name string) []string {
 func loadRules(t *testing.T, suite *promqltest.LazyLoader, interval time.Duration) *rules.Group {
 	t.Helper()
 	manager := rules.NewManager(&rules.ManagerOptions{
-		QueryFunc: rules.EngineQueryFunc(suite.QueryEngine(), suite.Storage()), AppendableV2: suite.Storage(), Context: context.Background(),
-		NotifyFunc: func(context.Context, string, ...*rules.Alert) {}, Logger: slog.New(slog.DiscardHandler), Parser: promQL,
+		QueryFunc: rules.EngineQueryFunc(suite.QueryEngine(), suite.Storage()), AppendableV2: suite.Storage(),
+		Context: context.Background(), NotifyFunc: func(context.Context, string, ...*rules.Alert) {},
+		Logger: slog.New(slog.DiscardHandler), Parser: promQL,
 	})
 	groups, errs := manager.LoadGroups(interval, labels.EmptyLabels(), "", nil, false, filepath.Join(alertsDir, "rules.yaml"))
 	require.Empty(t, errs)

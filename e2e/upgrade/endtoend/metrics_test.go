@@ -56,7 +56,8 @@ func (e exported) named(expr string, by []string) (labels, missing []string) {
 			}
 			labels = append(labels, found...)
 		}
-		if strings.HasPrefix(name, "drover_") && !slices.ContainsFunc(by, func(c string) bool { return strings.HasPrefix(name, prefix(c)) }) {
+		owned := slices.ContainsFunc(by, func(c string) bool { return strings.HasPrefix(name, prefix(c)) })
+		if strings.HasPrefix(name, "drover_") && !owned {
 			missing = append(missing, name)
 		}
 	}

@@ -16,9 +16,9 @@ const RunbookBase = "https://drover.dev/docs/alerts/"
 
 // Rule is one alert of a file of rules.
 type Rule struct {
-	Alert, Expr string
-	Labels      map[string]string
-	Annotations map[string]string
+	Alert, Expr, For string
+	Labels           map[string]string
+	Annotations      map[string]string
 }
 
 // Read returns the alerts of all groups of a file.
@@ -40,8 +40,8 @@ func Read(path string) ([]Rule, error) {
 	return out, nil
 }
 
-// Alternatives are the expressions of which one has to hold. Binaries are rolled out one by one, so an alert asks for a metric by its names in
-// two minor versions.
+// Alternatives are the expressions of which one has to hold. Binaries are rolled out one by one, so an alert asks for a metric by its
+// names in two minor versions.
 func (r Rule) Alternatives() []string { return strings.Split(r.Expr, " or ") }
 
 var (

@@ -25,14 +25,15 @@ func TestReadReturnsTheAlertsOfEveryGroup(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rules.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(`groups:
 - name: one
-  rules: [{alert: A, expr: a or b, labels: {severity: info}, annotations: {summary: It is.}}]
+  rules: [{alert: A, expr: a or b, for: 5m, labels: {severity: info}, annotations: {summary: It is.}}]
 - name: two
   rules: [{alert: B, expr: c}]
 `), 0o600))
 	rules, err := Read(path)
 	require.NoError(t, err)
 	require.Equal(t, []Rule{
-		{Alert: "A", Expr: "a or b", Labels: map[string]string{"severity": "info"}, Annotations: map[string]string{"summary": "It is."}},
+		{Alert: "A", Expr: "a or b", For: "5m", Labels: map[string]string{"severity": "info"},
+			Annotations: map[string]string{"summary": "It is."}},
 		{Alert: "B", Expr: "c"}}, rules)
 	require.Equal(t, []string{"a", "b"}, rules[0].Alternatives())
 	_, err = Read(filepath.Join(t.TempDir(), "none.yaml"))
