@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
+.PHONY: help setup demo test quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,11 +85,16 @@ rules-quick: ## the same for the rules of attaching, each with the tests of its 
 skew: controlplane ## controllers and definitions of an earlier commit together with the current ones
 	$(GO) run ./e2e/skew
 
-bench: controlplane ## measure; BENCH=orphan|attach|snapshot|upgrade|quiet|scale|faults|failover runs one group
+bench: controlplane ## measure; BENCH=orphan|attach|snapshot|upgrade|quiet|scale|faults|failover|idle runs one group
 	$(GO) run ./e2e/bench $(if $(BENCH),--group $(BENCH)) --record docs/performance.json --page docs/performance.md $(BENCH_FLAGS)
 
 bench-check: controlplane ## measure, and fail where a figure is more than 20 % worse than those in docs/performance.md
 	$(GO) run ./e2e/bench $(if $(BENCH),--group $(BENCH)) --check docs/performance.json $(BENCH_FLAGS)
+
+profile: controlplane ## where the controllers' processor time and memory goes while nothing happens, into bin/profiles; drawn where graphviz is
+	@mkdir -p bin
+	$(GO) run ./e2e/bench --group idle --profiles bin/profiles
+	GO=$(GO) tools/profiles.sh bin/profiles
 
 controlplane: ## etcd and kube-apiserver: found, downloaded, or built once into the cache
 	@echo "searching for etcd and kube-apiserver"

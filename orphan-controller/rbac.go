@@ -2,4 +2,4 @@ package main
 
 // deploy/lease.yaml creates the lease, so that this binary can neither create leases nor change another's:
 //
-// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=drover-orphan-controller,verbs=get;update,namespace=longhorn-system
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=drover-orphan-controller,verbs=get;update;watch,namespace=longhorn-system

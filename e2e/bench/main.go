@@ -4,7 +4,7 @@
 // missed is printed as missed.
 //
 //	bench                   every group
-//	bench --group orphan    one group: orphan, attach, snapshot, upgrade, quiet, scale, faults, failover
+//	bench --group orphan    one group: orphan, attach, snapshot, upgrade, quiet, scale, faults, failover, idle
 package main
 
 import (
@@ -28,11 +28,11 @@ type group struct {
 
 func groups() []group {
 	return []group{{"orphan", orphan}, {"attach", attach}, {"snapshot", snapshots}, {"upgrade", upgrade}, {"quiet", quiet},
-		{"scale", scale}, {"faults", faults}, {"failover", failover}}
+		{"scale", scale}, {"faults", faults}, {"failover", failover}, {"idle", idle}}
 }
 
 func main() {
-	only := flag.String("group", "", "one group: orphan, attach, snapshot, upgrade, quiet, scale, faults, failover; empty means all")
+	only := flag.String("group", "", "one group: orphan, attach, snapshot, upgrade, quiet, scale, faults, failover, idle; empty means all")
 	var o outputs
 	flag.StringVar(&o.results, "out", "bench.json", "file for the results")
 	flag.StringVar(&o.history, "record", "", "file of earlier measurements, to which this one is added; empty means none")
@@ -48,6 +48,7 @@ func main() {
 		enumflag.Words(&upgradePart, "pauses", "writes", "growth"))
 	flag.Func("snapshot-part", "half of the group snapshot: stored, living; empty means both",
 		enumflag.Words(&snapshotPart, "stored", "living"))
+	flag.StringVar(&profileDirectory, "profiles", "", "directory for profiles of the group idle; empty takes none")
 	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot counts writes while nothing happens")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -77,7 +78,7 @@ func changed() string {
 func run(ctx context.Context, only string, o outputs) error {
 	chosen := slices.DeleteFunc(groups(), func(g group) bool { return only != "" && g.name != only })
 	if len(chosen) == 0 {
-		return fmt.Errorf("no group %q; there are orphan, attach, snapshot, upgrade, quiet, scale, faults and failover",
+		return fmt.Errorf("no group %q; there are orphan, attach, snapshot, upgrade, quiet, scale, faults, failover and idle",
 			strings.TrimSpace(only))
 	}
 	r := &report{out: os.Stdout}

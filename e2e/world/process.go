@@ -2,8 +2,11 @@ package world
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,6 +27,7 @@ type Process struct {
 	args            []string
 	metrics, health string // addresses
 	hook            string // address of its webhook, if the binary has one
+	profile         string // address of its profiles
 
 	mutex   sync.Mutex
 	command *exec.Cmd
@@ -185,4 +189,38 @@ func (p *Process) RSS() (int64, error) {
 		}
 	}
 	return 0, fmt.Errorf("the kernel does not report the memory of %s", p.Name)
+}
+
+// Processor is the processor time that the process has used, of user and system, in whole hundredths of a second.
+func (p *Process) Processor() (time.Duration, error) {
+	content, err := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.PID()), "stat"))
+	if err != nil {
+		return 0, fmt.Errorf("reading the processor time of %s: %w", p.Name, err)
+	}
+	fields := strings.Fields(string(content[bytes.LastIndexByte(content, ')')+1:])) // the name before may have blanks
+	var user, system int64
+	if _, err := fmt.Sscan(strings.Join(fields[11:13], " "), &user, &system); err != nil {
+		return 0, fmt.Errorf("reading the processor time of %s: %w", p.Name, err)
+	}
+	return time.Duration(user+system) * 10 * time.Millisecond, nil
+}
+
+// Profile writes what the process answers at /debug/pprof/<what> into a file.
+func (p *Process) Profile(ctx context.Context, what, file string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.profile+"/debug/pprof/"+what, nil)
+	if err != nil {
+		return fmt.Errorf("asking %s for a profile: %w", p.Name, err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("asking %s for a profile: %w", p.Name, err)
+	}
+	content, err := io.ReadAll(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return fmt.Errorf("reading a profile of %s: %w", p.Name, err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s: %s", p.Name, response.Status, content)
+	}
+	return os.WriteFile(file, content, 0o644)
 }

@@ -233,18 +233,19 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	if w.options.TLS && controller == IMMonitor {
 		flags = append(slices.Clone(flags), "--tls-dir", w.tlsDirectory())
 	}
-	addresses, err := freeAddresses(3)
+	addresses, err := freeAddresses(4)
 	if err != nil {
 		return nil, err
 	}
 	metrics, health, hook := addresses[0], addresses[1], addresses[2]
 	args := append([]string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace,
 		"--metrics-bind-address", metrics, "--health-probe-bind-address", health}, flags...)
+	args = append(args, w.understood(ctx, controller, []string{"--profile-address=" + addresses[3]})...)
 	if controller == SnapshotController {
 		args = append(args, w.understood(ctx, controller, []string{"--webhook-port=" + portOf(hook)})...)
 	}
 	return w.run(&Process{Name: controller + instance, Source: token, binary: controller, args: args, metrics: metrics, health: health,
-		hook: hook})
+		hook: hook, profile: addresses[3]})
 }
 
 func (w *World) run(process *Process) (*Process, error) {

@@ -3,7 +3,6 @@ package election
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -35,7 +34,7 @@ func (l Lease) orOf(rt *runkit.Runtime) Lease {
 // lease is given back. A standby of the whole binary watches the lease, too, but does not take it: after a crash of the
 // leader both leases then expire at the same time, not one after the other.
 type Election struct {
-	lock    resourcelock.Interface // nil: no lease, this process always acts
+	prepare func() (*leaselock.Lock, error) // the lease of one stand; nil: no lease, this process always acts
 	fence   *leaselock.Fence
 	elected <-chan struct{} // closed once this process leads the whole binary
 	lease   Lease
@@ -62,23 +61,16 @@ func New(rt *runkit.Runtime, lease Lease, leading func(bool), won func(context.C
 	if rt.Observe {
 		return e, nil
 	}
-	if err := e.hold(rt.LeaseConfig, rt.Namespace, rt.Identity); err != nil {
-		return nil, err
-	}
+	e.hold(rt.LeaseConfig, rt.Namespace, rt.Identity)
 	e.elected = rt.Manager.Elected()
 	return e, nil
 }
 
-// hold prepares the lease and its fence. The requests of the lease pass no fence.
-func (e *Election) hold(config *rest.Config, namespace string, own *leaselock.Identity) error {
+// hold names the lease, and prepares its fence. The requests of the lease pass no fence.
+func (e *Election) hold(config *rest.Config, namespace string, own *leaselock.Identity) {
 	lease := leaselock.Lease{Namespace: namespace, Name: e.lease.Name, Identity: own, Times: e.lease.times()}
 	e.fence = leaselock.NewFence(e.lease.RenewDeadline, clock.RealClock{})
-	lock, err := lease.Prepare(config, e.fence, func(error) { e.stopTerm() })
-	if err != nil {
-		return err
-	}
-	e.lock = lock
-	return nil
+	e.prepare = func() (*leaselock.Lock, error) { return lease.Prepare(config, e.fence, func(error) { e.stopTerm() }) }
 }
 
 func (l Lease) times() leaselock.Times {
@@ -103,14 +95,18 @@ func (e *Election) stand(ctx context.Context) error {
 	own, end := context.WithCancel(ctx)
 	defer end()
 	t := &term{Context: own, end: end}
-	if e.lock == nil {
+	if e.prepare == nil {
 		e.begin(t)
 		<-ctx.Done()
 		e.stop(t)
 		return nil
 	}
+	lock, err := e.prepare()
+	if err != nil {
+		return err
+	}
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock:          binaryLeaderLock{e.lock, e.elected, func() { e.stop(t) }},
+		Lock:          binaryLeaderLock{lock, e.elected, func() { e.stop(t) }},
 		LeaseDuration: e.lease.LeaseDuration, RenewDeadline: e.lease.times().ElectorDeadline(), RetryPeriod: e.lease.RetryPeriod,
 		ReleaseOnCancel: true, Name: e.lease.Name,
 		Callbacks: leaderelection.LeaderCallbacks{
@@ -170,26 +166,36 @@ func (e *Election) Enter(ctx context.Context) (work context.Context, done func()
 	return work, func() { forget(); cancel(); e.work.RUnlock() }, true
 }
 
-// errStandby is why a standby does not take a lease that is free.
-var errStandby = errors.New("this process does not lead its binary")
-
 // binaryLeaderLock is a lease that only the process that leads the whole binary takes. It releases the lease only after the work has ended.
 type binaryLeaderLock struct {
-	resourcelock.Interface
+	*leaselock.Lock
 	elected <-chan struct{}
 	end     func()
+}
+
+// Get reads the lease. One that can be taken is read again once this process leads the whole binary.
+func (l binaryLeaderLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	record, raw, err := l.Lock.Get(ctx)
+	select {
+	case <-l.elected:
+		return record, raw, err
+	default:
+	}
+	if err == nil && record.HolderIdentity != "" {
+		return record, raw, nil
+	}
+	select {
+	case <-l.elected:
+		return l.Lock.Get(ctx)
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
 }
 
 // Update acquires, renews or, without a holder, releases the lease.
 func (l binaryLeaderLock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" {
 		l.end()
-		return l.Interface.Update(ctx, record)
 	}
-	select {
-	case <-l.elected:
-		return l.Interface.Update(ctx, record)
-	default:
-		return errStandby
-	}
+	return l.Lock.Update(ctx, record)
 }

@@ -1,8 +1,12 @@
 package leaselock
 
 import (
+	"context"
 	"fmt"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -19,6 +23,10 @@ type Lease struct {
 // Prepare returns the lock on a lease. Its requests go by a copy of the configuration, which must not pass a fence, and end in time for the
 // next try. lost is that of Options.
 func (l Lease) Prepare(config *rest.Config, fence *Fence, lost func(error)) (*Lock, error) {
+	watching, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("building the client that watches the lease %s: %w", l.Name, err)
+	}
 	config = rest.CopyConfig(config)
 	config.Timeout = l.Times.RequestTimeout()
 	clients, err := kubernetes.NewForConfig(config)
@@ -30,6 +38,10 @@ func (l Lease) Prepare(config *rest.Config, fence *Fence, lost func(error)) (*Lo
 	if err != nil {
 		return nil, fmt.Errorf("preparing the lease %s: %w", l.Name, err)
 	}
-	return New(lease, Options{Interval: l.Times.RenewInterval(), Fence: fence, Clock: clock.RealClock{}, Dead: l.Identity.Dead,
-		Lost: lost}), nil
+	return New(lease, Options{Interval: l.Times.RenewInterval(), Duration: l.Times.LeaseDuration, Retry: l.Times.RetryPeriod, Fence: fence,
+		Clock: clock.RealClock{}, Dead: l.Identity.Dead, Lost: lost,
+		Watch: func(ctx context.Context) (watch.Interface, error) {
+			only := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, l.Name).String()}
+			return watching.CoordinationV1().Leases(l.Namespace).Watch(ctx, only)
+		}}), nil
 }

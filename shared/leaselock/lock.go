@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
 )
@@ -14,51 +16,73 @@ import (
 type Options struct {
 	// Interval is the time between two renewals. An elector that renews more often writes no more often.
 	Interval time.Duration
-	Fence    *Fence
-	Clock    clock.PassiveClock
+	// Duration is how long the lease must have been unchanged before another process takes it.
+	Duration time.Duration
+	// Watch begins a watch of the lease, which ends with the context; a new one is begun a Retry after it ended. Nil: a standby reads the
+	// lease each time that the elector does.
+	Watch func(context.Context) (watch.Interface, error)
+	Retry time.Duration
+	Fence *Fence
+	Clock clock.WithTicker
 	// Dead reports whether a holder is proven dead, so that its lease need not run out. Nil: no holder is.
 	Dead func(holder string) bool
 	// Lost is called when the lease that this process held has another holder, or none; once for each time of holding it.
 	Lost func(error)
 }
 
-// Lock is a lease as leaderelection.LeaderElector wants it.
+// Lock is a lease as one leaderelection.LeaderElector wants it.
 type Lock struct {
 	resourcelock.Interface
 	options Options
+	wake    chan struct{} // has a value once a standby's lease may be free
 
 	mutex   sync.Mutex
+	standby standby
+	held    bool      // this process has held the lease: it is no standby
 	holds   bool      // as far as this process knows
 	holder  string    // as last read from the API server
 	renewed time.Time // the start of the last successful renewal
+	since   time.Time // when this process took the lease
 }
 
 // New returns a lock on a lease.
 func New(lease resourcelock.Interface, options Options) *Lock {
-	return &Lock{Interface: lease, options: options}
+	return &Lock{Interface: lease, options: options, wake: make(chan struct{}, 1)}
 }
 
-// Get reads the lease. A holder that is proven dead is left out of the record.
+// Get reads the lease. While another process holds it, a standby's Get waits. A lease that can be taken has no holder in the record.
 func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
-	record, raw, err := l.Interface.Get(ctx)
-	if err != nil {
-		return record, raw, err
+	for {
+		record, raw, err := l.Interface.Get(ctx)
+		if err != nil {
+			return record, raw, err
+		}
+		free, wait := l.read(record, raw)
+		if free {
+			taken := *record
+			taken.HolderIdentity = ""
+			return &taken, raw, nil
+		}
+		if !wait || !l.awaitFree(ctx) {
+			return record, raw, nil
+		}
 	}
+}
+
+// read takes what was read of the lease: can it be taken, and does this process wait until it can?
+func (l *Lock) read(record *resourcelock.LeaderElectionRecord, raw []byte) (free, wait bool) {
 	l.mutex.Lock()
 	l.holder = record.HolderIdentity
 	own := l.holder == l.Identity()
 	lost := l.holds && !own
 	l.holds = l.holds && own
+	free = !own && l.observe(record, raw)
+	wait = !own && !l.held && l.options.Watch != nil
 	l.mutex.Unlock()
 	if lost {
 		l.lose(record.HolderIdentity)
 	}
-	if !own && l.options.Dead != nil && l.options.Dead(record.HolderIdentity) {
-		free := *record
-		free.HolderIdentity = ""
-		return &free, raw, nil
-	}
-	return record, raw, nil
+	return free, wait
 }
 
 func (l *Lock) lose(holder string) {
@@ -77,7 +101,7 @@ func (l *Lock) lose(holder string) {
 // Create creates the lease with this process as its holder.
 func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	began := l.options.Clock.Now()
-	if err := l.Interface.Create(ctx, record); err != nil {
+	if err := l.Interface.Create(ctx, l.dated(record, began)); err != nil {
 		return err
 	}
 	l.took(began)
@@ -94,11 +118,22 @@ func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRec
 	if l.fresh(began) {
 		return nil
 	}
-	if err := l.Interface.Update(ctx, record); err != nil {
+	if err := l.Interface.Update(ctx, l.dated(record, began)); err != nil {
 		return err
 	}
 	l.took(began)
 	return nil
+}
+
+// dated returns the record with the times of its request. The elector has those of before the wait for the lease.
+func (l *Lock) dated(record resourcelock.LeaderElectionRecord, began time.Time) resourcelock.LeaderElectionRecord {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if !l.held {
+		l.since = began
+	}
+	record.AcquireTime, record.RenewTime = metav1.NewTime(l.since), metav1.NewTime(began)
+	return record
 }
 
 // fresh reports whether a renewal is not due yet.
@@ -110,7 +145,7 @@ func (l *Lock) fresh(now time.Time) bool {
 
 func (l *Lock) took(began time.Time) {
 	l.mutex.Lock()
-	l.holds, l.holder, l.renewed = true, l.Identity(), began
+	l.held, l.holds, l.holder, l.renewed = true, true, l.Identity(), began
 	l.mutex.Unlock()
 	if l.options.Fence != nil {
 		l.options.Fence.Renewed(began)

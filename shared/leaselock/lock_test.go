@@ -1,6 +1,8 @@
 package leaselock_test
 
 import (
+	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -8,6 +10,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -19,7 +22,7 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-const interval = 7500 * time.Millisecond
+const duration, interval, retry = 15 * time.Second, 7500 * time.Millisecond, time.Second
 
 // holder is one process that wants the lease of a namespace.
 type holder struct {
@@ -28,13 +31,20 @@ type holder struct {
 	namespace string
 	fence     *leaselock.Fence
 	clock     *clocktesting.FakeClock
+	reads     atomic.Int64
 	lost      []error
 }
 
 func newHolder(t *testing.T, namespace, name string, dead func(string) bool) *holder {
 	t.Helper()
+	return newHolderWith(t, namespace, name, dead, "get", "create", "update", "watch")
+}
+
+// newHolderWith has these rights on leases.
+func newHolderWith(t *testing.T, namespace, name string, dead func(string) bool, verbs ...string) *holder {
+	t.Helper()
 	config := testkit.Identity(t, namespace, name, []rbacv1.PolicyRule{
-		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}}})
+		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: verbs}})
 	clients, err := kubernetes.NewForConfig(config)
 	require.NoError(t, err)
 	lease, err := resourcelock.New(resourcelock.LeasesResourceLock, namespace, "tested", clients.CoreV1(), clients.CoordinationV1(),
@@ -42,8 +52,11 @@ func newHolder(t *testing.T, namespace, name string, dead func(string) bool) *ho
 	require.NoError(t, err)
 	h := &holder{t: t, namespace: namespace, clock: clocktesting.NewFakeClock(time.Now())}
 	h.fence = leaselock.NewFence(deadline, h.clock)
-	h.Lock = leaselock.New(lease, leaselock.Options{Interval: interval, Fence: h.fence, Clock: h.clock, Dead: dead,
-		Lost: func(err error) { h.lost = append(h.lost, err) }})
+	h.Lock = leaselock.New(reads{lease, &h.reads}, leaselock.Options{Interval: interval, Duration: duration, Retry: retry, Fence: h.fence,
+		Clock: h.clock, Dead: dead, Lost: func(err error) { h.lost = append(h.lost, err) },
+		Watch: func(ctx context.Context) (watch.Interface, error) {
+			return clients.CoordinationV1().Leases(namespace).Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=tested"})
+		}})
 	return h
 }
 
@@ -92,7 +105,7 @@ func TestALeaseOfAnotherHolderIsNeitherReleasedNorKept(t *testing.T) {
 	namespace := testkit.Namespace(t)
 	old, next := newHolder(t, namespace, "old", nil), newHolder(t, namespace, "next", nil)
 	old.take()
-	next.take()
+	next.takesExpired()
 	_, _, err := old.Get(t.Context())
 	require.NoError(t, err)
 	require.Len(t, old.lost, 1)
@@ -128,7 +141,8 @@ func TestTheLeaseOfADeadRunIsFree(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, record.HolderIdentity)
 	other := newHolder(t, namespace, "other", func(string) bool { return false })
-	record, _, err = other.Get(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, "dead", record.HolderIdentity)
+	ctx, stop := context.WithCancel(t.Context())
+	held := other.waits(ctx)
+	stop()
+	require.Equal(t, "dead", (<-held).HolderIdentity)
 }

@@ -53,7 +53,7 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.renewDeadline, "renew-deadline", 12*time.Second,
 		"a leader stops writing and calling when the start of its last renewal is this long ago")
 	flags.DurationVar(&o.retryPeriod, "retry-period", time.Second,
-		"time between attempts to get the lease, and to renew it after a failure; a standby follows a leader that left in about that time")
+		"time between attempts to get a lease that is free, and to renew it after a failure")
 	flags.StringVar(&o.lockDirectory, "lease-lock-dir", lockDirectoryDefault(),
 		"outside pods: directory of lock files, by which a restarted process knows that its earlier run is dead and takes its lease "+
 			"back at once; empty: wait until the lease has expired")

@@ -2,7 +2,7 @@ package csicontroller
 
 // deploy/lease-csi.yaml creates the lease. Kubernetes' own objects are in no namespace:
 //
-// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=external-attacher-leader-driver-longhorn-io,verbs=get;update,namespace=longhorn-system
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,resourceNames=external-attacher-leader-driver-longhorn-io,verbs=get;update;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=volumeattachments,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=volumeattachments/status,verbs=patch
 // +kubebuilder:rbac:groups=storage.k8s.io,resources=csinodes,verbs=list;watch
