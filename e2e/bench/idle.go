@@ -14,10 +14,10 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
+// idleFor is how long nothing happens while one value is measured. Within the default the runtime collects garbage at least once.
+var idleFor = 4 * time.Minute
+
 const (
-	// idleFor is how long nothing happens while one value is measured. Within it the runtime collects garbage at least once, and most
-	// watches are renewed.
-	idleFor = 4 * time.Minute
 	// idleStart is how long after the last change the work of a start is over: see settleMemory in shared/runkit.
 	idleStart   = 30 * time.Second
 	oneVolume   = 1
@@ -75,7 +75,7 @@ func (b *idleBench) attach(ctx context.Context, volumes int) error {
 			return err
 		}
 	}
-	if err := b.world.Quiet(ctx, 2*time.Minute); err != nil {
+	if err := settled(ctx, b.world); err != nil {
 		return err
 	}
 	return b.pause(ctx, idleStart)

@@ -172,6 +172,11 @@ func whileANodeIsUpgraded(ctx context.Context, t *testing.T) []cluster.Request {
 	t.Helper()
 	const volume = "upgraded"
 	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true, Attach: true, Snapshots: true, Upgrades: true})
+	for _, controller := range w.Controllers() { // a standby watches the lease
+		standby, err := w.StartController(ctx, controller, "-standby")
+		require.NoError(t, err)
+		require.NoError(t, w.WaitReady(ctx, standby, patience))
+	}
 	require.NoError(t, w.Order(ctx, volume, v1beta2.DataEngineV2, 3, nil))
 	require.NoError(t, w.Attach(ctx, volume, scenarios.Near, patience))
 	require.NoError(t, w.WaitRobust(ctx, volume, v1beta2.VolumeRobustnessHealthy, patience))
