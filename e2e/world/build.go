@@ -101,8 +101,8 @@ func ModuleRoot(context.Context) (string, error) { return cluster.ModuleRoot() }
 
 func compile(ctx context.Context, root, dir string, flags, names []string) error {
 	for _, name := range names {
-		// The flags of go test and go run, so that all share one build cache.
-		args := append([]string{"build", "-buildvcs=false", "-o", filepath.Join(dir, name)}, flags...)
+		// The flags of go test and go run, so that all share one build cache; the tag is that of releases, see the Makefile.
+		args := append([]string{"build", "-buildvcs=false", "-tags=grpcnotrace", "-o", filepath.Join(dir, name)}, flags...)
 		command := exec.CommandContext(ctx, "go", append(args, packages[name])...)
 		command.Dir = root
 		if out, err := command.CombinedOutput(); err != nil {

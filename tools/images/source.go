@@ -98,7 +98,8 @@ func (s source) compile(platform string) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	target := filepath.Join(dir, s.binary)
-	command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", target, "./"+s.binary)
+	command := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-tags=grpcnotrace", "-ldflags=-s -w -buildid=", "-o", target,
+		"./"+s.binary) // the tag: see the Makefile
 	command.Dir = s.root
 	if command.Env, err = buildEnv(system, arch); err != nil {
 		return nil, err
