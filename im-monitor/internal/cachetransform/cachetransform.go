@@ -190,7 +190,10 @@ func snapshot(obj any) (any, error) {
 		return obj, nil
 	}
 	metadata(&o.ObjectMeta)
-	o.Labels, o.Finalizers, o.Spec.Labels = nil, nil, nil
+	o.Labels, o.Finalizers = nil, nil
+	if o.Status.CreationTime != "" { // the labels of one that is not taken yet go to the engine
+		o.Spec.Labels = nil
+	}
 	for i := range o.OwnerReferences {
 		shared(&o.OwnerReferences[i].Name)
 		o.OwnerReferences[i].UID = types.UID(same(string(o.OwnerReferences[i].UID)))

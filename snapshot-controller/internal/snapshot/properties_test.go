@@ -15,7 +15,7 @@ import (
 var changes = []func(*World){
 	detached, listed, taken, requested, deleted, system, noOwner, owner("other"), approved, failed, cancelled, withdrawn,
 	granted, refused, two, leaving, rebuilding,
-	func(w *World) { marked(w) }, func(w *World) { forked(w) }, v2, copied, mirrored, retried,
+	func(w *World) { marked(w) }, func(w *World) { forked(w) }, v2, copied, mirrored, branched, unnamed, retried,
 	refusedAgo(5*time.Second, 0), refusedAgo(time.Minute, time.Minute), unremovedAgo(5*time.Second, 0),
 	unremovedAgo(time.Minute, time.Hour),
 	func(w *World) { w.Settings.PurgeDisabled = true }, func(w *World) { w.Settings.MaxCount = 2 },

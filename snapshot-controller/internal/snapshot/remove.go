@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -68,7 +69,7 @@ func (w World) blocker() (reason, message string) {
 }
 
 // chain is what builds on the snapshot, and whether the engine has it marked removed, which v2 engines never do. Of a
-// volume that is detached it is what its Snapshots report, or what a refusal was written with: attaching it would not change that.
+// volume that is detached it is what its Snapshots report, and what was stored with a refusal: attaching it would not change that.
 func (w World) chain() (children map[string]bool, marked bool) {
 	switch info := w.info(); {
 	case info != nil:
@@ -76,11 +77,11 @@ func (w World) chain() (children map[string]bool, marked bool) {
 	case w.known():
 		return nil, false
 	}
-	switch conditions.Reason(w.Snapshot.Status.Conditions, v1beta2.SnapshotRemovalApproved) {
-	case v1beta2.ReasonHasMultipleChildren, v1beta2.ReasonParentOfVolumeHead: // the engine's list was stored with it
-		return w.Snapshot.Status.Children, w.Snapshot.Status.MarkRemoved
+	children = v1beta2.ChildrenOf(w.Snapshot, w.Above)
+	if conditions.Reason(w.Snapshot.Status.Conditions, v1beta2.SnapshotRemovalApproved) == v1beta2.ReasonHasMultipleChildren {
+		maps.Copy(children, w.Snapshot.Status.Children)
 	}
-	return v1beta2.ChildrenOf(w.Snapshot, w.Above), w.Snapshot.Status.MarkRemoved
+	return children, w.Snapshot.Status.MarkRemoved
 }
 
 func (w World) upgrading() bool {
@@ -120,7 +121,7 @@ func (w World) approve() Verdict {
 		reason, message, ticket = v1beta2.ReasonWaitingForAttach, w.attachProblem(), w.wanted()
 	}
 	status := w.mirrored(w.info())
-	if reason == v1beta2.ReasonRequested && w.isTrue(v1beta2.SnapshotRemovalApproved) {
+	if reason == v1beta2.ReasonRequested && w.isTrue(v1beta2.SnapshotRemovalApproved) && w.seen() {
 		status = own(w.Snapshot.Status) // what the engine makes of it on the way out is not copied
 	}
 	v := w.report(status, approval(reason, message), ticket)

@@ -217,13 +217,26 @@ func mirrored(w *World) {
 	w.Snapshot.Status.Children, w.Above = map[string]bool{"a": true, v1beta2.VolumeHead: true}, []string{"a"}
 }
 
+// branched: two were made on it that its status does not show.
+func branched(w *World) {
+	w.Snapshot.Status.Children, w.Above = map[string]bool{v1beta2.VolumeHead: true}, []string{"a", "b"}
+}
+
+// unnamed: its status shows two that have no Snapshots.
+func unnamed(w *World) {
+	w.Snapshot.Status.Children, w.Above = map[string]bool{"a": true, "b": true}, nil
+}
+
 // A newer snapshot takes the place of the head: the one below is not written for that, and shows all the same that it can go.
 func TestANewerSnapshotCostsTheOneBelowNoWrite(t *testing.T) {
 	children := func(w *World, names ...string) {
 		info := w.Engine.Status.Snapshots["snap-1"]
-		info.Children = map[string]bool{}
+		info.Children, w.Above = map[string]bool{}, nil
 		for _, name := range names {
 			info.Children[name] = true
+			if name != v1beta2.VolumeHead {
+				w.Above = append(w.Above, name)
+			}
 		}
 		w.Engine.Status.Snapshots["snap-1"] = info
 	}
@@ -236,6 +249,13 @@ func TestANewerSnapshotCostsTheOneBelowNoWrite(t *testing.T) {
 	detached(&w)
 	w.Above = []string{"snap-2"}
 	require.True(t, Decide(w).NeedsPlace, "the head does not build on it any more")
+
+	w, _ = settled(t, world(taken, listed))
+	children(&w, "snap-2")
+	w.Above = nil
+	w, steps = settled(t, w)
+	require.Equal(t, []Step{StepStatus}, steps, "nothing else shows a newer one that has no Snapshot")
+	require.False(t, w.Snapshot.Status.Children[v1beta2.VolumeHead])
 
 	w, _ = settled(t, world(taken, listed))
 	children(&w, "snap-2", v1beta2.VolumeHead)

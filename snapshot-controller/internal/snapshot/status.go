@@ -82,7 +82,7 @@ func (w World) report(status v1beta2.SnapshotStatus, c v1beta2.Condition, ticket
 	switch {
 	case ticket != nil && (held == nil || !SameTicket(*held, *ticket)):
 		v.Step = StepTakeTicket
-	case !equal(own(w.Snapshot.Status), status):
+	case !w.equal(own(w.Snapshot.Status), status):
 		v.Step = StepStatus
 	case ticket == nil && held != nil:
 		v.Step = StepDropTicket
@@ -99,17 +99,23 @@ func errorOf(c v1beta2.Condition) string {
 	return ""
 }
 
-// equal reports whether a status that is stored reports what the other one does. Children that name the snapshot as their parent need not be
-// stored, as long as that shows whether the volume's head builds on it.
-func equal(a, b v1beta2.SnapshotStatus) bool {
-	var above []string
-	for name := range b.Children {
-		if name != v1beta2.VolumeHead {
-			above = append(above, name)
-		}
-	}
-	return a.Parent == b.Parent && v1beta2.IsParentOfHead(a.Children, above) == b.Children[v1beta2.VolumeHead] && maps.Equal(a.Labels, b.Labels) &&
+// equal reports whether a status that is stored reports what the other one does.
+func (w World) equal(a, b v1beta2.SnapshotStatus) bool {
+	return a.Parent == b.Parent && w.sameChildren(a, b) && maps.Equal(a.Labels, b.Labels) &&
 		a.MarkRemoved == b.MarkRemoved && a.UserCreated == b.UserCreated && a.CreationTime == b.CreationTime &&
 		a.Size == b.Size && a.Error == b.Error && a.RestoreSize == b.RestoreSize && a.ReadyToUse == b.ReadyToUse &&
 		a.RequestedTime == b.RequestedTime && conditions.Equal(a.Conditions, b.Conditions)
+}
+
+// sameChildren reports whether the children that are stored need no write. Those whose Snapshots name this one as their parent need not be
+// stored, as long as they show whether the volume's head builds on it. A refusal for its children is written with them.
+func (w World) sameChildren(a, b v1beta2.SnapshotStatus) bool {
+	if maps.Equal(a.Children, b.Children) {
+		return true
+	}
+	switch conditions.Reason(b.Conditions, v1beta2.SnapshotRemovalApproved) {
+	case v1beta2.ReasonHasMultipleChildren, v1beta2.ReasonParentOfVolumeHead:
+		return false
+	}
+	return v1beta2.IsParentOfHead(a.Children, w.Above) == b.Children[v1beta2.VolumeHead]
 }

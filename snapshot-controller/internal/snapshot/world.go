@@ -51,7 +51,8 @@ type World struct {
 	Candidate string
 	// Taken counts the volume's Snapshots that were taken and are not marked removed, for a volume whose engine is not running.
 	Taken int
-	// Above are the names of the volume's Snapshots that name this one as their parent, for one that is being deleted.
+	// Above are the names of the volume's Snapshots that build on this one: for one that is being deleted those that name it as their parent,
+	// else those that the engine lists as its children; nil where the stored children lack the volume's head, since they change nothing there.
 	Above []string
 	// Clones are the names of volumes that share this snapshot's data.
 	Clones []string
@@ -99,6 +100,14 @@ func (w World) info() *v1beta2.SnapshotInfo {
 		info.Children = w.namedBy()
 	}
 	return &info
+}
+
+// ListedChildren are the names of what builds on the snapshot by the engine's list, the volume's head among them; nil: it is not listed.
+func (w World) ListedChildren() map[string]bool {
+	if info := w.info(); info != nil {
+		return info.Children
+	}
+	return nil
 }
 
 // namedBy are the entries that name the snapshot as their parent; nil where there is none.

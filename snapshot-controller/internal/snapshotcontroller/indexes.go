@@ -19,9 +19,7 @@ const (
 var indexes = []kube.Index{
 	kube.IndexBy(&v1beta2.Snapshot{}, byBusy, busyVolume),
 	kube.IndexBy(&v1beta2.Snapshot{}, byReason, waitsFor),
-	kube.IndexIf(&v1beta2.Snapshot{}, byApproved, func(s *v1beta2.Snapshot) bool {
-		return s.DeletionTimestamp != nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved)
-	}),
+	kube.IndexIf(&v1beta2.Snapshot{}, byApproved, isLeaving),
 	kube.ByNode(&v1beta2.Engine{}),
 	kube.ByNode(&v1beta2.Replica{}),
 }

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/settingcontroller"
@@ -54,14 +55,17 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*snapsho
 
 // readVolume reads the objects of the volume: of a snapshot that nothing is under way with, only what its engine reports.
 func (o observer) readVolume(ctx context.Context, w *snapshot.World) (values setting.Values, err error) {
-	if w.Engine, w.Engines, err = o.around().Engine(ctx, w.Volume); err != nil || !busy(w.Snapshot) {
+	if w.Engine, w.Engines, err = o.around().Engine(ctx, w.Volume); err != nil {
+		return values, err
+	}
+	if err = o.readAbove(ctx, w); err != nil || !busy(w.Snapshot) {
 		return values, err
 	}
 	if values, err = o.settings.Current(ctx, w.Volume.Spec.DataEngine); err != nil {
 		return values, err
 	}
 	w.Settings = snapshot.Settings{PurgeDisabled: values.PurgeDisabled, MaxCount: values.SnapshotMaxCount}
-	for _, read := range []func(context.Context, *snapshot.World) error{o.readCandidate, o.readNode, o.readTaken, o.readAbove, o.readSharers} {
+	for _, read := range []func(context.Context, *snapshot.World) error{o.readCandidate, o.readNode, o.readTaken, o.readSharers} {
 		if err := read(ctx, w); err != nil {
 			return values, fmt.Errorf("reading the world of snapshot %s: %w", w.Snapshot.Name, err)
 		}
@@ -99,17 +103,22 @@ func (o observer) readTaken(ctx context.Context, w *snapshot.World) error {
 	var list v1beta2.SnapshotList
 	err := o.list(ctx, &list, kube.FieldVolume, w.Volume.Name)
 	for i := range list.Items {
-		if one := list.Items[i].Status; one.CreationTime != "" && !one.MarkRemoved {
+		if s := &list.Items[i]; s.Status.CreationTime != "" && !s.Status.MarkRemoved && !isLeaving(s) {
 			w.Taken++
 		}
 	}
 	return err
 }
 
-// readAbove finds what builds on a snapshot that is being deleted.
+// isLeaving reports whether the removal of the snapshot is approved.
+func isLeaving(s *v1beta2.Snapshot) bool {
+	return s.DeletionTimestamp != nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved)
+}
+
+// readAbove finds the volume's Snapshots that build on this one.
 func (o observer) readAbove(ctx context.Context, w *snapshot.World) error {
 	if w.Snapshot.DeletionTimestamp == nil {
-		return nil
+		return o.readListedAbove(ctx, w)
 	}
 	var list v1beta2.SnapshotList
 	err := o.list(ctx, &list, kube.FieldVolume, w.Volume.Name)
@@ -119,6 +128,26 @@ func (o observer) readAbove(ctx context.Context, w *snapshot.World) error {
 		}
 	}
 	return err
+}
+
+// readListedAbove finds which of the children that the engine lists have Snapshots, where the stored children have the volume's head.
+func (o observer) readListedAbove(ctx context.Context, w *snapshot.World) error {
+	if !w.Snapshot.Status.Children[v1beta2.VolumeHead] {
+		return nil
+	}
+	for name := range w.ListedChildren() {
+		if name == v1beta2.VolumeHead {
+			continue
+		}
+		s, err := lookup.Shared(ctx, o.reader, o.namespace, name, &v1beta2.Snapshot{})
+		if err != nil {
+			return err
+		}
+		if s != nil && s.Spec.Volume == w.Volume.Name {
+			w.Above = append(w.Above, name)
+		}
+	}
+	return nil
 }
 
 // readSharers finds who else needs the data.

@@ -28,6 +28,7 @@ type watches struct {
 
 func (w watches) add(b *builder.Builder) *builder.Builder {
 	return b.
+		Watches(&v1beta2.Snapshot{}, handler.Funcs{UpdateFunc: w.snapshotChanged, DeleteFunc: w.snapshotGone}).
 		Watches(&v1beta2.Engine{}, handler.Funcs{CreateFunc: w.engineCame, UpdateFunc: w.engineChanged, DeleteFunc: w.engineGone}).
 		Watches(&v1beta2.Volume{}, handler.Funcs{CreateFunc: w.volumeCame, UpdateFunc: w.volumeChanged, DeleteFunc: w.volumeGone}).
 		Watches(&v1beta2.VolumeAttachment{}, handler.Funcs{CreateFunc: w.attachmentCame, UpdateFunc: w.attachmentChanged}).
@@ -36,6 +37,31 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Backup{}, handler.Funcs{UpdateFunc: w.backupChanged, DeleteFunc: w.backupGone}).
 		Watches(&v1beta2.Setting{}, w.To(w.setting),
 			builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
+}
+
+// snapshotChanged: what is being deleted may wait for what builds on it.
+func (w watches) snapshotChanged(ctx context.Context, e event.UpdateEvent, q kube.Queue) {
+	before, after := e.ObjectOld.(*v1beta2.Snapshot).Status.Parent, e.ObjectNew.(*v1beta2.Snapshot).Status.Parent
+	if before != after {
+		w.leaving(ctx, q, before, after)
+	}
+}
+
+func (w watches) snapshotGone(ctx context.Context, e event.DeleteEvent, q kube.Queue) {
+	w.leaving(ctx, q, e.Object.(*v1beta2.Snapshot).Status.Parent)
+}
+
+// leaving enqueues those of the snapshots that are being deleted.
+func (w watches) leaving(ctx context.Context, q kube.Queue, names ...string) {
+	for _, name := range names {
+		if name == "" {
+			continue
+		}
+		s := &v1beta2.Snapshot{}
+		if err := w.Reader.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: name}, s); err == nil && s.DeletionTimestamp != nil {
+			w.Enqueue(q, name)
+		}
+	}
 }
 
 func (w watches) engineCame(ctx context.Context, e event.CreateEvent, q kube.Queue) {
