@@ -87,7 +87,7 @@ func (r ruleTest) evaluate(t *testing.T, interval time.Duration) [][]string {
 	for _, series := range r.InputSeries {
 		fmt.Fprintf(&load, "  %s %s\n", series.Series, series.Values)
 	}
-	suite, err := promqltest.NewLazyLoader(load.String(), promqltest.LazyLoaderOpts{Parser: promQL})
+	suite, err := promqltest.NewLazyLoader(load.String(), promqltest.LazyLoaderOpts{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, suite.Close()) }()
 	group, fired := loadRules(t, suite, interval), make([][]string, len(r.AlertRuleTest))
@@ -126,7 +126,7 @@ func firing(t *testing.T, group *rules.Group, name string) []string {
 func loadRules(t *testing.T, suite *promqltest.LazyLoader, interval time.Duration) *rules.Group {
 	t.Helper()
 	manager := rules.NewManager(&rules.ManagerOptions{
-		QueryFunc: rules.EngineQueryFunc(suite.QueryEngine(), suite.Storage()), AppendableV2: suite.Storage(),
+		QueryFunc: rules.EngineQueryFunc(suite.QueryEngine(), suite.Storage()), Appendable: suite.Storage(),
 		Context: context.Background(), NotifyFunc: func(context.Context, string, ...*rules.Alert) {},
 		Logger: slog.New(slog.DiscardHandler), Parser: promQL,
 	})
@@ -146,7 +146,7 @@ func describe(of, annotations labels.Labels) string { return of.String() + "\n" 
 
 // A rule is named by its alert, and by its controller where several have one of its name.
 func TestEveryRuleHasATestThatFiresAndOneThatIsSilent(t *testing.T) {
-	suite, err := promqltest.NewLazyLoader("load 1m\n", promqltest.LazyLoaderOpts{Parser: promQL})
+	suite, err := promqltest.NewLazyLoader("load 1m\n", promqltest.LazyLoaderOpts{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, suite.Close()) }()
 	file, tested := readTests(t), map[string]int{}
