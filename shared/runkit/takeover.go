@@ -8,8 +8,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -27,15 +26,17 @@ type peer struct {
 
 // watchPeer returns once the first list was read; the watch ends with ctx.
 func watchPeer(ctx context.Context, config *rest.Config, namespace string, log logr.Logger, appear func(error)) (*peer, error) {
-	clients, err := kubernetes.NewForConfig(config)
+	core, err := corev1client.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("building the client that searches for longhorn-manager pods: %w", err)
 	}
-	factory := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithNamespace(namespace),
-		informers.WithTransform(podPhaseOnly),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = takeover.ManagerPods.String() }))
+	managers := cache.NewFilteredListWatchFromClient(core.RESTClient(), "pods", namespace,
+		func(o *metav1.ListOptions) { o.LabelSelector = takeover.ManagerPods.String() })
+	informer := cache.NewSharedIndexInformer(managers, &corev1.Pod{}, 0, cache.Indexers{})
+	if err := informer.SetTransform(podPhaseOnly); err != nil {
+		return nil, fmt.Errorf("watching longhorn-manager pods: %w", err)
+	}
 	n := &peer{running: map[string]bool{}, appear: appear}
-	informer := factory.Core().V1().Pods().Informer()
 	handle, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { n.see(obj.(*corev1.Pod)) },
 		UpdateFunc: func(_, obj any) { n.see(obj.(*corev1.Pod)) },
@@ -44,7 +45,7 @@ func watchPeer(ctx context.Context, config *rest.Config, namespace string, log l
 	if err != nil {
 		return nil, fmt.Errorf("watching longhorn-manager pods: %w", err)
 	}
-	factory.Start(ctx.Done())
+	go informer.RunWithContext(ctx)
 	log.V(1).Info("searching for longhorn-manager pods", "namespace", namespace)
 	if !cache.WaitForCacheSync(ctx.Done(), handle.HasSynced) {
 		return nil, context.Cause(ctx)

@@ -12,8 +12,8 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
+	"k8s.io/apimachinery/pkg/runtime"
+	admissionclient "k8s.io/client-go/kubernetes/typed/admissionregistration/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
@@ -30,28 +30,26 @@ type webhooks struct {
 
 // watchWebhooks does not wait for a first list: it only reports. The watch ends with ctx.
 func watchWebhooks(ctx context.Context, config *rest.Config, log logr.Logger, manager func() error) (*webhooks, error) {
-	clients, err := kubernetes.NewForConfig(config)
+	clients, err := admissionclient.NewForConfig(config)
 	if err != nil {
 		return nil, fmt.Errorf("building the client that searches for webhook configurations: %w", err)
 	}
 	w := &webhooks{log: log, manager: manager, there: map[string]string{}}
-	named := func(name string) informers.SharedInformerFactory {
-		return informers.NewSharedInformerFactoryWithOptions(clients, 0,
-			informers.WithTweakListOptions(func(o *metav1.ListOptions) {
-				o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
-			}))
-	}
-	validating, mutating := named(takeover.ValidatingWebhook), named(takeover.MutatingWebhook)
-	for _, informer := range []cache.SharedIndexInformer{
-		validating.Admissionregistration().V1().ValidatingWebhookConfigurations().Informer(),
-		mutating.Admissionregistration().V1().MutatingWebhookConfigurations().Informer(),
+	for _, c := range []struct {
+		resource, name string
+		example        runtime.Object
+	}{
+		{"validatingwebhookconfigurations", takeover.ValidatingWebhook, &admissionv1.ValidatingWebhookConfiguration{}},
+		{"mutatingwebhookconfigurations", takeover.MutatingWebhook, &admissionv1.MutatingWebhookConfiguration{}},
 	} {
+		named := cache.NewListWatchFromClient(clients.RESTClient(), c.resource, metav1.NamespaceAll,
+			fields.OneTermEqualSelector(metav1.ObjectNameField, c.name))
+		informer := cache.NewSharedIndexInformer(named, c.example, 0, cache.Indexers{})
 		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: w.see, DeleteFunc: w.forget}); err != nil {
 			return nil, fmt.Errorf("watching webhook configurations: %w", err)
 		}
+		go informer.RunWithContext(ctx)
 	}
-	validating.Start(ctx.Done())
-	mutating.Start(ctx.Done())
 	return w, nil
 }
 
