@@ -29,17 +29,21 @@ import (
 type Client struct {
 	// Namespace is that of the custom resources.
 	Namespace string
-	// Now is the time of the observation.
+	// Now is the time of the observation by the clock here; that of World is corrected by the API server's.
 	Now time.Time
 	// Connection are the flags by which the cluster was reached, such as --context prod.
 	Connection []string
 
-	api client.WithWatch
+	api   client.WithWatch
+	clock *serverClock
 }
+
+// Ahead returns how far the clock of the API server is ahead of the one here, from its last answer; negative: behind.
+func (c *Client) Ahead() time.Duration { return c.clock.ahead() }
 
 // World returns a world of the client's namespace, for Read to fill.
 func (c *Client) World() *world.World {
-	w := &world.World{Namespace: c.Namespace, Now: c.Now, Connection: c.Connection}
+	w := &world.World{Namespace: c.Namespace, Now: c.Now.Add(c.Ahead()), Connection: c.Connection}
 	w.Definitions.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1",
 		Kind: "CustomResourceDefinitionList"})
 	return w
@@ -58,6 +62,8 @@ func Connect(config *rest.Config, namespace string, now time.Time) (*Client, err
 	if config.Timeout == 0 {
 		config.Timeout = requestTimeout
 	}
+	clock := &serverClock{}
+	config.Wrap(clock.wrap)
 	config.QPS = -1 // a command is one burst; the API server's own priority and fairness holds
 	scheme, err := newScheme()
 	if err != nil {
@@ -67,7 +73,7 @@ func Connect(config *rest.Config, namespace string, now time.Time) (*Client, err
 	if err != nil {
 		return nil, fmt.Errorf("making a client of the API server: %w", err)
 	}
-	return &Client{Namespace: namespace, Now: now, api: api}, nil
+	return &Client{Namespace: namespace, Now: now, api: api, clock: clock}, nil
 }
 
 func newScheme() (*runtime.Scheme, error) {

@@ -110,6 +110,7 @@ func (c *Client) Read(ctx context.Context, w *world.World, reads ...Read) error 
 		})
 	}
 	err := group.Wait()
+	w.Now = c.Now.Add(c.Ahead())
 	slices.SortFunc(w.Unread, func(a, b world.Unread) int { return cmp.Compare(a.Resource, b.Resource) })
 	return err
 }

@@ -115,7 +115,7 @@ func (f *Frame) watchUpgrade(ctx context.Context, client *cluster.Client, name s
 	var last upgrade.Progress
 	show := f.showsProgress()
 	err := client.Follow(ctx, progressReads, func(w *world.World) (bool, error) {
-		w.Now = f.Now()
+		w.Now = f.Now().Add(client.Ahead())
 		u, err := upgrade.Select(w, name)
 		if err != nil {
 			return true, err

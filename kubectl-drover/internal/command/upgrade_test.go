@@ -2,6 +2,8 @@ package command
 
 import (
 	"bytes"
+	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +38,15 @@ func TestAnUpgradeIsPlannedWithoutBeginningIt(t *testing.T) {
 	require.Empty(t, got.err)
 	require.Equal(t, ExitWell, got.code)
 	s.golden("upgrade/plan.txt", got.out)
+	manifest := regexp.MustCompile(`<<< '(.*)'`).FindStringSubmatch(s.run("upgrade", "plan", "--nodes", "node-2", "--skip-volumes", "pair-u").out)
+	require.Empty(t, manifest, "what is blocked is not begun")
+	manifest = regexp.MustCompile(`<<< '(.*)'`).FindStringSubmatch(s.run("upgrade", "plan", "--nodes", "node-2,node-1").out)
+	require.Len(t, manifest, 2)
+	asked := &v1beta2.DataEngineUpgradeManager{}
+	require.NoError(t, json.Unmarshal([]byte(manifest[1]), asked))
+	asked.Namespace = s.namespace
+	require.NoError(t, testkit.Admin(t).Create(t.Context(), asked, client.DryRunAll), "the suggested object is accepted")
+	require.Equal(t, []string{"node-2", "node-1"}, asked.Spec.Nodes)
 
 	for _, object := range s.objects("upgrade/blocked.yaml") {
 		s.create(object)

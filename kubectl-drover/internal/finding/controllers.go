@@ -1,6 +1,7 @@
 package finding
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -15,7 +16,8 @@ import (
 // Controller is one binary of Drover as its lease, Deployment and pods show it.
 type Controller struct {
 	Name string `json:"name"`
-	// Version is the tag of the image that it runs; empty where it has no Deployment and no pod.
+	// Version is the tag of the image of the leader's pod, or else of the Deployment; where that is given by its digest, the label
+	// app.kubernetes.io/version of the same. Empty where there is neither.
 	Version string `json:"version,omitempty"`
 	// Ready of Wanted pods are ready.
 	Ready  int `json:"ready"`
@@ -46,13 +48,13 @@ func Controllers(w *world.World) []Controller {
 			if d.Spec.Replicas != nil {
 				c.Wanted = int(*d.Spec.Replicas)
 			}
-			c.Version = versionOf(d.Spec.Template.Spec.Containers)
+			c.Version = versionOf(d.Spec.Template.Labels, d.Spec.Template.Spec.Containers)
 		}
 		if lease := Lease(w, LeaseOf(c.Name)); lease != nil {
 			c.Leader, c.RenewedAt = holder(lease, w.Now)
 		}
 		if p := pod(w, c.Leader); p != nil {
-			c.Version = versionOf(p.Spec.Containers)
+			c.Version = versionOf(p.Labels, p.Spec.Containers)
 		}
 		out = append(out, c)
 	}
@@ -74,8 +76,8 @@ func Leaders(w *world.World) []Finding {
 				Message: "It has neither a Deployment nor a lease, so " + c.does + "."})
 		case c.Leader == "":
 			message := fmt.Sprintf("No %s leads, so %s.", c.Name, c.does)
-			if c.RenewedAt != "" { // a clock that is ahead shows every lease as old
-				message += fmt.Sprintf(" Its lease was renewed at %s, and the clock here is at %s.", c.RenewedAt, w.Now.UTC().Format(time.RFC3339))
+			if c.RenewedAt != "" { // clocks of nodes that differ show leases as old
+				message += fmt.Sprintf(" Its lease was renewed at %s, and the clock of the API server is at %s.", c.RenewedAt, w.Now.UTC().Format(time.RFC3339))
 			}
 			out = append(out, Finding{Object: Ref{"Lease", LeaseOf(c.Name)}, Reason: ReasonNoLeader, Severity: Critical, Since: c.RenewedAt,
 				Message: message, Guide: "docs/install.md", Command: show})
@@ -134,17 +136,17 @@ func pod(w *world.World, name string) *corev1.Pod {
 	return nil
 }
 
-// versionOf returns the tag of the first container's image, or its digest.
-func versionOf(containers []corev1.Container) string {
+// labelVersion is Kubernetes' common label.
+const labelVersion = "app.kubernetes.io/version"
+
+// versionOf returns the tag of the first container's image, or else what the label says, or its digest.
+func versionOf(labels map[string]string, containers []corev1.Container) string {
 	if len(containers) == 0 {
 		return ""
 	}
-	image := containers[0].Image
-	if _, digest, found := strings.Cut(image, "@"); found {
-		return digest
-	}
+	image, digest, _ := strings.Cut(containers[0].Image, "@")
 	if slash, colon := strings.LastIndex(image, "/"), strings.LastIndex(image, ":"); colon > slash {
 		return image[colon+1:]
 	}
-	return "latest"
+	return cmp.Or(labels[labelVersion], digest, "latest")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -109,4 +110,15 @@ func TestARuleWithoutTheNameThatItNeedsSuggestsNothing(t *testing.T) {
 	for _, node := range []string{"", "--all", "node 1", "$(id)"} {
 		require.Empty(t, Expand("kubectl uncordon {node}", ref, ofVolume(w, "vol-1", node)), node)
 	}
+}
+
+// An image that is given by its digest says no version.
+func TestTheVersionIsTheTagOrTheLabel(t *testing.T) {
+	labels := map[string]string{"app.kubernetes.io/version": "0.4.0"}
+	for image, want := range map[string]string{"r/drover:0.3.1": "0.3.1", "r:5000/drover:0.3.1@sha256:ab": "0.3.1", "r:5000/drover@sha256:ab": "0.4.0",
+		"r:5000/drover": "0.4.0"} {
+		require.Equal(t, want, versionOf(labels, []corev1.Container{{Image: image}}), image)
+	}
+	require.Equal(t, "sha256:ab", versionOf(nil, []corev1.Container{{Image: "drover@sha256:ab"}}))
+	require.Equal(t, "latest", versionOf(nil, []corev1.Container{{Image: "drover"}}))
 }

@@ -39,11 +39,21 @@ func (r Report) Text(p *terminal.Printer) {
 		p.Line("")
 		parts := slices.DeleteFunc([]string{u.State, u.Progress, u.Node, u.Step}, func(part string) bool { return part == "" })
 		p.Line("upgrade %s to %s: %s", u.Name, u.Image, strings.Join(parts, ", "))
-		p.Line("  %s", u.Waits)
+		p.Line("  %s", shortened(u.Waits))
 	}
 	for _, unread := range r.Unread {
 		p.Line("%s", p.In(terminal.Dim, "Not shown: "+unread.Reason))
 	}
+}
+
+// longest is how many characters of a message one screen has room for; doctor has all of it.
+const longest = 200
+
+func shortened(text string) string {
+	if letters := []rune(text); len(letters) > longest {
+		return string(letters[:longest]) + " …"
+	}
+	return text
 }
 
 // head is what a person has to know first.

@@ -33,7 +33,7 @@ func (r Report) Text(p *terminal.Printer) {
 // line writes one entry, and what belongs to it below. first stands before its own line, then before those below.
 func (r Report) line(p *terminal.Printer, e Entry, first, then string) {
 	style := finding.Style(finding.Worst(e.Findings))
-	p.Line("%s%s", first, join(p.In(terminal.Bold, e.Object.String())+p.In(style, " "+orDash(e.State)), e.Detail))
+	p.Line("%s%s", first, join(p.In(terminal.Bold, e.Object.String())+p.In(style, e.state()), e.Detail))
 	below := then
 	if len(e.Entries) > 0 {
 		below += "│ "
@@ -57,11 +57,12 @@ func (r Report) line(p *terminal.Printer, e Entry, first, then string) {
 	}
 }
 
-func orDash(text string) string {
-	if text == "" {
-		return "-"
+// state is what stands behind the object's name: an instance without a state was never started.
+func (e Entry) state() string {
+	if e.State == "" && slices.Contains([]string{"Engine", "EngineFrontend", "Replica", "InstanceManager"}, e.Object.Kind) {
+		return " not started"
 	}
-	return text
+	return strings.TrimSuffix(" "+e.State, " ")
 }
 
 // join returns the parts that are not empty.

@@ -4,6 +4,7 @@ package tree
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -155,8 +156,8 @@ func instances(w *world.World, node, volume string) []Entry {
 	modes := map[string]string{}
 	for i := range w.Engines.Items {
 		e := &w.Engines.Items[i]
-		for replica, mode := range e.Status.ReplicaModeMap {
-			modes[replica] = mode
+		if e.Status.CurrentState == v1beta2.InstanceStateRunning { // what an engine that ended reported last is of no use
+			maps.Copy(modes, e.Status.ReplicaModeMap)
 		}
 		if is(e.Spec.NodeID, e.Spec.VolumeName) {
 			out = append(out, Entry{Object: finding.Ref{Kind: "Engine", Name: e.Name}, State: e.Status.CurrentState,

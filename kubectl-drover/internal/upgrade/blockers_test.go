@@ -37,5 +37,5 @@ func TestABlockerNamesACommandThatIsComplete(t *testing.T) {
 		preflight.SnapshotLimit:  "kubectl drover snapshots vol-1 -n storage --context prod",
 	}, commands)
 	require.Equal(t, []string{"volume vol-1"}, plan.Unknown)
-	require.Equal(t, "kubectl drover upgrade plan -n storage --context prod", plan.nextStep())
+	require.Equal(t, []string{"kubectl drover upgrade plan -n storage --context prod"}, plan.nextSteps())
 }

@@ -4,6 +4,7 @@ package upgrade
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -42,6 +43,7 @@ type Plan struct {
 	Unchecked []string `json:"unchecked"`
 
 	world *world.World
+	wish  Wish
 	// next is a command about what must end before.
 	next string
 }
@@ -66,7 +68,7 @@ type Wish struct{ Nodes, Skip []string }
 // PlanOf returns the plan as of the objects.
 func PlanOf(w *world.World, wish Wish) Plan {
 	c := clusterOf(w)
-	plan := Plan{Image: defaultImage(w), Nodes: []PlanNode{}, Blockers: []Blocker{}, Unknown: c.Unseen(), Unchecked: unchecked, world: w}
+	plan := Plan{Image: defaultImage(w), Nodes: []PlanNode{}, Blockers: []Blocker{}, Unknown: c.Unseen(), Unchecked: unchecked, world: w, wish: wish}
 	for i := range w.Upgrades.Items {
 		if u := &w.Upgrades.Items[i]; !Ended(u) {
 			plan.Before = fmt.Sprintf("DataEngineUpgradeManager %s is %s: another upgrade waits until it ends.", u.Name, stateOf(u))
@@ -138,7 +140,9 @@ func (p Plan) Text(out *terminal.Printer) {
 	}
 	out.Line("")
 	out.Line("%s", out.In(terminal.Bold, "Next"))
-	out.Line("  %s", p.nextStep())
+	for _, step := range p.nextSteps() {
+		out.Line("  %s", step)
+	}
 	out.Line("      %s", out.In(terminal.Dim, "docs/upgrading.md"))
 }
 
@@ -173,17 +177,40 @@ func (p Plan) blockersText(out *terminal.Printer) {
 	}
 }
 
-// nextStep is a command, or what to do before it.
-func (p Plan) nextStep() string {
+// done reports whether every node is upgraded.
+func (p Plan) done() bool {
+	return !slices.ContainsFunc(p.Nodes, func(n PlanNode) bool { return !n.Upgraded })
+}
+
+// nextSteps are commands to type.
+func (p Plan) nextSteps() []string {
 	switch {
 	case p.Image == "":
-		return p.world.Suggest("kubectl -n {ns} edit settings.longhorn.io "+imageSetting, nil)
+		return []string{p.world.Suggest("kubectl -n {ns} edit settings.longhorn.io "+imageSetting, nil)}
 	case p.next != "":
-		return p.next
+		return []string{p.next}
 	case p.Blocked():
-		return p.world.Suggest("kubectl drover upgrade plan -n {ns}", nil)
+		return []string{p.world.Suggest("kubectl drover upgrade plan -n {ns}", nil)}
+	case p.done():
+		return []string{p.world.Suggest("kubectl drover status -n {ns}", nil)}
 	}
-	return "create a DataEngineUpgradeManager, then: " + p.world.Suggest("kubectl drover upgrade watch -n {ns}", nil)
+	return []string{p.world.Suggest("kubectl -n {ns} create -f - <<< '{manifest}'", world.Values{"manifest": p.wish.manifest()}),
+		p.world.Suggest("kubectl drover upgrade watch -n {ns}", nil)}
+}
+
+// manifest is the object that asks for the upgrade, as JSON.
+func (w Wish) manifest() string {
+	spec := map[string]any{"dataEngine": v1beta2.DataEngineV2}
+	if len(w.Nodes) > 0 {
+		spec["nodes"] = w.Nodes
+	}
+	if len(w.Skip) > 0 {
+		spec["skipVolumes"] = w.Skip
+	}
+	text, _ := json.Marshal(map[string]any{ // of strings alone, which have JSON
+		"apiVersion": v1beta2.GroupVersion.String(), "kind": "DataEngineUpgradeManager", "metadata": map[string]any{"generateName": "upgrade-"},
+		"spec": spec})
+	return string(text)
 }
 
 func (p Plan) summary(out *terminal.Printer) string {
@@ -194,6 +221,9 @@ func (p Plan) summary(out *terminal.Printer) string {
 		return out.In(terminal.Warning, p.Before)
 	case len(p.Blockers) > 0:
 		return out.In(terminal.Warning, fmt.Sprintf("Upgrading to %s is blocked: %s.", p.Image, p.counts()))
+	}
+	if p.done() {
+		return out.In(terminal.Good, fmt.Sprintf("All nodes run %s: there is nothing to upgrade.", p.Image))
 	}
 	return out.In(terminal.Good, fmt.Sprintf("Nothing in the objects blocks upgrading to %s.", p.Image))
 }

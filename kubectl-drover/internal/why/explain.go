@@ -26,6 +26,9 @@ func Explain(w *world.World) Report {
 		AttachedTo: v.Status.CurrentNodeID,
 		Tickets:    Tickets(w), Causes: causes, Next: steps(causes), Severity: worst(causes), Unread: w.Unread, now: w.Now,
 	}
+	if report.calm() {
+		report.Next = []Step{}
+	}
 	report.Summary = summary(&report)
 	return report
 }
@@ -47,10 +50,17 @@ func summary(r *Report) string {
 	if r.Robustness != "" && r.Robustness != v1beta2.VolumeRobustnessUnknown {
 		place += ", and " + r.Robustness
 	}
-	if basic := deepest(r.Causes); len(basic) > 0 {
+	if basic := deepest(r.Causes); len(basic) > 0 && !r.calm() {
 		return fmt.Sprintf("%s %s. It comes down to %s: %s.", r.Volume, place, basic[0].Object, basic[0].Reason)
 	}
 	return r.Volume + " " + place + "."
+}
+
+// calm reports whether the volume is as wanted, and what else there is about it continues by itself.
+func (r *Report) calm() bool {
+	served := r.WantedOn == r.AttachedTo && (r.WantedOn != "" || len(r.Tickets) == 0)
+	whole := r.Robustness == v1beta2.VolumeRobustnessHealthy || r.Robustness == v1beta2.VolumeRobustnessUnknown && r.AttachedTo == ""
+	return served && whole && r.Severity < finding.Warning
 }
 
 // candidate is a cause with how far it is from the volume.

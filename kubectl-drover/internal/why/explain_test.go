@@ -179,3 +179,21 @@ func TestTheSameObjectsHaveTheSameExplanation(t *testing.T) {
 		require.Equal(t, want, Explain(w))
 	}
 }
+
+// A volume that is as wanted does not come down to what goes on by itself.
+func TestAVolumeThatIsAsWantedIsNotExplainedByWhatGoesOn(t *testing.T) {
+	w := &world.World{Namespace: "longhorn-system"}
+	w.Volumes.Items = []v1beta2.Volume{{ObjectMeta: metav1.ObjectMeta{Name: "vol-1"}, Spec: v1beta2.VolumeSpec{NodeID: "node-1"},
+		Status: v1beta2.VolumeStatus{State: v1beta2.VolumeStateAttached, CurrentNodeID: "node-1", Robustness: v1beta2.VolumeRobustnessHealthy}}}
+	w.Snapshots.Items = []v1beta2.Snapshot{{ObjectMeta: metav1.ObjectMeta{Name: "snap-1"}, Status: v1beta2.SnapshotStatus{
+		Conditions: []v1beta2.Condition{{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonMarkedRemoved}}}}}
+	report := Explain(w)
+	require.Equal(t, "vol-1 is attached to node node-1 as wanted, and healthy.", report.Summary)
+	require.Len(t, report.Causes, 1)
+	require.Empty(t, report.Next)
+
+	w.Volumes.Items[0].Spec.NodeID = "node-2"
+	report = Explain(w)
+	require.Contains(t, report.Summary, "It comes down to Snapshot snap-1: MarkedRemoved.")
+	require.NotEmpty(t, report.Next)
+}

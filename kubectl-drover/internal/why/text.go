@@ -25,7 +25,11 @@ func (r Report) Text(p *terminal.Printer) {
 	}
 	if len(r.Causes) > 0 {
 		p.Line("")
-		p.Line("%s", p.In(terminal.Bold, "Because"))
+		title := "Because"
+		if r.calm() {
+			title = "Under way"
+		}
+		p.Line("%s", p.In(terminal.Bold, title))
 		r.causes(p, r.Causes, "  ")
 	}
 	if len(r.Next) > 0 {
