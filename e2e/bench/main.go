@@ -4,7 +4,7 @@
 // missed is printed as missed.
 //
 //	bench                   every group
-//	bench --group orphan    one group: orphan, attach, snapshot, upgrade, quiet, scale, faults, failover, idle
+//	bench --group orphan    one group; --help has their names
 package main
 
 import (
@@ -28,11 +28,19 @@ type group struct {
 
 func groups() []group {
 	return []group{{"orphan", orphan}, {"attach", attach}, {"snapshot", snapshots}, {"upgrade", upgrade}, {"quiet", quiet},
-		{"scale", scale}, {"faults", faults}, {"failover", failover}, {"idle", idle}}
+		{"scale", scale}, {"faults", faults}, {"failover", failover}, {"idle", idle}, {"plugin", plugin}}
+}
+
+func groupNames() string {
+	var names []string
+	for _, g := range groups() {
+		names = append(names, g.name)
+	}
+	return strings.Join(names, ", ")
 }
 
 func main() {
-	only := flag.String("group", "", "one group: orphan, attach, snapshot, upgrade, quiet, scale, faults, failover, idle; empty means all")
+	only := flag.String("group", "", "one group: "+groupNames()+"; empty means all")
 	var o outputs
 	flag.StringVar(&o.results, "out", "bench.json", "file for the results")
 	flag.StringVar(&o.history, "record", "", "file of earlier measurements, to which this one is added; empty means none")
@@ -79,8 +87,7 @@ func changed() string {
 func run(ctx context.Context, only string, o outputs) error {
 	chosen := slices.DeleteFunc(groups(), func(g group) bool { return only != "" && g.name != only })
 	if len(chosen) == 0 {
-		return fmt.Errorf("no group %q; there are orphan, attach, snapshot, upgrade, quiet, scale, faults, failover and idle",
-			strings.TrimSpace(only))
+		return fmt.Errorf("no group %q; there are %s", strings.TrimSpace(only), groupNames())
 	}
 	r := &report{out: os.Stdout}
 	var worse []string

@@ -47,7 +47,7 @@ type figures struct {
 
 // storedPopulation starts snapshot-controller beside a stored population, five times, and then changes engines.
 func storedPopulation(ctx context.Context, r *report, volumes int) (f figures, err error) {
-	kept, err := stored(ctx, r, volumes)
+	kept, err := snapshotPopulation(volumes).stored(ctx, r)
 	if err != nil {
 		return f, err
 	}

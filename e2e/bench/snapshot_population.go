@@ -24,14 +24,22 @@ func storedSnapshot(i, n int) string {
 	return fmt.Sprintf("snapshot-%08x-51c2-4b7f-a6d3-9e04%08x", i, n)
 }
 
+// storedCluster is what a stored cluster has: attached volumes, with so many replicas and snapshots each.
+type storedCluster struct{ volumes, replicas, chain int }
+
+// snapshotPopulation is that of the group snapshot.
+func snapshotPopulation(volumes int) storedCluster {
+	return storedCluster{volumes: volumes, replicas: 3, chain: chain}
+}
+
 // stored is the etcd directory of a cluster of attached volumes whose snapshots were taken long ago. Everything in it is
 // written by the benchmark, as the controllers leave it. It is created if it does not exist.
-func stored(ctx context.Context, r *report, volumes int) (string, error) {
+func (p storedCluster) stored(ctx context.Context, r *report) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
 		return "", fmt.Errorf("finding the cache directory: %w", err)
 	}
-	dir := filepath.Join(base, "drover", fmt.Sprintf("snapshots-%d-%d", volumes, chain))
+	dir := filepath.Join(base, "drover", fmt.Sprintf("snapshots-%d-%d-%d", p.volumes, p.replicas, p.chain))
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
@@ -39,14 +47,15 @@ func stored(ctx context.Context, r *report, volumes int) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("creating a directory for the population: %w", err)
 	}
-	r.logf("  creating the population once: %d volumes with %d snapshots each", volumes, chain)
+	r.logf("  creating the population once: %d volumes with %d replicas and %d snapshots each", p.volumes,
+		p.replicas, p.chain)
 	w, err := world.Start(ctx, world.Options{Nodes: names(1), Attach: true, Snapshots: true, NoControllers: true, DataDir: staging})
 	if err != nil {
 		_ = os.RemoveAll(staging)
 		return "", err
 	}
 	began := time.Now()
-	err = each(ctx, volumes, func(ctx context.Context, i int) error { return store(ctx, w, i) })
+	err = each(ctx, p.volumes, func(ctx context.Context, i int) error { return p.store(ctx, w, i) })
 	if closed := w.Close(); err == nil {
 		err = closed
 	}
@@ -62,11 +71,11 @@ func stored(ctx context.Context, r *report, volumes int) (string, error) {
 }
 
 // store creates one attached volume with all its objects.
-func store(ctx context.Context, w *world.World, i int) error {
+func (p storedCluster) store(ctx context.Context, w *world.World, i int) error {
 	host := fmt.Sprintf("node-%d", i%hosts+1)
 	v := &v1beta2.Volume{ObjectMeta: storedMeta(w, storedVolume(i), nil)}
 	v.Labels = map[string]string{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(v.Name)}
-	v.Spec = v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV1, Size: world.VolumeSize, NumberOfReplicas: 3, NodeID: host,
+	v.Spec = v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV1, Size: world.VolumeSize, NumberOfReplicas: p.replicas, NodeID: host,
 		Frontend:   "blockdev",
 		AccessMode: v1beta2.AccessModeReadWriteOnce, Image: world.EngineImage}
 	if err := w.Admin.Create(ctx, v); err != nil {
@@ -79,7 +88,7 @@ func store(ctx context.Context, w *world.World, i int) error {
 	if err := storeTicket(ctx, w, v, host); err != nil {
 		return err
 	}
-	for n := range 3 {
+	for n := range p.replicas {
 		replica := &v1beta2.Replica{ObjectMeta: storedMeta(w, fmt.Sprintf("%s-r-%08x", v.Name, n), v)}
 		replica.Spec = v1beta2.ReplicaSpec{DataEngine: v.Spec.DataEngine, VolumeName: v.Name, NodeID: fmt.Sprintf("node-%d", (i+n)%hosts+1),
 			EngineName: v.Name + "-e-0", Active: true, DesireState: v1beta2.InstanceStateRunning, HealthyAt: storedTime(0)}
@@ -87,11 +96,11 @@ func store(ctx context.Context, w *world.World, i int) error {
 			return fmt.Errorf("creating replica %s: %w", replica.Name, err)
 		}
 	}
-	if err := storeEngine(ctx, w, i, v, host); err != nil {
+	if err := p.storeEngine(ctx, w, i, v, host); err != nil {
 		return err
 	}
-	for n := range chain {
-		if err := storeSnapshot(ctx, w, v, i, n); err != nil {
+	for n := range p.chain {
+		if err := p.storeSnapshot(ctx, w, v, i, n); err != nil {
 			return err
 		}
 	}
@@ -121,7 +130,7 @@ func storeTicket(ctx context.Context, w *world.World, v *v1beta2.Volume, host st
 		"conditions": []any{storedCondition(v1beta2.TicketSatisfied, v1beta2.ReasonSatisfied, "The volume is attached.", 0)}}}})
 }
 
-func storeEngine(ctx context.Context, w *world.World, i int, v *v1beta2.Volume, host string) error {
+func (p storedCluster) storeEngine(ctx context.Context, w *world.World, i int, v *v1beta2.Volume, host string) error {
 	engine := &v1beta2.Engine{ObjectMeta: storedMeta(w, v.Name+"-e-0", v)}
 	engine.Spec = v1beta2.EngineSpec{DataEngine: v.Spec.DataEngine, VolumeName: v.Name, VolumeSize: world.VolumeSize, Active: true,
 		NodeID:   host,
@@ -130,42 +139,42 @@ func storeEngine(ctx context.Context, w *world.World, i int, v *v1beta2.Volume, 
 		return fmt.Errorf("creating engine %s: %w", engine.Name, err)
 	}
 	list, modes := map[string]any{}, map[string]any{}
-	for n := range chain {
-		list[storedSnapshot(i, n)] = storedInfo(i, n)
+	for n := range p.chain {
+		list[storedSnapshot(i, n)] = p.storedInfo(i, n)
 	}
-	list["volume-head"] = map[string]any{"name": "volume-head", "parent": storedSnapshot(i, chain-1), "created": storedTime(chain),
+	list["volume-head"] = map[string]any{"name": "volume-head", "parent": storedSnapshot(i, p.chain-1), "created": storedTime(p.chain),
 		"size": "4096"}
-	for n := range 3 {
+	for n := range p.replicas {
 		modes[fmt.Sprintf("%s-r-%08x", v.Name, n)] = v1beta2.ReplicaModeRW
 	}
 	return w.SetStatus(ctx, engine, map[string]any{"currentState": v1beta2.InstanceStateRunning, "started": true, "ownerID": host,
 		"snapshots": list, "replicaModeMap": modes})
 }
 
-func storedInfo(i, n int) map[string]any {
+func (p storedCluster) storedInfo(i, n int) map[string]any {
 	info := map[string]any{"name": storedSnapshot(i, n), "created": storedTime(n), "size": strconv.Itoa(4096 * n), "usercreated": true,
-		"children": map[string]any{storedChild(i, n): true}}
+		"children": map[string]any{p.storedChild(i, n): true}}
 	if n > 0 {
 		info["parent"] = storedSnapshot(i, n-1)
 	}
 	return info
 }
 
-func storedChild(i, n int) string {
-	if n == chain-1 {
+func (p storedCluster) storedChild(i, n int) string {
+	if n == p.chain-1 {
 		return "volume-head"
 	}
 	return storedSnapshot(i, n+1)
 }
 
-func storeSnapshot(ctx context.Context, w *world.World, v *v1beta2.Volume, i, n int) error {
+func (p storedCluster) storeSnapshot(ctx context.Context, w *world.World, v *v1beta2.Volume, i, n int) error {
 	s := &v1beta2.Snapshot{ObjectMeta: storedMeta(w, storedSnapshot(i, n), v),
 		Spec: v1beta2.SnapshotSpec{Volume: v.Name, CreateSnapshot: true}}
 	if err := w.Admin.Create(ctx, s); err != nil {
 		return fmt.Errorf("creating snapshot %s: %w", s.Name, err)
 	}
 	status := map[string]any{
-		"children": map[string]any{storedChild(i, n): true}, "creationTime": storedTime(n), "requestedTime": storedTime(n),
+		"children": map[string]any{p.storedChild(i, n): true}, "creationTime": storedTime(n), "requestedTime": storedTime(n),
 		"readyToUse": true, "userCreated": true,
 		"restoreSize": world.VolumeSize, "size": 4096 * n, "observedGeneration": s.Generation, "conditions": []any{
 			storedCondition(v1beta2.SnapshotReady, v1beta2.ReasonReady, "It can be used.", n),

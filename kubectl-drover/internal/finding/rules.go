@@ -13,6 +13,7 @@ const (
 	showKubernetes   = "kubectl describe nodes {node}"
 	showTickets      = "kubectl -n {ns} describe lhva {volume}"
 	explainOrphan    = "kubectl drover orphans explain {name} -n {ns}"
+	planUpgrade      = "kubectl drover upgrade plan -n {ns}"
 	resumeUpgrade    = "kubectl drover upgrade resume {manager} -n {ns}"
 	setManagerImage  = "kubectl -n {ns} edit settings.longhorn.io default-instance-manager-image"
 	showBackupTarget = "kubectl -n {ns} describe lhbt"
@@ -100,7 +101,8 @@ func nodes() []of {
 			well: "NodeReady", warning: "KubernetesNodeGone KubernetesNodeNotReady"},
 		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerPodReady,
 			command: "kubectl -n {ns} describe pods {name}",
-			well:    "PodReady", continues: "PodMissing PodStarting PodDeleting", warning: "PodCannotStart PodFailed PodBlocked"},
+			well:    "PodReady", continues: "PodMissing PodStarting PodDeleting", warning: "PodCannotStart PodFailed PodBlocked",
+			commands: map[string]string{"PodBlocked": planUpgrade}},
 		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerSettingSynced, command: describe,
 			well: "SettingsInForce", continues: "SettingsChanged Replacing VolumeUnsettled"},
 		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerReachable,

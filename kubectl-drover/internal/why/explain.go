@@ -51,16 +51,32 @@ func summary(r *Report) string {
 		place += ", and " + r.Robustness
 	}
 	if basic := deepest(r.Causes); len(basic) > 0 && !r.calm() {
-		return fmt.Sprintf("%s %s. It comes down to %s: %s.", r.Volume, place, basic[0].Object, basic[0].Reason)
+		what := basic[0].Object.String()
+		if basic[0].Part != "" {
+			what += ", " + basic[0].Part
+		}
+		leads := "It comes down to"
+		if r.served() && r.whole() {
+			leads = "But there is"
+		}
+		return fmt.Sprintf("%s %s. %s %s: %s.", r.Volume, place, leads, what, basic[0].Reason)
 	}
 	return r.Volume + " " + place + "."
 }
 
 // calm reports whether the volume is as wanted, and what else there is about it continues by itself.
 func (r *Report) calm() bool {
-	served := r.WantedOn == r.AttachedTo && (r.WantedOn != "" || len(r.Tickets) == 0)
-	whole := r.Robustness == v1beta2.VolumeRobustnessHealthy || r.Robustness == v1beta2.VolumeRobustnessUnknown && r.AttachedTo == ""
-	return served && whole && r.Severity < finding.Warning
+	return r.served() && r.whole() && r.Severity < finding.Warning
+}
+
+// served reports whether the volume is where it is wanted.
+func (r *Report) served() bool {
+	return r.WantedOn == r.AttachedTo && (r.WantedOn != "" || len(r.Tickets) == 0)
+}
+
+// whole reports whether the volume has all its copies, as far as that is known of one that is not attached.
+func (r *Report) whole() bool {
+	return r.Robustness == v1beta2.VolumeRobustnessHealthy || r.Robustness == v1beta2.VolumeRobustnessUnknown && r.AttachedTo == ""
 }
 
 // candidate is a cause with how far it is from the volume.
