@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,6 +36,7 @@ type Client struct {
 	Connection []string
 
 	api   client.WithWatch
+	own   rest.Interface // of longhorn.io
 	clock *serverClock
 }
 
@@ -69,11 +71,21 @@ func Connect(config *rest.Config, namespace string, now time.Time) (*Client, err
 	if err != nil {
 		return nil, fmt.Errorf("registering the kinds: %w", err)
 	}
-	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: newMapper()})
+	connection, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return nil, fmt.Errorf("making a client of the API server: %w", err)
 	}
-	return &Client{Namespace: namespace, Now: now, api: api, clock: clock}, nil
+	api, err := client.NewWithWatch(config, client.Options{Scheme: scheme, Mapper: newMapper(), HTTPClient: connection})
+	if err != nil {
+		return nil, fmt.Errorf("making a client of the API server: %w", err)
+	}
+	config.APIPath, config.GroupVersion = "/apis", &v1beta2.GroupVersion
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	own, err := rest.RESTClientForConfigAndClient(config, connection)
+	if err != nil {
+		return nil, fmt.Errorf("making a client of the API server: %w", err)
+	}
+	return &Client{Namespace: namespace, Now: now, api: api, own: own, clock: clock}, nil
 }
 
 func newScheme() (*runtime.Scheme, error) {

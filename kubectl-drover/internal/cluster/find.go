@@ -42,7 +42,7 @@ func (c *Client) Find(ctx context.Context, candidates ...string) (string, error)
 // readLeasesOf reads the leases of some namespaces, one after the other, and skips those that are forbidden.
 func (c *Client) readLeasesOf(ctx context.Context, w *world.World, namespaces []string) error {
 	for _, namespace := range namespaces {
-		in := &Client{Namespace: namespace, Now: c.Now, api: c.api, clock: c.clock}
+		in := &Client{Namespace: namespace, Now: c.Now, api: c.api, own: c.own, clock: c.clock}
 		one := in.World()
 		if err := in.Read(ctx, one, Leases); err != nil && !apierrors.IsForbidden(err) {
 			return err
