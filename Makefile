@@ -144,6 +144,7 @@ manifests:
 	$(GO) run ./e2e/tokens
 	$(GO) run ./e2e/faults --page docs/rules.md
 	$(GO) run ./kubectl-drover/docgen
+	$(GO) run ./shared/setting/docgen
 
 drift: ## formatting, generated files, BUILD files, go.mod: fails on a difference and prints how to fix it
 	@tools/check.sh

@@ -30,6 +30,10 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 	plugin := t.TempDir()
 	run(t, "./kubectl-drover/docgen", "-out", filepath.Join(plugin, "kubectl-drover.md"))
 	requireSame(t, plugin, "docs", "kubectl-drover*.md")
+
+	settings := t.TempDir()
+	run(t, "./shared/setting/docgen", "-out", filepath.Join(settings, "settings.md"))
+	requireSame(t, settings, "docs", "settings.md")
 }
 
 // controllerGen is the generator in the version that `go generate` uses.
