@@ -32,7 +32,7 @@ func Page() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("writing the role: %w", err)
 		}
-		fmt.Fprintf(&page, "%s```\n%s```\n", strings.Repeat("\n", min(i, 1)), text)
+		fmt.Fprintf(&page, "%s```yaml\n%s```\n", strings.Repeat("\n", min(i, 1)), text)
 	}
 	return page.String(), nil
 }
@@ -69,7 +69,7 @@ func (c Command) section(page *strings.Builder, path string) {
 	if c.Long != "" {
 		page.WriteString(c.Long + "\n")
 	}
-	fmt.Fprintf(page, "```\n%s\n```\n", strings.ReplaceAll(c.Example, "  kubectl", "kubectl"))
+	fmt.Fprintf(page, "```sh\n%s\n```\n", strings.ReplaceAll(c.Example, "  kubectl", "kubectl"))
 	var flags []string
 	c.Flags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Name != "help" {

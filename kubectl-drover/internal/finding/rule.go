@@ -4,7 +4,6 @@
 package finding
 
 import (
-	"slices"
 	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -68,7 +67,6 @@ type of struct {
 
 	well, continues, info, warning, critical string // reasons, separated by spaces
 	commands                                 map[string]string
-	onPage                                   string // reasons that only the page of the kind in docs/crds explains
 }
 
 func (c of) add(to map[key]Rule) {
@@ -77,7 +75,7 @@ func (c of) add(to map[key]Rule) {
 			for _, reason := range strings.Fields(reasons) {
 				rule := Rule{Severity: Severity(severity)}
 				if rule.Severity > Well {
-					rule.Command, rule.Guide = c.commands[reason], c.guideOf(kind, reason)
+					rule.Command, rule.Guide = c.commands[reason], c.guideOf(kind)
 				}
 				if rule.Severity > Well && rule.Command == "" {
 					rule.Command = c.command
@@ -88,8 +86,8 @@ func (c of) add(to map[key]Rule) {
 	}
 }
 
-func (c of) guideOf(kind, reason string) string {
-	if c.guide == "" || slices.Contains(strings.Fields(c.onPage), reason) {
+func (c of) guideOf(kind string) string {
+	if c.guide == "" {
 		return "docs/crds/" + strings.ToLower(kind) + ".md"
 	}
 	return "docs/" + c.guide

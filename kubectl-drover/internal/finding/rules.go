@@ -56,7 +56,7 @@ func instances() []of {
 	const guide, all = "attaching.md", "Engine EngineFrontend Replica"
 	return []of{
 		{kinds: all, condition: v1beta2.InstanceNodeDown, command: showKubernetes, warning: "NodeDown OutOfService"},
-		{kinds: all, condition: v1beta2.InstanceCreation, guide: guide, onPage: "InstanceManagerCannotStart", command: showEvents,
+		{kinds: all, condition: v1beta2.InstanceCreation, guide: guide, command: showEvents,
 			well: "InstanceCreated",
 			warning: "InstanceCreationFailure StartRefused SpecIncomplete VolumeMissing DataMissing EngineImageUnknown " +
 				"EngineImageNotDeployed InstanceManagerCannotStart",
@@ -109,33 +109,34 @@ func nodes() []of {
 			command: "kubectl -n {ns} logs {name} --tail=50", well: "Answering", warning: "NotAnswering"},
 		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerFrontendRecords, command: describe,
 			well: "OnHost", info: "NotOnHost"},
-		{kinds: "Setting", condition: v1beta2.SettingApplied, command: "kubectl -n {ns} edit settings.longhorn.io {name}",
+		{kinds: "Setting", condition: v1beta2.SettingApplied, guide: "settings.md", command: "kubectl -n {ns} edit settings.longhorn.io {name}",
 			well: "InForce", info: "NotObeyed", warning: "InvalidValue"},
 	}
 }
 
 func snapshots() []of {
+	const guide = "snapshots.md"
 	return []of{
-		{kinds: "Snapshot", condition: v1beta2.SnapshotReady, command: describe,
+		{kinds: "Snapshot", condition: v1beta2.SnapshotReady, guide: guide, command: describe,
 			well: "Ready", continues: "WaitingForAttach Creating VolumeDetached MarkedRemoved",
 			warning: "Failed LimitReached VolumeNotFound Lost", commands: map[string]string{"WaitingForAttach": showTickets}},
-		{kinds: "Snapshot", condition: v1beta2.SnapshotProvisioned, command: describe,
+		{kinds: "Snapshot", condition: v1beta2.SnapshotProvisioned, guide: guide, command: describe,
 			well: "Taken Adopted", info: "Cancelled", warning: "Failed LimitReached"},
-		{kinds: "Snapshot", condition: v1beta2.SnapshotRemovalApproved, command: describe,
+		{kinds: "Snapshot", condition: v1beta2.SnapshotRemovalApproved, guide: guide, command: describe,
 			well: "Requested",
 			continues: "ParentOfVolumeHead HasMultipleChildren PurgeLimited WaitingForAttach Upgrading Migrating Rebuilding LinkedClone " +
 				"BackingUp",
 			warning:  "PurgeDisabled RemovalFailed",
 			commands: map[string]string{"PurgeDisabled": "kubectl -n {ns} get settings.longhorn.io disable-snapshot-purge -o yaml"}},
-		{kinds: "Snapshot", condition: v1beta2.SnapshotRemovalFailed, command: describe,
+		{kinds: "Snapshot", condition: v1beta2.SnapshotRemovalFailed, guide: guide, command: describe,
 			warning: "Refused Unreachable PurgeFailed", commands: map[string]string{"Unreachable": showManagers}},
 		{kinds: "Snapshot", condition: v1beta2.SnapshotWithdrawn, well: "SnapshotGone"},
 		{kinds: "Backup", condition: v1beta2.BackupApproved, guide: "backups.md", command: describe,
 			well: "Ready", continues: "WaitingForAttach SnapshotNotReady", warning: "TargetUnavailable VolumeNotFound",
 			commands: map[string]string{"WaitingForAttach": showTickets, "TargetUnavailable": showBackupTarget}},
-		{kinds: "BackupTarget", condition: v1beta2.BackupTargetAvailable, command: describe,
+		{kinds: "BackupTarget", condition: v1beta2.BackupTargetAvailable, guide: "backups.md", command: describe,
 			well: "Reached", warning: "Refused"},
-		{kinds: "RecurringJob", condition: v1beta2.RecurringJobReady,
+		{kinds: "RecurringJob", condition: v1beta2.RecurringJobReady, guide: guide,
 			command: "kubectl -n {ns} edit recurringjobs.longhorn.io {name}", well: "Scheduled", warning: "BadCron Unsupported"},
 	}
 }
@@ -169,7 +170,6 @@ func upgrades() []of {
 	const guide, both, manager, node = "upgrading.md", "DataEngineUpgradeManager NodeDataEngineUpgrade", "DataEngineUpgradeManager",
 		"NodeDataEngineUpgrade"
 	progressing := of{condition: v1beta2.UpgradeProgressing, guide: guide, command: showUpgrade, well: "Completed",
-		onPage:   "Aborted NodeFailed UpgradingNode",
 		commands: map[string]string{"UpgradeBlocked": resumeUpgrade, "NodeFailed": resumeUpgrade}}
 	ofManager, ofNode := progressing, progressing
 	ofManager.kinds, ofManager.continues = manager, "CheckingImages UpgradingNode WaitingForUpgrade"
@@ -182,8 +182,8 @@ func upgrades() []of {
 	return []of{ofManager, ofNode,
 		{kinds: both, condition: v1beta2.UpgradePreflight, guide: guide, command: resumeUpgrade,
 			well: "Passed", continues: "CheckingImages", warning: "UpgradeBlocked"},
-		{kinds: both, condition: v1beta2.UpgradeStalled, command: showUpgrade, well: "InTime", warning: "TimedOut"},
-		{kinds: both, condition: v1beta2.UpgradeCompleted, command: resumeUpgrade,
+		{kinds: both, condition: v1beta2.UpgradeStalled, guide: guide, command: showUpgrade, well: "InTime", warning: "TimedOut"},
+		{kinds: both, condition: v1beta2.UpgradeCompleted, guide: guide, command: resumeUpgrade,
 			well: "Completed", continues: "Unfinished", info: "Aborted", warning: "UpgradeBlocked NodeFailed"},
 	}
 }
