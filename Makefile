@@ -37,6 +37,7 @@ test: ## every test, on a real API server
 	$(GO) -C tools/images test ./...
 	$(GO) -C tools/charts test ./...
 	$(GO) -C tools/monitoring test ./...
+	$(GO) -C e2e/guides test -ldflags=-w ./...
 
 quick: controlplane ## tests without a control plane, and one volume's lifecycle: for each save; about a minute once built
 	GO=$(GO) tools/quick.sh
@@ -132,11 +133,12 @@ build-files:
 build-format:
 	$(BUILDIFIER) -mode=fix -r .
 
-modules: # tools/charts and tools/monitoring use this module's go.mod too
+modules: # tools/charts, tools/monitoring and e2e/guides use this module's go.mod too
 	$(GO) mod tidy
 	$(GO) -C tools/images mod tidy
 	$(GO) -C tools/charts mod tidy
 	$(GO) -C tools/monitoring mod tidy
+	$(GO) -C e2e/guides mod tidy
 
 manifests:
 	$(GO) generate ./shared/... ./im-monitor/...
