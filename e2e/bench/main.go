@@ -74,7 +74,7 @@ type outputs struct{ results, history, page, check string }
 
 // changed are the flags of the measurement that differ from their defaults, as on a command line.
 func changed() string {
-	about := []string{"group", "out", "record", "page", "check"}
+	about := []string{"group", "out", "record", "page", "check", "profiles"}
 	var out []string
 	flag.Visit(func(f *flag.Flag) {
 		if !slices.Contains(about, f.Name) {
