@@ -35,7 +35,8 @@ func TestPeopleWhoMayChangeAVolumeDoNotDeleteItByItsOwners(t *testing.T) {
 	operator := w.operator()
 	volume, err := w.create("{kind: Volume, metadata: {name: vol-1, finalizers: [longhorn.io]}, spec: {size: '1073741824'}}")
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return operator.merge(volume.DeepCopy(), "spec: {numberOfReplicas: 2}") == nil }, waitTimeout, waitPoll)
+	require.Eventually(t, func() bool { return operator.merge(volume.DeepCopy(), "spec: {numberOfReplicas: 2}") == nil }, waitTimeout,
+		waitPoll)
 	require.Eventually(t, func() bool { // until the API server holds to the policy
 		changed := volume.DeepCopy()
 		changed.SetFinalizers(nil)
@@ -47,7 +48,8 @@ func TestPeopleWhoMayChangeAVolumeDoNotDeleteItByItsOwners(t *testing.T) {
 	require.ErrorContains(t, refused, "metadata.ownerReferences says when")
 	require.ErrorContains(t, operator.merge(volume.DeepCopy(), "metadata: {finalizers: null}"), "metadata.finalizers keeps the object")
 	require.NoError(t, operator.merge(volume.DeepCopy(), "metadata: {labels: {mine: x}, finalizers: [longhorn.io, example.com/mine]}"))
-	require.ErrorContains(t, operator.merge(volume.DeepCopy(), "metadata: {finalizers: [longhorn.io]}"), "metadata.finalizers keeps the object")
+	require.ErrorContains(t, operator.merge(volume.DeepCopy(), "metadata: {finalizers: [longhorn.io]}"),
+		"metadata.finalizers keeps the object")
 
 	rules := []rbacv1.PolicyRule{{APIGroups: []string{"longhorn.io"}, Resources: []string{"volumes"}, Verbs: []string{"get", "patch"}}}
 	controller := writer{t: t, namespace: w.namespace, client: testkit.Client(t, testkit.Identity(t, w.namespace, "attach-controller", rules))}

@@ -40,7 +40,8 @@ const plugin = "kubectl-drover"
 // These are pure cores, too: their reconcilers have other names.
 var moreCores = []string{
 	"attach-controller/internal/placement",
-	"kubectl-drover/internal/attachment", "kubectl-drover/internal/bundle", "kubectl-drover/internal/doctor", "kubectl-drover/internal/finding",
+	"kubectl-drover/internal/attachment", "kubectl-drover/internal/bundle", "kubectl-drover/internal/doctor",
+	"kubectl-drover/internal/finding",
 	"kubectl-drover/internal/orphans", "kubectl-drover/internal/snapshots", "kubectl-drover/internal/status", "kubectl-drover/internal/tree",
 	"kubectl-drover/internal/upgrade", "kubectl-drover/internal/why", "kubectl-drover/internal/world",
 	"im-monitor/internal/enginesnapshot", "im-monitor/internal/mapping",

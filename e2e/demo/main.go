@@ -26,8 +26,9 @@ import (
 func main() {
 	keep := flag.Bool("keep", false, "keep everything running at the end and print commands to explore it; Ctrl-C ends it")
 	flag.Usage = func() {
-		fmt.Fprintf(flag.CommandLine.Output(), "Shows Drover's main job on a real Kubernetes API server with three simulated nodes, in about a minute.\n\n"+
-			"  make demo                      run it\n  make demo DEMO_FLAGS=--keep    keep everything running at the end, to explore it\n\n")
+		fmt.Fprintf(flag.CommandLine.Output(),
+			"Shows Drover's main job on a real Kubernetes API server with three simulated nodes, in about a minute.\n\n"+
+				"  make demo                      run it\n  make demo DEMO_FLAGS=--keep    keep everything running at the end, to explore it\n\n")
 		flag.PrintDefaults()
 	}
 	flag.Parse()

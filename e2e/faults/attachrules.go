@@ -39,7 +39,8 @@ func volumeRules() []rule {
 		in("last modes", "the replica modes that the engine reported last are recorded before the volume is detached", []string{machineCore},
 			machineCore, "draft.failByLastModes", "", "return").alsoWorld("1280"),
 		in("suspended before the fail over", "what a target acknowledges after the fail-over began is kept",
-			[]string{"./attach-controller/internal/model -run=TestNothingIsLostInAFailOver"}, machineCore, "ioSuspension.suspendIO", "", "return true").
+			[]string{"./attach-controller/internal/model -run=TestNothingIsLostInAFailOver"}, machineCore, "ioSuspension.suspendIO", "",
+			"return true").
 			shows("but was DATA: what a target acknowledged after the fail-over began is lost"),
 	}
 }

@@ -63,7 +63,8 @@ func main() {
 	flag.IntVar(&o.sweep, "sweep", 0, "also crash each controller at every n-th of its steps in one run; 0 runs no sweep")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other failures")
 	flag.Func("rules",
-		"instead, disable one rule of live upgrades and of attaching after the other; a test must fail: all packages, or first for the rule's own package",
+		"instead, disable one rule of live upgrades and of attaching after the other; a test must fail: all packages, or first for the "+
+			"rule's own package",
 		enumflag.Words(&o.rules, "all", "first"))
 	flag.StringVar(&o.only, "only", "", "of --rules, only those whose name contains this")
 	flag.StringVar(&o.page, "page", "", "write the page of rules and mutants to this file, and run nothing")

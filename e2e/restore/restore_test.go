@@ -231,8 +231,8 @@ func served(ctx context.Context, name string) (string, error) {
 	return "", nil
 }
 
-// running are the UUIDs of the instances that the data plane lists; a v2 frontend has none. What is started over objects of the backup, and stopped since its
-// replicas are gone, is not among them.
+// running are the UUIDs of the instances that the data plane lists; a v2 frontend has none. What is started over objects of the backup, and
+// stopped since its replicas are gone, is not among them.
 func running(t *testing.T, ctx context.Context) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}

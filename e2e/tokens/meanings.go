@@ -67,7 +67,7 @@ var meanings = map[meaningKey]string{
 	{kind: "instancemanagers.longhorn.io", binary: "im-monitor"}: "ends instance managers, and with them the volumes that they serve",
 	{kind: "nodes.longhorn.io", binary: "im-monitor"}: "takes nodes and disks out of service, and lets im-monitor format a " +
 		"device that has no recorded disk",
-	{kind: "backingimages.longhorn.io"}:                        "changes the recorded location of a backing image, so that volumes made from it do not start",
+	{kind: "backingimages.longhorn.io"}:                        "changes the location of a backing image: volumes made from it do not start",
 	{kind: "orphans.longhorn.io", binary: "im-monitor"}:        "invents orphans, which orphan-controller may approve",
 	{kind: "snapshots.longhorn.io", binary: "im-monitor"}:      "lets snapshots be taken of every volume, until their limit",
 	{kind: "backups.longhorn.io/status", binary: "im-monitor"}: "reports that backups are complete which are not",
@@ -97,7 +97,7 @@ var meanings = map[meaningKey]string{
 		"attached, or are not: pods fail, or a volume is attached elsewhere; other drivers' are refused (`drover-attach-controller`)",
 	{kind: "snapshots.longhorn.io", binary: "attach-controller"}:         "**deletes snapshots**, and takes some",
 	{kind: "enginefrontends.longhorn.io"}:                                "stops the block devices of running volumes",
-	{kind: "engines.longhorn.io"}:                                        "stops running volumes, takes replicas out of them, reverts them to an earlier snapshot",
+	{kind: "engines.longhorn.io"}:                                        "stops running volumes, takes out replicas, reverts to a snapshot",
 	{kind: "replicas.longhorn.io"}:                                       "**deletes replicas**, and marks good ones as failed",
 	{kind: "replicas.longhorn.io/status", binary: "attach-controller"}:   "**approves that a deleted replica's data is destroyed**",
 	{kind: "volumeattachments.longhorn.io", binary: "attach-controller"}: "attaches and detaches every volume",

@@ -12,8 +12,8 @@ Written by ` + "`make generate`" + ` from the generated Roles (` + "`<binary>/de
 	`). A test compares every table with what a real API server grants,
 and every named policy with what it refuses.
 
-Each controller acts with the token of its service account, which lies in its pod. Root on the node of the pod has it, and so has every user who may create
-pods, exec into pods, or create tokens (` + "`serviceaccounts/token`" +
+Each controller acts with the token of its service account, which lies in its pod. Root on the node of the pod has it, and so has every
+user who may create pods, exec into pods, or create tokens (` + "`serviceaccounts/token`" +
 	`) in the namespace. This page describes what one stolen token allows. It does not cover anything
 about the network: a pod that reaches an instance manager's ports 8500 to 8504 needs no token at all where mutual TLS is not in use, see
 [installing](install.md#hardening).

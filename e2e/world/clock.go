@@ -36,8 +36,8 @@ func ShiftableClocks(ctx context.Context) (Overlay, error) {
 	}, nil
 }
 
-// offsetSource reads the offset of the process's clock, in seconds, every 50 ms: in a goroutine of its own, since the scheduler, which calls
-// Now, too, must not wait for a file.
+// offsetSource reads the offset of the process's clock, in seconds, every 50 ms: in a goroutine of its own, since the scheduler, which
+// calls Now, too, must not wait for a file.
 const offsetSource = `package time
 
 import (

@@ -232,7 +232,8 @@ func (w *World) CallsOf(ctx context.Context, name string) (string, error) {
 	var out []string
 	for _, e := range entries {
 		if e.Name == name {
-			out = append(out, fmt.Sprintf("%s %s on %s: %s, %s (%s)", e.Time.Format(time.StampMilli), e.Method, e.Pod, e.Result, e.Effect, e.UUIDFound))
+			out = append(out, fmt.Sprintf("%s %s on %s: %s, %s (%s)", e.Time.Format(time.StampMilli), e.Method, e.Pod, e.Result, e.Effect,
+				e.UUIDFound))
 		}
 	}
 	return strings.Join(out, "\n"), nil

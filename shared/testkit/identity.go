@@ -74,7 +74,8 @@ var sharedMapper = sync.OnceValues(func() (apimeta.RESTMapper, error) {
 	return apiutil.NewDynamicRESTMapper(config, httpClient)
 })
 
-// RESTMapper returns which kinds the API server has, for clients and managers of tests; it is shared, since each would ask for them otherwise.
+// RESTMapper returns which kinds the API server has, for clients and managers of tests; it is shared, since each would ask for them
+// otherwise.
 func RESTMapper(t testing.TB) apimeta.RESTMapper {
 	t.Helper()
 	mapper, err := sharedMapper()

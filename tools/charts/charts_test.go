@@ -119,7 +119,8 @@ func allValues(t *testing.T, chart string) map[string]any {
 	case "crds":
 		return map[string]any{"policies": map[string]any{"enabled": false}, "roles": map[string]any{"enabled": false}}
 	case "drover":
-		values := map[string]any{"global": map[string]any{"imageRegistry": "mirror.example.com", "imagePullSecrets": []any{map[string]any{"name": "all"}}}}
+		values := map[string]any{"global": map[string]any{"imageRegistry": "mirror.example.com",
+			"imagePullSecrets": []any{map[string]any{"name": "all"}}}}
 		for _, controller := range controllers {
 			values[controller] = readValues(t, "testdata/all-values.yaml")
 		}
@@ -228,7 +229,8 @@ func TestATypoInAValueIsRefusedWithItsName(t *testing.T) {
 // Rancher and other programs add keys of their own to global.
 func TestKeysOfOthersInGlobalAreAccepted(t *testing.T) {
 	for _, name := range charts {
-		_, err := render(chartDir(name), "longhorn-system", map[string]any{"global": map[string]any{"cattle": map[string]any{"systemDefaultRegistry": ""}}})
+		_, err := render(chartDir(name), "longhorn-system",
+			map[string]any{"global": map[string]any{"cattle": map[string]any{"systemDefaultRegistry": ""}}})
 		require.NoError(t, err, name)
 	}
 }
@@ -350,8 +352,9 @@ func TestTheGuideToMonitoringSwitchesItOn(t *testing.T) {
 	require.Equal(t, []int{5, 5, 6}, []int{count["servicemonitor.yaml"], count["prometheusrule.yaml"], count["dashboard.yaml"]})
 }
 
-// Kubernetes does not let a binding name another role, and whoever applies an object of an existing name takes it over: no name may be one of
-// Longhorn's chart. Definitions and their policies belong to the group; the leases of the sidecars, which exclude them, are theirs on purpose.
+// Kubernetes does not let a binding name another role, and whoever applies an object of an existing name takes it over: no name may be one
+// of Longhorn's chart. Definitions and their policies belong to the group; the leases of the sidecars, which exclude them, are theirs on
+// purpose.
 func TestNamesOfRightsAreDroversOwn(t *testing.T) {
 	rendered, err := render(chartDir("drover"), "longhorn-system", map[string]any{
 		"im-monitor": map[string]any{"networkPolicy": map[string]any{"instanceManagers": true}}})

@@ -34,7 +34,8 @@ var (
 	volumes     = schema.GroupVersionKind{Group: "longhorn.io", Version: "v1beta2", Kind: "Volume"}
 )
 
-// keptKind matches what must outlast an uninstallation: definitions with their policies, what the API server makes of them, and objects of people.
+// keptKind matches what must outlast an uninstallation: definitions with their policies, what the API server makes of them, and objects of
+// people.
 var keptKind = regexp.MustCompile(`^(apiextensions\.k8s\.io/CustomResourceDefinition//[a-z]+\.longhorn\.io|apiregistration\.k8s\.io/APIService//v1beta2\.longhorn\.io|` +
 	`admissionregistration\.k8s\.io/ValidatingAdmissionPolicy(Binding)?//[a-z-]+\.longhorn\.io|` +
 	`longhorn\.io/Volume/longhorn-system/kept)$`)
@@ -225,7 +226,10 @@ func TestDefinitionsOfOthersAreTakenOver(t *testing.T) {
 	_, err = h.tryInstall("drover", h.load("drover"), onlyDefinitions(), func(i *action.Install) { i.TakeOwnership = true })
 	require.ErrorContains(t, err, "conflict")
 	h.uninstall("drover")
-	_, err = h.tryInstall("drover", h.load("drover"), onlyDefinitions(), func(i *action.Install) { i.TakeOwnership, i.ForceConflicts = true, true })
+	_, err = h.tryInstall("drover", h.load("drover"), onlyDefinitions(), func(i *action.Install) {
+		i.TakeOwnership, i.ForceConflicts = true,
+			true
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() { h.uninstall("drover") })
 	require.Equal(t, "1", h.get(definitions, "volumes.longhorn.io").GetLabels()["drover.dev/contract"])
@@ -237,7 +241,8 @@ func TestALeaseOfASidecarIsNeitherTakenNorDeleted(t *testing.T) {
 	h.makeNamespace()
 	h.install("drover", h.load("drover"), onlyDefinitions())
 	for controller, name := range map[string]string{
-		"attach-controller": "external-attacher-leader-driver-longhorn-io", "snapshot-controller": "external-snapshotter-leader-driver-longhorn-io",
+		"attach-controller":   "external-attacher-leader-driver-longhorn-io",
+		"snapshot-controller": "external-snapshotter-leader-driver-longhorn-io",
 	} {
 		lease := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"holderIdentity": "a-sidecar"}}}
 		lease.SetGroupVersionKind(leases)
@@ -312,7 +317,8 @@ func TestRolesForPeopleAggregateAndReachNoNode(t *testing.T) {
 	},
 		time.Minute, 10*time.Millisecond, "RBAC learns of bindings by a watch")
 	for _, c := range []struct{ verb, resource string }{
-		{"patch", "settings"}, {"patch", "nodes"}, {"create", "instancemanagers"}, {"patch", "engines"}, {"patch", "replicas"}, {"patch", "backuptargets"},
+		{"patch", "settings"}, {"patch", "nodes"}, {"create", "instancemanagers"}, {"patch", "engines"}, {"patch", "replicas"}, {"patch",
+			"backuptargets"},
 		{"delete", "volumes"},
 	} {
 		require.False(t, h.may("drover-operate", c.verb, c.resource), c)

@@ -157,7 +157,8 @@ func TestAnSBOMListsTheModulesThatGoLinks(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, digest(t, imagesOf(t, index)[0]), manifest.Subject.Digest.String())
 
-	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}", "./orphan-controller")
+	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}",
+		"./orphan-controller")
 	list.Dir, list.Env = repository, append(os.Environ(), "CGO_ENABLED=0")
 	output, err := list.Output()
 	require.NoError(t, err)

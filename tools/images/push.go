@@ -25,13 +25,14 @@ func requireFree(tag name.Tag, digest v1.Hash, options []remote.Option) error {
 		return fmt.Errorf("asking for %s: %w", tag, err)
 	}
 	if there.Digest != digest {
-		return fmt.Errorf("%s is there with another digest, %s instead of %s: raise VERSION, or replace it with --force", tag, there.Digest, digest)
+		return fmt.Errorf("%s is there with another digest, %s instead of %s: raise VERSION, or replace it with --force", tag, there.Digest,
+			digest)
 	}
 	return nil
 }
 
-// push writes the layout in dir into the repository of its name below registry, first what is referred to: images, the index with its tag, the
-// SBOMs. A tag that names another index is replaced only with force. It returns the reference of the index, by digest.
+// push writes the layout in dir into the repository of its name below registry, first what is referred to: images, the index with its tag,
+// the SBOMs. A tag that names another index is replaced only with force. It returns the reference of the index, by digest.
 func push(dir, registry string, force bool, options ...remote.Option) (string, error) {
 	written, err := layout.ImageIndexFromPath(dir)
 	if err != nil {
@@ -106,7 +107,8 @@ func report(out io.Writer, s source, index v1.ImageIndex) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "%-20s %-12s %s %5.1f MB\n", "", entry.Platform, entry.Digest, float64(described.Layers[0].Size)/1e6); err != nil {
+		if _, err := fmt.Fprintf(out, "%-20s %-12s %s %5.1f MB\n", "", entry.Platform, entry.Digest,
+			float64(described.Layers[0].Size)/1e6); err != nil {
 			return err
 		}
 	}

@@ -109,7 +109,8 @@ func TestAllBlockersOfAnUpgradeAreReportedAtOnce(t *testing.T) {
 	}
 	parts = append(parts, "volume doubled: TwoReplicasOnNode: replicas doubled-r-", "volume clone: Cloning: ", "volume clone: NoFrontend: ",
 		"volume restoring: Restoring: ", "volume restoring: NoFrontend: ",
-		"Nodes? "+near+"[^:]*: ImageMissing: ", "Nodes? [^:]*"+far+"[^:]*: ImageMissing: it cannot run "+fixture.Image("missing")+": ErrImagePull",
+		"Nodes? "+near+"[^:]*: ImageMissing: ",
+		"Nodes? [^:]*"+far+"[^:]*: ImageMissing: it cannot run "+fixture.Image("missing")+": ErrImagePull",
 		"Node node-9: UnknownNode: ")
 	before := s.Untouched(names...)
 	s.OrderedSo("all", fixture.Image("missing"), func(spec *v1beta2.DataEngineUpgradeManagerSpec) {

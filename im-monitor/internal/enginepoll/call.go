@@ -96,8 +96,8 @@ func (p *poll) check(ctx context.Context, to way, call engine.Call) error {
 	return p.mayPurge(ctx, p.engine)
 }
 
-// unchanged reads the engine from a reader, and the frontend that the way goes through uncached; an error is why nothing may be called on it
-// now.
+// unchanged reads the engine from a reader, and the frontend that the way goes through uncached; an error is why nothing may be called on
+// it now.
 func (p *poll) unchanged(ctx context.Context, from client.Reader, to way, op engine.Op) (*v1beta2.Engine, error) {
 	e, now := p.engine, &v1beta2.Engine{}
 	if err := from.Get(ctx, client.ObjectKeyFromObject(e), now); err != nil {

@@ -45,8 +45,8 @@ func (p *poll) callSnapshots(ctx context.Context, op string, names []string, wan
 }
 
 // readFor reads the engine, its volume and the volume's other engines, uncached, before a call that removes, and returns from where to read
-// the Snapshots. To take one, the cache suffices: one that is not wanted any more destroys nothing, and goes with its Snapshot's deletion; a
-// volume that moves has another engine that is to run.
+// the Snapshots. To take one, the cache suffices: one that is not wanted any more destroys nothing, and goes with its Snapshot's deletion;
+// a volume that moves has another engine that is to run.
 func (p *poll) readFor(ctx context.Context, op string) (from client.Reader, err error) {
 	if op != opTake {
 		_, err = p.stays(ctx, *p.through)

@@ -23,7 +23,8 @@ func leftover(w World, v Verdict) Verdict {
 		case !w.leftBehind(p):
 		case p.UsedBy != "":
 			v.Reason = ReasonLeftover
-			v.Message = fmt.Sprintf("%s still lists an earlier run of it, which %s uses; that other instance ends first.", p.InstanceManager, p.UsedBy)
+			v.Message = fmt.Sprintf("%s still lists an earlier run of it, which %s uses; that other instance ends first.", p.InstanceManager,
+				p.UsedBy)
 		default:
 			call := deletion(w, p)
 			call.Poll = false // the engine that serves is another one

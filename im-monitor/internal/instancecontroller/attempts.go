@@ -51,8 +51,8 @@ func (t *attempt) failed(call instance.Call, now time.Time) {
 	t.Fail(now)
 }
 
-// notAccepted notes a call that was sent, and that the server did not accept. A switch-over is declined where the server declined it, or did
-// not answer twice: an answer may be lost once, and a server that cannot reach an engine answers in the same way.
+// notAccepted notes a call that was sent, and that the server did not accept. A switch-over is declined where the server declined it, or
+// did not answer twice: an answer may be lost once, and a server that cannot reach an engine answers in the same way.
 func (t *attempt) notAccepted(call instance.Call, out execute.Result, now time.Time) {
 	t.failed(call, now)
 	var unwritten *unwrittenError

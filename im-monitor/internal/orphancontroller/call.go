@@ -147,8 +147,8 @@ func (t *try) record(ctx context.Context, out execute.Result) {
 	}
 }
 
-// took reports whether what the call asks for is under way or done. A server that knows nothing of a disk, or of data on it, destroyed none:
-// the disk may not be loaded.
+// took reports whether what the call asks for is under way or done. A server that knows nothing of a disk, or of data on it, destroyed
+// none: the disk may not be loaded.
 func (t *try) took(out execute.Result) bool {
 	if isBlockData(t.orphan) {
 		return out.Outcome == execute.Accepted

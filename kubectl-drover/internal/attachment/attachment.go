@@ -66,7 +66,8 @@ func Attach(w *world.World, volume string, wish Wish) (Change, error) {
 	case stored.Type != v1beta2.AttacherLonghornAPI:
 		return nil, notAPersons(w, volume, wish.Ticket, stored.Type)
 	case stored.NodeID != wish.Node:
-		return nil, fmt.Errorf("ticket %s of volume %s wants node %s already: name another ticket with --ticket, or end that one with: %s", wish.Ticket,
+		return nil, fmt.Errorf("ticket %s of volume %s wants node %s already: name another ticket with --ticket, or end that one with: %s",
+			wish.Ticket,
 			volume, orNone(stored.NodeID), w.Suggest("kubectl drover detach {volume} --ticket '{ticket}' -n {ns}",
 				world.Values{"volume": volume, "ticket": wish.Ticket}))
 	}
@@ -75,7 +76,8 @@ func Attach(w *world.World, volume string, wish Wish) (Change, error) {
 		return nil, nil
 	}
 	if !wish.Replace {
-		return nil, fmt.Errorf("ticket %s of volume %s exists with other parameters (%s), and may be another person's: change it with --replace, "+
+		return nil, fmt.Errorf("ticket %s of volume %s exists with other parameters (%s), and may be another person's: change it "+
+			"with --replace, "+
 			"or name another ticket with --ticket", wish.Ticket, volume, parametersText(stored))
 	}
 	if _, expires := stored.Parameters[v1beta2.TicketExpiresAt]; expires && wish.ExpiresAfter == 0 {
@@ -95,7 +97,8 @@ func parameters(t v1beta2.AttachmentTicket) map[string]string {
 
 func parametersText(t v1beta2.AttachmentTicket) string {
 	values := parameters(t)
-	return fmt.Sprintf("disable-frontend %s, expires %s", values[v1beta2.TicketDisableFrontend], cmp.Or(values[v1beta2.TicketExpiresAt], "never"))
+	return fmt.Sprintf("disable-frontend %s, expires %s", values[v1beta2.TicketDisableFrontend], cmp.Or(values[v1beta2.TicketExpiresAt],
+		"never"))
 }
 
 // Which selects tickets of people to remove: that of an id, those for a node, or all. Without an id, or All, it is DefaultTicket.
@@ -117,26 +120,31 @@ func Detach(w *world.World, volume string, which Which) (Change, error) {
 	if which.Ticket == "" && !which.All {
 		which.Ticket = DefaultTicket
 	}
-	change := Change{}
-	var others []string
-	for id, ticket := range a.Spec.AttachmentTickets {
-		if ticket.Type == v1beta2.AttacherLonghornAPI && (which.Node == "" || which.Node == ticket.NodeID) {
-			if which.Ticket == "" || which.Ticket == id {
-				change[id] = nil
-			} else {
-				others = append(others, id)
-			}
-		}
-	}
+	change, others := removals(a, which)
 	if len(change) == 0 {
 		if len(others) > 0 && asked.Ticket == "" {
-			slices.Sort(others)
 			return nil, fmt.Errorf("volume %s has no ticket %s; other people's are %s: name one with --ticket, or remove them with --all", volume,
 				which.Ticket, strings.Join(others, ", "))
 		}
 		return nil, noTicket(w, a, volume, asked)
 	}
 	return change, nil
+}
+
+// removals are the removal of the tickets of people that are selected, and the IDs of those that their ID alone leaves out, in order.
+func removals(a *v1beta2.VolumeAttachment, which Which) (change Change, others []string) {
+	change = Change{}
+	for id, ticket := range a.Spec.AttachmentTickets {
+		switch {
+		case ticket.Type != v1beta2.AttacherLonghornAPI || which.Node != "" && which.Node != ticket.NodeID:
+		case which.Ticket == "" || which.Ticket == id:
+			change[id] = nil
+		default:
+			others = append(others, id)
+		}
+	}
+	slices.Sort(others)
+	return change, others
 }
 
 // noTicket reports that no ticket is as selected, and who wants the volume instead.
@@ -160,7 +168,8 @@ func noTicket(w *world.World, a *v1beta2.VolumeAttachment, volume string, which 
 }
 
 func notAPersons(w *world.World, volume, id, kind string) error {
-	return fmt.Errorf("ticket %s of volume %s is not a person's but of type %s: it ends with the pod or object that it is for; see: %s", id, volume, kind,
+	return fmt.Errorf("ticket %s of volume %s is not a person's but of type %s: it ends with the pod or object that it is for; see: %s", id,
+		volume, kind,
 		showWhy(w, volume))
 }
 

@@ -101,7 +101,9 @@ func TestDetachRemovesTheDefaultTicketUnlessOthersAreNamed(t *testing.T) {
 }
 
 func TestATicketThatIsGoneIsNotWaitedFor(t *testing.T) {
-	w := worldWith(map[string]v1beta2.AttachmentTicket{DefaultTicket: {ID: DefaultTicket, Type: v1beta2.AttacherLonghornAPI, NodeID: "node-1"}})
+	w := worldWith(map[string]v1beta2.AttachmentTicket{DefaultTicket: {ID: DefaultTicket, Type: v1beta2.AttacherLonghornAPI,
+		NodeID: "node-1"}})
 	require.NoError(t, Attached(w, "vol-1", DefaultTicket, Written).Err())
-	require.ErrorContains(t, Attached(worldWith(nil), "vol-1", DefaultTicket, Written).Err(), "ticket by-hand of volume vol-1 was removed meanwhile")
+	require.ErrorContains(t, Attached(worldWith(nil), "vol-1", DefaultTicket, Written).Err(),
+		"ticket by-hand of volume vol-1 was removed meanwhile")
 }

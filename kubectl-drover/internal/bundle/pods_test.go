@@ -27,7 +27,8 @@ func TestPodsOfOthersAreNotOfTheSystem(t *testing.T) {
 
 // Why a container was restarted stands in the log of its run before.
 func TestALogBeforeARestartIsRead(t *testing.T) {
-	pod := &corev1.Pod{Spec: corev1.PodSpec{InitContainers: []corev1.Container{{Name: "init"}}, Containers: []corev1.Container{{Name: "main"}}},
+	pod := &corev1.Pod{Spec: corev1.PodSpec{InitContainers: []corev1.Container{{Name: "init"}},
+		Containers: []corev1.Container{{Name: "main"}}},
 		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "main", RestartCount: 2}}}}
 	var files []string
 	for _, log := range LogsOf(pod) {

@@ -9,8 +9,8 @@ import (
 // tolerated is what the clocks may differ by: the Date of an answer has no fractions of a second, and the answer travels.
 const tolerated = 3 * time.Second
 
-// serverClock knows the API server's clock from the Date of its answers. All times in objects are by the clocks of the cluster: a laptop whose
-// clock is wrong would show wrong ages, and leases that were not renewed.
+// serverClock knows the API server's clock from the Date of its answers. All times in objects are by the clocks of the cluster: a laptop
+// whose clock is wrong would show wrong ages, and leases that were not renewed.
 type serverClock struct{ difference atomic.Int64 }
 
 func (s *serverClock) ahead() time.Duration { return time.Duration(s.difference.Load()) }

@@ -41,7 +41,8 @@ func TestTheNamespaceIsTheOneWithDroverAndIsNeverGuessed(t *testing.T) {
 	require.NoError(t, testkit.Admin(t).Create(t.Context(), volume))
 	_, err = connect(t).Find(t.Context(), "longhorn-system")
 	require.ErrorContains(t, err,
-		"there are volumes.longhorn.io in namespace "+longhorn+", so a Longhorn may be there: read its objects with: kubectl drover status -n "+longhorn)
+		"there are volumes.longhorn.io in namespace "+longhorn+", so a Longhorn may be there: read its objects with: "+
+			"kubectl drover status -n "+longhorn)
 
 	drover := testkit.Namespace(t)
 	lease(t, drover, "drover-im-monitor")

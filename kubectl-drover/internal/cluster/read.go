@@ -133,8 +133,8 @@ func (c *Client) list(ctx context.Context, w *world.World, read Read) error {
 	return c.explain(err, read.Right)
 }
 
-// listOwn lists a resource of longhorn.io. Of thousands of objects most of the time is spent on their JSON, which client-go reads twice: once for
-// its kind, which is known here.
+// listOwn lists a resource of longhorn.io. Of thousands of objects most of the time is spent on their JSON, which client-go reads twice:
+// once for its kind, which is known here.
 func (c *Client) listOwn(resource string) func(context.Context, client.ObjectList, ...client.ListOption) error {
 	return func(ctx context.Context, into client.ObjectList, options ...client.ListOption) error {
 		asked := (&client.ListOptions{}).ApplyOptions(options)

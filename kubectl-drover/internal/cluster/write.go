@@ -36,8 +36,8 @@ func (c *Client) PatchSpec(ctx context.Context, object client.Object, right Righ
 	return c.explainWrite(c.api.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch)), object, right)
 }
 
-// Delete deletes the object, if it still is as it was read: another one of its name stays. IsChanged reports that it is not. One that is gone
-// already is no error.
+// Delete deletes the object, if it still is as it was read: another one of its name stays. IsChanged reports that it is not. One that is
+// gone already is no error.
 func (c *Client) Delete(ctx context.Context, object client.Object, right Right) error {
 	uid, version := object.GetUID(), object.GetResourceVersion()
 	err := c.api.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &version})

@@ -32,7 +32,8 @@ func (s *scenario) deletingWhile(name string, change func(*v1beta2.Orphan) error
 	}
 	frame := NewFrame(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: shown})
 	frame.Now = func() time.Time { return noon }
-	code := frame.Run(s.t.Context(), "0.0.0-test", []string{"orphans", "delete", name, "--yes", "-n", s.namespace, "--kubeconfig", s.kubeconfig})
+	code := frame.Run(s.t.Context(), "0.0.0-test", []string{"orphans", "delete", name, "--yes", "-n", s.namespace, "--kubeconfig",
+		s.kubeconfig})
 	return result{out: out.String(), err: shown.String(), code: code}
 }
 

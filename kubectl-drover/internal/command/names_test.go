@@ -16,8 +16,9 @@ func TestACommandThatWritesTakesACompleteName(t *testing.T) {
 	require.Equal(t, "vol-10", name)
 
 	_, err = resolveComplete(w, "Volume", "vol-1", []string{"vol-10"})
-	require.EqualError(t, err, "no Volume in namespace longhorn-system is called vol-1, but vol-10 begins so: a command that writes takes the "+
-		"complete name")
+	require.EqualError(t, err,
+		"no Volume in namespace longhorn-system is called vol-1, but vol-10 begins so: a command that writes takes the "+
+			"complete name")
 	name, err = resolveComplete(w, "Volume", "vol-1", []string{"vol-1", "vol-10"})
 	require.NoError(t, err)
 	require.Equal(t, "vol-1", name)

@@ -34,10 +34,12 @@ func TestOrphansAreListedAndExplainedByTheNameOfTheInstance(t *testing.T) {
 	got := s.run("orphans")
 	require.Empty(t, got.err)
 	s.golden("orphans/list.txt", ageless(got.out))
-	require.Equal(t, "orphan.longhorn.io/orphan-aa04\norphan.longhorn.io/orphan-aa05\n", s.run("orphans", "--node", "node-2", "-o", "name").out)
+	require.Equal(t, "orphan.longhorn.io/orphan-aa04\norphan.longhorn.io/orphan-aa05\n", s.run("orphans", "--node", "node-2", "-o",
+		"name").out)
 	require.Equal(t, "no orphans\n", s.run("orphans", "--node", "node-3").out)
 
-	for name, file := range map[string]string{"gone-1-r": "explain-deleted.txt", "orphan-aa02": "explain-data.txt", "kept-1-r-4": "explain-claimed.txt"} {
+	for name, file := range map[string]string{"gone-1-r": "explain-deleted.txt", "orphan-aa02": "explain-data.txt",
+		"kept-1-r-4": "explain-claimed.txt"} {
 		got := s.run("orphans", "explain", name)
 		require.Empty(t, got.err)
 		s.golden("orphans/"+file, got.out)
@@ -45,8 +47,8 @@ func TestOrphansAreListedAndExplainedByTheNameOfTheInstance(t *testing.T) {
 	t.Run("a name of two", func(t *testing.T) {
 		got := s.run("orphans", "explain", "kept-1-r-2222")
 		require.Equal(t, ExitFailed, got.code)
-		require.Equal(t, "error: kept-1-r-2222 names 2 orphans: orphan-aa03 (replica kept-1-r-2222 on node node-1), orphan-aa02 (replica-instance "+
-			"kept-1-r-2222 on node node-1); name one by its object, or add --node\n", got.err)
+		require.Equal(t, "error: kept-1-r-2222 names 2 orphans: orphan-aa03 (replica kept-1-r-2222 on node node-1), orphan-aa02 "+
+			"(replica-instance kept-1-r-2222 on node node-1); name one by its object, or add --node\n", got.err)
 	})
 	t.Run("as JSON", func(t *testing.T) {
 		created := regexp.MustCompile(`"created": "[^"]+"`)
@@ -101,7 +103,8 @@ func TestOrphansAreDeletedOnlyWhenAPersonAgreed(t *testing.T) {
 	t.Run("data needs its own flag", func(t *testing.T) {
 		require.Empty(t, s.run("orphans", "delete", "--all-approved", "--yes", "-o", "name").out)
 		require.True(t, s.orphanExists("orphan-aa01"))
-		require.Equal(t, "orphan.longhorn.io/orphan-aa01\n", s.run("orphans", "delete", "--all-approved", "--include-data", "--yes", "-o", "name").out)
+		require.Equal(t, "orphan.longhorn.io/orphan-aa01\n", s.run("orphans", "delete", "--all-approved", "--include-data", "--yes", "-o",
+			"name").out)
 		require.False(t, s.orphanExists("orphan-aa01"))
 	})
 	t.Run("what may be the last copy needs its name", func(t *testing.T) {

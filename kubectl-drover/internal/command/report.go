@@ -32,7 +32,8 @@ const (
 )
 
 // reportReads are the reads of a report: all kinds of Drover, and what Kubernetes knows of its processes. Secrets are not among them.
-var reportReads = cluster.AllOtherwise("they are left out", cluster.Volumes, cluster.Attachments, cluster.Engines, cluster.Frontends, cluster.Replicas,
+var reportReads = cluster.AllOtherwise("they are left out", cluster.Volumes, cluster.Attachments, cluster.Engines, cluster.Frontends,
+	cluster.Replicas,
 	cluster.InstanceManagers, cluster.Nodes, cluster.Snapshots, cluster.Backups, cluster.BackupTargets, cluster.RecurringJobs, cluster.Orphans,
 	cluster.Settings, cluster.EngineImages, cluster.Upgrades, cluster.NodeUpgrades,
 	cluster.Leases.Otherwise("the leases are left out"), cluster.Deployments.Otherwise("the Deployments are left out"),
@@ -156,7 +157,8 @@ func addObjects(w *world.World, add func(name, text string) error) error {
 }
 
 // addPods writes logs and metrics of the pods, and returns what could not be read.
-func (f *Frame) addPods(ctx context.Context, config *rest.Config, w *world.World, add func(name, text string) error) (missing []string, err error) {
+func (f *Frame) addPods(ctx context.Context, config *rest.Config, w *world.World, add func(name, text string) error) (missing []string,
+	err error) {
 	reader, err := cluster.NewPodReader(config)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,8 @@ import (
 
 // snapshotReads are the reads of a volume's snapshots, and of everything that may need one.
 func snapshotReads(volume string) []cluster.Read {
-	return []cluster.Read{cluster.Volumes, cluster.Snapshots.Where("spec.volume", volume), cluster.Backups, cluster.NodeUpgrades, cluster.Contents}
+	return []cluster.Read{cluster.Volumes, cluster.Snapshots.Where("spec.volume", volume), cluster.Backups, cluster.NodeUpgrades,
+		cluster.Contents}
 }
 
 // shownSnapshotReads are the same for a command that deletes nothing.
@@ -74,8 +75,8 @@ func (f *Frame) snapshotsPrune() Command {
 		Short: "Delete old snapshots of a volume, after a preview of what goes",
 		Long: `prune deletes Snapshot objects, by which their data is merged into what builds on them. The --keep newest stay, and what is younger than
 --older-than. Only restore points count: ready, with a time, not marked removed, not taken by the system. Whatever else there is stays.
-A snapshot that a Backup, a clone, a revert or an upgrade needs now is refused, and so are that of the last backup, that of a VolumeSnapshot of
-Kubernetes and the one that the volume's head builds on.`,
+A snapshot that a Backup, a clone, a revert or an upgrade needs now is refused, and so are that of the last backup, that of a VolumeSnapshot
+of Kubernetes and the one that the volume's head builds on.`,
 		Example: `  kubectl drover snapshots prune vol-1 --keep 3 --dry-run
   kubectl drover snapshots prune vol-1 --keep 3 --older-than 72h --yes`,
 		Args:              cobra.ExactArgs(1),

@@ -52,7 +52,8 @@ func TestSnapshotsAreShownAsATreeAndPrunedUnlessNeeded(t *testing.T) {
 	got = s.run("snapshots", "prune", "snapped", "--keep", "0", "--dry-run")
 	require.Empty(t, got.err)
 	s.golden("snapshots/preview.txt", got.out)
-	s.golden("snapshots/preview.json", s.run("snapshots", "prune", "snapped", "--keep", "1", "--older-than", "216h", "--dry-run", "-o", "json").out)
+	s.golden("snapshots/preview.json", s.run("snapshots", "prune", "snapped", "--keep", "1", "--older-than", "216h", "--dry-run", "-o",
+		"json").out)
 	require.True(t, s.snapshotExists("s-1"))
 
 	require.Contains(t, s.run("snapshots", "prune", "snapped", "--yes").err, "error: name which may go: --keep N leaves the newest")

@@ -12,7 +12,8 @@ import (
 
 // controllerReads are what shows the controllers themselves.
 var controllerReads = []cluster.Read{
-	cluster.Leases.Otherwise("it is not known whether controllers lead"), cluster.Deployments.Otherwise("the pods of controllers are not counted"),
+	cluster.Leases.Otherwise("it is not known whether controllers lead"),
+	cluster.Deployments.Otherwise("the pods of controllers are not counted"),
 	cluster.Pods.Otherwise("versions are those of Deployments, not of the leaders' pods"),
 	cluster.Definitions.Otherwise("the contract of the custom resource definitions is not checked"),
 }

@@ -23,7 +23,8 @@ func TestEverySuggestedCommandIsMadeBySuggest(t *testing.T) {
 	count := 0
 	require.NoError(t, filepath.WalkDir("..", func(path string, entry os.DirEntry, err error) error {
 		// the page and what a redacted value is replaced by suggest nothing
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || slices.Contains([]string{"page.go", "redact.go"},
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || slices.Contains([]string{"page.go",
+			"redact.go"},
 			entry.Name()) {
 			return err
 		}
@@ -57,7 +58,8 @@ func commandsIn(file *ast.File) []commandLiteral {
 			return true
 		}
 		stack = append(stack, node)
-		if lit, ok := node.(*ast.BasicLit); ok && lit.Kind == token.STRING && aCommand.MatchString(lit.Value) && !slices.ContainsFunc(stack, isHelp) {
+		if lit, ok := node.(*ast.BasicLit); ok && lit.Kind == token.STRING && aCommand.MatchString(lit.Value) && !slices.ContainsFunc(stack,
+			isHelp) {
 			out = append(out, commandLiteral{lit, slices.ContainsFunc(stack, isSuggest)})
 		}
 		return true

@@ -16,7 +16,8 @@ import (
 )
 
 // planReads are the reads of everything that may stand against an upgrade.
-var planReads = []cluster.Read{cluster.Upgrades, cluster.Settings, cluster.Nodes, cluster.InstanceManagers, cluster.Volumes, cluster.Engines,
+var planReads = []cluster.Read{cluster.Upgrades, cluster.Settings, cluster.Nodes, cluster.InstanceManagers, cluster.Volumes,
+	cluster.Engines,
 	cluster.Replicas, cluster.Snapshots, cluster.Backups}
 
 // progressReads are the reads of how far upgrades are.
@@ -140,8 +141,8 @@ func (f *Frame) watchUpgrade(ctx context.Context, client *cluster.Client, name s
 	return nil
 }
 
-// showsProgress returns what shows each state of an upgrade: a tree that is drawn over the one before, or lines of what changed. With -o the
-// lines go to ErrOut, since Out gets the last state.
+// showsProgress returns what shows each state of an upgrade: a tree that is drawn over the one before, or lines of what changed. With -o
+// the lines go to ErrOut, since Out gets the last state.
 func (f *Frame) showsProgress() func(upgrade.Progress) error {
 	screen, ok := terminal.NewScreen(f.Streams.Out)
 	if ok && f.Output == "" {
@@ -270,5 +271,6 @@ func (f *Frame) decideUpgrade(ctx context.Context, client *cluster.Client, name 
 		return nil, changed{}, err
 	}
 	change, err := decide(w, u)
-	return u, changed{Upgrade: name, Written: change.Fields, Effect: change.Effect, next: w.Suggest("kubectl drover upgrade watch {name} -n {ns}", world.Values{"name": name})}, err
+	return u, changed{Upgrade: name, Written: change.Fields, Effect: change.Effect,
+		next: w.Suggest("kubectl drover upgrade watch {name} -n {ns}", world.Values{"name": name})}, err
 }

@@ -111,7 +111,8 @@ func TestAnUpgradeIsWatchedUntilItEnds(t *testing.T) {
 		s.setUpgrade("upgrade-1", func(status *v1beta2.DataEngineUpgradeManagerStatus) { status.State = v1beta2.UpgradeStatePaused })
 		got := s.run("upgrade", "watch", "--timeout", "300ms")
 		require.Equal(t, ExitFailed, got.code)
-		require.Equal(t, "error: upgrade upgrade-1 has not ended after 300ms: it is paused; see: kubectl -n "+s.namespace+" get lhum,lhnu -o wide\n", got.err)
+		require.Equal(t, "error: upgrade upgrade-1 has not ended after 300ms: it is paused; see: kubectl -n "+s.namespace+
+			" get lhum,lhnu -o wide\n", got.err)
 	})
 }
 
@@ -119,7 +120,8 @@ func TestAnUpgradeIsPausedResumedAndAborted(t *testing.T) {
 	s := newScenario(t, "upgrade/running.yaml").allowed("upgrade abort")
 	got := s.run("upgrade", "pause", "upgrade-1")
 	require.Empty(t, got.err)
-	require.Equal(t, "upgrade-1: It pauses after the node that is under way.\n  kubectl drover upgrade watch upgrade-1 -n "+s.namespace+"\n", got.out)
+	require.Equal(t, "upgrade-1: It pauses after the node that is under way.\n  kubectl drover upgrade watch upgrade-1 -n "+s.namespace+"\n",
+		got.out)
 	require.True(t, s.upgrade("upgrade-1").Spec.Paused)
 	require.Contains(t, s.run("upgrade", "pause", "upgrade-1").out, "It is paused already.")
 
@@ -145,5 +147,6 @@ func TestAnUpgradeIsPausedResumedAndAborted(t *testing.T) {
 	require.Equal(t, 1, s.upgrade("upgrade-1").Spec.MaxRetries)
 
 	s.setUpgrade("upgrade-1", func(status *v1beta2.DataEngineUpgradeManagerStatus) { status.State = v1beta2.UpgradeStateCompleted })
-	require.Contains(t, s.run("upgrade", "abort", "upgrade-1", "--yes").err, "error: upgrade upgrade-1 is completed: there is nothing to abort")
+	require.Contains(t, s.run("upgrade", "abort", "upgrade-1", "--yes").err,
+		"error: upgrade upgrade-1 is completed: there is nothing to abort")
 }

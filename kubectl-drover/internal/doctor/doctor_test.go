@@ -174,5 +174,6 @@ func ticket(volume, reason string) v1beta2.VolumeAttachment {
 func TestALeaseThatSeemsOldNamesTheClock(t *testing.T) {
 	w := led()
 	w.Leases.Items[0] = lease("attach-controller", 31*time.Second)
-	require.Contains(t, Examine(w)[0].Message, " Its lease was renewed at 2026-08-01T11:59:29Z, and the clock of the API server is at 2026-08-01T12:00:00Z.")
+	require.Contains(t, Examine(w)[0].Message,
+		" Its lease was renewed at 2026-08-01T11:59:29Z, and the clock of the API server is at 2026-08-01T12:00:00Z.")
 }

@@ -77,7 +77,8 @@ func Leaders(w *world.World) []Finding {
 		case c.Leader == "":
 			message := fmt.Sprintf("No %s leads, so %s.", c.Name, c.does)
 			if c.RenewedAt != "" { // clocks of nodes that differ show leases as old
-				message += fmt.Sprintf(" Its lease was renewed at %s, and the clock of the API server is at %s.", c.RenewedAt, w.Now.UTC().Format(time.RFC3339))
+				message += fmt.Sprintf(" Its lease was renewed at %s, and the clock of the API server is at %s.", c.RenewedAt,
+					w.Now.UTC().Format(time.RFC3339))
 			}
 			out = append(out, Finding{Object: Ref{"Lease", LeaseOf(c.Name)}, Reason: ReasonNoLeader, Severity: Critical, Since: c.RenewedAt,
 				Message: message, Guide: "docs/install.md", Command: show})

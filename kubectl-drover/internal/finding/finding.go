@@ -217,7 +217,8 @@ func Backup(w *world.World, b *v1beta2.Backup) []Finding {
 
 // NodeUpgrade returns what the conditions of a node's upgrade say.
 func NodeUpgrade(w *world.World, u *v1beta2.NodeDataEngineUpgrade) []Finding {
-	return Of(Ref{"NodeDataEngineUpgrade", u.Name}, u.Status.Conditions, Values{World: w, Node: u.Spec.NodeID, Manager: u.Spec.DataEngineUpgradeManager})
+	return Of(Ref{"NodeDataEngineUpgrade", u.Name}, u.Status.Conditions, Values{World: w, Node: u.Spec.NodeID,
+		Manager: u.Spec.DataEngineUpgradeManager})
 }
 
 // Upgrade returns what the conditions of a whole upgrade say.

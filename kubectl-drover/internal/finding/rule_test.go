@@ -115,8 +115,9 @@ func TestARuleWithoutTheNameThatItNeedsSuggestsNothing(t *testing.T) {
 // An image that is given by its digest says no version.
 func TestTheVersionIsTheTagOrTheLabel(t *testing.T) {
 	labels := map[string]string{"app.kubernetes.io/version": "0.4.0"}
-	for image, want := range map[string]string{"r/drover:0.3.1": "0.3.1", "r:5000/drover:0.3.1@sha256:ab": "0.3.1", "r:5000/drover@sha256:ab": "0.4.0",
-		"r:5000/drover": "0.4.0"} {
+	for image, want := range map[string]string{"r/drover:0.3.1": "0.3.1", "r:5000/drover:0.3.1@sha256:ab": "0.3.1",
+		"r:5000/drover@sha256:ab": "0.4.0",
+		"r:5000/drover":           "0.4.0"} {
 		require.Equal(t, want, versionOf(labels, []corev1.Container{{Image: image}}), image)
 	}
 	require.Equal(t, "sha256:ab", versionOf(nil, []corev1.Container{{Image: "drover@sha256:ab"}}))

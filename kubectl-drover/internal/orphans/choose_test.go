@@ -16,8 +16,10 @@ const uuid = "7c0ffee0-0000-4000-8000-000000000001"
 
 // worldWith has one orphan on node-1 that is evaluated and decided so.
 func worldWith(kind, dataEngine, instance, orphaned, decision string) *world.World {
-	object := v1beta2.Orphan{ObjectMeta: metav1.ObjectMeta{Name: "orphan-1"}, Spec: v1beta2.OrphanSpec{OrphanType: kind, DataEngine: dataEngine,
-		NodeID: "node-1", Parameters: map[string]string{v1beta2.OrphanParameterInstanceName: instance, v1beta2.OrphanParameterInstanceUUID: uuid}}}
+	object := v1beta2.Orphan{ObjectMeta: metav1.ObjectMeta{Name: "orphan-1"}, Spec: v1beta2.OrphanSpec{OrphanType: kind,
+		DataEngine: dataEngine,
+		NodeID:     "node-1", Parameters: map[string]string{v1beta2.OrphanParameterInstanceName: instance,
+			v1beta2.OrphanParameterInstanceUUID: uuid}}}
 	object.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.OrphanOrphaned, Status: v1beta2.ConditionTrue, Reason: orphaned}}
 	if decision != "" {
 		object.Status.Conditions = append(object.Status.Conditions,

@@ -61,7 +61,8 @@ func List(w *world.World) []Orphan {
 		out = append(out, one(w, &w.Orphans.Items[i]))
 	}
 	slices.SortFunc(out, func(a, b Orphan) int {
-		return cmp.Or(cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Object, b.Object))
+		return cmp.Or(cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Object,
+			b.Object))
 	})
 	return out
 }

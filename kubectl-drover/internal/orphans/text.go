@@ -94,7 +94,8 @@ func (e Explanation) Names() []string { return names([]Orphan{e.Orphan}) }
 
 // Text writes everything that is known in sentences.
 func (e Explanation) Text(p *terminal.Printer) {
-	p.Line("%s", p.In(terminal.Bold, fmt.Sprintf("%s on node %s: %s %s, %s", e.Instance, e.Node, e.DataEngine, e.Type, cmp.Or(e.State, "state unknown"))))
+	p.Line("%s", p.In(terminal.Bold, fmt.Sprintf("%s on node %s: %s %s, %s", e.Instance, e.Node, e.DataEngine, e.Type, cmp.Or(e.State,
+		"state unknown"))))
 	p.Line("%s", p.In(terminal.Dim, fmt.Sprintf("Orphan %s, on %s", e.Object, e.Place)))
 	p.Line("")
 	var rows [][]terminal.Cell

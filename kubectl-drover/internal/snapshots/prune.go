@@ -6,8 +6,8 @@ import (
 	"drover.dev/drover/kubectl-drover/internal/terminal"
 )
 
-// Rule is which snapshots may go: restore points beside the Keep newest that are older than OlderThan. A restore point is ready, has a time,
-// is not marked removed, and was asked for.
+// Rule is which snapshots may go: restore points beside the Keep newest that are older than OlderThan. A restore point is ready, has a
+// time, is not marked removed, and was asked for.
 type Rule struct {
 	Keep      int
 	OlderThan time.Duration
@@ -87,6 +87,7 @@ func (p Plan) Text(out *terminal.Printer) {
 	if lists > 0 {
 		out.Line("")
 	}
-	out.Line("volume %s: %d to delete (%s), %d refused, %d not counted, %d kept", p.Volume, len(p.Delete), terminal.Size(total), len(p.Refused),
+	out.Line("volume %s: %d to delete (%s), %d refused, %d not counted, %d kept", p.Volume, len(p.Delete), terminal.Size(total),
+		len(p.Refused),
 		len(p.NotCounted), p.Kept)
 }

@@ -73,7 +73,8 @@ func taken(s Snapshot) time.Time {
 // takenBySystem is the purpose of a snapshot that nobody asked for: the system took it, as for a rebuild.
 const takenBySystem = "system"
 
-// contentOf returns the VolumeSnapshotContent that the snapshot is behind: as its Snapshot, or as the one that its Backup copies. Nil: none.
+// contentOf returns the VolumeSnapshotContent that the snapshot is behind: as its Snapshot, or as the one that its Backup copies. Nil:
+// none.
 func contentOf(w *world.World, s *v1beta2.Snapshot) *volumesnapshot.Content {
 	for i := range w.Contents.Items {
 		volume, snapshot, backup := w.Contents.Items[i].Behind()
@@ -198,7 +199,8 @@ func neededBy(v *v1beta2.Volume, s *v1beta2.Snapshot) string {
 	case clone.State == v1beta2.CloneInitiated && clone.SourceVolume == s.Spec.Volume && clone.Snapshot == s.Name,
 		fromIt && clone.State != v1beta2.CloneCompleted:
 		return fmt.Sprintf("Volume %s is being cloned from it: wait until that has ended.", v.Name)
-	case v.Name == s.Spec.Volume && v.Spec.RevertToSnapshot == s.Name && v.Spec.RevertRequestedAt != "" && v.Status.LastRevert != v.Spec.RevertRequestedAt:
+	case v.Name == s.Spec.Volume && v.Spec.RevertToSnapshot == s.Name && v.Spec.RevertRequestedAt != "" &&
+		v.Status.LastRevert != v.Spec.RevertRequestedAt:
 		return "The volume is being reverted to it: wait until that has ended."
 	}
 	return ""
@@ -267,6 +269,7 @@ func (t Tree) row(s Snapshot, depth int) []terminal.Cell {
 	if s.Deleting {
 		purpose += ", being deleted"
 	}
-	return []terminal.Cell{{Text: strings.Repeat("  ", depth) + s.Name}, {Text: terminal.Size(s.SizeBytes)}, {Text: terminal.Age(t.now, s.Taken)},
+	return []terminal.Cell{{Text: strings.Repeat("  ", depth) + s.Name}, {Text: terminal.Size(s.SizeBytes)}, {Text: terminal.Age(t.now,
+		s.Taken)},
 		{Text: purpose}, {Text: s.Needed, Style: terminal.Warning}}
 }

@@ -18,7 +18,8 @@ func TestABlockerNamesACommandThatIsComplete(t *testing.T) {
 	w.Nodes.Items = []v1beta2.Node{{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}}
 	w.InstanceManagers.Items = []v1beta2.InstanceManager{{Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1", Image: "old",
 		DataEngine: v1beta2.DataEngineV2, Type: v1beta2.InstanceManagerTypeAIO}}}
-	w.Volumes.Items = []v1beta2.Volume{{ObjectMeta: metav1.ObjectMeta{Name: "vol-1"}, Spec: v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV2},
+	w.Volumes.Items = []v1beta2.Volume{{ObjectMeta: metav1.ObjectMeta{Name: "vol-1"},
+		Spec:   v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV2},
 		Status: v1beta2.VolumeStatus{State: v1beta2.VolumeStateAttached, CurrentNodeID: "node-1", Robustness: v1beta2.VolumeRobustnessUnknown}}}
 	w.Engines.Items = []v1beta2.Engine{{Spec: v1beta2.EngineSpec{VolumeName: "vol-1", NodeID: "node-1", Active: true, SnapshotMaxCount: 3}}}
 	w.Engines.Items[0].Status.CurrentState = v1beta2.InstanceStateRunning

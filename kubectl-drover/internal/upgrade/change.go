@@ -26,7 +26,8 @@ func Pause(w *world.World, u *v1beta2.DataEngineUpgradeManager) (Change, error) 
 		return Change{}, fmt.Errorf("upgrade %s is being aborted, or was: resume it first with: %s", u.Name,
 			w.Suggest("kubectl drover upgrade resume {name} -n {ns}", world.Values{"name": u.Name}))
 	case u.Status.State == v1beta2.UpgradeStateError && !u.Spec.Paused:
-		return Change{}, fmt.Errorf("upgrade %s is in error and does nothing: any change of its spec begins it again, this one, too; see: %s", u.Name,
+		return Change{}, fmt.Errorf("upgrade %s is in error and does nothing: any change of its spec begins it again, this one, too; see: %s",
+			u.Name,
 			watch(w, u.Name))
 	case u.Spec.Paused:
 		return Change{Effect: "It is paused already."}, nil
@@ -46,7 +47,8 @@ func Resume(w *world.World, u *v1beta2.DataEngineUpgradeManager) (Change, error)
 	}
 	switch {
 	case u.Status.State == v1beta2.UpgradeStateCompleted:
-		return Change{}, fmt.Errorf("upgrade %s is completed, and does not begin again: create a DataEngineUpgradeManager of another name", u.Name)
+		return Change{}, fmt.Errorf("upgrade %s is completed, and does not begin again: create a DataEngineUpgradeManager of another name",
+			u.Name)
 	case u.Status.State == v1beta2.UpgradeStateAborting:
 		return Change{}, fmt.Errorf("upgrade %s is being aborted: wait until that has ended, then resume; see: %s", u.Name,
 			watch(w, u.Name))

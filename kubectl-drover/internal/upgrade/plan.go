@@ -68,7 +68,8 @@ type Wish struct{ Nodes, Skip []string }
 // PlanOf returns the plan as of the objects.
 func PlanOf(w *world.World, wish Wish) Plan {
 	c := clusterOf(w)
-	plan := Plan{Image: defaultImage(w), Nodes: []PlanNode{}, Blockers: []Blocker{}, Unknown: c.Unseen(), Unchecked: unchecked, world: w, wish: wish}
+	plan := Plan{Image: defaultImage(w), Nodes: []PlanNode{}, Blockers: []Blocker{}, Unknown: c.Unseen(), Unchecked: unchecked, world: w,
+		wish: wish}
 	for i := range w.Upgrades.Items {
 		if u := &w.Upgrades.Items[i]; !Ended(u) {
 			plan.Before = fmt.Sprintf("DataEngineUpgradeManager %s is %s: another upgrade waits until it ends.", u.Name, stateOf(u))

@@ -19,8 +19,8 @@ var (
 )
 
 // Suggest returns a command to type next, for the cluster and the access of this one: Connection is added to it, and {ns} is the namespace.
-// A placeholder takes the name of an object, one in single quotes any text. A command that lacks a value, or would have one that is no name,
-// is empty: a person types what is suggested, and without its name it would be about other objects.
+// A placeholder takes the name of an object, one in single quotes any text. A command that lacks a value, or would have one that is no
+// name, is empty: a person types what is suggested, and without its name it would be about other objects.
 func (w *World) Suggest(command string, values Values) string {
 	complete := true
 	command = placeholder.ReplaceAllStringFunc(command, func(found string) string {

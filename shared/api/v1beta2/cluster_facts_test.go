@@ -62,7 +62,8 @@ func TestAReplicaIsHealthyByItsObject(t *testing.T) {
 }
 
 func TestTheVolumeByTheNameOfAnInstance(t *testing.T) {
-	for name, want := range map[string]string{"vol-1-r-0a1b": "vol-1", "a-r-1-r-00000002": "a-r-1", "vol-r-": "", "-r-1": "", "vol-e-0": "", "": "",
+	for name, want := range map[string]string{"vol-1-r-0a1b": "vol-1", "a-r-1-r-00000002": "a-r-1", "vol-r-": "", "-r-1": "", "vol-e-0": "",
+		"":        "",
 		"vol-r-A": ""} {
 		require.Equal(t, want, v1beta2.VolumeOfReplicaName(name), name)
 	}

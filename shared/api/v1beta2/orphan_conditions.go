@@ -89,7 +89,8 @@ const (
 	// ReasonFlood surfaces when so many instances were disowned at once that the CRs, not the instances, may be missing.
 	ReasonFlood = "Flood"
 	// ReasonNotAbandoned surfaces while no Engine or Replica of the instance's name exists (of data on a disk: neither its Volume
-	// nor a PersistentVolume of it) and nothing recorded that the instance was abandoned: no policy deletes it, only a person who deletes the Orphan.
+	// nor a PersistentVolume of it) and nothing recorded that the instance was abandoned: no policy deletes it, only a person who deletes the
+	// Orphan.
 	ReasonNotAbandoned = "NotAbandoned"
 	// ReasonRateLimited surfaces while earlier policy deletions on the node are still being carried out.
 	ReasonRateLimited = "RateLimited"

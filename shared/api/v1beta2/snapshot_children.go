@@ -16,8 +16,8 @@ func SnapshotsByParent(list []Snapshot) map[string][]string {
 }
 
 // IsParentOfHead reports whether the volume's head builds on the snapshot. Its children are what it stored last; above are the names of
-// those that build on it now. A newer snapshot takes the place of the head without a write to the one below: where one is not among what was
-// stored, the head builds on that one, or on a later one.
+// those that build on it now. A newer snapshot takes the place of the head without a write to the one below: where one is not among what
+// was stored, the head builds on that one, or on a later one.
 func IsParentOfHead(children map[string]bool, above []string) bool {
 	if !children[VolumeHead] {
 		return false

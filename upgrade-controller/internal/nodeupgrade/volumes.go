@@ -96,9 +96,9 @@ func snapshotName(u *v1beta2.NodeDataEngineUpgrade, volume string) string {
 	return "upgrade-" + hex.EncodeToString(sum[:8])
 }
 
-// relocateTarget moves the volume's target from the node: to a temporary node while the volume is attached here, back to its own node while the
-// volume is attached elsewhere. A temporary node that does not serve any more is replaced by another one, if necessary by
-// one that a person keeps free, since the target runs nowhere meanwhile.
+// relocateTarget moves the volume's target from the node: to a temporary node while the volume is attached here, back to its own node while
+// the volume is attached elsewhere. A temporary node that does not serve any more is replaced by another one, if necessary by one that a
+// person keeps free, since the target runs nowhere meanwhile.
 func (p *pass) relocateTarget(name string) bool {
 	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
 	if v.Holder() != p.nodeID() {
@@ -168,8 +168,8 @@ func (p *pass) markRelocated(name string) {
 	}
 }
 
-// detachReplica has the volume's replica detached: it lists the replica on the node once a poll shows that a healthy one is left on another node, and reports whether
-// the replica has left. A listing is removed if no healthy one is left any more and the replica is still used.
+// detachReplica has the volume's replica detached: it lists the replica on the node once a poll shows that a healthy one is left on another
+// node, and reports whether the replica has left. A listing is removed if no healthy one is left any more and the replica is still used.
 func (p *pass) detachReplica(name string) bool {
 	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
 	lastCopy := p.Cluster.HealthyBeside(v, p.nodeID()) == 0

@@ -27,7 +27,8 @@ func (w *world) play(broken ...string) *peers {
 	for _, node := range broken {
 		n.broken[node] = true
 	}
-	n.reactor = testkit.React(w.t, w.admin, w.namespace, n.round, &v1beta2.DataEngineUpgradeManagerList{}, &v1beta2.NodeDataEngineUpgradeList{}, &v1beta2.NodeList{}, &v1beta2.InstanceManagerList{},
+	n.reactor = testkit.React(w.t, w.admin, w.namespace, n.round, &v1beta2.DataEngineUpgradeManagerList{},
+		&v1beta2.NodeDataEngineUpgradeList{}, &v1beta2.NodeList{}, &v1beta2.InstanceManagerList{},
 		&v1beta2.VolumeList{}, &v1beta2.EngineList{}, &v1beta2.ReplicaList{}, &v1beta2.SnapshotList{}, &corev1.PodList{})
 	return n
 }

@@ -22,7 +22,8 @@ func v1Snapshots() []suite.Check {
 		v1("snapshot-remove-marks", "SnapshotRemove marks a snapshot, and a purge takes it out", onLimits, v1SnapshotRemoveMarks),
 		v1("snapshot-parent-of-head", "a removed snapshot whose child is the head stays with removed=true after a purge, until a newer "+
 			"one exists", onSemantics, v1SnapshotParentOfHead),
-		found(v1("purge-system-snapshots", "a purge also removes system snapshots that were not marked as removed", onLimits, v1PurgeSystem), "R7", "S1"),
+		found(v1("purge-system-snapshots", "a purge also removes system snapshots that were not marked as removed", onLimits, v1PurgeSystem),
+			"R7", "S1"),
 		v1("purge-status", "SnapshotPurgeStatus has an entry for each replica under tcp://ip:port", onSemantics, v1PurgeStatus),
 		v1("revert", "SnapshotRevert needs the frontend shut down, and the content is then that of the snapshot", onSemantics, v1Revert,
 			suite.Content),
