@@ -75,17 +75,7 @@ func (b *idleBench) attach(ctx context.Context, volumes int) error {
 			return err
 		}
 	}
-	return b.pause(ctx, idleStart)
-}
-
-// pause lets real time pass, and fails if a controller died.
-func (b *idleBench) pause(ctx context.Context, during time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(during):
-		return b.world.Died()
-	}
+	return b.world.Pass(ctx, idleStart)
 }
 
 // used are the processor seconds and the resident megabytes of the controllers' processes with that suffix.
@@ -152,13 +142,13 @@ func (b *idleBench) measure(ctx context.Context, volumes int) error {
 // rest lets the time pass, and takes profiles of it if they are wanted. Writing a profile costs some processor time itself.
 func (b *idleBench) rest(ctx context.Context, volumes int) error {
 	if profileDirectory == "" {
-		return b.pause(ctx, idleFor)
+		return b.world.Pass(ctx, idleFor)
 	}
 	if err := os.MkdirAll(profileDirectory, 0o755); err != nil {
 		return fmt.Errorf("creating the directory of profiles: %w", err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return b.pause(ctx, idleFor) })
+	group.Go(func() error { return b.world.Pass(ctx, idleFor) })
 	for _, controller := range b.world.Controllers() {
 		for _, suffix := range []string{"", idleStandby} {
 			process := b.world.Process(controller + suffix)

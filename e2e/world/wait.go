@@ -92,6 +92,26 @@ func (w *World) Never(ctx context.Context, what string, during time.Duration, ch
 	}
 }
 
+// Pass lets so much real time pass, whatever the World's times are, and fails once a process has ended by itself.
+func (w *World) Pass(ctx context.Context, during time.Duration) error {
+	end := time.NewTimer(during)
+	defer end.Stop()
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-end.C:
+			return w.Died()
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ticker.C:
+			if err := w.Died(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // Died names the processes that ended by themselves.
 func (w *World) Died() error {
 	w.mutex.Lock()
