@@ -34,7 +34,8 @@ func (l Lease) orOf(rt *runkit.Runtime) Lease {
 // lease is given back. A standby of the whole binary watches the lease, too, but does not take it: after a crash of the
 // leader both leases then expire at the same time, not one after the other.
 type Election struct {
-	prepare func() (*leaselock.Lock, error) // the lease of one stand; nil: no lease, this process always acts
+	// prepare returns the lease of one stand, and calls lost when another process holds it, or none; nil: no lease, this process always acts.
+	prepare func(lost func()) (*leaselock.Lock, error)
 	fence   *leaselock.Fence
 	elected <-chan struct{} // closed once this process leads the whole binary
 	lease   Lease
@@ -70,7 +71,9 @@ func New(rt *runkit.Runtime, lease Lease, leading func(bool), won func(context.C
 func (e *Election) hold(config *rest.Config, namespace string, own *leaselock.Identity) {
 	lease := leaselock.Lease{Namespace: namespace, Name: e.lease.Name, Identity: own, Times: e.lease.times()}
 	e.fence = leaselock.NewFence(e.lease.RenewDeadline, clock.RealClock{})
-	e.prepare = func() (*leaselock.Lock, error) { return lease.Prepare(config, e.fence, func(error) { e.stopTerm() }) }
+	e.prepare = func(lost func()) (*leaselock.Lock, error) {
+		return lease.Prepare(config, e.fence, func(error) { lost() })
+	}
 }
 
 func (l Lease) times() leaselock.Times {
@@ -101,7 +104,8 @@ func (e *Election) stand(ctx context.Context) error {
 		e.stop(t)
 		return nil
 	}
-	lock, err := e.prepare()
+	// A lost term ends its elector, too, which could take the lease back but not begin the term again. The next stand does.
+	lock, err := e.prepare(end)
 	if err != nil {
 		return err
 	}
@@ -117,14 +121,14 @@ func (e *Election) stand(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("standing for %s: %w", e.lease.Name, err)
 	}
-	elector.Run(ctx)
+	elector.Run(own)
 	return nil
 }
 
 // begin opens the term, unless it has ended before that.
 func (e *Election) begin(t *term) {
 	e.work.Lock()
-	open := !t.ended
+	open := !t.ended && t.Err() == nil
 	if open {
 		e.term = t
 	}
@@ -142,16 +146,6 @@ func (e *Election) stop(t *term) {
 	defer e.work.Unlock()
 	t.ended, e.term = true, nil
 	e.leading(false)
-}
-
-// stopTerm ends the present term: another process holds the lease.
-func (e *Election) stopTerm() {
-	e.work.RLock()
-	t := e.term
-	e.work.RUnlock()
-	if t != nil {
-		t.end() // no work begins any more; stop follows when the elector returns
-	}
 }
 
 // Enter begins work that is cancelled with the term; ok is false if this process must not act. The caller calls done.

@@ -135,6 +135,35 @@ func TestTheLeaseIsGivenBackOnlyAfterTheWorkHasEnded(t *testing.T) {
 	w.eventually("no process follows", func() bool { return leader(both) == 1-one })
 }
 
+// Somebody who empties the lease under its holder ends its term; it leads again once the lease has run out.
+func TestALeaseThatSomebodyEmptiedIsTakenAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	elected := make(chan struct{})
+	close(elected)
+	e := election(t, w, elected)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = e.Start(ctx) }()
+	t.Cleanup(func() { cancel(); <-ended })
+	var work context.Context
+	var done func()
+	enters := func() (ok bool) { work, done, ok = e.Enter(t.Context()); return ok }
+	w.eventually("it does not lead", enters)
+	lease := w.empty()
+	require.NoError(t, w.admin.Get(t.Context(), client.ObjectKeyFromObject(lease), lease))
+	lease.Spec.HolderIdentity = nil
+	require.NoError(t, w.admin.Update(t.Context(), lease))
+	select {
+	case <-work.Done():
+	case <-time.After(patience):
+		require.Fail(t, "the term did not end")
+	}
+	done()
+	w.eventually("it does not lead again", enters)
+	done()
+}
+
 // A crash of the leader lets two leases run out; a standby waits for them at the same time.
 func TestAStandbyOfTheBinaryKnowsWhenTheLeaseRanOut(t *testing.T) {
 	t.Parallel()

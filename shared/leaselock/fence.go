@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -22,21 +23,41 @@ type Fence struct {
 	clock    clock.WithTicker
 	renewed  atomic.Pointer[time.Time]
 	closed   atomic.Bool
+
+	mutex   sync.Mutex
+	closing chan struct{} // closed by Close
 }
 
 // NewFence returns a fence that refuses once a renewal is older than the deadline, which is shorter than the lease's duration.
 func NewFence(deadline time.Duration, clock clock.WithTicker) *Fence {
-	return &Fence{deadline: deadline, clock: clock}
+	return &Fence{deadline: deadline, clock: clock, closing: make(chan struct{})}
 }
 
 // Renewed records a successful renewal by the time at which its request began.
 func (f *Fence) Renewed(began time.Time) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
 	f.renewed.Store(&began)
-	f.closed.Store(false)
+	if f.closed.Swap(false) {
+		f.closing = make(chan struct{})
+	}
 }
 
-// Close refuses everything until the next renewal: the lease was released or lost.
-func (f *Fence) Close() { f.closed.Store(true) }
+// Close refuses everything until the next renewal, and ends what is guarded: the lease was released or lost.
+func (f *Fence) Close() {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if !f.closed.Swap(true) {
+		close(f.closing)
+	}
+}
+
+// whenClosed returns a channel that is closed once the fence is.
+func (f *Fence) whenClosed() <-chan struct{} {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return f.closing
+}
 
 // Check returns nil while writes are allowed, and else an error that wraps ErrFenced. A nil fence allows everything.
 func (f *Fence) Check() error {
@@ -66,12 +87,21 @@ func (f *Fence) Guard(ctx context.Context) (guarded context.Context, stop func()
 		return ctx, func() {}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	closed := f.whenClosed()
+	if err := f.Check(); err != nil {
+		cancel(err)
+		return ctx, func() {}
+	}
 	go func() {
 		for {
 			timer := f.clock.NewTimer(max(f.remaining(*f.renewed.Load()), 0))
 			select {
 			case <-ctx.Done():
 				timer.Stop()
+				return
+			case <-closed:
+				timer.Stop()
+				cancel(fmt.Errorf("%w: its lease was released or lost", ErrFenced))
 				return
 			case <-timer.C():
 			}

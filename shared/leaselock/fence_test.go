@@ -59,6 +59,24 @@ func TestGuardedWorkEndsWhenTheFenceRefusesAndNotWhenItWasRenewed(t *testing.T) 
 	require.ErrorIs(t, context.Cause(ctx), leaselock.ErrFenced)
 }
 
+func TestGuardedWorkEndsWhenTheLeaseIsReleasedOrLost(t *testing.T) {
+	f, clock := fence()
+	f.Renewed(clock.Now())
+	ctx, stop := f.Guard(t.Context())
+	defer stop()
+	require.NoError(t, ctx.Err())
+	f.Close()
+	<-ctx.Done() // no time passes
+	require.ErrorIs(t, context.Cause(ctx), leaselock.ErrFenced)
+	late, stopLate := f.Guard(t.Context())
+	defer stopLate()
+	require.ErrorIs(t, context.Cause(late), leaselock.ErrFenced, "nothing begins after it")
+	f.Renewed(clock.Now())
+	again, stopAgain := f.Guard(t.Context())
+	defer stopAgain()
+	require.NoError(t, again.Err())
+}
+
 // server counts the writes that arrive.
 func server(t *testing.T) (string, *int) {
 	writes := 0

@@ -43,6 +43,7 @@ type Lock struct {
 	holder  string    // as last read from the API server
 	renewed time.Time // the start of the last successful renewal
 	since   time.Time // when this process took the lease
+	stamp   time.Time // the time of renewal that was written last
 }
 
 // New returns a lock on a lease.
@@ -64,10 +65,23 @@ func (l *Lock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []b
 			return &taken, raw, nil
 		}
 		if !wait || !l.awaitFree(ctx) {
-			return record, raw, nil
+			return l.heldRecord(record), raw, nil
 		}
 	}
 }
+
+// heldRecord returns a record that an elector does not take for a free lease.
+func (l *Lock) heldRecord(record *resourcelock.LeaderElectionRecord) *resourcelock.LeaderElectionRecord {
+	if record.HolderIdentity != "" {
+		return record
+	}
+	held := *record
+	held.HolderIdentity, held.LeaseDurationSeconds = noHolder, int(l.options.Duration/time.Second)
+	return &held
+}
+
+// noHolder stands for the holder of a lease that somebody emptied, until it has run out.
+const noHolder = "no process"
 
 // read takes what was read of the lease: can it be taken, and does this process wait until it can?
 func (l *Lock) read(record *resourcelock.LeaderElectionRecord, raw []byte) (free, wait bool) {
@@ -93,7 +107,7 @@ func (l *Lock) lose(holder string) {
 		return
 	}
 	if holder == "" {
-		holder = "no process"
+		holder = noHolder
 	}
 	l.options.Lost(fmt.Errorf("leader election lost: the lease %s is held by %s now, not by this process", l.Describe(), holder))
 }
@@ -132,7 +146,12 @@ func (l *Lock) dated(record resourcelock.LeaderElectionRecord, began time.Time) 
 	if !l.held {
 		l.since = began
 	}
-	record.AcquireTime, record.RenewTime = metav1.NewTime(l.since), metav1.NewTime(began)
+	stamp := began
+	if stamp.Unix() == l.stamp.Unix() { // its clock was set back: a renewal must change the lease, which has whole seconds
+		stamp = stamp.Add(time.Second)
+	}
+	l.stamp = stamp
+	record.AcquireTime, record.RenewTime = metav1.NewTime(l.since), metav1.NewTime(stamp)
 	return record
 }
 

@@ -29,6 +29,7 @@ type holder struct {
 	*leaselock.Lock
 	t         *testing.T
 	namespace string
+	options   leaselock.Options
 	fence     *leaselock.Fence
 	clock     *clocktesting.FakeClock
 	reads     atomic.Int64
@@ -52,17 +53,22 @@ func newHolderWith(t *testing.T, namespace, name string, dead func(string) bool,
 	require.NoError(t, err)
 	h := &holder{t: t, namespace: namespace, clock: clocktesting.NewFakeClock(time.Now())}
 	h.fence = leaselock.NewFence(deadline, h.clock)
-	h.Lock = leaselock.New(reads{lease, &h.reads}, leaselock.Options{Interval: interval, Duration: duration, Retry: retry, Fence: h.fence,
+	h.options = leaselock.Options{Interval: interval, Duration: duration, Retry: retry, Fence: h.fence,
 		Clock: h.clock, Dead: dead, Lost: func(err error) { h.lost = append(h.lost, err) },
 		Watch: func(ctx context.Context) (watch.Interface, error) {
 			return clients.CoordinationV1().Leases(namespace).Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=tested"})
-		}})
+		}}
+	h.Lock = leaselock.New(reads{lease, &h.reads}, h.options)
 	return h
 }
 
-// record is what an elector writes; an empty holder is the release.
+// record is what an elector writes; an empty holder is the release, which it marks by a duration of a second.
 func (h *holder) record(identity string) resourcelock.LeaderElectionRecord {
-	return resourcelock.LeaderElectionRecord{HolderIdentity: identity, LeaseDurationSeconds: 15, RenewTime: metav1.NewTime(h.clock.Now())}
+	seconds := 15
+	if identity == "" {
+		seconds = 1
+	}
+	return resourcelock.LeaderElectionRecord{HolderIdentity: identity, LeaseDurationSeconds: seconds, RenewTime: metav1.NewTime(h.clock.Now())}
 }
 
 func (h *holder) take() {
@@ -74,26 +80,32 @@ func (h *holder) take() {
 	require.NoError(h.t, h.Update(h.t.Context(), h.record(h.Identity())))
 }
 
-// stored is who holds the lease, and its version.
-func (h *holder) stored() (string, string) {
+// stored is the lease as it stands at the API server.
+func (h *holder) stored() *coordinationv1.Lease {
 	h.t.Helper()
 	var lease coordinationv1.Lease
 	require.NoError(h.t, testkit.Admin(h.t).Get(h.t.Context(), client.ObjectKey{Namespace: h.namespace, Name: "tested"}, &lease))
-	return *lease.Spec.HolderIdentity, lease.ResourceVersion
+	return &lease
+}
+
+// empties removes the holder, as a person would.
+func (h *holder) empties() {
+	h.t.Helper()
+	lease := h.stored()
+	lease.Spec.HolderIdentity = nil
+	require.NoError(h.t, testkit.Admin(h.t).Update(h.t.Context(), lease))
 }
 
 func TestALeaseIsWrittenOnlyWhenARenewalIsDue(t *testing.T) {
 	h := newHolder(t, testkit.Namespace(t), "one", nil)
 	h.take()
-	_, first := h.stored()
+	first := h.stored().ResourceVersion
 	h.clock.Step(interval - time.Millisecond)
 	require.NoError(t, h.Update(t.Context(), h.record("one")))
-	_, still := h.stored()
-	require.Equal(t, first, still)
+	require.Equal(t, first, h.stored().ResourceVersion)
 	h.clock.Step(time.Millisecond)
 	require.NoError(t, h.Update(t.Context(), h.record("one")))
-	_, renewed := h.stored()
-	require.NotEqual(t, first, renewed)
+	require.NotEqual(t, first, h.stored().ResourceVersion)
 	h.clock.Step(deadline - time.Millisecond)
 	require.NoError(t, h.fence.Check(), "it counts from the renewal that was written")
 	h.clock.Step(time.Millisecond)
@@ -112,8 +124,7 @@ func TestALeaseOfAnotherHolderIsNeitherReleasedNorKept(t *testing.T) {
 	require.ErrorContains(t, old.lost[0], "is held by next now")
 	require.ErrorIs(t, old.fence.Check(), leaselock.ErrFenced)
 	require.NoError(t, old.Update(t.Context(), old.record("")), "the elector's release")
-	name, _ := old.stored()
-	require.Equal(t, "next", name)
+	require.Equal(t, "next", *old.stored().Spec.HolderIdentity)
 	_, _, err = old.Get(t.Context())
 	require.NoError(t, err)
 	require.Len(t, old.lost, 1, "reported once")
@@ -126,10 +137,20 @@ func TestTheHolderReleasesItsLease(t *testing.T) {
 	_, _, err := h.Get(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, h.Update(t.Context(), h.record("")))
-	name, _ := h.stored()
-	require.Empty(t, name)
+	require.Empty(t, *h.stored().Spec.HolderIdentity)
 	require.ErrorIs(t, h.fence.Check(), leaselock.ErrFenced)
 	require.Empty(t, h.lost)
+}
+
+// Standbys see a renewal by the change of the lease, of which they read whole seconds.
+func TestARenewalChangesTheSecondsOfTheLease(t *testing.T) {
+	h := newHolder(t, testkit.Namespace(t), "one", nil)
+	h.options.Interval = 0
+	h.Lock = leaselock.New(h.Interface, h.options)
+	h.take()
+	before := h.stored().Spec.RenewTime.Unix()
+	require.NoError(t, h.Update(t.Context(), h.record("one")), "its clock shows the same time")
+	require.Equal(t, before+1, h.stored().Spec.RenewTime.Unix())
 }
 
 func TestTheLeaseOfADeadRunIsFree(t *testing.T) {

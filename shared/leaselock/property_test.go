@@ -156,7 +156,7 @@ func (p *process) act() {
 	}
 	wanted.LeaderTransitions = record.LeaderTransitions
 	if p.led && p.cluster.chance(0.2) {
-		wanted.HolderIdentity = ""
+		wanted.HolderIdentity, wanted.LeaseDurationSeconds = "", 1
 		p.led = false
 		_ = p.Update(ctx, wanted)
 		return

@@ -13,6 +13,7 @@ import (
 // standby is what a process that waits for a lease knows of it.
 type standby struct {
 	watching bool
+	holder   bool      // a holder was seen that has not released the lease
 	seen     string    // the lease as last seen
 	expires  time.Time // when it can be taken, unless it changes before that
 }
@@ -26,8 +27,25 @@ func (l *Lock) observe(record *resourcelock.LeaderElectionRecord, raw []byte) (f
 		l.standby.seen, l.standby.expires = string(raw), now.Add(duration)
 	}
 	dead := l.options.Dead != nil && l.options.Dead(record.HolderIdentity)
-	return record.HolderIdentity == "" || dead || !now.Before(l.standby.expires)
+	return l.released(record) || dead || !now.Before(l.standby.expires)
 }
+
+// released reports whether the lease has no holder any more. A lease that somebody emptied, or deleted and applied again, may still have
+// one, which has not noticed it: it runs out.
+func (l *Lock) released(record *resourcelock.LeaderElectionRecord) bool {
+	if record.HolderIdentity != "" {
+		l.standby.holder = true
+		return false
+	}
+	if record.LeaseDurationSeconds == releasedSeconds || record.RenewTime.IsZero() && !l.standby.holder {
+		l.standby.holder = false
+		return true
+	}
+	return false
+}
+
+// releasedSeconds is the duration that an elector writes when it releases its lease.
+const releasedSeconds = 1
 
 // awaitFree returns true once the lease may be free, and false when ctx ends. Only a read that follows shows whether it is free.
 func (l *Lock) awaitFree(ctx context.Context) bool {

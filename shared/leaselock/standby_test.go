@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	"drover.dev/drover/shared/testkit"
@@ -52,8 +54,7 @@ func TestAStandbyFollowsAtOnceWhenTheLeaseIsReleased(t *testing.T) {
 	require.Empty(t, record.HolderIdentity)
 	require.Equal(t, before+1, standby.reads.Load(), "one read confirms what the watch showed")
 	require.NoError(t, standby.Update(t.Context(), standby.record("standby")))
-	name, _ := standby.stored()
-	require.Equal(t, "standby", name)
+	require.Equal(t, "standby", *standby.stored().Spec.HolderIdentity)
 }
 
 // takesExpired takes the lease of another holder, which is not renewed.
@@ -70,12 +71,46 @@ func TestAStandbyTakesALeaseThatWasNotRenewedForItsDuration(t *testing.T) {
 	leader, standby := newHolder(t, namespace, "leader", nil), newHolder(t, namespace, "standby", nil)
 	leader.take()
 	standby.takesExpired()
-	name, _ := standby.stored()
-	require.Equal(t, "standby", name)
+	require.Equal(t, "standby", *standby.stored().Spec.HolderIdentity)
 	record, _, err := leader.Get(t.Context())
 	require.NoError(t, err, "who held the lease does not wait for it")
 	require.Equal(t, "standby", record.HolderIdentity)
 	require.Len(t, leader.lost, 1)
+}
+
+// The holder may not know yet that its lease was emptied: a standby waits as for one that was not renewed.
+func TestALeaseThatSomebodyEmptiedRunsOut(t *testing.T) {
+	namespace := testkit.Namespace(t)
+	leader, standby := newHolder(t, namespace, "leader", nil), newHolder(t, namespace, "standby", nil)
+	leader.take()
+	leader.empties()
+	free := standby.waits(t.Context())
+	standby.clock.Step(duration - time.Millisecond)
+	require.Empty(t, free)
+	require.NoError(t, leader.fence.Check(), "it still writes")
+	standby.clock.Step(time.Millisecond)
+	require.Empty(t, (<-free).HolderIdentity)
+}
+
+// Whoever asks before it has run out must not take it for free.
+func TestALeaseThatSomebodyEmptiedIsReportedAsHeld(t *testing.T) {
+	namespace := testkit.Namespace(t)
+	leader, standby := newHolder(t, namespace, "leader", nil), newHolder(t, namespace, "standby", nil)
+	leader.take()
+	leader.empties()
+	ctx, stop := context.WithCancel(t.Context())
+	held := standby.waits(ctx)
+	stop()
+	require.NotEmpty(t, (<-held).HolderIdentity)
+}
+
+func TestALeaseThatWasNeverHeldIsFreeAtOnce(t *testing.T) {
+	namespace := testkit.Namespace(t)
+	require.NoError(t, testkit.Admin(t).Create(t.Context(),
+		&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "tested"}}))
+	one := newHolder(t, namespace, "one", nil)
+	one.take()
+	require.Equal(t, "one", *one.stored().Spec.HolderIdentity)
 }
 
 // The elector has the times of before the wait.

@@ -135,9 +135,26 @@ func (o *options) restConfig(userAgent string) (*rest.Config, error) {
 		return nil, fmt.Errorf("reading kubeconfig (set --kubeconfig or $KUBECONFIG, or run in a pod): %w", err)
 	}
 	config.QPS = -1
+	if err := detectDeadConnections(); err != nil {
+		return nil, err
+	}
 	// Every write of an object with the finalizer longhorn.io is answered with a warning about its name, which is a contract.
 	config.WarningHandlerWithContext = rest.NoWarnings{}
 	return rest.AddUserAgent(config, userAgent), nil
+}
+
+// detectDeadConnections makes client-go, which is configured by the environment, replace a connection that answers nothing for 10 s (by
+// default 45 s): a lease is renewed on another connection before it is lost. What the environment already has stays.
+func detectDeadConnections() error {
+	for _, name := range []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS", "HTTP2_PING_TIMEOUT_SECONDS"} {
+		if os.Getenv(name) != "" {
+			continue
+		}
+		if err := os.Setenv(name, "5"); err != nil {
+			return fmt.Errorf("setting %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // plainLevel writes every level below info as DEBUG: logr's verbosities have no names of their own.

@@ -1,6 +1,7 @@
 package runkit
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -62,6 +63,14 @@ func TestAMissingKubeconfigSaysWhatToSet(t *testing.T) {
 	o := parsed(t, "--kubeconfig=/nonexistent/kubeconfig")
 	_, err := o.restConfig("drover-test")
 	require.ErrorContains(t, err, "--kubeconfig")
+}
+
+func TestADeadConnectionIsDetectedBeforeALeaseIsLost(t *testing.T) {
+	t.Setenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS", "")
+	t.Setenv("HTTP2_PING_TIMEOUT_SECONDS", "3")
+	require.NoError(t, detectDeadConnections())
+	require.Equal(t, "5", os.Getenv("HTTP2_READ_IDLE_TIMEOUT_SECONDS"))
+	require.Equal(t, "3", os.Getenv("HTTP2_PING_TIMEOUT_SECONDS"), "what a person set stays")
 }
 
 func TestElectionIsNeverDatedBeforeItHappened(t *testing.T) {
