@@ -34,7 +34,7 @@ func microbenchmarks(ctx context.Context, r *report) error {
 		ratios = append(ratios, times[large][i]/times[small][i])
 		allocationRatios = append(allocationRatios, allocations[large][i]/allocations[small][i])
 	}
-	r.add(Result{Name: "scale.event_cost_ratio", Value: median(times[large]) / median(times[small]), Unit: "ratio", Goal: "<= 1.5",
+	r.add(Result{Name: "scale.event_cost_ratio", Value: median(times[large]) / median(times[small]), Unit: "ratio", Goal: "<= 1.2",
 		Runs: runs, Spread: spread(ratios),
 		Note: fmt.Sprintf("300,000 : 3,000 objects; %.0f ns at 3,000", median(times[small]))})
 	r.add(Result{Name: "scale.event_alloc_ratio", Value: median(allocations[large]) / median(allocations[small]), Unit: "ratio",
