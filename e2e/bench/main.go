@@ -57,7 +57,7 @@ func main() {
 	flag.Func("snapshot-part", "half of the group snapshot: stored, living; empty means both",
 		enumflag.Words(&snapshotPart, "stored", "living"))
 	flag.DurationVar(&idleFor, "idle-for", idleFor, "how long the group idle measures while nothing happens")
-	flag.StringVar(&profileDirectory, "profiles", "", "directory for profiles of the group idle; empty takes none")
+	flag.StringVar(&profileDirectory, "profiles", "", "directory for profiles of the groups idle and scale; empty takes none")
 	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot counts writes while nothing happens")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

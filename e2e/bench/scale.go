@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +41,9 @@ func scale(ctx context.Context, r *report) (err error) {
 		if err != nil {
 			return err
 		}
+		if err := profiled(ctx, process, run); err != nil {
+			return err
+		}
 		ready, evaluated, memory = append(ready, inventories), append(evaluated, all), append(memory, float64(rss)/1e6)
 		r.logf("  run %d of %d: inventories known after %.1f s, all evaluated after %.1f s, %.0f MB", run+1, runs, inventories, all,
 			memory[run])
@@ -54,6 +59,18 @@ func scale(ctx context.Context, r *report) (err error) {
 	r.add(Result{Name: "scale.full_judgement", Value: median(evaluated), Unit: "s", Goal: "<= 8", Runs: runs, Spread: spread(evaluated),
 		Note: "from the process's start, including the time above"})
 	return microbenchmarks(ctx, r)
+}
+
+// profiled writes what a process holds and has allocated, if profiles are wanted.
+func profiled(ctx context.Context, process *world.Process, run int) error {
+	if profileDirectory == "" {
+		return nil
+	}
+	if err := os.MkdirAll(profileDirectory, 0o755); err != nil {
+		return fmt.Errorf("creating the directory of profiles: %w", err)
+	}
+	file := filepath.Join(profileDirectory, fmt.Sprintf("%s-run-%d", process.Name, run))
+	return errors.Join(process.Profile(ctx, "allocs", file+".allocs.pb.gz"), process.Profile(ctx, "heap?gc=1", file+".heap.pb.gz"))
 }
 
 // evaluatedAll waits until every inventory was read, then until every instance was evaluated; both in seconds from the start.

@@ -15,10 +15,16 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-// holder sets a long-term holder of the lease; "" releases it.
+// holder sets a long-term holder of the lease.
 func (w *world) holder(name string) {
 	w.t.Helper()
 	w.hold(name, 3600)
+}
+
+// release is what an elector writes when it gives its lease back.
+func (w *world) release() {
+	w.t.Helper()
+	w.hold("", 1)
 }
 
 func (w *world) hold(name string, seconds int32) {
@@ -76,7 +82,7 @@ func TestTheLeaseOfTheExternalAttacherDecidesWhoActs(t *testing.T) {
 	before := w.asks()
 	p.stays(t, "the external-attacher has the lease")
 
-	w.holder("")
+	w.release()
 	w.serve(before.Name)
 	w.reaches(before, "attached", isAttached)
 	require.True(t, p.leads(t))
@@ -94,7 +100,7 @@ func TestTheLeaseOfTheExternalAttacherDecidesWhoActs(t *testing.T) {
 	default:
 	}
 
-	w.holder("")
+	w.release()
 	w.vacate(before.Name)
 	testkit.WaitGone(t, w.admin, before)
 }

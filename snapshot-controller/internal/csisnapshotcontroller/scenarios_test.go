@@ -115,6 +115,9 @@ func (w *world) holder(name string) {
 	lease := &coordinationv1.Lease{}
 	require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: LeaseName}, lease))
 	seconds, now := int32(3600), metav1.NowMicro()
+	if name == "" {
+		seconds = 1 // the mark of a release
+	}
 	lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: &name, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
 	require.NoError(w.t, w.admin.Update(w.t.Context(), lease))
 }
