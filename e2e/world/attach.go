@@ -73,18 +73,32 @@ func (w *World) LetGo(ctx context.Context, volume string, within time.Duration) 
 	return w.WaitDetached(ctx, volume, within)
 }
 
+// explainTime bounds how long the objects of a volume are read for a message.
+const explainTime = 10 * time.Second
+
 // WaitVolume waits until check returns "" for the volume.
 func (w *World) WaitVolume(ctx context.Context, name, what string, within time.Duration, check func(*v1beta2.Volume) string) error {
-	return w.Wait(ctx, "volume "+name+" "+what, within, func(ctx context.Context) (string, error) {
+	return w.explained(ctx, name, w.Wait(ctx, "volume "+name+" "+what, within, func(ctx context.Context) (string, error) {
 		volume := &v1beta2.Volume{}
 		if err := w.Get(ctx, name, volume); err != nil {
 			return "", err
 		}
-		if why := check(volume); why != "" {
-			return why + "; " + w.explain(ctx, volume), nil
-		}
-		return "", nil
-	})
+		return check(volume), nil
+	}))
+}
+
+// explained adds to the error of a wait what a person would check next: the state of the volume and of its objects.
+func (w *World) explained(ctx context.Context, volume string, failed error) error {
+	if failed == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTime)
+	defer cancel()
+	object := &v1beta2.Volume{}
+	if err := w.Get(ctx, volume, object); err != nil {
+		return fmt.Errorf("%w; %w", failed, err)
+	}
+	return fmt.Errorf("%w; %s", failed, w.explain(ctx, object))
 }
 
 // explain returns the state that a person would check next.
@@ -155,17 +169,16 @@ func (w *World) WaitRobust(ctx context.Context, volume, robustness string, withi
 
 // WaitVolumeGone waits until the volume and everything that belongs to it is gone.
 func (w *World) WaitVolumeGone(ctx context.Context, name string, within time.Duration) error {
-	return w.Wait(ctx, "the end of volume "+name, within, func(ctx context.Context) (string, error) {
-		volume := &v1beta2.Volume{}
-		err := w.Admin.Get(ctx, client.ObjectKey{Namespace: w.Namespace, Name: name}, volume)
+	return w.explained(ctx, name, w.Wait(ctx, "the end of volume "+name, within, func(ctx context.Context) (string, error) {
+		err := w.Get(ctx, name, &v1beta2.Volume{})
 		if err == nil {
-			return "it still exists; " + w.explain(ctx, volume), nil
+			return "it still exists", nil
 		}
 		if !apierrors.IsNotFound(err) {
-			return "", fmt.Errorf("reading volume %s: %w", name, err)
+			return "", err
 		}
 		return w.leftovers(ctx, client.MatchingLabels{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(name)})
-	})
+	}))
 }
 
 // leftovers names the first object of a volume that still exists.
@@ -184,26 +197,19 @@ func (w *World) leftovers(ctx context.Context, which ...client.ListOption) (stri
 
 // WaitTicket waits until a ticket's status is as given; an empty reason matches any.
 func (w *World) WaitTicket(ctx context.Context, volume, id string, satisfied bool, reason string, within time.Duration) error {
-	return w.Wait(ctx, fmt.Sprintf("ticket %q of %s to be satisfied=%t %s", id, volume, satisfied, reason), within,
-		func(ctx context.Context) (string, error) {
-			attachment := &v1beta2.VolumeAttachment{}
-			if err := w.Get(ctx, volume, attachment); err != nil {
-				return "", err
-			}
-			answer, ok := attachment.Status.AttachmentTicketStatuses[id]
-			if !ok {
-				return "it has no answer", nil
-			}
-			is := conditions.Reason(answer.Conditions, v1beta2.TicketSatisfied)
-			if answer.Satisfied == satisfied && (reason == "" || is == reason) {
-				return "", nil
-			}
-			volumeObject := &v1beta2.Volume{}
-			if err := w.Get(ctx, volume, volumeObject); err != nil {
-				return "", err
-			}
-			return w.explain(ctx, volumeObject), nil
-		})
+	what := fmt.Sprintf("ticket %q of %s to be satisfied=%t %s", id, volume, satisfied, reason)
+	return w.explained(ctx, volume, w.Wait(ctx, what, within, func(ctx context.Context) (string, error) {
+		attachment := &v1beta2.VolumeAttachment{}
+		if err := w.Get(ctx, volume, attachment); err != nil {
+			return "", err
+		}
+		answer, ok := attachment.Status.AttachmentTicketStatuses[id]
+		if !ok {
+			return "it has no answer", nil
+		}
+		is := conditions.Reason(answer.Conditions, v1beta2.TicketSatisfied)
+		return unless(answer.Satisfied == satisfied && (reason == "" || is == reason), "it is %t %s", answer.Satisfied, is), nil
+	}))
 }
 
 // Snapshot requests a snapshot of a volume: the owner of a snapshot-controller's ticket.

@@ -68,19 +68,23 @@ func (t *tail) String() string {
 	return whole
 }
 
-// Metrics returns what the pod serves at /metrics of its port named metrics. ok is false where it has no such port.
-func (r *PodReader) Metrics(ctx context.Context, pod *corev1.Pod) (text string, ok bool, err error) {
+// MetricsPort returns the port of a pod that is named metrics, or has that in its name; ok is false where it has none.
+func MetricsPort(pod *corev1.Pod) (port int32, ok bool) {
 	for _, container := range pod.Spec.Containers {
 		for _, port := range container.Ports {
-			if !strings.Contains(port.Name, "metrics") {
-				continue
+			if strings.Contains(port.Name, "metrics") {
+				return port.ContainerPort, true
 			}
-			body, err := r.pods.CoreV1().Pods(pod.Namespace).ProxyGet("http", pod.Name, fmt.Sprint(port.ContainerPort), "/metrics", nil).DoRaw(ctx)
-			if err != nil {
-				return "", true, fmt.Errorf("reading the metrics of pod %s: %w", pod.Name, err)
-			}
-			return string(body), true, nil
 		}
 	}
-	return "", false, nil
+	return 0, false
+}
+
+// Metrics returns what the pod serves at /metrics of a port.
+func (r *PodReader) Metrics(ctx context.Context, pod *corev1.Pod, port int32) (string, error) {
+	body, err := r.pods.CoreV1().Pods(pod.Namespace).ProxyGet("http", pod.Name, fmt.Sprint(port), "/metrics", nil).DoRaw(ctx)
+	if err != nil {
+		return "", fmt.Errorf("reading the metrics of pod %s: %w", pod.Name, err)
+	}
+	return string(body), nil
 }

@@ -67,13 +67,18 @@ type Frame struct {
 	Output string
 	// Now is the clock.
 	Now func() time.Time
+	// Within bounds one request to a pod.
+	Within func(context.Context) (context.Context, context.CancelFunc)
 	// code is the exit code of a command that did not fail.
 	code int
 }
 
 // NewFrame returns a frame with kubectl's flags at their defaults.
 func NewFrame(streams genericiooptions.IOStreams) *Frame {
-	return &Frame{Streams: streams, Kube: genericclioptions.NewConfigFlags(false), Now: time.Now}
+	within := func(ctx context.Context) (context.Context, context.CancelFunc) {
+		return context.WithTimeout(ctx, podTimeout)
+	}
+	return &Frame{Streams: streams, Kube: genericclioptions.NewConfigFlags(false), Now: time.Now, Within: within}
 }
 
 // Commands returns all commands, in the order of the help.

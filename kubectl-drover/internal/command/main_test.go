@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"io"
@@ -18,13 +19,17 @@ import (
 
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cluster"
+	"drover.dev/drover/shared/testkit/kubelet"
 )
 
 var update = flag.Bool("update", false, "write the golden outputs instead of comparing them")
 
 func TestMain(m *testing.M) {
-	testkit.Main(m, testkit.WithClusterOptions(cluster.Options{Audit: true}))
+	testkit.Main(m, testkit.WithClusterOptions(cluster.Options{Audit: true, Dial: kubelets.Dial}))
 }
+
+// kubelets answer for the pods of the control plane.
+var kubelets = kubelet.New()
 
 // discarded are streams that keep nothing.
 func discarded() genericiooptions.IOStreams {
@@ -38,6 +43,8 @@ var noon = time.Date(2026, time.August, 1, 12, 0, 0, 0, time.UTC)
 type scenario struct {
 	t                     *testing.T
 	namespace, kubeconfig string
+	// within bounds a request to a pod; nil: as the plugin does.
+	within func(context.Context) (context.Context, context.CancelFunc)
 }
 
 // newScenario makes a namespace with the objects of files below testdata. A PersistentVolume stays, so its name is used by one test alone.
@@ -108,6 +115,9 @@ func (s *scenario) runRaw(args ...string) result {
 	var out, errors bytes.Buffer
 	frame := NewFrame(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errors})
 	frame.Now = func() time.Time { return noon }
+	if s.within != nil {
+		frame.Within = s.within
+	}
 	code := frame.Run(s.t.Context(), "0.0.0-test", args)
 	return result{out: out.String(), err: errors.String(), code: code}
 }

@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -22,13 +21,6 @@ import (
 	"drover.dev/drover/kubectl-drover/internal/cluster"
 	"drover.dev/drover/kubectl-drover/internal/terminal"
 	"drover.dev/drover/kubectl-drover/internal/world"
-)
-
-const (
-	// logLines and logBytes bound what is read of one container's log.
-	logLines, logBytes = 20000, 16 << 20
-	// podTimeout bounds one request to a pod.
-	podTimeout = 30 * time.Second
 )
 
 // reportReads are the reads of a report: all kinds of Drover, and what Kubernetes knows of its processes. Secrets are not among them.
@@ -117,10 +109,18 @@ func (f *Frame) writeReport(ctx context.Context, config *rest.Config, out io.Wri
 	if err := addObjects(w, add); err != nil {
 		return err
 	}
-	missing, err := f.addPods(ctx, config, w, add)
+	reader, err := cluster.NewPodReader(config)
 	if err != nil {
 		return err
 	}
+	pods := podFiles{reader: reader, within: f.Within, add: add, silent: map[string]bool{}}
+	for i := range w.Pods.Items {
+		f.progress("reading pod %s (%d of %d)", w.Pods.Items[i].Name, i+1, len(w.Pods.Items))
+		if err := pods.of(ctx, &w.Pods.Items[i]); err != nil {
+			return err
+		}
+	}
+	missing := pods.missing
 	for _, unread := range w.Unread {
 		missing = append(missing, unread.Resource+": "+unread.Reason)
 	}
@@ -154,52 +154,4 @@ func addObjects(w *world.World, add func(name, text string) error) error {
 		}
 	}
 	return nil
-}
-
-// addPods writes logs and metrics of the pods, and returns what could not be read.
-func (f *Frame) addPods(ctx context.Context, config *rest.Config, w *world.World, add func(name, text string) error) (missing []string,
-	err error) {
-	reader, err := cluster.NewPodReader(config)
-	if err != nil {
-		return nil, err
-	}
-	for i := range w.Pods.Items {
-		pod := &w.Pods.Items[i]
-		f.progress("reading pod %s (%d of %d)", pod.Name, i+1, len(w.Pods.Items))
-		for _, log := range bundle.LogsOf(pod) {
-			text, err := within(ctx, func(ctx context.Context) (string, error) {
-				return reader.Logs(ctx, pod, log.Container, log.Previous, logLines, logBytes)
-			})
-			if err != nil {
-				missing = append(missing, err.Error())
-				continue
-			}
-			if err := add("logs/"+pod.Name+"/"+log.File(), bundle.Text(text)); err != nil {
-				return nil, err
-			}
-		}
-		served := false
-		text, err := within(ctx, func(ctx context.Context) (text string, err error) {
-			text, served, err = reader.Metrics(ctx, pod)
-			return text, err
-		})
-		switch {
-		case err != nil:
-			missing = append(missing, err.Error())
-		case served:
-			if err := add("metrics/"+pod.Name+".txt", bundle.Text(text)); err != nil {
-				return nil, err
-			}
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-	}
-	return missing, nil
-}
-
-func within(ctx context.Context, read func(context.Context) (string, error)) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, podTimeout)
-	defer cancel()
-	return read(ctx)
 }

@@ -22,24 +22,13 @@ func TestAReportHasObjectsAndNoCredentials(t *testing.T) {
 	require.Equal(t, file+"\n", got.out)
 	require.Contains(t, got.err, "reading pod im-monitor-0 (1 of 1)\n")
 
-	archive, err := zip.OpenReader(file)
-	require.NoError(t, err)
-	defer func() { _ = archive.Close() }()
-	files := map[string]string{}
-	for _, entry := range archive.File {
-		content, err := entry.Open()
-		require.NoError(t, err)
-		text, err := io.ReadAll(content)
-		require.NoError(t, err)
-		files[entry.Name] = string(text)
-		require.NotContains(t, string(text), "hunter2", entry.Name)
-	}
+	files := withoutCredentials(t, file)
 	require.Contains(t, files["objects/volumes.yaml"], "name: reported")
 	require.Contains(t, files["objects/pods.yaml"], "name: SOME_PASSWORD")
 	require.Contains(t, files["objects/nodes.yaml"], "name: node-2")
 	require.NotContains(t, files, "objects/secrets.yaml")
 	require.NotContains(t, files["objects/pods.yaml"], "of-others")
-	require.Contains(t, files["left-out.txt"], "reading the metrics of pod im-monitor-0", "no kubelet runs here")
+	require.Contains(t, files["left-out.txt"], "reading the metrics of pod im-monitor-0", "its node has no kubelet")
 
 	got = s.run("report", "--file", file)
 	require.Equal(t, ExitFailed, got.code)
@@ -58,4 +47,22 @@ func TestAReportHasObjectsAndNoCredentials(t *testing.T) {
 			require.NotEqual(c, "secrets", permission.Resource)
 		}
 	}, time.Minute, 10*time.Millisecond)
+}
+
+// withoutCredentials returns the files of a report, none of which may have the password that the tests use.
+func withoutCredentials(t *testing.T, file string) map[string]string {
+	t.Helper()
+	archive, err := zip.OpenReader(file)
+	require.NoError(t, err)
+	defer func() { _ = archive.Close() }()
+	files := map[string]string{}
+	for _, entry := range archive.File {
+		content, err := entry.Open()
+		require.NoError(t, err)
+		text, err := io.ReadAll(content)
+		require.NoError(t, err)
+		files[entry.Name] = string(text)
+		require.NotContains(t, string(text), "hunter2", entry.Name)
+	}
+	return files
 }

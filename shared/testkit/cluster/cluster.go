@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -31,6 +33,9 @@ type Options struct {
 	EtcdFlags, APIServerFlags, ControllerManagerFlags []string
 	// StartTimeout bounds the time until ready, without finding or building binaries; three minutes when zero.
 	StartTimeout time.Duration
+	// Dial is how the API server reaches nodes and pods, for their logs and ports, and webhooks; nil: directly. With it their addresses need not
+	// exist on this machine.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Progress receives a line about everything that takes long; os.Stderr when nil.
 	Progress io.Writer
 }
@@ -50,6 +55,7 @@ type Cluster struct {
 	port      int
 
 	etcd, apiServer, controllerManager *process
+	egress                             *http.Server
 }
 
 // Start runs a control plane and returns when it is ready. It fails when no binaries are found or can be built, when a
@@ -132,6 +138,9 @@ func (c *Cluster) prepare() error {
 			return fmt.Errorf("writing the audit policy: %w", err)
 		}
 	}
+	if err := c.startEgress(); err != nil {
+		return err
+	}
 	if c.options.DataFrom != "" {
 		if err := os.CopyFS(c.dataDir(), os.DirFS(c.options.DataFrom)); err != nil {
 			return fmt.Errorf("copying etcd's data from %s: %w", c.options.DataFrom, err)
@@ -150,7 +159,7 @@ func (c *Cluster) Stop() error {
 		stopped = c.etcd.terminate()
 	}
 	c.etcd.kill()
-	return errors.Join(stopped, c.dir.remove())
+	return errors.Join(stopped, c.stopEgress(), c.dir.remove())
 }
 
 // Dir returns the cluster's own directory, with the servers' logs in it. It is gone after Stop.

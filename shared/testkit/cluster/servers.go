@@ -89,6 +89,9 @@ func (c *Cluster) apiServerFlags() []string {
 		flags = append(flags, "--audit-policy-file="+c.path(auditPolicyFile), "--audit-log-path="+c.path(auditLogFile),
 			fmt.Sprintf("--audit-log-maxsize=%d", megabytes))
 	}
+	if c.options.Dial != nil {
+		flags = append(flags, "--egress-selector-config-file="+c.path(egressConfigFile))
+	}
 	return append(flags, c.options.APIServerFlags...)
 }
 
