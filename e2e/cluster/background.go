@@ -134,12 +134,19 @@ func hold(ctx context.Context, s spec) (err error) {
 	}
 	defer func() { _ = record.Close() }()
 	options := cluster.Options{ControllerManager: s.controllerManager, DataDir: s.dataDir}
+	if s.crds {
+		root, err := cluster.ModuleRoot()
+		if err != nil {
+			return err
+		}
+		options.CRDs = filepath.Join(root, "crds")
+	}
 	c, err := cluster.Start(ctx, options)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Stop(), os.Remove(record.Name())) }()
-	if err := furnish(ctx, c, s, record); err != nil {
+	if err := writeRecord(c, record); err != nil {
 		return err
 	}
 	if err := os.NewFile(readyFD, "ready").Close(); err != nil {
@@ -149,17 +156,8 @@ func hold(ctx context.Context, s spec) (err error) {
 	return nil
 }
 
-// furnish installs the CRDs, writes the kubeconfig and marks the record as ready.
-func furnish(ctx context.Context, c *cluster.Cluster, s spec, record *os.File) error {
-	if s.crds {
-		root, err := cluster.ModuleRoot()
-		if err != nil {
-			return err
-		}
-		if err := c.InstallCRDs(ctx, filepath.Join(root, "crds")); err != nil {
-			return err
-		}
-	}
+// writeRecord writes the kubeconfig and marks the record as ready.
+func writeRecord(c *cluster.Cluster, record *os.File) error {
 	kubeconfig := filepath.Join(c.Dir(), "kubeconfig")
 	if err := c.AdminKubeconfig(kubeconfig); err != nil {
 		return err

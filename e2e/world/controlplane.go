@@ -7,13 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
@@ -21,9 +19,14 @@ import (
 )
 
 func (w *World) controlPlane(ctx, _ context.Context) error {
-	w.options.Log("starting etcd and kube-apiserver")
+	root, err := root(ctx, w.options.Definitions)
+	if err != nil {
+		return err
+	}
+	w.options.Log("starting etcd and kube-apiserver, with the custom resources")
 	c, err := cluster.Start(ctx, cluster.Options{Progress: lineWriter(w.options.Log), DataFrom: w.options.DataFrom,
 		DataDir:           w.options.DataDir,
+		CRDs:              filepath.Join(root, "crds"),
 		Audit:             w.options.Audit,
 		ControllerManager: w.options.Kubernetes, ControllerManagerFlags: managerFlags})
 	if err != nil {
@@ -40,25 +43,7 @@ func (w *World) controlPlane(ctx, _ context.Context) error {
 	if w.Admin, err = client.NewWithWatch(w.Config, client.Options{Scheme: scheme}); err != nil {
 		return fmt.Errorf("building the client: %w", err)
 	}
-	if err := w.crds(ctx); err != nil {
-		return err
-	}
 	return w.namespace(ctx)
-}
-
-// crds installs the project's custom resources and waits until the API server serves them.
-func (w *World) crds(ctx context.Context) error {
-	root, err := root(ctx, w.options.Definitions)
-	if err != nil {
-		return err
-	}
-	installed, err := envtest.InstallCRDs(w.Config,
-		envtest.CRDInstallOptions{Paths: []string{filepath.Join(root, "crds")}, ErrorIfPathMissing: true, MaxTime: 30 * time.Second})
-	if err != nil {
-		return fmt.Errorf("installing the custom resources: %w", err)
-	}
-	w.options.Log("installed %d custom resource definitions", len(installed))
-	return nil
 }
 
 // namespace creates the namespace, the objects that a real cluster has in it, and the identities of the controllers.

@@ -82,13 +82,6 @@ func start(ctx context.Context, options cluster.Options) (*cluster.Cluster, erro
 	if err != nil {
 		return nil, err
 	}
-	c, err := cluster.Start(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	if err := c.InstallCRDs(ctx, filepath.Join(root, "crds")); err != nil {
-		_ = c.Stop() // the first error explains why
-		return nil, err
-	}
-	return c, nil
+	options.CRDs = filepath.Join(root, "crds")
+	return cluster.Start(ctx, options)
 }

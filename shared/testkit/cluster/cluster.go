@@ -27,6 +27,8 @@ type Options struct {
 	// DataFrom is a data directory that was kept by a cluster which is stopped by now. It is copied, so any number of
 	// clusters may start from it.
 	DataFrom string
+	// CRDs is a directory of definitions, as InstallCRDs takes it, with which the cluster starts; none when empty.
+	CRDs string
 	// BaseDir is where the cluster's own directory is made; the system's temporary directory when empty.
 	BaseDir string
 	// EtcdFlags, APIServerFlags and ControllerManagerFlags are appended to the servers' own, so they win.
@@ -75,6 +77,28 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, fmt.Errorf("finding the control plane's binaries: %w", err)
 	}
 	sweep(options.BaseDir)
+	if options.CRDs == "" {
+		return startRetrying(ctx, options, binaries)
+	}
+	there := false
+	if options.DataFrom == "" && options.DataDir == "" {
+		if options.DataFrom, err = prepared(ctx, options, binaries); err != nil {
+			return nil, err
+		}
+		there = options.DataFrom != ""
+	}
+	c, err := startRetrying(ctx, options, binaries)
+	if err != nil || there {
+		return c, err
+	}
+	if err := c.InstallCRDs(ctx, options.CRDs); err != nil {
+		return nil, errors.Join(err, c.Stop())
+	}
+	return c, nil
+}
+
+// startRetrying starts the servers, on other ports where one was taken meanwhile.
+func startRetrying(ctx context.Context, options Options, binaries Binaries) (*Cluster, error) {
 	for attempt := 1; ; attempt++ {
 		c, err := startOnce(ctx, options, binaries)
 		if err == nil {
