@@ -18,6 +18,8 @@ type Lease struct {
 	Namespace, Name string
 	Identity        *Identity
 	Times           Times
+	// Labels are on the lease while this process holds it, and stay until another holder has others; nil: none are written.
+	Labels map[string]string
 }
 
 // Prepare returns the lock on a lease. Its requests go by a copy of the configuration, which must not pass a fence, and end in time for the
@@ -34,7 +36,7 @@ func (l Lease) Prepare(config *rest.Config, fence *Fence, lost func(error)) (*Lo
 		return nil, fmt.Errorf("building the client of the lease %s: %w", l.Name, err)
 	}
 	lease := &resourcelock.LeaseLock{LeaseMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: l.Name}, Client: clients,
-		LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity.Name}}
+		LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity.Name}, Labels: l.Labels}
 	return New(lease, Options{Interval: l.Times.RenewInterval(), Duration: l.Times.LeaseDuration, Retry: l.Times.RetryPeriod, Fence: fence,
 		Clock: clock.RealClock{}, Dead: l.Identity.Dead, Lost: lost,
 		Watch: func(ctx context.Context) (watch.Interface, error) {

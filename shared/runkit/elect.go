@@ -4,17 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"drover.dev/drover/shared/leaderlabel"
 	"drover.dev/drover/shared/leaselock"
 )
 
@@ -58,7 +61,7 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 	if !o.leaderElect {
 		return against, refuse()
 	}
-	lock, err := newLock(p.Name, o, process, func(err error) { cancel(fmt.Errorf("stopping: %w", err)) })
+	lock, err := newLock(p, o, process, func(err error) { cancel(fmt.Errorf("stopping: %w", err)) })
 	if err != nil {
 		return blockers{}, err
 	}
@@ -78,13 +81,22 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 func leaseName(program string) string { return "drover-" + program }
 
 // newLock returns the binary's own lease. Its requests pass no fence.
-func newLock(program string, o options, process process, lost func(error)) (resourcelock.Interface, error) {
-	lease := leaselock.Lease{Namespace: o.namespace, Name: leaseName(program), Identity: process.identity, Times: o.leaseTimes()}
+func newLock(p Program, o options, process process, lost func(error)) (resourcelock.Interface, error) {
+	lease := leaselock.Lease{Namespace: o.namespace, Name: leaseName(p.Name), Identity: process.identity, Times: o.leaseTimes(),
+		Labels: leaderLabels(p)}
 	lock, err := lease.Prepare(process.config, process.fence, lost)
 	if err != nil { // do not return a nil pointer as an interface
 		return nil, err
 	}
 	return lock, nil
+}
+
+// leaderLabels show on the lease which version leads, and which contracts of the custom resource definitions it knows. What is no value of
+// a label is left out: the API server would refuse the lease.
+func leaderLabels(p Program) map[string]string {
+	labels := map[string]string{leaderlabel.Version: version(p), leaderlabel.Contracts: strings.Join(p.Contracts, leaderlabel.Join)}
+	maps.DeleteFunc(labels, func(_, value string) bool { return value == "" || len(validation.IsValidLabelValue(value)) > 0 })
+	return labels
 }
 
 // process is this run of the program as the API server identifies it. Its config passes no fence.

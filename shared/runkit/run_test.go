@@ -57,7 +57,7 @@ func startDoing(t *testing.T, namespace, kubeconfig string, do func(context.Cont
 	p := &program{namespace: namespace, health: listener.Addr().String(), ended: make(chan error, 1)}
 	require.NoError(t, listener.Close())
 	command := runkit.Command(runkit.Program{
-		Name: "tester", Contracts: []string{"1"},
+		Name: "tester", Version: "0.3.1\n", Contracts: []string{"0", "1"},
 		Setup: func(ctx context.Context, rt *runkit.Runtime) error {
 			if _, err := rt.Manager.GetCache().GetInformer(ctx, &corev1.ConfigMap{}); err != nil {
 				return err
@@ -139,6 +139,8 @@ func longhornManager(t *testing.T, namespace string) *corev1.Pod {
 func TestALeaderWorksAndGivesItsLeaseBackOnExit(t *testing.T) {
 	p := start(t, testkit.Namespace(t))
 	require.Eventually(t, func() bool { return p.wrote(t) && p.ready() == http.StatusOK }, patience, tick)
+	require.Equal(t, map[string]string{"app.kubernetes.io/version": "0.3.1", "drover.dev/contracts": "0_1"}, p.lease(t).Labels,
+		"people ask which version leads")
 	p.stop()
 	require.NoError(t, <-p.ended)
 	require.Empty(t, *p.lease(t).Spec.HolderIdentity, "the next leader must not wait for a lease of one that left")

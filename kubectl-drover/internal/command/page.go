@@ -47,8 +47,8 @@ no data plane. Build it with ` + "`make plugin`" + `, put ` + "`bin/kubectl-drov
 - **Output**: a text for people, or ` + "`-o json`, `-o yaml`, `-o name`" + `. Data goes to stdout, everything else to stderr. Colour is for terminals
   only, and never with ` + "`NO_COLOR`" + ` set.
 - **Times** are relative to the API server's clock, as the Date of its answers shows it. A clock that is wrong here changes nothing.
-- **Versions** of controllers are the tag of the image of the leader's pod, or of the Deployment; where the image is given by its
-  digest, the label ` + "`app.kubernetes.io/version`" + ` of the same. A controller that runs outside Kubernetes has none.
+- **Versions and contracts** of controllers are what the leader wrote on its lease. Where none leads, the version is the tag of the
+  Deployment's image.
 - **Suggested commands** carry the flags by which the cluster was reached, so that they are about the same one.
 - **Connection**: all of kubectl's flags are accepted (` + "`--context`, `--kubeconfig`, `--as`" + ` …).
 

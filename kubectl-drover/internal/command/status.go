@@ -28,8 +28,8 @@ func (f *Frame) status() Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the whole installation on one screen",
-		Long: `status shows controllers with version and leader, nodes and disks, data engines with their images, and how many volumes, snapshots,
-backups and orphans there are in which state. Its exit code is for scripts.`,
+		Long: `status shows controllers with version, contract and leader, nodes and disks, data engines with their images, and how many
+volumes, snapshots, backups and orphans there are in which state. Its exit code is for scripts.`,
 		Example: `  kubectl drover status
   kubectl drover status -o json | jq .volumes.robustness
   kubectl drover status >/dev/null || kubectl drover doctor`,

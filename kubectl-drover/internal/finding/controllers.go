@@ -11,14 +11,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"drover.dev/drover/kubectl-drover/internal/world"
+	"drover.dev/drover/shared/leaderlabel"
 )
 
 // Controller is one binary of Drover as its lease, Deployment and pods show it.
 type Controller struct {
 	Name string `json:"name"`
-	// Version is the tag of the image of the leader's pod, or else of the Deployment; where that is given by its digest, the label
-	// app.kubernetes.io/version of the same. Empty where there is neither.
+	// Version is what the leader wrote on its lease. Where none leads, or wrote it: the tag of the image of its pod, or else of the
+	// Deployment, or the label app.kubernetes.io/version of the same. Empty where there is none of these.
 	Version string `json:"version,omitempty"`
+	// Contracts are those of the custom resource definitions that the leader knows, as it wrote on its lease; empty: it wrote none.
+	Contracts []string `json:"contracts,omitempty"`
 	// Ready of Wanted pods are ready.
 	Ready  int `json:"ready"`
 	Wanted int `json:"wanted"`
@@ -50,11 +53,18 @@ func Controllers(w *world.World) []Controller {
 			}
 			c.Version = versionOf(d.Spec.Template.Labels, d.Spec.Template.Spec.Containers)
 		}
-		if lease := Lease(w, LeaseOf(c.Name)); lease != nil {
+		lease := Lease(w, LeaseOf(c.Name))
+		if lease != nil {
 			c.Leader, c.RenewedAt = holder(lease, w.Now)
 		}
 		if p := pod(w, c.Leader); p != nil {
 			c.Version = versionOf(p.Labels, p.Spec.Containers)
+		}
+		if c.Leader != "" {
+			c.Version = cmp.Or(lease.Labels[leaderlabel.Version], c.Version)
+			if contracts := lease.Labels[leaderlabel.Contracts]; contracts != "" {
+				c.Contracts = strings.Split(contracts, leaderlabel.Join)
+			}
 		}
 		out = append(out, c)
 	}
@@ -137,9 +147,6 @@ func pod(w *world.World, name string) *corev1.Pod {
 	return nil
 }
 
-// labelVersion is Kubernetes' common label.
-const labelVersion = "app.kubernetes.io/version"
-
 // versionOf returns the tag of the first container's image, or else what the label says, or its digest.
 func versionOf(labels map[string]string, containers []corev1.Container) string {
 	if len(containers) == 0 {
@@ -149,5 +156,5 @@ func versionOf(labels map[string]string, containers []corev1.Container) string {
 	if slash, colon := strings.LastIndex(image, "/"), strings.LastIndex(image, ":"); colon > slash {
 		return image[colon+1:]
 	}
-	return cmp.Or(labels[labelVersion], digest, "latest")
+	return cmp.Or(labels[leaderlabel.Version], digest, "latest")
 }

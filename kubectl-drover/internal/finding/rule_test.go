@@ -6,9 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -110,6 +114,28 @@ func TestARuleWithoutTheNameThatItNeedsSuggestsNothing(t *testing.T) {
 	for _, node := range []string{"", "--all", "node 1", "$(id)"} {
 		require.Empty(t, Expand("kubectl uncordon {node}", ref, ofVolume(w, "vol-1", node)), node)
 	}
+}
+
+// The image may be given by its digest, and the controller may run outside Kubernetes.
+func TestTheVersionIsWhatTheLeaderWrote(t *testing.T) {
+	holder, duration := "host_1111", int32(15)
+	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	w := &world.World{Namespace: "longhorn-system", Now: now}
+	w.Leases.Items = []coordinationv1.Lease{{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "longhorn-system", Name: "drover-im-monitor", Labels: map[string]string{
+			"app.kubernetes.io/version": "0.2.0", "drover.dev/contracts": "1_2"}},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, RenewTime: &metav1.MicroTime{Time: now}, LeaseDurationSeconds: &duration}}}
+	w.Deployments.Items = []appsv1.Deployment{{ObjectMeta: metav1.ObjectMeta{Namespace: "longhorn-system", Name: "im-monitor"}}}
+	w.Deployments.Items[0].Spec.Template.Spec.Containers = []corev1.Container{{Image: "drover/im-monitor:v0.3.0"}}
+	leads := Controllers(w)[1]
+	require.Equal(t, "0.2.0", leads.Version)
+	require.Equal(t, []string{"1", "2"}, leads.Contracts)
+
+	w.Now = now.Add(time.Minute)
+	ended := Controllers(w)[1]
+	require.Empty(t, ended.Leader)
+	require.Equal(t, "v0.3.0", ended.Version, "what the last leader was says nothing about the next one")
+	require.Empty(t, ended.Contracts)
 }
 
 // An image that is given by its digest says no version.

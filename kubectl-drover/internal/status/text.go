@@ -28,7 +28,7 @@ func (r Report) Names() []string {
 func (r Report) Text(p *terminal.Printer) {
 	r.head(p)
 	p.Line("")
-	p.Table("", []string{"CONTROLLER", "VERSION", "PODS", "LEADER", "RENEWED"}, r.controllers())
+	p.Table("", []string{"CONTROLLER", "VERSION", "CONTRACT", "PODS", "LEADER", "RENEWED"}, r.controllers())
 	p.Line("")
 	p.Table("", []string{"NODE", "READY", "VOLUMES", "DISK", "TYPE", "STATE", "FREE", "PROMISED", "SIZE"}, r.nodes())
 	p.Line("")
@@ -103,19 +103,28 @@ func (r Report) controllers() [][]terminal.Cell {
 			leader = terminal.Cell{Text: "none", Style: terminal.Bad}
 		}
 		renewed := terminal.Cell{Text: terminal.Age(r.world.Now, c.RenewedAt)}
-		rows = append(rows, []terminal.Cell{{Text: c.Name}, {Text: orDash(c.Version)}, pods, leader, renewed})
+		rows = append(rows, []terminal.Cell{{Text: c.Name}, {Text: orDash(c.Version)}, r.contracts(c), pods, leader, renewed})
 	}
-	if installed := r.Contract.Installed; len(installed) > 0 {
-		style, texts := terminal.Plain, map[string]int{}
-		for contract, count := range installed {
-			if contract != v1beta2.ContractVersion {
-				style = terminal.Warning
-			}
-			texts["of contract "+orDash(contract)] = count
+	for _, contract := range slices.Sorted(maps.Keys(r.Contract.Installed)) {
+		cell := terminal.Cell{Text: orDash(contract)}
+		if contract != v1beta2.ContractVersion {
+			cell.Style = terminal.Warning
 		}
-		rows = append(rows, []terminal.Cell{{Text: "definitions"}, {Text: counted(texts, nil), Style: style}})
+		name := fmt.Sprintf("definitions (%d)", r.Contract.Installed[contract])
+		rows = append(rows, []terminal.Cell{{Text: name}, {Text: "-"}, cell})
 	}
 	return rows
+}
+
+// contracts are those of the definitions that the controller knows; one that is installed and that it does not know is a warning.
+func (r Report) contracts(c finding.Controller) terminal.Cell {
+	cell := terminal.Cell{Text: orDash(strings.Join(c.Contracts, ", "))}
+	for installed := range r.Contract.Installed {
+		if len(c.Contracts) > 0 && !slices.Contains(c.Contracts, installed) {
+			cell.Style = terminal.Warning
+		}
+	}
+	return cell
 }
 
 func orDash(text string) string {
