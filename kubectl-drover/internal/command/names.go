@@ -94,16 +94,43 @@ func (f *Frame) resolveEither(cmd *cobra.Command, client *cluster.Client, given 
 		name, err = lookup(cmd.Context(), client, "Node", rest, cluster.Nodes.Right)
 		return "Node", name, err
 	}
-	rest, isVolume := strings.CutPrefix(given, "volume/")
-	name, err = lookup(cmd.Context(), client, "Volume", rest, cluster.Volumes.Right)
-	if err == nil || isVolume {
+	if rest, ok := strings.CutPrefix(given, "volume/"); ok {
+		name, err = lookup(cmd.Context(), client, "Volume", rest, cluster.Volumes.Right)
 		return "Volume", name, err
 	}
-	node, nodeErr := lookup(cmd.Context(), client, "Node", given, cluster.Nodes.Right)
-	if nodeErr == nil {
+	volumes, err := client.Names(cmd.Context(), "Volume", cluster.Volumes.Right)
+	if err != nil {
+		return "", "", err
+	}
+	nodes, err := client.Names(cmd.Context(), "Node", cluster.Nodes.Right)
+	if err != nil {
+		return "", "", err
+	}
+	return either(client.World(), given, volumes, nodes)
+}
+
+// either returns whose name is given. A complete name comes before one that only begins so, and what begins names of both kinds is neither.
+func either(w *world.World, given string, volumes, nodes []string) (kind, name string, err error) {
+	volume, err := resolve(w, "Volume", given, volumes)
+	node, nodeErr := resolve(w, "Node", given, nodes)
+	switch {
+	case err == nil && (volume == given || nodeErr != nil && !begins(given, nodes)):
+		return "Volume", volume, nil
+	case nodeErr == nil && (node == given || err != nil && !begins(given, volumes)):
 		return "Node", node, nil
+	case begins(given, volumes) && begins(given, nodes):
+		return "", "", fmt.Errorf("%s begins names of volumes and of nodes: write volume/%s or node/%s", given, given, given)
+	case begins(given, nodes):
+		return "", "", nodeErr
+	case begins(given, volumes):
+		return "", "", err
 	}
 	return "", "", fmt.Errorf("%w; nor is a node called so: %w", err, nodeErr)
+}
+
+// begins reports whether a name begins with what is given.
+func begins(given string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, given) })
 }
 
 // complete returns the completion of a command whose only argument is the name of an object of one of the kinds.

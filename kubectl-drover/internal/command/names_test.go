@@ -30,6 +30,31 @@ func TestACommandThatWritesTakesACompleteName(t *testing.T) {
 	}
 }
 
+// A volume whose name only begins with that of a node must not be shown in the node's place.
+func TestANameIsAVolumesOrANodes(t *testing.T) {
+	w := &world.World{Namespace: "longhorn-system"}
+	volumes, nodes := []string{"db-1", "db-2", "node-1-cache", "same"}, []string{"node-1", "node-2", "same", "worker"}
+	for given, want := range map[string]string{
+		"db-1": "Volume db-1", "node-1": "Node node-1", "node-1-": "Volume node-1-cache", "same": "Volume same", "sam": "", "node": "",
+		"wo": "Node worker", "db": "", "node-2": "Node node-2", "gone": "", "": "",
+	} {
+		kind, name, err := either(w, given, volumes, nodes)
+		if want == "" {
+			require.Error(t, err, given)
+			continue
+		}
+		require.NoError(t, err, given)
+		require.Equal(t, want, kind+" "+name, given)
+	}
+	for given, want := range map[string]string{
+		"sam": "sam begins names of volumes and of nodes: write volume/sam or node/sam",
+		"db":  "db begins the names of 2 volumes: db-1, db-2; type more of the name",
+	} {
+		_, _, err := either(w, given, volumes, nodes)
+		require.EqualError(t, err, want)
+	}
+}
+
 // An empty flag would select more than without it was meant: it fails before anything is asked.
 func TestAnEmptyFlagSelectsNothing(t *testing.T) {
 	for _, line := range [][]string{
