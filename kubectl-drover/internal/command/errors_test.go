@@ -2,8 +2,8 @@ package command
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -51,26 +51,58 @@ func TestSuggestedCommandsAreForTheClusterThatWasNamed(t *testing.T) {
 
 // The plugins of k9s call commands that exist, with arguments that they take.
 func TestThePluginsOfK9sCallCommands(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "k9s", "plugins.yaml"))
-	require.NoError(t, err)
-	var file struct {
-		Plugins map[string]struct {
-			Scopes []string `json:"scopes"`
-			Args   []string `json:"args"`
-		} `json:"plugins"`
-	}
-	require.NoError(t, yaml.Unmarshal(text, &file))
-	require.NotEmpty(t, file.Plugins)
-	called := regexp.MustCompile(`^kubectl drover (.*) \| less -R$`)
-	for name, plugin := range file.Plugins {
-		line := called.FindStringSubmatch(plugin.Args[1])
-		require.NotNil(t, line, name)
+	shortCuts := map[string]string{}
+	for name, plugin := range readPluginsOfK9s(t) {
+		require.Equal(t, []string{"-c", `kubectl drover "$@" | less -R`, "drover"}, plugin.Args[:3],
+			"%s: what k9s puts into the text of a shell's command is a part of that", name)
 		root := NewFrame(discarded()).Root("test")
-		command, rest, err := root.Find(strings.Fields(strings.ReplaceAll(line[1], `"`, "")))
+		command, rest, err := root.Find(plugin.Args[3:])
 		require.NoError(t, err, name)
 		require.NotEqual(t, root, command, name)
 		require.NoError(t, command.ParseFlags(rest), name)
 		require.NoError(t, command.ValidateArgs(command.Flags().Args()), name)
 		require.NotEmpty(t, plugin.Scopes, name)
+		for _, scope := range plugin.Scopes {
+			key := plugin.ShortCut + " in " + scope
+			require.NotContains(t, shortCuts, key, "%s and %s", name, shortCuts[key])
+			shortCuts[key] = name
+		}
 	}
+}
+
+// A shell runs what k9s makes of a plugin: no value becomes a command.
+func TestAValueOfK9sIsNoPartOfACommand(t *testing.T) {
+	dir, mark := t.TempDir(), filepath.Join(t.TempDir(), "executed")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "kubectl"), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "less"), []byte("#!/bin/sh\ncat\n"), 0o755))
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	evil := `"; touch ` + mark + `; $(touch ` + mark + `) #`
+	for name, plugin := range readPluginsOfK9s(t) {
+		args := make([]string, 0, len(plugin.Args))
+		for _, arg := range plugin.Args {
+			args = append(args, strings.NewReplacer("$NAMESPACE", "ns", "$NAME", "name", "$CONTEXT", evil).Replace(arg))
+		}
+		out, err := exec.Command("sh", args...).CombinedOutput()
+		require.NoError(t, err, "%s: %s", name, out)
+		require.Contains(t, string(out), evil, name)
+		require.NoFileExists(t, mark, name)
+	}
+}
+
+type pluginOfK9s struct {
+	ShortCut string   `json:"shortCut"`
+	Scopes   []string `json:"scopes"`
+	Args     []string `json:"args"`
+}
+
+func readPluginsOfK9s(t *testing.T) map[string]pluginOfK9s {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", "k9s", "plugins.yaml"))
+	require.NoError(t, err)
+	var file struct {
+		Plugins map[string]pluginOfK9s `json:"plugins"`
+	}
+	require.NoError(t, yaml.Unmarshal(text, &file))
+	require.NotEmpty(t, file.Plugins)
+	return file.Plugins
 }
