@@ -9,6 +9,7 @@ func reasons() map[string]string {
 		"kubectl -n longhorn-system logs": "no kubelet serves logs here",
 		"kubectl -n longhorn-system get secret longhorn-grpc-tls -o jsonpath": "openssl is nothing that the tests need else",
 		"docs/alerts/DroverInventoryUnknown.md: kubectl taint":                "docs/attaching.md has it, too, and there it is run",
+		"docs/nodes.md: kubectl -n longhorn-system delete lhn":                "the pages after it need the node",
 		"docs/disks.md: lsblk":  "the simulated devices are not on this machine",
 		"docs/disks.md: wipefs": "the simulated devices are not on this machine",
 		"docs/disks.md: lspci":  "the simulated devices are not on this machine",

@@ -16,7 +16,7 @@ type (
 )
 
 // installs are the commands that run on a control plane without Drover.
-var installs = regexp.MustCompile(`^kubectl (create namespace|apply )`)
+var installs = regexp.MustCompile(`^helm install `)
 
 // waiting are the exit codes of what waits for a person, as an orphan does.
 var waiting = exits{"kubectl drover status": {2}, "kubectl drover doctor": {2}}
