@@ -75,7 +75,7 @@ func volumes(w *world.World) []finding.Finding {
 		v := &w.Volumes.Items[i]
 		found := once(finding.Volume(w, v))
 		explained[v.Name] = finding.Worst(found) > finding.Continues
-		out = append(out, found...)
+		out = append(append(out, found...), finding.MissingJobs(w, v)...)
 	}
 	for i := range w.Attachments.Items {
 		if a := &w.Attachments.Items[i]; !explained[a.Spec.Volume] {

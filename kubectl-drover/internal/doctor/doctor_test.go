@@ -55,6 +55,16 @@ func TestWhatWaitsForAPersonIsListedOnce(t *testing.T) {
 		want   []string
 	}{
 		"nothing": {change: func(*world.World) {}, want: []string{}},
+		"a label for a recurring job that does not exist": {
+			change: func(w *world.World) {
+				w.RecurringJobs.Items = []v1beta2.RecurringJob{{ObjectMeta: named("daily")}}
+				v := v1beta2.Volume{ObjectMeta: named("vol-1")}
+				v.Labels = map[string]string{v1beta2.LabelRecurringJobPrefix + "daily": "enabled",
+					v1beta2.LabelRecurringJobPrefix + "dayly": "enabled", v1beta2.LabelRecurringSource: "enabled", "app": "shop"}
+				w.Volumes.Items = []v1beta2.Volume{v}
+			},
+			want: []string{"warning Volume vol-1: RecurringJobMissing"},
+		},
 		"kinds that could not be read": {
 			change: func(w *world.World) {
 				w.Leases.Items = nil

@@ -2,6 +2,7 @@ package finding
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ const (
 	ReasonBackupError  = "BackupError"
 	ReasonState        = "State"
 	ReasonNotRead      = "NotRead"
+	ReasonJobMissing   = "RecurringJobMissing"
 )
 
 const attachingGuide = "docs/attaching.md"
@@ -50,6 +52,26 @@ func Degraded(w *world.World, v *v1beta2.Volume) []Finding {
 	ref := Ref{"Volume", v.Name}
 	return []Finding{{Object: ref, Reason: ReasonDegraded, Message: message, Since: v.Status.LastDegradedAt, Severity: Continues,
 		Command: Expand("kubectl drover why {volume} -n {ns}", ref, ofVolume(w, v.Name, "")), Guide: attachingGuide}}
+}
+
+// MissingJobs are the labels of a volume that name a RecurringJob that does not exist: nothing is ever taken for them.
+func MissingJobs(w *world.World, v *v1beta2.Volume) []Finding {
+	if w.IsUnread("recurringjobs.longhorn.io") {
+		return nil
+	}
+	var out []Finding
+	ref := Ref{"Volume", v.Name}
+	for _, label := range slices.Sorted(maps.Keys(v.Labels)) {
+		job, is := strings.CutPrefix(label, v1beta2.LabelRecurringJobPrefix)
+		if !is || label == v1beta2.LabelRecurringSource ||
+			slices.ContainsFunc(w.RecurringJobs.Items, func(j v1beta2.RecurringJob) bool { return j.Name == job }) {
+			continue
+		}
+		out = append(out, Finding{Object: ref, Part: "label " + label, Reason: ReasonJobMissing, Severity: Warning,
+			Message: "The label " + label + " names a RecurringJob that does not exist: create it, or remove the label.",
+			Command: Expand("kubectl -n {ns} get lhrj", ref, Values{World: w}), Guide: "docs/snapshots.md"})
+	}
+	return out
 }
 
 // Failed is a replica that lacks data.
