@@ -6,7 +6,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Decide returns the next write, or none.
+// Decide returns the next write, or none. The first that speaks wins: an object that only waits for others' finalizers, a volume that goes
+// (its snapshots go without a call), im-monitor's evidence that nothing is left, a person's deletion, and only then what the snapshot needs
+// to be taken and kept.
 func Decide(w World) Verdict {
 	if w.deleting() && !slices.Contains(w.Snapshot.Finalizers, v1beta2.Finalizer) {
 		return w.done(Verdict{Step: StepNone})

@@ -40,15 +40,15 @@ func (w World) missing() Verdict {
 	case w.known():
 		return w.report(w.mirrored(nil), ready(v1beta2.ReasonLost,
 			"The engine does not list it now; im-monitor finds out whether it is gone."), nil)
-	case w.isSaid():
+	case w.isReported():
 		return w.done(Verdict{Step: StepNone, Reason: "Unknown", Message: "The volume's engine is not running; what was known stays."})
 	}
 	return w.report(w.mirrored(nil), ready(v1beta2.ReasonVolumeDetached, "Volume "+w.Volume.Name+
 		" is detached; its snapshots are seen when it is attached next."), nil)
 }
 
-// isSaid reports whether the status reports something of it that a stopped engine does not make wrong.
-func (w World) isSaid() bool {
+// isReported reports whether the status reports something of it that a stopped engine does not make wrong.
+func (w World) isReported() bool {
 	for _, c := range w.Snapshot.Status.Conditions {
 		if c.Type == v1beta2.SnapshotReady {
 			return c.Reason != v1beta2.ReasonVolumeNotFound && c.Reason != v1beta2.ReasonWaitingForAttach

@@ -17,6 +17,7 @@ func (w World) remove() Verdict {
 	case w.neverTaken():
 		return w.end(EndNeverTaken, false)
 	case w.seen() && w.known() && w.info() == nil && w.isTrue(v1beta2.SnapshotRemovalApproved):
+		// im-monitor keeps it in Engine.status until two polls lacked it, so that its absence here is proven.
 		return w.end(EndRemoved, false)
 	}
 	if reason, message := w.blocker(); reason != "" {
