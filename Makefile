@@ -61,8 +61,9 @@ bazel-digests: bazel-install ## digests of each binary: change one controller, a
 bazel-install:
 	@[ "$(BAZEL)" != tools/bazel/bazel ] || tools/bazel/install.sh
 
-model: ## the attach rules against 100,000 random worlds
+model: ## the attach rules against 100,000 random worlds, the upgrade's against 15,000: repetitions of what `make test` runs with few
 	$(GO) test -timeout 60m ./attach-controller/internal/model -worlds 100000
+	$(GO) test -timeout 60m ./upgrade-controller/internal/model -worlds 15000
 
 conformance: ## black-box checks of the simulator, or of real instance managers: TARGET=host (v1) V2=host CONFORMANCE_FLAGS=…
 ifeq ($(TARGET)$(V2),)

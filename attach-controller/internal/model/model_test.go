@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	worlds = flag.Uint64("worlds", 10000, "how many random worlds are played")
+	worlds = flag.Uint64("worlds", 3000, "how many random worlds are played; make model plays 100,000")
 	first  = flag.Uint64("first", 0, "the seed of the first of them")
 )
 

@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	worlds = flag.Int("worlds", 1500, "how many random worlds are played")
+	worlds = flag.Int("worlds", 600, "how many random worlds are played; make model plays 15,000")
 	seed   = flag.Int64("seed", 0, "runs this world only, and logs it")
 )
 
