@@ -18,6 +18,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/setting"
 	"drover.dev/drover/shared/status"
@@ -46,7 +47,7 @@ func Setup(rt *runkit.Runtime, evaluator Evaluator, binary, metric string) error
 	}
 	r := &reporter{rt: rt, evaluator: evaluator, binary: binary, invalid: invalid, refused: map[string]string{}}
 	concerns := func(name string) bool { return evaluator.Known(name) || setting.Writer(name) == binary }
-	err = ctrl.NewControllerManagedBy(rt.Manager).Named("setting").
+	err = ctrl.NewControllerManagedBy(rt.Manager).Named("setting").WithOptions(queue.Options(1)).
 		For(&v1beta2.Setting{}, builder.WithPredicates(Concerns(concerns))).Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the setting controller: %w", err)

@@ -17,6 +17,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -29,7 +30,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime) error {
 		return err
 	}
 	r := &reconciler{reader: Reader{Client: rt.Client, Namespace: rt.Namespace}, client: rt.Client}
-	err := ctrl.NewControllerManagedBy(rt.Manager).Named("abandoned").
+	err := ctrl.NewControllerManagedBy(rt.Manager).Named("abandoned").WithOptions(queue.Options(1)).
 		For(&v1beta2.Node{}, builder.WithPredicates(kube.If(hasRecords))).
 		Watches(&v1beta2.InstanceManager{}, handler.EnqueueRequestsFromMapFunc(r.nodeOf)).
 		Complete(r)

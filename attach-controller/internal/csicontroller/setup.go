@@ -11,12 +11,12 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/attach-controller/internal/csi"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -73,7 +73,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry pr
 func setUpAttachments(rt *runkit.Runtime, r *reconciler, q *election.Queues) error {
 	w := watches{kube.Mapper{Reader: rt.Client}}
 	return ctrl.NewControllerManagedBy(rt.Manager).Named("csi-attachment").
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(queue.Options(workers)).
 		For(&storagev1.VolumeAttachment{}, builder.WithPredicates(ours(), kube.OnAnyChange[storagev1.VolumeAttachment]())).
 		Watches(&corev1.PersistentVolume{}, w.To(w.ofPersistentVolume),
 			builder.WithPredicates(kube.OnAnyChange[corev1.PersistentVolume]())).
@@ -87,7 +87,7 @@ func setUpAttachments(rt *runkit.Runtime, r *reconciler, q *election.Queues) err
 }
 
 func setUpPersistentVolumes(rt *runkit.Runtime, r *reconciler, q *election.Queues) error {
-	return ctrl.NewControllerManagedBy(rt.Manager).Named("csi-persistent-volume").
+	return ctrl.NewControllerManagedBy(rt.Manager).Named("csi-persistent-volume").WithOptions(queue.Options(1)).
 		For(&corev1.PersistentVolume{}, builder.WithPredicates(held())).
 		Watches(&storagev1.VolumeAttachment{}, kube.Mapper{}.To(persistentVolumeOf), builder.WithPredicates(kube.OnEnd())).
 		WatchesRawSource(q.Source(persistentVolumes, isGoing)).

@@ -9,13 +9,13 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/attach-controller/internal/abandonedcontroller"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 )
@@ -38,7 +38,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	w := watches{kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("volume").
 		For(&v1beta2.Volume{}, builder.WithPredicates(kube.OnDeepChange(volumeFacts))).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+		WithOptions(queue.Options(workers))
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the volume machine: %w", err)
 	}

@@ -13,13 +13,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"drover.dev/drover/attach-controller/internal/podrecovery"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 )
@@ -43,7 +43,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	live := cached
 	live.reader, live.live = rt.Uncached, true
 	r := &reconciler{rt: rt, cached: cached, live: live, memory: cached.memory}
-	b := ctrl.NewControllerManagedBy(rt.Manager).Named("pod-recovery").WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+	b := ctrl.NewControllerManagedBy(rt.Manager).Named("pod-recovery").WithOptions(queue.Options(workers))
 	if err := (watches{mapper: kube.Mapper{Reader: rt.Client}, namespace: rt.Namespace}).add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of pods that lost their volume: %w", err)
 	}

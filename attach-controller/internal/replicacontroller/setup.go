@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -20,6 +19,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 )
@@ -49,7 +49,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("replica").
 		For(&v1beta2.Volume{}, builder.WithPredicates(kube.OnDeepChange(volumeFacts))).
 		WatchesRawSource(source.Channel(r.enqueued, &handler.EnqueueRequestForObject{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+		WithOptions(queue.Options(workers))
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of replicas: %w", err)
 	}

@@ -6,11 +6,11 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 )
@@ -32,7 +32,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("ticket").
 		For(&v1beta2.Volume{}, builder.WithPredicates(kube.OnChange(volumeFacts))).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+		WithOptions(queue.Options(workers))
 	w := watches{kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of tickets: %w", err)

@@ -14,7 +14,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -26,6 +25,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -116,7 +116,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		}
 	})
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("disk").
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(queue.Options(workers)).
 		For(&v1beta2.Node{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, kube.OnChange(ready)))).
 		Watches(&v1beta2.InstanceManager{}, s.mapper.To(ofManager), builder.WithPredicates(kube.OnChange(serviceFacts))).
 		Watches(&v1beta2.Replica{}, s.mapper.To(ofReplica), builder.WithPredicates(kube.OnChange(place))).

@@ -12,13 +12,13 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -44,7 +44,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	s := &keeper{rt: rt, settings: settings, mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	nodes := kube.Mapper{Reader: rt.Client}
 	err = ctrl.NewControllerManagedBy(rt.Manager).Named("disruption").
-		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
+		WithOptions(queue.Options(1)).
 		Watches(&corev1.Node{}, nodes.To(s.aroundNode), builder.WithPredicates(kube.OnChange(cordoned))).
 		Watches(&v1beta2.InstanceManager{}, nodes.To(s.aroundManager), builder.WithPredicates(kube.OnChange(state))).
 		Watches(&v1beta2.InstanceManager{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnDeepChange(content))).

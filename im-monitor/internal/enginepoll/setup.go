@@ -7,7 +7,6 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -16,6 +15,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -51,7 +51,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, connect Connect, options Opt
 		Watches(&v1beta2.Snapshot{}, c.mapper.To(c.ofSnapshot), builder.WithPredicates(snapshotRequested())).
 		Watches(&v1beta2.Backup{}, c.mapper.To(c.ofBackup), builder.WithPredicates(backupRequested())).
 		WatchesRawSource(source.Channel(c.enqueued, &handler.EnqueueRequestForObject{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(queue.Options(workers)).
 		Complete(c)
 	if err != nil {
 		return nil, fmt.Errorf("setting up the engine controller: %w", err)

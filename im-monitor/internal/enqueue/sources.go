@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"drover.dev/drover/shared/queue"
 )
 
 // On is a source for controllers whose keys are not names of objects: what find returns for each object of a kind whose event passes all
@@ -27,7 +29,7 @@ func On[T client.Object, K comparable](c cache.Cache, of T, find func(context.Co
 func Register[K comparable](m manager.Manager, name string, workers int, reconciler reconcile.TypedReconciler[K],
 	sources ...source.TypedSource[K]) error {
 	c, err := controller.NewTyped(name, m, controller.TypedOptions[K]{
-		Reconciler: reconciler, MaxConcurrentReconciles: workers, NeedLeaderElection: ptr.To(true),
+		Reconciler: reconciler, MaxConcurrentReconciles: workers, NeedLeaderElection: ptr.To(true), NewQueue: queue.New[K],
 	})
 	if err != nil {
 		return fmt.Errorf("making controller %s: %w", name, err)

@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -27,6 +26,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -74,7 +74,7 @@ func (s *reconciler) setupRoster() error {
 	r := &roster{reconciler: s}
 	nodes := kube.Mapper{Reader: s.rt.Client}
 	return ctrl.NewControllerManagedBy(s.rt.Manager).Named("instance-manager-roster").
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(queue.Options(workers)).
 		Watches(&corev1.Node{}, nodes.To(enqueue.Name), builder.WithPredicates(kube.OnDeepChange(node.FromKubernetes))).
 		Watches(&v1beta2.Node{}, nodes.To(enqueue.Name), builder.WithPredicates(kube.OnChange(nodeFacts))).
 		Watches(&v1beta2.InstanceManager{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnEnd())).
@@ -85,7 +85,7 @@ func (s *reconciler) setupRoster() error {
 
 func (s *reconciler) setupManagers() error {
 	return ctrl.NewControllerManagedBy(s.rt.Manager).Named("instance-manager").
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(queue.Options(workers)).
 		For(&v1beta2.InstanceManager{}).
 		Watches(&corev1.Pod{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(kube.OnDeepChange(podStatus))).
 		// A v2 pod or CR that ends unblocks its siblings.

@@ -11,13 +11,13 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -47,7 +47,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	}
 	nodes := kube.Mapper{Reader: rt.Client}
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("node").
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(queue.Options(workers)).
 		Watches(&corev1.Node{}, nodes.To(enqueue.Name), builder.WithPredicates(kube.OnDeepChange(node.FromKubernetes))).
 		Watches(&v1beta2.Node{}, nodes.To(enqueue.Name), builder.WithPredicates(kube.OnDeepChange(nodeFacts))).
 		Watches(&v1beta2.InstanceManager{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnChange(node.FromInstanceManager))).

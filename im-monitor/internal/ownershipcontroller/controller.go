@@ -12,12 +12,12 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -47,7 +47,7 @@ func setupKind(ctx context.Context, rt *runkit.Runtime, k kind) error {
 	}
 	s := &reconciler{rt: rt, kind: k, mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	return ctrl.NewControllerManagedBy(rt.Manager).Named(k.name+"-owner").
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(queue.Options(workers)).
 		For(k.object(), builder.WithPredicates(kube.OnChange(k.facts))).
 		Watches(&v1beta2.Node{}, s.mapper.To(s.concerned), builder.WithPredicates(kube.OnChange(service))).
 		Complete(s)

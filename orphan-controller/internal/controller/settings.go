@@ -19,6 +19,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/shared/status"
 )
@@ -41,7 +42,7 @@ func (s *settingReconciler) setUp(manager ctrl.Manager) error {
 		}
 		return false
 	})
-	return ctrl.NewControllerManagedBy(manager).Named("orphan-setting").
+	return ctrl.NewControllerManagedBy(manager).Named("orphan-setting").WithOptions(queue.Options(1)).
 		For(&v1beta2.Setting{}, builder.WithPredicates(ours, predicate.ResourceVersionChangedPredicate{})).Complete(s)
 }
 

@@ -6,12 +6,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/orphan-controller/internal/orphan"
 	"drover.dev/drover/orphan-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -35,7 +35,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, limits orphan.Limits, regist
 	w := watches{Mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}, concurrent: limits.InFlightPerNode}
 	// One worker: deletions in flight are counted, and two workers could both take the last free one.
 	b := ctrl.NewControllerManagedBy(rt.Manager).For(&v1beta2.Orphan{}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 1})
+		WithOptions(queue.Options(1))
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of orphans: %w", err)
 	}

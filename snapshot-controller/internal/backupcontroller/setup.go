@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
@@ -29,11 +29,11 @@ func Setup(ctx context.Context, rt *runkit.Runtime) error {
 	w := watches{Mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("backup").
 		For(&v1beta2.Backup{}).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+		WithOptions(queue.Options(workers))
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of backups: %w", err)
 	}
-	err := ctrl.NewControllerManagedBy(rt.Manager).Named("lastbackup").
+	err := ctrl.NewControllerManagedBy(rt.Manager).Named("lastbackup").WithOptions(queue.Options(1)).
 		For(&v1beta2.Volume{}, ofLast()).
 		Watches(&v1beta2.Backup{}, w.To(finishedOf), changed(endFacts)).
 		Complete(&last{reader: rt.Client, client: rt.Client, namespace: rt.Namespace})

@@ -11,11 +11,11 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -47,9 +47,10 @@ func Hosts(namespace string) []string {
 // Setup registers both controllers. What is to be served is put into the store.
 func Setup(rt *runkit.Runtime, store *Store, validity time.Duration) error {
 	expiry.WithLabelValues().Set(0)
-	anyone := false
+	anyone, standbyToo := false, queue.Options(1)
+	standbyToo.NeedLeaderElection = &anyone
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("webhook-certificate-in-use").
-		WithOptions(controller.Options{NeedLeaderElection: &anyone}).
+		WithOptions(standbyToo).
 		For(&corev1.Secret{}).
 		Complete(&loader{rt: rt, store: store})
 	if err != nil {
@@ -58,7 +59,7 @@ func Setup(rt *runkit.Runtime, store *Store, validity time.Duration) error {
 	one := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 		return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: rt.Namespace, Name: SecretName}}}
 	})
-	err = ctrl.NewControllerManagedBy(rt.Manager).Named("webhook-certificate").
+	err = ctrl.NewControllerManagedBy(rt.Manager).Named("webhook-certificate").WithOptions(queue.Options(1)).
 		For(&corev1.Secret{}).
 		Watches(&admissionv1.MutatingWebhookConfiguration{}, one).
 		Watches(&admissionv1.ValidatingWebhookConfiguration{}, one).

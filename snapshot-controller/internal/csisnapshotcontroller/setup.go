@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/shared/election"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/volumesnapshot"
 	"drover.dev/drover/snapshot-controller/internal/volumecontext"
@@ -58,7 +59,9 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry pr
 		return err
 	}
 	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: kube.Written{Clock: rt.Clock}}
-	c, err := controller.New("csi-snapshot", rt.Manager, controller.Options{Reconciler: r, MaxConcurrentReconciles: workers})
+	o := queue.Options(workers)
+	o.Reconciler = r
+	c, err := controller.New("csi-snapshot", rt.Manager, o)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of VolumeSnapshotContents: %w", err)
 	}

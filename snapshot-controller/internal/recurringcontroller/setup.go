@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/setting"
@@ -25,7 +26,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	}
 	o := observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, clock: rt.Clock}
 	w := watches{Mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
-	err := ctrl.NewControllerManagedBy(rt.Manager).Named("recurringjob").
+	err := ctrl.NewControllerManagedBy(rt.Manager).Named("recurringjob").WithOptions(queue.Options(1)).
 		For(&v1beta2.RecurringJob{}).
 		Watches(&v1beta2.Volume{}, w.ofVolumes(w.lead)).
 		Watches(aClaim(), w.ofClaims(w.lead)).
@@ -37,7 +38,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err != nil {
 		return fmt.Errorf("setting up the controller of recurring jobs: %w", err)
 	}
-	err = ctrl.NewControllerManagedBy(rt.Manager).Named("recurringjob-retention").
+	err = ctrl.NewControllerManagedBy(rt.Manager).Named("recurringjob-retention").WithOptions(queue.Options(1)).
 		Watches(&v1beta2.RecurringJob{}, w.ofJobs()).
 		Watches(&v1beta2.Volume{}, w.ofVolumes(w.retain)).
 		Watches(aClaim(), w.ofClaims(w.retain)).

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -16,6 +15,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/setting"
@@ -50,7 +50,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		WatchesRawSource(source.TypedChannel(enqueues, handler.TypedFuncs[string, ctrl.Request]{
 			GenericFunc: func(_ context.Context, e event.TypedGenericEvent[string], q kube.Queue) { w.Enqueue(q, e.Object) },
 		})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers})
+		WithOptions(queue.Options(workers))
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of snapshots: %w", err)
 	}

@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/pflag"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -38,7 +38,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Register
 	o := observer{cached: rt.Client, live: rt.Uncached, namespace: rt.Namespace, clock: rt.Clock}
 	w := watches{kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	// One worker each: two concurrent reconciles could begin the upgrades of two nodes.
-	one := controller.Options{MaxConcurrentReconciles: 1}
+	one := queue.Options(1)
 	plans := &planReconciler{options: options, observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("data-engine-upgrade-manager").For(&v1beta2.DataEngineUpgradeManager{}).WithOptions(
 		one)
