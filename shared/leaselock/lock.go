@@ -16,6 +16,8 @@ import (
 type Options struct {
 	// Interval is the time between two renewals. An elector that renews more often writes no more often.
 	Interval time.Duration
+	// Rests lets a renewal that comes too early wait until a Retry before it is due: an elector then comes back when it is.
+	Rests bool
 	// Duration is how long the lease must have been unchanged before another process takes it.
 	Duration time.Duration
 	// Watch begins a watch of the lease, which ends with the context; a new one is begun a Retry after it ended. Nil: a standby reads the
@@ -122,14 +124,15 @@ func (l *Lock) Create(ctx context.Context, record resourcelock.LeaderElectionRec
 	return nil
 }
 
-// Update takes, renews or (no holder in the record) releases the lease. A renewal that comes before its time writes nothing; so does the
-// release of a lease that another process holds.
+// Update takes, renews or (no holder in the record) releases the lease. A renewal that comes before its time writes nothing, and waits if
+// Options.Rests. The release of a lease that another process holds writes nothing, either.
 func (l *Lock) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
 	if record.HolderIdentity == "" {
 		return l.release(ctx, record)
 	}
 	began := l.options.Clock.Now()
-	if l.fresh(began) {
+	if left := l.untilDue(began); left > 0 {
+		l.rest(ctx, left)
 		return nil
 	}
 	if err := l.Interface.Update(ctx, l.dated(record, began)); err != nil {
@@ -155,11 +158,28 @@ func (l *Lock) dated(record resourcelock.LeaderElectionRecord, began time.Time) 
 	return record
 }
 
-// fresh reports whether a renewal is not due yet.
-func (l *Lock) fresh(now time.Time) bool {
+// untilDue is the time until a renewal is due.
+func (l *Lock) untilDue(now time.Time) time.Duration {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	return l.holds && now.Sub(l.renewed) < l.options.Interval
+	if !l.holds {
+		return 0
+	}
+	return l.options.Interval - now.Sub(l.renewed)
+}
+
+// rest waits until a Retry before a renewal is due, or until ctx ends. The lease is not touched: what fences its holder does not wait.
+func (l *Lock) rest(ctx context.Context, left time.Duration) {
+	left -= l.options.Retry
+	if !l.options.Rests || left <= 0 {
+		return
+	}
+	timer := l.options.Clock.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C():
+	}
 }
 
 func (l *Lock) took(began time.Time) {

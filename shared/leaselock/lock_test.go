@@ -112,6 +112,43 @@ func TestALeaseIsWrittenOnlyWhenARenewalIsDue(t *testing.T) {
 	require.ErrorIs(t, h.fence.Check(), leaselock.ErrFenced)
 }
 
+// An elector wants to renew the lease each second: it is kept waiting, so that a quiet process sleeps.
+func TestARenewalThatComesTooEarlyWaitsUntilItIsNearlyDue(t *testing.T) {
+	h := newHolder(t, testkit.Namespace(t), "one", nil)
+	h.options.Rests = true
+	h.Lock = leaselock.New(h.Interface, h.options)
+	h.take()
+	first := h.stored().ResourceVersion
+	h.clock.Step(retry)
+	renewed := make(chan error, 1)
+	go func() { renewed <- h.Update(t.Context(), h.record("one")) }()
+	require.Eventually(t, h.clock.HasWaiters, time.Minute, time.Millisecond, "the renewal waits")
+	h.clock.Step(interval - 2*retry - time.Millisecond)
+	require.Empty(t, renewed)
+	h.clock.Step(time.Millisecond)
+	require.NoError(t, <-renewed)
+	require.Equal(t, first, h.stored().ResourceVersion, "the elector comes back a retry later")
+	h.clock.Step(retry)
+	require.NoError(t, h.Update(t.Context(), h.record("one")))
+	require.NotEqual(t, first, h.stored().ResourceVersion)
+}
+
+func TestARenewalThatWaitsEndsWithItsElector(t *testing.T) {
+	h := newHolder(t, testkit.Namespace(t), "one", nil)
+	h.options.Rests = true
+	h.Lock = leaselock.New(h.Interface, h.options)
+	h.take()
+	ctx, stop := context.WithCancel(t.Context())
+	renewed := make(chan error, 1)
+	go func() { renewed <- h.Update(ctx, h.record("one")) }()
+	require.Eventually(t, h.clock.HasWaiters, time.Minute, time.Millisecond, "the renewal waits")
+	stop()
+	require.NoError(t, <-renewed, "the lease is held as long as before")
+	require.NoError(t, h.fence.Check())
+	require.NoError(t, h.Update(t.Context(), h.record("")), "the elector's release")
+	require.Empty(t, *h.stored().Spec.HolderIdentity)
+}
+
 // A leader that was paused finds another holder: it reports it once, is fenced, and leaves the lease alone.
 func TestALeaseOfAnotherHolderIsNeitherReleasedNorKept(t *testing.T) {
 	namespace := testkit.Namespace(t)
