@@ -75,3 +75,28 @@ func TestADrainWaitsForEnginesAndForTheLastReplica(t *testing.T) {
 		evicted(t, ctx, w, node, engine)
 	})
 }
+
+// A25: under a policy for evictions the last replica leaves a cordoned node by itself, although its volume is detached, and the drain goes on.
+func TestADrainUnderAPolicyForEvictionsEndsByItself(t *testing.T) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := fixture(t)
+		set(t, ctx, w, "node-drain-policy", "block-for-eviction-if-contains-last-replica", "block-if-contains-last-replica")
+		name := inUse(t, ctx, w, engine, 1, nil)
+		replicas, err := w.ReplicasOf(ctx, name)
+		require.NoError(t, err)
+		require.Len(t, replicas, 1)
+		left := replicas[0].Spec.NodeID
+		require.NoError(t, w.DropTicket(ctx, name, "csi-pod"))
+		require.NoError(t, w.WaitDetached(ctx, name, patience))
+		cordon(t, ctx, w, left)
+		evicted(t, ctx, w, left, engine)
+		replicas, err = w.ReplicasOf(ctx, name)
+		require.NoError(t, err)
+		require.Len(t, replicas, 1)
+		require.NotEqual(t, left, replicas[0].Spec.NodeID)
+		require.NoError(t, w.WaitDetached(ctx, name, patience))
+		require.NoError(t, w.Attach(ctx, name, replicas[0].Spec.NodeID, patience))
+		unharmed(t, ctx, w, name, 1, "first")
+		require.NoError(t, w.LetGo(ctx, name, patience))
+	})
+}

@@ -44,7 +44,7 @@ var obeyed = map[string][]string{
 	"engine-replica-timeout":                                          {ImMonitor},
 	"kubernetes-cluster-autoscaler-enabled":                           {ImMonitor},
 	"node-down-pod-deletion-policy":                                   {AttachController},
-	"node-drain-policy":                                               {ImMonitor},
+	"node-drain-policy":                                               {ImMonitor, AttachController},
 	"offline-replica-rebuilding":                                      {AttachController},
 	"orphan-auto-deletion":                                            {OrphanController},
 	"orphan-resource-auto-deletion":                                   {OrphanController},

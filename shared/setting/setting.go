@@ -7,11 +7,14 @@ package setting
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -38,7 +41,7 @@ func (c Catalogue[V]) Check(name, value string) error {
 	if !c.Known(name) || strings.TrimSpace(value) == "" {
 		return nil
 	}
-	each, err := split(strings.TrimSpace(value))
+	each, err := Split(strings.TrimSpace(value))
 	if err != nil {
 		return err
 	}
@@ -54,9 +57,9 @@ func (c Catalogue[V]) Check(name, value string) error {
 	return nil
 }
 
-// split reads a value for each data engine: the same for both, or of the form {"v1":"3","v2":"2"}, where what is not
+// Split reads a value for each data engine: the same for both, or of the form {"v1":"3","v2":"2"}, where what is not
 // named has its default.
-func split(value string) (map[string]string, error) {
+func Split(value string) (map[string]string, error) {
 	if !strings.HasPrefix(value, "{") {
 		return map[string]string{v1beta2.DataEngineV1: value, v1beta2.DataEngineV2: value}, nil
 	}
@@ -92,5 +95,34 @@ func Number[V any](least, most int, set func(*V, int)) Reader[V] {
 		}
 		set(v, n)
 		return nil
+	}
+}
+
+// Text puts what a parser makes of the text into a field.
+func Text[V, T any](set func(*V, T), parse func(text string) (T, error)) Reader[V] {
+	return func(v *V, text string) error {
+		parsed, err := parse(text)
+		if err == nil {
+			set(v, parsed)
+		}
+		return err
+	}
+}
+
+// ParseImage reads the reference of an image.
+func ParseImage(text string) (string, error) {
+	if strings.ContainsAny(text, " \t\n;,\"'") || len(text) > 1024 {
+		return "", errors.New("the value is not an image: give one name:tag or name@digest without blanks")
+	}
+	return text, nil
+}
+
+// ParseName reads the name of an object of that kind.
+func ParseName(kind string) func(string) (string, error) {
+	return func(text string) (string, error) {
+		if len(validation.NameIsDNSSubdomain(text, false)) > 0 {
+			return "", fmt.Errorf("%q is not the name of %s", text, kind)
+		}
+		return text, nil
 	}
 }

@@ -35,8 +35,11 @@ func (s *Source[V]) Current(ctx context.Context, dataEngine string) (V, error) {
 			return none, err
 		}
 	}
-	return s.memory.Values(dataEngine), nil
+	return s.InForce(dataEngine), nil
 }
+
+// InForce returns the values that were in force when the Settings were read last.
+func (s *Source[V]) InForce(dataEngine string) V { return s.memory.Values(dataEngine) }
 
 // Refusal reads one Setting; what is returned first is why its value is refused, nil if it is not.
 func (s *Source[V]) Refusal(ctx context.Context, name string) (refused, failed error) {

@@ -124,7 +124,7 @@ func (s *search) nodeRefused(n Node) stage {
 	switch {
 	case !n.Spec.AllowScheduling:
 		return stageNotAllowed
-	case n.Spec.EvictionRequested:
+	case n.Spec.EvictionRequested || n.Status.AutoEvicting:
 		return stageEvicting
 	case n.Spec.UpgradeRequested:
 		return stageUpgrading

@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	sharedsetting "drover.dev/drover/shared/setting"
 )
 
 func oneOf[T any](t *rapid.T, label string, of ...T) T { return rapid.SampledFrom(of).Draw(t, label) }
@@ -77,13 +78,15 @@ func anyWorld(t *rapid.T) World {
 				use(node, anyMode(t))(&w)
 			}
 		}
-		for _, of := range []change{down(node), evicted(node), closed(node), rebuilds(node, 5), gone(node)} {
+		for _, of := range []change{down(node), evicted(node), drained(node), closed(node), rebuilds(node, 5), gone(node)} {
 			if rapid.IntRange(0, 9).Draw(t, "trouble of "+node) == 0 {
 				of(&w)
 			}
 		}
 	}
 	w.Settings.NodeSoftAntiAffinity = rapid.Bool().Draw(t, "soft")
+	w.Settings.DrainPolicy = rapid.SampledFrom([]sharedsetting.DrainPolicy{sharedsetting.BlockIfContainsLastReplica,
+		sharedsetting.BlockForEvictionIfContainsLastReplica, sharedsetting.BlockForEviction}).Draw(t, "policy of drains")
 	anyVolume(t, &w)
 	if rarely(t, "no volume") {
 		w.Volume = nil

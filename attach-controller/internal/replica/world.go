@@ -2,6 +2,7 @@ package replica
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"drover.dev/drover/attach-controller/internal/abandoned"
@@ -9,6 +10,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	sharedsetting "drover.dev/drover/shared/setting"
 )
 
 // World is everything that was read about one volume. Objects are from the cache: they are never modified.
@@ -72,7 +74,7 @@ func (w *World) mode(r *v1beta2.Replica) string {
 
 func (w *World) down(r *v1beta2.Replica) bool { return v1beta2.IsNodeDown(w.Nodes[r.Spec.NodeID]) }
 
-// leaves reports whether a replica's node or disk is to be emptied.
+// leaves reports whether a replica is to leave its node or disk: a person asked for that, or a drain does.
 func (w *World) leaves(r *v1beta2.Replica) bool {
 	n := w.Nodes[r.Spec.NodeID]
 	if n == nil {
@@ -81,8 +83,27 @@ func (w *World) leaves(r *v1beta2.Replica) bool {
 	if n.Spec.EvictionRequested {
 		return true
 	}
-	spec, _, ok := diskOf(n, r.Spec.DiskID)
-	return ok && spec.EvictionRequested
+	if spec, _, ok := diskOf(n, r.Spec.DiskID); ok && spec.EvictionRequested {
+		return true
+	}
+	return w.drained(r, n)
+}
+
+// drained reports whether a replica leaves its node because that is cordoned, by the setting node-drain-policy: each one, or each that may
+// be its volume's last one. Once that was decided it stays so until the node takes pods again: with its successor healthy it is not the
+// last one any more, and is the one that goes.
+func (w *World) drained(r *v1beta2.Replica, n *v1beta2.Node) bool {
+	switch {
+	case !n.Status.AutoEvicting || !w.Settings.DrainPolicy.Evicts() || v1beta2.IsNodeDown(n):
+		return false
+	case w.Settings.DrainPolicy == sharedsetting.BlockForEviction || r.Spec.EvictionRequested:
+		return true
+	}
+	return !slices.ContainsFunc(w.Replicas, func(o *v1beta2.Replica) bool {
+		on := w.Nodes[o.Spec.NodeID]
+		return o.Name != r.Name && v1beta2.IsReplicaHealthy(o) && !v1beta2.IsNodeDown(on) && !on.Status.AutoEvicting &&
+			!v1beta2.IsNodeCordoned(on)
+	})
 }
 
 // diskOf finds a node's disk by its UUID.

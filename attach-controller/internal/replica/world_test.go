@@ -167,6 +167,21 @@ func evicted(node string) change {
 	return func(w *World) { w.Nodes[node].Spec.EvictionRequested = true }
 }
 
+// drained is cordoned, and im-monitor has replicas leave it.
+func drained(node string) change {
+	return func(w *World) {
+		cordoned(node)(w)
+		w.Nodes[node].Status.AutoEvicting = true
+	}
+}
+
+func cordoned(node string) change {
+	return func(w *World) {
+		w.Nodes[node].Status.Conditions = append(w.Nodes[node].Status.Conditions, v1beta2.Condition{Type: v1beta2.NodeSchedulable,
+			Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonKubernetesNodeCordoned})
+	}
+}
+
 // closed takes no new replica, but keeps what it has.
 func closed(nodes string) change {
 	return func(w *World) {

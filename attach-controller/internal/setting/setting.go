@@ -28,6 +28,7 @@ const (
 	AutoDeletePod               = "auto-delete-pod-when-volume-detached-unexpectedly"
 	SparedControllers           = "blacklist-for-auto-delete-pod-when-volume-detached-unexpectedly"
 	NodeDownPodDeletion         = "node-down-pod-deletion-policy"
+	NodeDrainPolicy             = "node-drain-policy"
 )
 
 // Values is the settings of volumes of one data engine.
@@ -64,6 +65,8 @@ type Values struct {
 	SparedControllers []string
 	// NodeDownPolicy is which pods are deleted by force from a down node.
 	NodeDownPolicy NodeDownPolicy
+	// DrainPolicy is which replicas leave a cordoned node by themselves.
+	DrainPolicy setting.DrainPolicy
 }
 
 // Defaults apply if a setting does not exist or is empty.
@@ -72,7 +75,7 @@ func Defaults() Values {
 		AutoSalvage: true, DefaultReplicaCount: 3,
 		ZoneSoftAntiAffinity: true, DiskSoftAntiAffinity: true, ReplenishmentWait: 600 * time.Second, RebuildsPerNode: 5,
 		OverProvisioning: 100, MinimalAvailable: 25, DisableSchedulingOnCordoned: true, SnapshotMaxCount: 250,
-		AutoDeletePod: true, NodeDownPolicy: DoNothing,
+		AutoDeletePod: true, NodeDownPolicy: DoNothing, DrainPolicy: setting.BlockIfContainsLastReplica,
 	}
 }
 
@@ -98,11 +101,6 @@ var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: map[strin
 	DefaultReplicaCount: setting.Number(1, 20, func(v *Values, n int) { v.DefaultReplicaCount = n }),
 	AutoDeletePod:       setting.Boolean(func(v *Values) *bool { return &v.AutoDeletePod }),
 	SparedControllers:   func(v *Values, text string) error { v.SparedControllers = kindsOf(text); return nil },
-	NodeDownPodDeletion: func(v *Values, text string) error {
-		policy, err := parseNodeDownPolicy(text)
-		if err == nil {
-			v.NodeDownPolicy = policy
-		}
-		return err
-	},
+	NodeDownPodDeletion: setting.Text(func(v *Values, p NodeDownPolicy) { v.NodeDownPolicy = p }, parseNodeDownPolicy),
+	NodeDrainPolicy:     setting.Text(func(v *Values, p setting.DrainPolicy) { v.DrainPolicy = p }, setting.ParseDrainPolicy),
 }}

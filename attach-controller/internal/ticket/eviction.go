@@ -18,7 +18,11 @@ func eviction(w World, _ []wish) []wish {
 		}) {
 		return nil
 	}
-	return []wish{w.ofVolume(v1beta2.AttacherEviction, v1beta2.TicketValueAny)}
+	x := w.ofVolume(v1beta2.AttacherEviction, v1beta2.TicketValueAny)
+	if x.node == "" {
+		x.node = w.cordonedPlace(w.tickets()[x.id()].NodeID)
+	}
+	return []wish{x}
 }
 
 // unplaced reports whether the volume wants a replica for which there is no place. The condition of a detached volume follows when there
@@ -37,13 +41,13 @@ func (w World) going(r v1beta2.Replica) bool {
 	return r.DeletionTimestamp != nil && !v1beta2.IsNodeDown(w.Nodes[r.Spec.NodeID])
 }
 
-// evicted reports whether a replica is on a node or disk that is to be emptied.
+// evicted reports whether a replica is on a node or disk that is to be emptied, or is one of those that leave a node that is drained.
 func (w World) evicted(r v1beta2.Replica) bool {
 	node := w.Nodes[r.Spec.NodeID]
 	if node == nil {
 		return false
 	}
-	if node.Spec.EvictionRequested {
+	if node.Spec.EvictionRequested || node.Status.AutoEvicting && r.Spec.EvictionRequested && !v1beta2.IsNodeDown(node) {
 		return true
 	}
 	for name, disk := range node.Status.DiskStatus {

@@ -14,22 +14,35 @@ func (w World) place(current string) string {
 	if at := w.Volume.Spec.NodeID; at != "" && !v1beta2.IsNodeDown(w.Nodes[at]) {
 		return at
 	}
-	if w.candidate(current) {
+	return w.first(current, w.candidate)
+}
+
+// cordonedPlace is the cordoned node where a volume is attached whose replicas are all on nodes that are emptied: the drain waits for the
+// engine, which ends once they have left. Empty: no node can.
+func (w World) cordonedPlace(current string) string { return w.first(current, w.serves) }
+
+// first is the node of now if it is suitable, else the first by name that is; empty: none is.
+func (w World) first(current string, suitable func(name string) bool) string {
+	if suitable(current) {
 		return current
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.Nodes)) {
-		if w.candidate(name) {
+		if suitable(name) {
 			return name
 		}
 	}
 	return ""
 }
 
-// candidate reports whether a node is ready, may take an attachment, and has a replica that can be read.
+// candidate reports whether a node may take an attachment for background work.
 func (w World) candidate(name string) bool {
+	return !v1beta2.IsNodeCordoned(w.Nodes[name]) && w.serves(name)
+}
+
+// serves reports whether a node is ready, is not being upgraded, and has a replica that can be read.
+func (w World) serves(name string) bool {
 	node := w.Nodes[name]
-	if node == nil || node.Spec.UpgradeRequested || v1beta2.IsNodeCordoned(node) ||
-		!conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady) {
+	if node == nil || node.Spec.UpgradeRequested || !conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady) {
 		return false
 	}
 	return slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool {

@@ -168,6 +168,13 @@ func TestEviction(t *testing.T) {
 			[]string{"- " + id + " Done"}},
 		{"no attachment for a replica that is deleted already", basic(node, goingFrom("node-2")), nil},
 		{"a replica that failed has nothing that could leave", basic(node, failed("node-2")), nil},
+		{"one that leaves a node that is drained", basic(drained("node-2", true)), []string{"+ " + id + " @node-1 any"}},
+		{"one that has a copy elsewhere does not leave it", basic(drained("node-2", false)), nil},
+		{"one that left until the node took pods again stays", basic(leaving("node-2")), nil},
+		{"one on a drained node that went down stays", basic(drained("node-2", true), down("node-2")), nil},
+		{"the only one is read on the node itself, although that is cordoned", basic(drained("node-2", true), func(w *World) {
+			w.Replicas = w.Replicas[1:]
+		}), []string{"+ " + id + " @node-2 any"}},
 		{"a faulted volume cannot leave", basic(node, robust(v1beta2.VolumeRobustnessFaulted)), nil},
 	})
 }

@@ -60,6 +60,27 @@ func down(node string) change {
 	return ready(node, v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeGone)
 }
 
+// drained is a node whose replicas leave it because it is cordoned, where they are asked to.
+func drained(node string, leaves bool) change {
+	return func(w *World) {
+		cordon(node)(w)
+		w.Nodes[node].Status.AutoEvicting = true
+		if leaves {
+			leaving(node)(w)
+		}
+	}
+}
+
+func leaving(node string) change {
+	return func(w *World) {
+		for i := range w.Replicas {
+			if w.Replicas[i].Spec.NodeID == node {
+				w.Replicas[i].Spec.EvictionRequested = true
+			}
+		}
+	}
+}
+
 func cordon(node string) change {
 	return func(w *World) {
 		w.Nodes[node].Status.Conditions = append(w.Nodes[node].Status.Conditions, v1beta2.Condition{

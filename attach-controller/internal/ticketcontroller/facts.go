@@ -46,10 +46,11 @@ func engineFacts(e *v1beta2.Engine) ofEngines {
 type ofReplicas struct {
 	node, disk      string
 	failed, healthy bool
+	leaves          bool
 }
 
 func replicaFacts(r *v1beta2.Replica) ofReplicas {
-	return ofReplicas{r.Spec.NodeID, r.Spec.DiskID, r.Spec.FailedAt != "", r.Spec.HealthyAt != ""}
+	return ofReplicas{r.Spec.NodeID, r.Spec.DiskID, r.Spec.FailedAt != "", r.Spec.HealthyAt != "", r.Spec.EvictionRequested}
 }
 
 func shareFacts(m *v1beta2.ShareManager) (node string) { return m.Status.OwnerID }
@@ -76,6 +77,9 @@ func evictionFacts(n *v1beta2.Node) string {
 		return everything
 	}
 	var out []string
+	if n.Status.AutoEvicting {
+		out = append(out, "drained")
+	}
 	for name, disk := range n.Status.DiskStatus {
 		if n.Spec.Disks[name].EvictionRequested {
 			out = append(out, disk.DiskUUID)

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/setting"
 )
 
 // World is the input of one decision about the instance managers of a node.

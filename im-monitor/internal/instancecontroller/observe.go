@@ -8,7 +8,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/instance"
-	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/lookup"
@@ -94,7 +93,7 @@ func (s *base) nodeFacts(ctx context.Context, name string, out *instance.Node) (
 	if err != nil {
 		return nil, err
 	}
-	*out = instance.Node{Name: name, Down: node.IsDown(n), OutOfService: outOfService(kubernetes)}
+	*out = instance.Node{Name: name, Down: v1beta2.IsNodeDown(n), OutOfService: outOfService(kubernetes)}
 	if n != nil {
 		out.Upgrading, out.Loading = n.Spec.UpgradeRequested, n.Status.LoadingDisk()
 		out.OutSince = outSince(n, kubernetes)
@@ -104,7 +103,7 @@ func (s *base) nodeFacts(ctx context.Context, name string, out *instance.Node) (
 
 // outSince is since when a node is down, or a person reports it; zero where no one knows.
 func outSince(n *v1beta2.Node, kubernetes *corev1.Node) time.Time {
-	if node.IsDown(n) {
+	if v1beta2.IsNodeDown(n) {
 		at, _ := time.Parse(time.RFC3339, conditions.Get(n.Status.Conditions, v1beta2.NodeReady).LastTransitionTime)
 		return at
 	}

@@ -14,7 +14,6 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/inventory"
-	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/kube"
@@ -162,7 +161,7 @@ type facts struct {
 }
 
 func nodeFacts(n *v1beta2.Node) facts {
-	return facts{node.IsDown(n), n.Spec.UpgradeRequested, n.Status.LoadingDisk(), disks(n)}
+	return facts{v1beta2.IsNodeDown(n), n.Spec.UpgradeRequested, n.Status.LoadingDisk(), disks(n)}
 }
 
 func disks(n *v1beta2.Node) map[string]string {

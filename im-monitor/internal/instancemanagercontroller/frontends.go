@@ -13,7 +13,6 @@ import (
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
-	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -84,7 +83,7 @@ func (s *reconciler) readTarget(ctx context.Context, w *instancemanager.World, f
 	if err != nil {
 		return err
 	}
-	if own == nil || node.IsDown(own) {
+	if own == nil || v1beta2.IsNodeDown(own) {
 		return nil
 	}
 	f.TargetNode = at.Spec.NodeID

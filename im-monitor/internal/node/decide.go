@@ -43,6 +43,8 @@ type Status struct {
 	Region, Zone string
 	// DisksReady and Storage are those of Disks.
 	DisksReady, Storage string
+	// AutoEvicting: the node is cordoned and up, and the setting node-drain-policy has replicas leave it.
+	AutoEvicting bool
 }
 
 // Types are the conditions of a Node that are written here.
@@ -106,13 +108,13 @@ func (v *Verdict) observe(w World, wanted ...v1beta2.Condition) {
 		status.Zone = w.Kubernetes.Labels[corev1.LabelTopologyZone]
 	}
 	status.DisksReady, status.Storage = Disks(w.Node)
+	status.AutoEvicting = w.Settings.DrainPolicy.Evicts() && !w.Kubernetes.Down() && w.Kubernetes.Cordoned
 	for _, c := range wanted {
 		status.Conditions = conditions.Set(status.Conditions, c, w.Now)
 	}
 	current := w.Node.Status
 	if conditions.Equal(old, status.Conditions) && status.Region == current.Region && status.Zone == current.Zone &&
-		status.DisksReady == current.DisksReady &&
-		status.Storage == current.Storage {
+		status.DisksReady == current.DisksReady && status.Storage == current.Storage && status.AutoEvicting == current.AutoEvicting {
 		return
 	}
 	v.Status = &status

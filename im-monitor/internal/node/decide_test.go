@@ -11,6 +11,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	sharedsetting "drover.dev/drover/shared/setting"
 )
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -121,13 +122,13 @@ func TestReady(t *testing.T) {
 			require.Len(t, v.Events, 1, "a change of readiness is reported once")
 			c.world.Node.Status = v1beta2.NodeStatus{Conditions: v.Status.Conditions, Region: v.Status.Region, Zone: v.Status.Zone,
 				DisksReady: v.Status.DisksReady, Storage: v.Status.Storage}
-			require.Equal(t, c.down, IsDown(c.world.Node))
+			require.Equal(t, c.down, v1beta2.IsNodeDown(c.world.Node))
 			c.world.Now = now.Add(time.Hour)
 			require.Equal(t, Verdict{}, Decide(c.world), "deciding again changes nothing")
 		})
 	}
-	require.True(t, IsDown(nil), "a Node that does not exist is down")
-	require.False(t, IsDown(&v1beta2.Node{}), "one that was not evaluated is not")
+	require.True(t, v1beta2.IsNodeDown(nil), "a Node that does not exist is down")
+	require.False(t, v1beta2.IsNodeDown(&v1beta2.Node{}), "one that was not evaluated is not")
 }
 
 func TestScheduling(t *testing.T) {
@@ -150,6 +151,38 @@ func TestRemoval(t *testing.T) {
 
 func TestAMissingFinalizerIsAdded(t *testing.T) {
 	require.True(t, Decide(world(func(w *World) { w.Node.Finalizers = nil })).AddFinalizer)
+}
+
+// A25: whether replicas leave a node is for attach-controller to act upon.
+func TestReplicasLeaveACordonedNodeThatIsUpByThePolicy(t *testing.T) {
+	under := func(p sharedsetting.DrainPolicy) func(*World) { return func(w *World) { w.Settings.DrainPolicy = p } }
+	leave := func(w *World) { w.Node.Status.AutoEvicting = true }
+	for name, c := range map[string]struct {
+		world World
+		want  bool
+	}{
+		"cordoned, all are to leave":               {world(cordoned, under(sharedsetting.BlockForEviction)), true},
+		"cordoned, last ones are to leave":         {world(cordoned, under(sharedsetting.BlockForEvictionIfContainsLastReplica)), true},
+		"cordoned, under the default":              {world(cordoned, leave), false},
+		"it takes pods again":                      {world(leave, under(sharedsetting.BlockForEviction)), false},
+		"it is down: its replicas are waited for":  {world(cordoned, leave, kubeletSilent, under(sharedsetting.BlockForEviction)), false},
+		"its Kubernetes node is gone":              {world(gone, leave, under(sharedsetting.BlockForEviction)), false},
+		"what Longhorn left there is put right":    {world(leave), false},
+		"it is being deleted, and replicas remain": {world(cordoned, deleting, under(sharedsetting.BlockForEviction)), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := Decide(c.world)
+			require.NotNil(t, v.Status)
+			require.Equal(t, c.want, v.Status.AutoEvicting)
+			now := &c.world.Node.Status
+			now.Conditions, now.Region, now.Zone = v.Status.Conditions, v.Status.Region, v.Status.Zone
+			now.DisksReady, now.Storage = v.Status.DisksReady, v.Status.Storage
+			now.AutoEvicting = !c.want
+			require.NotNil(t, Decide(c.world).Status, "a change of it alone is written")
+			now.AutoEvicting = c.want
+			require.Nil(t, Decide(c.world).Status)
+		})
+	}
 }
 
 func TestZoneStaysKnownWhenTheKubernetesNodeIsGone(t *testing.T) {

@@ -131,14 +131,3 @@ func FromInstanceManager(im *v1beta2.InstanceManager) Manager {
 	out.HasPod = pod != nil && pod.Reason != v1beta2.ReasonPodMissing && pod.Reason != v1beta2.ReasonPodBlocked
 	return out
 }
-
-// IsDown reads from a Longhorn Node what others rely on: Ready is False for one of the two reasons that prove it. A
-// Node that does not exist is down; one that was not evaluated yet is not.
-func IsDown(n *v1beta2.Node) bool {
-	if n == nil {
-		return true
-	}
-	c := conditions.Get(n.Status.Conditions, v1beta2.NodeReady)
-	return c != nil && c.Status == v1beta2.ConditionFalse &&
-		(c.Reason == v1beta2.ReasonKubernetesNodeGone || c.Reason == v1beta2.ReasonKubernetesNodeNotReady)
-}

@@ -11,13 +11,14 @@ type facts struct {
 	Conditions   []v1beta2.Condition
 	Region, Zone string
 	// Disks are the sums, and what the status reports of them.
-	Disks [4]string
+	Disks        [4]string
+	AutoEvicting bool
 }
 
 func nodeFacts(n *v1beta2.Node) facts {
 	ready, storage := node.Disks(n)
 	out := facts{Finalizers: n.Finalizers, Region: n.Status.Region, Zone: n.Status.Zone,
-		Disks: [4]string{ready, storage, n.Status.DisksReady, n.Status.Storage}}
+		Disks: [4]string{ready, storage, n.Status.DisksReady, n.Status.Storage}, AutoEvicting: n.Status.AutoEvicting}
 	for _, c := range n.Status.Conditions {
 		c.LastProbeTime, c.LastTransitionTime = "", ""
 		out.Conditions = append(out.Conditions, c)

@@ -90,6 +90,7 @@ func (s *reconciler) apply(ctx context.Context, w node.World, v node.Verdict) er
 	fields := map[string]any{
 		"conditions": status.ConditionsField(v.Status.Conditions), "region": v.Status.Region, "zone": v.Status.Zone,
 		"disksReady": v.Status.DisksReady, "storage": v.Status.Storage,
+		"autoEvicting": v.Status.AutoEvicting,
 	}
 	if err := status.Apply(ctx, s.rt.Client, w.Node, fieldOwner, fields, status.AtVersion()); err != nil {
 		return client.IgnoreNotFound(err)

@@ -71,7 +71,7 @@ func ifBlockData(o *v1beta2.Orphan, key string) string {
 
 // nodeOf reads a Node, as far as a replica of this name is concerned.
 func nodeOf(n *v1beta2.Node, replica string) *orphan.Node {
-	out := &orphan.Node{Down: nodeDown(n), Deleting: deleting(n), Evicting: n.Spec.EvictionRequested}
+	out := &orphan.Node{Down: v1beta2.IsNodeDown(n), Deleting: deleting(n), Evicting: n.Spec.EvictionRequested}
 	for _, d := range nodedisks.Of(n) {
 		recorded := n.Status.DiskStatus[d.Name]
 		out.Disks = append(out.Disks, orphan.Disk{

@@ -12,7 +12,6 @@ import (
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -107,13 +106,6 @@ func (s *base) place(ctx context.Context, reader client.Reader, key orphan.Key) 
 }
 
 func deleting(o metav1.Object) bool { return o.GetDeletionTimestamp() != nil }
-
-// nodeDown is true on positive evidence only: the Kubernetes node is gone or not ready.
-func nodeDown(n *v1beta2.Node) bool {
-	ready := conditions.Get(n.Status.Conditions, v1beta2.NodeReady)
-	return ready != nil && ready.Status == v1beta2.ConditionFalse &&
-		(ready.Reason == v1beta2.ReasonKubernetesNodeGone || ready.Reason == v1beta2.ReasonKubernetesNodeNotReady)
-}
 
 func inventoryOf(s *inventory.Snapshot, name string) *orphan.Inventory {
 	if s == nil {

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/kube"
@@ -69,7 +68,7 @@ func (k kind) substitute(o client.Object) string {
 func (k kind) facts(o client.Object) [2]string { return [2]string{v1beta2.NodeNameOf(o), k.owner(o)} }
 
 // service reports whether a Node is down, and whether it may stand in for another one.
-func service(n *v1beta2.Node) [2]bool { return [2]bool{node.IsDown(n), serves(n)} }
+func service(n *v1beta2.Node) [2]bool { return [2]bool{v1beta2.IsNodeDown(n), serves(n)} }
 
 // serves reports whether a node may stand in for another one.
 func serves(n *v1beta2.Node) bool {

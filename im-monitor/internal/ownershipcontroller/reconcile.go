@@ -6,7 +6,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/im-monitor/internal/ownership"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
@@ -52,7 +51,7 @@ func (s *reconciler) observe(ctx context.Context, obj client.Object) (ownership.
 	if err != nil {
 		return w, err
 	}
-	if w.Down = node.IsDown(own); !w.Down {
+	if w.Down = v1beta2.IsNodeDown(own); !w.Down {
 		return w, nil
 	}
 	if w.Owner != "" && w.Owner != w.NodeID {

@@ -13,16 +13,16 @@ import (
 func TestTheDocumentedDefaultsAndLimitsAreThoseThatAreRead(t *testing.T) {
 	for _, name := range setting.ObeyedBy(setting.ImMonitor) {
 		doc := documented.Settings()[name]
-		values, problems := Parse(map[string]string{name: doc.Default}, Defaults())
-		require.Empty(t, problems, name)
-		require.Equal(t, Defaults(), values, name)
+		if doc.Default != "" {
+			values := Defaults()
+			require.NoError(t, Catalogue.Readers[name](&values, doc.Default))
+			require.Equal(t, Defaults(), values, name)
+		}
 		for _, value := range doc.Accepted() {
-			_, problems := Parse(map[string]string{name: value}, Defaults())
-			require.Empty(t, problems, "%s: %s", name, value)
+			require.NoError(t, Catalogue.Check(name, value), "%s: %s", name, value)
 		}
 		for _, value := range doc.Refused() {
-			_, problems := Parse(map[string]string{name: value}, Defaults())
-			require.NotEmpty(t, problems, "%s: %s", name, value)
+			require.Error(t, Catalogue.Check(name, value), "%s: %s", name, value)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	metavalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -28,10 +27,10 @@ func parseToleration(item string) (corev1.Toleration, error) {
 	rest, effect, _ := strings.Cut(item, ":")
 	key, value, hasValue := strings.Cut(rest, "=")
 	if problems := validation.IsQualifiedName(key); len(problems) > 0 {
-		return none, fmt.Errorf("has item %q, whose key is not a taint key: give key=value:Effect", item)
+		return none, fmt.Errorf("the value has item %q, whose key is not a taint key: give key=value:Effect", item)
 	}
 	if problems := validation.IsValidLabelValue(value); len(problems) > 0 {
-		return none, fmt.Errorf("has item %q, whose value is not a taint value: give key=value:Effect", item)
+		return none, fmt.Errorf("the value has item %q, whose value is not a taint value: give key=value:Effect", item)
 	}
 	toleration := corev1.Toleration{Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffect(effect)}
 	if hasValue {
@@ -41,7 +40,7 @@ func parseToleration(item string) (corev1.Toleration, error) {
 	case "", corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute:
 		return toleration, nil
 	}
-	return none, fmt.Errorf("has item %q, whose effect is none of NoSchedule, PreferNoSchedule and NoExecute", item)
+	return none, fmt.Errorf("the value has item %q, whose effect is none of NoSchedule, PreferNoSchedule and NoExecute", item)
 }
 
 // parseSelector reads `label:value; label:value`.
@@ -51,7 +50,7 @@ func parseSelector(raw string) (map[string]string, error) {
 		key, value, found := strings.Cut(item, ":")
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		if !found || len(validation.IsQualifiedName(key)) > 0 || len(validation.IsValidLabelValue(value)) > 0 {
-			return nil, fmt.Errorf("has item %q: give label:value", item)
+			return nil, fmt.Errorf("the value has item %q: give label:value", item)
 		}
 		if out == nil {
 			out = map[string]string{}
@@ -59,16 +58,6 @@ func parseSelector(raw string) (map[string]string, error) {
 		out[key] = value
 	}
 	return out, nil
-}
-
-// parseName reads the name of an object of that kind; empty means none.
-func parseName(kind string) func(string) (string, error) {
-	return func(raw string) (string, error) {
-		if raw != "" && len(metavalidation.NameIsDNSSubdomain(raw, false)) > 0 {
-			return "", fmt.Errorf("is not the name of %s", kind)
-		}
-		return raw, nil
-	}
 }
 
 func items(raw string) []string {

@@ -1,13 +1,10 @@
-// Package setting reads the values of Longhorn Settings that im-monitor obeys. It decides what a value means and which
-// one stays in force when a bad one is set; it refuses to know where values come from.
+// Package setting lists the settings that im-monitor obeys, with their meaning and defaults.
 package setting
 
 import (
-	"errors"
-	"fmt"
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
+
+	"drover.dev/drover/shared/setting"
 )
 
 // Names of the Settings that im-monitor reads.
@@ -35,13 +32,20 @@ const (
 	ClusterAutoscaler           = "kubernetes-cluster-autoscaler-enabled"
 )
 
-// Names lists every Setting of this package, in the order in which problems are reported.
-func Names() []string {
-	return []string{DefaultInstanceManagerImage, V1DataEngine, V2DataEngine, TaintToleration, PriorityClass,
-		RegistrySecret, NodeSelector, DisableSchedulingOnCordoned, EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency,
-		UblkQueueDepth, UblkNumberOfQueue,
-		IOQueues, MinimalAvailable, OverProvisioning, CleanUpSystemSnapshots, DisablePurge, PurgesPerNode, NodeDrainPolicy,
-		ClusterAutoscaler}
+// Engine is what v1 engines are started with.
+type Engine struct {
+	// ReplicaTimeout is how many seconds a replica may be silent, FileSyncTimeout how many a file transfer may take.
+	ReplicaTimeout, FileSyncTimeout int
+	// RebuildConcurrency is how many files of one replica are rebuilt at a time; never 0, with which an engine exits.
+	RebuildConcurrency int
+}
+
+// Frontend is what v2 frontends are started with that name nothing of their own.
+type Frontend struct {
+	// UblkQueueDepth and UblkNumberOfQueue are those of a ublk device.
+	UblkQueueDepth, UblkNumberOfQueue int
+	// IOQueues is how many NVMe connections carry I/O; 0 leaves it to the kernel.
+	IOQueues int
 }
 
 // Values are the settings in force.
@@ -71,109 +75,47 @@ type Values struct {
 	PurgesPerNode                        int
 	// DrainPolicy reports how long a cordoned node's instance managers keep drains waiting. ClusterAutoscaler lets each node be evaluated
 	// like a cordoned one.
-	DrainPolicy       DrainPolicy
+	DrainPolicy       setting.DrainPolicy
 	ClusterAutoscaler bool
 }
 
 // Defaults are the values in force where nothing is set.
 func Defaults() Values {
-	return Values{V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: minimalAvailable.byDefault,
-		OverProvisioning:       overProvisioning.byDefault,
-		CleanUpSystemSnapshots: true, PurgesPerNode: purgesPerNode.byDefault, DrainPolicy: BlockIfContainsLastReplica,
-		Engine: Engine{ReplicaTimeout: replicaTimeout.byDefault, FileSyncTimeout: fileSyncTimeout.byDefault,
-			RebuildConcurrency: rebuildConcurrency.byDefault},
-		Frontend: Frontend{UblkQueueDepth: ublkQueueDepth.byDefault, UblkNumberOfQueue: ublkNumberOfQueue.byDefault,
-			IOQueues: ioQueues.byDefault}}
+	return Values{V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: 25, OverProvisioning: 100,
+		CleanUpSystemSnapshots: true, PurgesPerNode: 5, DrainPolicy: setting.BlockIfContainsLastReplica,
+		Engine:   Engine{ReplicaTimeout: 8, FileSyncTimeout: 30, RebuildConcurrency: 1},
+		Frontend: Frontend{UblkQueueDepth: 128, UblkNumberOfQueue: 1}}
 }
 
-// Problem is one bad value. The value that was in force before stays in force.
-type Problem struct {
-	// Setting is the Setting's name; Value is what was refused.
-	Setting, Value string
-	// Err reports what is wrong with it and what would be right.
-	Err error
-}
+// Catalogue reads them, for each data engine.
+var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: map[string]setting.Reader[Values]{
+	DefaultInstanceManagerImage: setting.Text(func(v *Values, s string) { v.Image = s }, setting.ParseImage),
+	V1DataEngine:                setting.Boolean(func(v *Values) *bool { return &v.V1 }),
+	V2DataEngine:                setting.Boolean(func(v *Values) *bool { return &v.V2 }),
+	TaintToleration:             setting.Text(func(v *Values, t []corev1.Toleration) { v.Tolerations = t }, parseTolerations),
+	PriorityClass:               setting.Text(func(v *Values, s string) { v.PriorityClass = s }, setting.ParseName("a PriorityClass")),
+	RegistrySecret:              setting.Text(func(v *Values, s string) { v.RegistrySecret = s }, setting.ParseName("a Secret")),
+	NodeSelector:                setting.Text(func(v *Values, s map[string]string) { v.NodeSelector = s }, parseSelector),
+	DisableSchedulingOnCordoned: setting.Boolean(func(v *Values) *bool { return &v.DisableSchedulingOnCordoned }),
+	EngineReplicaTimeout:        setting.Number(8, 30, func(v *Values, n int) { v.Engine.ReplicaTimeout = n }),
+	FileSyncTimeout:             setting.Number(5, 120, func(v *Values, n int) { v.Engine.FileSyncTimeout = n }),
+	RebuildConcurrency:          setting.Number(1, 5, func(v *Values, n int) { v.Engine.RebuildConcurrency = n }),
+	UblkQueueDepth:              setting.Number(1, 4096, func(v *Values, n int) { v.Frontend.UblkQueueDepth = n }),
+	UblkNumberOfQueue:           setting.Number(1, 128, func(v *Values, n int) { v.Frontend.UblkNumberOfQueue = n }),
+	IOQueues:                    setting.Number(0, 128, func(v *Values, n int) { v.Frontend.IOQueues = n }),
+	MinimalAvailable:            setting.Number(0, 100, func(v *Values, n int) { v.MinimalAvailable = n }),
+	OverProvisioning:            setting.Number(0, setting.MostOverProvisioning, func(v *Values, n int) { v.OverProvisioning = n }),
+	CleanUpSystemSnapshots:      setting.Boolean(func(v *Values) *bool { return &v.CleanUpSystemSnapshots }),
+	DisablePurge:                setting.Boolean(func(v *Values) *bool { return &v.DisablePurge }),
+	PurgesPerNode:               setting.Number(0, setting.MostPurgesPerNode, func(v *Values, n int) { v.PurgesPerNode = n }),
+	NodeDrainPolicy:             setting.Text(func(v *Values, p setting.DrainPolicy) { v.DrainPolicy = p }, setting.ParseDrainPolicy),
+	ClusterAutoscaler:           setting.Boolean(func(v *Values) *bool { return &v.ClusterAutoscaler }),
+}}
 
-// Parse converts raw values (absent or empty means the default) into those in force. Where a raw value is bad, that of
-// last is kept.
-func Parse(raw map[string]string, last Values) (Values, []Problem) {
-	values := last
-	var problems []Problem
-	for _, name := range Names() {
-		if err := setters[name](&values, strings.TrimSpace(raw[name])); err != nil {
-			problems = append(problems, Problem{Setting: name, Value: raw[name], Err: err})
-		}
-	}
-	return values, problems
-}
-
-// setters put one value in force, or leave values untouched and return why not.
-var setters = map[string]func(values *Values, raw string) error{
-	DefaultInstanceManagerImage: func(v *Values, raw string) error { return assign(&v.Image, raw, parseImage) },
-	V1DataEngine:                func(v *Values, raw string) error { return assign(&v.V1, raw, parseBool(Defaults().V1)) },
-	V2DataEngine:                func(v *Values, raw string) error { return assign(&v.V2, raw, parseBool(Defaults().V2)) },
-	TaintToleration:             func(v *Values, raw string) error { return assign(&v.Tolerations, raw, parseTolerations) },
-	PriorityClass:               func(v *Values, raw string) error { return assign(&v.PriorityClass, raw, parseName("a PriorityClass")) },
-	RegistrySecret:              func(v *Values, raw string) error { return assign(&v.RegistrySecret, raw, parseName("a Secret")) },
-	NodeSelector:                func(v *Values, raw string) error { return assign(&v.NodeSelector, raw, parseSelector) },
-	DisableSchedulingOnCordoned: func(v *Values, raw string) error {
-		return assign(&v.DisableSchedulingOnCordoned, raw, parseBool(Defaults().DisableSchedulingOnCordoned))
-	},
-	EngineReplicaTimeout: func(v *Values, raw string) error { return assign(&v.Engine.ReplicaTimeout, raw, replicaTimeout.parse) },
-	FileSyncTimeout: func(v *Values, raw string) error {
-		return assign(&v.Engine.FileSyncTimeout, raw, fileSyncTimeout.parse)
-	},
-	MinimalAvailable: func(v *Values, raw string) error { return assign(&v.MinimalAvailable, raw, minimalAvailable.parse) },
-	OverProvisioning: func(v *Values, raw string) error { return assign(&v.OverProvisioning, raw, overProvisioning.parse) },
-	CleanUpSystemSnapshots: func(v *Values, raw string) error {
-		return assign(&v.CleanUpSystemSnapshots, raw, parseBool(Defaults().CleanUpSystemSnapshots))
-	},
-	DisablePurge: func(v *Values, raw string) error {
-		return assign(&v.DisablePurge, raw, parseBool(Defaults().DisablePurge))
-	},
-	PurgesPerNode:   func(v *Values, raw string) error { return assign(&v.PurgesPerNode, raw, purgesPerNode.parse) },
-	NodeDrainPolicy: func(v *Values, raw string) error { return assign(&v.DrainPolicy, raw, parseDrainPolicy) },
-	ClusterAutoscaler: func(v *Values, raw string) error {
-		return assign(&v.ClusterAutoscaler, raw, parseBool(Defaults().ClusterAutoscaler))
-	},
-	RebuildConcurrency: func(v *Values, raw string) error {
-		return assign(&v.Engine.RebuildConcurrency, raw, rebuildConcurrency.parse)
-	},
-	UblkQueueDepth: func(v *Values, raw string) error {
-		return assign(&v.Frontend.UblkQueueDepth, raw, ublkQueueDepth.parse)
-	},
-	UblkNumberOfQueue: func(v *Values, raw string) error {
-		return assign(&v.Frontend.UblkNumberOfQueue, raw, ublkNumberOfQueue.parse)
-	},
-	IOQueues: func(v *Values, raw string) error { return assign(&v.Frontend.IOQueues, raw, ioQueues.parse) },
-}
-
-func assign[T any](target *T, raw string, parse func(string) (T, error)) error {
-	parsed, err := parse(raw)
-	if err != nil {
-		return err
-	}
-	*target = parsed
-	return nil
-}
-
-func parseImage(raw string) (string, error) {
-	if strings.ContainsAny(raw, " \t\n;,\"'") || len(raw) > 1024 {
-		return "", errors.New("is not an image reference: give one name:tag or name@digest without blanks")
-	}
-	return raw, nil
-}
-
-func parseBool(byDefault bool) func(string) (bool, error) {
-	return func(raw string) (bool, error) {
-		switch raw {
-		case "":
-			return byDefault, nil
-		case "true":
-			return true, nil
-		case "false":
-			return false, nil
-		}
-		return false, fmt.Errorf("is %q: give true or false", raw)
-	}
+// Merge takes each setting from the values of the data engine that it is for: what is about v2 alone from those of v2, all else from those
+// of v1.
+func Merge(v1, v2 Values) Values {
+	out := v1
+	out.V2, out.Frontend, out.MinimalAvailable, out.OverProvisioning = v2.V2, v2.Frontend, v2.MinimalAvailable, v2.OverProvisioning
+	return out
 }

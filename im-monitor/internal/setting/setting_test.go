@@ -1,16 +1,16 @@
 package setting
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
+	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/setting"
 )
 
-func TestParse(t *testing.T) {
+func TestValues(t *testing.T) {
 	with := func(change func(*Values)) Values {
 		v := Defaults()
 		change(&v)
@@ -57,35 +57,51 @@ func TestParse(t *testing.T) {
 		{"with no rebuilds at a time an engine exits",
 			map[string]string{RebuildConcurrency: "0", EngineReplicaTimeout: "31", FileSyncTimeout: "{"}, Defaults(),
 			[]string{EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency}},
+		{"a switch for each data engine counts for the one that it is about", map[string]string{DisablePurge: `{"v1":"true","v2":"false"}`,
+			V2DataEngine: `{"v1":"false","v2":"true"}`}, with(func(v *Values) { v.DisablePurge, v.V2 = true, true }), nil},
+		{"there is no third data engine", map[string]string{RebuildConcurrency: `{"v3":"3"}`}, Defaults(), []string{RebuildConcurrency}},
+		{"what a drain waits for", map[string]string{NodeDrainPolicy: "block-for-eviction"},
+			with(func(v *Values) { v.DrainPolicy = setting.BlockForEviction }), nil},
+		{"another policy of drains is refused", map[string]string{NodeDrainPolicy: "never"}, Defaults(), []string{NodeDrainPolicy}},
 		{"one bad value does not keep the others out", map[string]string{V2DataEngine: "maybe", PriorityClass: "high"},
 			with(func(v *Values) { v.PriorityClass = "high" }), []string{V2DataEngine}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			got, problems := Parse(c.raw, Defaults())
+			got, refused := read(setting.Remember(Catalogue), c.raw)
 			require.Equal(t, c.want, got)
-			var refused []string
-			for _, p := range problems {
-				require.Error(t, p.Err)
-				refused = append(refused, p.Setting)
-			}
 			require.Equal(t, c.refused, refused)
 		})
 	}
 }
 
 func TestABadValueKeepsTheLastGoodOne(t *testing.T) {
-	last, problems := Parse(map[string]string{V2DataEngine: "true", DefaultInstanceManagerImage: "im:1"}, Defaults())
-	require.Empty(t, problems)
-	now, problems := Parse(map[string]string{V2DataEngine: "ture", DefaultInstanceManagerImage: "im:2"}, last)
-	require.Len(t, problems, 1)
+	memory := setting.Remember(Catalogue)
+	_, refused := read(memory, map[string]string{V2DataEngine: "true", DefaultInstanceManagerImage: "im:1"})
+	require.Empty(t, refused)
+	now, refused := read(memory, map[string]string{V2DataEngine: "ture", DefaultInstanceManagerImage: "im:2"})
+	require.Equal(t, []string{V2DataEngine}, refused)
 	require.True(t, now.V2, "the last good value stays in force")
 	require.Equal(t, "im:2", now.Image, "other settings follow")
-	back, problems := Parse(map[string]string{}, now)
-	require.Empty(t, problems)
+	back, refused := read(memory, nil)
+	require.Empty(t, refused)
 	require.Equal(t, Defaults(), back, "a removed setting falls back to its default")
 }
 
 func TestTheTableOfObeyedSettingsNamesThese(t *testing.T) {
-	require.Equal(t, setting.ObeyedBy(setting.ImMonitor), slices.Sorted(slices.Values(Names())))
+	require.Equal(t, setting.ObeyedBy(setting.ImMonitor), Catalogue.Names())
+}
+
+// read has the settings of these values read, and all others absent. It returns what is in force, and whose value was refused.
+func read(memory *setting.Memory[Values], values map[string]string) (inForce Values, refused []string) {
+	for _, name := range Catalogue.Names() {
+		var value *string
+		if text, ok := values[name]; ok {
+			value = &text
+		}
+		if _, err := memory.Set(name, value); err != nil {
+			refused = append(refused, name)
+		}
+	}
+	return Merge(memory.Values(v1beta2.DataEngineV1), memory.Values(v1beta2.DataEngineV2)), refused
 }

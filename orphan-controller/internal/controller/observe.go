@@ -22,7 +22,7 @@ type observer struct {
 	cached, live client.Reader
 	namespace    string
 	clock        clock.PassiveClock
-	settings     *setting.Memory
+	settings     setting.Memory
 	approvals    *approvals
 	limits       orphan.Limits
 }
@@ -196,15 +196,11 @@ func (o observer) readSettings(ctx context.Context, reader source, w *orphan.Wor
 			value[i] = &found.Value
 		}
 	}
-	w.Settings = settingsOf(o.settings.Read(value[0], value[1]), w.Orphan.Spec.DataEngine)
+	w.Settings = settingsOf(o.settings.Read(value[0], value[1], w.Orphan.Spec.DataEngine))
 	return nil
 }
 
-func settingsOf(v setting.Values, dataEngine string) orphan.Settings {
-	grace := v.GracePeriods.V1
-	if dataEngine == v1beta2.DataEngineV2 {
-		grace = v.GracePeriods.V2
-	}
+func settingsOf(v setting.Values) orphan.Settings {
 	state := func(on bool) orphan.AutoDeletion {
 		switch {
 		case !v.Known:
@@ -214,5 +210,5 @@ func settingsOf(v setting.Values, dataEngine string) orphan.Settings {
 		}
 		return orphan.Off
 	}
-	return orphan.Settings{Instance: state(v.Items.Instance), ReplicaData: state(v.Items.ReplicaData), GracePeriod: grace}
+	return orphan.Settings{Instance: state(v.Items.Instance), ReplicaData: state(v.Items.ReplicaData), GracePeriod: v.GracePeriod}
 }

@@ -63,7 +63,7 @@ func (s *settingReconciler) Reconcile(ctx context.Context, request ctrl.Request)
 func (s *settingReconciler) check(ctx context.Context, name string, found *v1beta2.Setting) error {
 	var bad error
 	if found != nil {
-		bad = setting.Check(name, found.Value)
+		bad = setting.Catalogue.Check(name, found.Value)
 	}
 	if found != nil && name != setting.OldAutoDeletion {
 		if err := s.report(ctx, found, bad, func(why error) events.Event { return settingInvalidEvent(name, why) }); err != nil {

@@ -28,7 +28,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, limits orphan.Limits, regist
 	r := &reconciler{
 		observer: observer{
 			cached: rt.Client, live: rt.Uncached, namespace: rt.Namespace, clock: rt.Clock,
-			settings: &setting.Memory{}, approvals: newApprovals(rt.Clock), limits: limits,
+			settings: setting.Remember(), approvals: newApprovals(rt.Clock), limits: limits,
 		},
 		client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock,
 	}

@@ -10,19 +10,19 @@ import (
 
 // docs/settings.md lists the defaults and limits that this binary reads.
 func TestTheDocumentedDefaultsAndLimitsAreThoseThatAreRead(t *testing.T) {
-	grace := documented.Settings()[GracePeriod]
-	byDefault, err := ParseGracePeriods(grace.Default)
-	require.NoError(t, err)
-	require.Equal(t, GracePeriods{V1: DefaultGracePeriod, V2: DefaultGracePeriod}, byDefault)
-	for _, value := range grace.Accepted() {
-		_, err := ParseGracePeriods(value)
-		require.NoError(t, err, value)
+	for _, name := range Catalogue.Names() {
+		doc := documented.Settings()[name]
+		values := Catalogue.Defaults()
+		require.NoError(t, Catalogue.Check(name, doc.Default))
+		if doc.Default != "" {
+			require.NoError(t, Catalogue.Readers[name](&values, doc.Default))
+		}
+		require.Equal(t, Catalogue.Defaults(), values, name)
+		for _, value := range doc.Accepted() {
+			require.NoError(t, Catalogue.Check(name, value), "%s: %s", name, value)
+		}
+		for _, value := range doc.Refused() {
+			require.Error(t, Catalogue.Check(name, value), "%s: %s", name, value)
+		}
 	}
-	for _, value := range grace.Refused() {
-		_, err := ParseGracePeriods(value)
-		require.Error(t, err, value)
-	}
-	off, err := ParseItems(documented.Settings()[AutoDeletion].Default)
-	require.NoError(t, err)
-	require.Equal(t, Items{}, off)
 }

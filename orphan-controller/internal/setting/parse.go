@@ -1,12 +1,13 @@
 package setting
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
+
+	"drover.dev/drover/shared/setting"
 )
 
 // Names of the settings.
@@ -78,33 +79,9 @@ func ParseItems(value string) (Items, error) {
 	return items, nil
 }
 
-// GracePeriods is the grace period of each data engine.
-type GracePeriods struct{ V1, V2 time.Duration }
-
-// ParseGracePeriods reads the value of GracePeriod: whole seconds, not negative, or such a number for each data engine,
-// {"v1":"300","v2":"600"}; empty, and what is not named, means the default.
-func ParseGracePeriods(value string) (GracePeriods, error) {
-	each, err := perDataEngine(value)
-	if err != nil {
-		return GracePeriods{}, err
-	}
-	v1, err := parseSeconds(each.V1)
-	if err != nil {
-		return GracePeriods{}, err
-	}
-	v2, err := parseSeconds(each.V2)
-	if err != nil {
-		return GracePeriods{}, err
-	}
-	return GracePeriods{V1: v1, V2: v2}, nil
-}
-
+// parseSeconds reads the value of GracePeriod for one data engine: whole seconds, not negative.
 func parseSeconds(value string) (time.Duration, error) {
-	value = strings.TrimSpace(value)
-	if value == "" {
-		return DefaultGracePeriod, nil
-	}
-	seconds, err := strconv.ParseInt(value, 10, 64)
+	seconds, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("%q is not a whole number of seconds, such as 300", truncate(value))
 	}
@@ -112,26 +89,6 @@ func parseSeconds(value string) (time.Duration, error) {
 		return 0, fmt.Errorf("%d seconds is out of range: give 0 to %d", seconds, int64(maxGracePeriod/time.Second))
 	}
 	return time.Duration(seconds) * time.Second, nil
-}
-
-// engineValues is a setting's value for each data engine.
-type engineValues struct {
-	V1 string `json:"v1"`
-	V2 string `json:"v2"`
-}
-
-// perDataEngine reads a value that is the same for both data engines, or a JSON object of one for each.
-func perDataEngine(value string) (engineValues, error) {
-	if !strings.HasPrefix(strings.TrimSpace(value), "{") {
-		return engineValues{V1: value, V2: value}, nil
-	}
-	var each engineValues
-	decoder := json.NewDecoder(strings.NewReader(value))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&each); err != nil || decoder.More() {
-		return engineValues{}, fmt.Errorf(`%q is not a value for each data engine, such as {"v1":"300","v2":"600"}`, truncate(value))
-	}
-	return each, nil
 }
 
 // Merge returns the value that AutoDeletion must have so that OldAutoDeletion can go: the items of the present value
@@ -158,12 +115,12 @@ func Merge(old string, present *string) (value string, changed bool, err error) 
 
 // parseOld reads the old switch; of one for each data engine, true in either turns it on.
 func parseOld(value string) (bool, error) {
-	each, err := perDataEngine(value)
+	each, err := setting.Split(strings.TrimSpace(value))
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", OldAutoDeletion, err)
 	}
 	on := false
-	for _, v := range []string{each.V1, each.V2} {
+	for _, v := range each {
 		switch strings.TrimSpace(v) {
 		case "true":
 			on = true

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/setting"
 )
 
@@ -59,25 +60,27 @@ func TestParseGracePeriod(t *testing.T) {
 		"a unit is refused":                    {value: "5m", err: "whole number of seconds"},
 		"a fraction is refused":                {value: "1.5", err: "whole number of seconds"},
 		"too large for a duration is refused":  {value: "9223372036854775807", err: "out of range"},
-		"an unknown data engine is refused":    {value: `{"v3":"7"}`, err: "for each data engine"},
-		"broken JSON is refused":               {value: `{"v1":`, err: "for each data engine"},
-		"more after the JSON is refused":       {value: `{"v1":"7"} {}`, err: "for each data engine"},
+		"an unknown data engine is refused":    {value: `{"v3":"7"}`, err: "unknown data engine"},
+		"broken JSON is refused":               {value: `{"v1":`, err: "not of the form"},
+		"more after the JSON is refused":       {value: `{"v1":"7"} {}`, err: "not of the form"},
 		"too large for a number is refused":    {value: "92233720368547758070", err: "whole number of seconds"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := ParseGracePeriods(c.value)
+			err := Catalogue.Check(GracePeriod, c.value)
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, GracePeriods{V1: c.want, V2: c.want}, got)
+			for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+				require.Equal(t, c.want, Remember().Read(nil, &c.value, engine).GracePeriod)
+			}
 		})
 	}
 	t.Run("one for each data engine; what is not named has the default", func(t *testing.T) {
-		got, err := ParseGracePeriods(`{"v2":"7"}`)
-		require.NoError(t, err)
-		require.Equal(t, GracePeriods{V1: DefaultGracePeriod, V2: 7 * time.Second}, got)
+		each := `{"v2":"7"}`
+		require.Equal(t, DefaultGracePeriod, Remember().Read(nil, &each, v1beta2.DataEngineV1).GracePeriod)
+		require.Equal(t, 7*time.Second, Remember().Read(nil, &each, v1beta2.DataEngineV2).GracePeriod)
 	})
 }
 
@@ -122,21 +125,25 @@ func TestMerge(t *testing.T) {
 }
 
 func TestTheRunningProcessKeepsItsLastGoodValue(t *testing.T) {
+	const engine = v1beta2.DataEngineV1
 	good, bad, grace, badGrace := "instance", "instance;", "7", "soon"
-	var m Memory
-	require.Equal(t, Values{Items: Items{Instance: true}, GracePeriods: GracePeriods{7 * time.Second, 7 * time.Second}, Known: true},
-		m.Read(&good, &grace))
-	require.Equal(t, Values{Items: Items{Instance: true}, GracePeriods: GracePeriods{7 * time.Second, 7 * time.Second}, Known: true},
-		m.Read(&bad, &badGrace))
+	m := Remember()
+	want := Values{Items: Items{Instance: true}, GracePeriod: 7 * time.Second, Known: true}
+	require.Equal(t, want, m.Read(&good, &grace, engine))
+	require.Equal(t, want, m.Read(&bad, &badGrace, engine))
 
+	off := Values{GracePeriod: DefaultGracePeriod}
 	t.Run("after a restart automatic deletion is off", func(t *testing.T) {
-		var m Memory
-		require.Equal(t, Values{GracePeriods: GracePeriods{DefaultGracePeriod, DefaultGracePeriod}}, m.Read(&bad, &grace))
-		require.Equal(t, Values{GracePeriods: GracePeriods{DefaultGracePeriod, DefaultGracePeriod}}, new(Memory).Read(&good, &badGrace))
+		require.Equal(t, off, Remember().Read(&bad, &grace, engine))
+		require.Equal(t, off, Remember().Read(&good, &badGrace, engine))
+	})
+	t.Run("until the value is corrected", func(t *testing.T) {
+		m := Remember()
+		require.Equal(t, off, m.Read(&bad, &grace, engine))
+		require.Equal(t, want, m.Read(&good, &grace, engine))
 	})
 	t.Run("a setting that does not exist has its default", func(t *testing.T) {
-		require.Equal(t, Values{GracePeriods: GracePeriods{DefaultGracePeriod, DefaultGracePeriod}, Known: true},
-			new(Memory).Read(nil, nil))
+		require.Equal(t, Values{GracePeriod: DefaultGracePeriod, Known: true}, Remember().Read(nil, nil, engine))
 	})
 }
 
@@ -151,12 +158,14 @@ func TestAnyValueIsReadOrRefused(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, items, again)
 		}
-		if grace, err := ParseGracePeriods(value); err == nil {
-			require.GreaterOrEqual(t, min(grace.V1, grace.V2), time.Duration(0))
+		for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+			v := Remember().Read(nil, &value, engine)
+			require.GreaterOrEqual(t, v.GracePeriod, time.Duration(0))
+			require.Equal(t, Catalogue.Check(GracePeriod, value) == nil, v.Known)
 		}
 	})
 }
 
 func TestTheTableOfObeyedSettingsNamesThese(t *testing.T) {
-	require.ElementsMatch(t, setting.ObeyedBy(setting.OrphanController), []string{AutoDeletion, GracePeriod, OldAutoDeletion})
+	require.ElementsMatch(t, setting.ObeyedBy(setting.OrphanController), append(Catalogue.Names(), OldAutoDeletion))
 }

@@ -93,8 +93,9 @@ func snapshotContracts() []ConditionContract {
 func backupContracts() []ConditionContract {
 	return []ConditionContract{
 		{Kind: "Backup", Type: BackupApproved, Writer: "snapshot-controller", Means: "take it",
-			True:  []string{ReasonReady},
-			False: []string{ReasonWaitingForAttach, ReasonSnapshotNotReady, ReasonTargetUnavailable, ReasonVolumeNotFound}},
+			True: []string{ReasonReady},
+			False: []string{ReasonWaitingForAttach, ReasonSnapshotNotReady, ReasonTargetUnavailable, ReasonVolumeNotFound,
+				ReasonFailed}},
 		{Kind: "BackupTarget", Type: BackupTargetAvailable, Writer: "im-monitor", Means: "an engine could copy there",
 			True: []string{ReasonReached}, False: []string{ReasonRefused}},
 		{Kind: "RecurringJob", Type: RecurringJobReady, Writer: "snapshot-controller",

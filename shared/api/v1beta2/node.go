@@ -46,7 +46,7 @@ type NodeStatus struct {
 	// +nullable
 	// +optional
 	AbandonedInstances map[string]AbandonedInstance `json:"abandonedInstances,omitempty"`
-	// Whether replicas leave the node because it is being drained. Written by Longhorn; absent means false.
+	// Whether replicas leave the node because it is cordoned, by the setting node-drain-policy. Written by im-monitor; absent means false.
 	// +optional
 	AutoEvicting bool `json:"autoEvicting,omitempty"`
 	// What people and peer controllers need to know; Ready=False with reason KubernetesNodeGone or KubernetesNodeNotReady

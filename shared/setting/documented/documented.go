@@ -80,7 +80,7 @@ func pods() map[string]Setting {
 			Meaning: "whose pods are deleted by force from a node that is down"},
 		"node-drain-policy": {Default: "block-if-contains-last-replica", Values: "always-allow, allow-if-replica-is-stopped, " +
 			"block-if-contains-last-replica, block-for-eviction-if-contains-last-replica, block-for-eviction",
-			Meaning: "what a drain waits for: [draining](draining.md)"},
+			Meaning: "what a drain waits for, and whether replicas leave a cordoned node: [draining](draining.md)"},
 		"kubernetes-cluster-autoscaler-enabled": {Default: "false", Values: boolean,
 			Meaning: "instance managers of any node are treated like those of a cordoned one, so that the autoscaler may remove the node"},
 	}

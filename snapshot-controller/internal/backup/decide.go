@@ -14,6 +14,8 @@ func Decide(w World) Verdict {
 	switch {
 	case w.deleting():
 		return w.end()
+	case w.failed():
+		return w.wait(v1beta2.ReasonFailed, "The copy failed; status.error has the engine's answer. Create another Backup.")
 	case w.Backup.Spec.SnapshotName == "" || v1beta2.IsBackupEnded(w.Backup):
 		return w.done("Ended", "Nothing is to be done for it.")
 	case w.unrepaired():
@@ -30,6 +32,11 @@ func Decide(w World) Verdict {
 		return v
 	}
 	return w.attach()
+}
+
+// failed reports whether the backup ended in error and its condition still reports that it may be taken, which kubectl shows as WHY.
+func (w World) failed() bool {
+	return w.Backup.Status.State == v1beta2.BackupError && conditions.IsTrue(w.Backup.Status.Conditions, v1beta2.BackupApproved)
 }
 
 // rules are what stands against the backup, however long the volume is attached; the first that speaks wins.

@@ -73,9 +73,13 @@ func TestDecide(t *testing.T) {
 		}), StepSay, v1beta2.ReasonReady},
 		"what was begun has its volume attached again": {world(state(v1beta2.BackupPending), detached), StepTakeTicket,
 			v1beta2.ReasonWaitingForAttach},
-		"a completed one holds nothing": {world(holdsTicket, state(v1beta2.BackupCompleted)), StepDropTicket, "Ended"},
-		"a failed one holds nothing":    {world(holdsTicket, state(v1beta2.BackupError)), StepDropTicket, "Ended"},
-		"a completed one is left alone": {world(state(v1beta2.BackupCompleted)), StepNone, "Ended"},
+		"a completed one holds nothing":                 {world(holdsTicket, state(v1beta2.BackupCompleted)), StepDropTicket, "Ended"},
+		"a failed one holds nothing":                    {world(holdsTicket, state(v1beta2.BackupError)), StepDropTicket, "Ended"},
+		"of a failed one it is reported that it failed": {world(state(v1beta2.BackupError), approved), StepSay, v1beta2.ReasonFailed},
+		"once": {world(state(v1beta2.BackupError), shown(v1beta2.ReasonFailed)), StepNone, "Ended"},
+		"of one that failed under Longhorn nothing is": {world(state(v1beta2.BackupError)), StepNone, "Ended"},
+		"a completed one stays approved":               {world(state(v1beta2.BackupCompleted), approved), StepNone, "Ended"},
+		"a completed one is left alone":                {world(state(v1beta2.BackupCompleted)), StepNone, "Ended"},
 		"one that a target has already is left alone": {world(func(w *World) { w.Backup.Spec.SnapshotName = "" }), StepNone,
 			"Ended"},
 		"a deleted one gives its ticket back first": {world(deleted, holdsTicket), StepDropTicket, "BackupEnded"},
@@ -93,6 +97,11 @@ func TestDecide(t *testing.T) {
 			require.Equal(t, v, Decide(test.world))
 		})
 	}
+}
+
+func approved(w *World) {
+	w.Backup.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.BackupApproved, Status: v1beta2.ConditionTrue,
+		Reason: v1beta2.ReasonReady}}
 }
 
 func shown(reason string) func(*World) {

@@ -19,7 +19,7 @@ func eventsOf(w *backup.World, v backup.Verdict) []events.Event {
 		return nil
 	case v.Reason == v1beta2.ReasonReady:
 		return []events.Event{approved(v.Message)}
-	case v.Reason != v1beta2.ReasonWaitingForAttach:
+	case v.Reason != v1beta2.ReasonWaitingForAttach && v.Reason != v1beta2.ReasonFailed: // im-monitor has an event of a failed copy
 		return []events.Event{waits(v)}
 	}
 	return nil

@@ -55,7 +55,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*snapsho
 
 // readVolume reads the objects of the volume: of a snapshot that nothing is under way with, only what its engine reports.
 func (o observer) readVolume(ctx context.Context, w *snapshot.World) (values setting.Values, err error) {
-	if w.Engine, w.Engines, err = o.around().Engine(ctx, w.Volume); err != nil {
+	if w.Engine, w.Engines, err = o.volumeContext().Engine(ctx, w.Volume); err != nil {
 		return values, err
 	}
 	if err = o.readAbove(ctx, w); err != nil || !busy(w.Snapshot) {
@@ -73,8 +73,8 @@ func (o observer) readVolume(ctx context.Context, w *snapshot.World) (values set
 	return values, nil
 }
 
-// around reads what there is around the volume.
-func (o observer) around() volumecontext.Reader {
+// volumeContext reads what belongs to the volume: engine, replicas, nodes, who else needs its snapshots.
+func (o observer) volumeContext() volumecontext.Reader {
 	return volumecontext.Reader{Client: o.reader, Namespace: o.namespace}
 }
 
@@ -84,7 +84,7 @@ func (o observer) readCandidate(ctx context.Context, w *snapshot.World) (err err
 	if w.Attachment != nil {
 		held = w.Attachment.Spec.AttachmentTickets[snapshot.TicketID(w.Snapshot.Name)].NodeID
 	}
-	w.Candidate, err = o.around().Candidate(ctx, w.Volume, held)
+	w.Candidate, err = o.volumeContext().Candidate(ctx, w.Volume, held)
 	return err
 }
 
@@ -155,10 +155,10 @@ func (o observer) readSharers(ctx context.Context, w *snapshot.World) (err error
 	if w.Snapshot.DeletionTimestamp == nil {
 		return nil
 	}
-	if w.Clones, err = o.around().Clones(ctx, w.Volume.Name, w.Snapshot.Name); err != nil {
+	if w.Clones, err = o.volumeContext().Clones(ctx, w.Volume.Name, w.Snapshot.Name); err != nil {
 		return err
 	}
-	w.Backups, err = o.around().Copies(ctx, w.Snapshot.Name)
+	w.Backups, err = o.volumeContext().Copies(ctx, w.Snapshot.Name)
 	return err
 }
 

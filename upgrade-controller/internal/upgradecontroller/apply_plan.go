@@ -4,16 +4,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/upgrade-controller/internal/plan"
+	"drover.dev/drover/upgrade-controller/internal/setting"
 )
 
 // applyPlan writes the finalizer, the pods that check images, the status, and then what depends on the status. It reports
@@ -102,11 +101,8 @@ func (r *planReconciler) pullSecret(ctx context.Context) (string, error) {
 	if r.options.PullSecret != "" {
 		return r.options.PullSecret, nil
 	}
-	setting, err := lookup.Get(ctx, r.observer.cached, r.observer.namespace, settingPullSecret, &v1beta2.Setting{})
-	if setting == nil || err != nil {
-		return "", err
-	}
-	return strings.TrimSpace(setting.Value), nil
+	values, err := r.observer.setting(ctx, r.observer.cached, setting.RegistrySecret)
+	return values.PullSecret, err
 }
 
 func (r *planReconciler) dropChecks(ctx context.Context, m *v1beta2.DataEngineUpgradeManager) error {

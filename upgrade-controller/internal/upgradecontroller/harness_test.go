@@ -21,6 +21,7 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 	"drover.dev/drover/shared/testkit/shell"
 	"drover.dev/drover/upgrade-controller/internal/model"
+	"drover.dev/drover/upgrade-controller/internal/setting"
 )
 
 func TestMain(m *testing.M) {
@@ -67,7 +68,7 @@ func newWorld(t testing.TB, build func(*model.World)) *world {
 		write(t.Context(), n, empty.Nodes, objects.Nodes), write(t.Context(), n, empty.Managers, objects.Managers),
 		write(t.Context(), n, empty.Volumes, objects.Volumes), write(t.Context(), n, empty.Engines, objects.Engines),
 		write(t.Context(), n, empty.Replicas, objects.Replicas)))
-	w.create(&v1beta2.Setting{ObjectMeta: w.meta(settingImage), Value: model.NewImage})
+	w.create(&v1beta2.Setting{ObjectMeta: w.meta(setting.DefaultInstanceManagerImage), Value: model.NewImage})
 	t.Cleanup(w.stop)
 	return w
 }

@@ -2,7 +2,6 @@ package upgradecontroller
 
 import (
 	"context"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
@@ -10,16 +9,11 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/shared/upgrade/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 	"drover.dev/drover/upgrade-controller/internal/plan"
-)
-
-const (
-	// settingImage names the image that upgrades freeze.
-	settingImage = "default-instance-manager-image"
-	// settingPullSecret names the Secret with which it is pulled.
-	settingPullSecret = "registry-secret"
+	"drover.dev/drover/upgrade-controller/internal/setting"
 )
 
 // observer fills the cores' Worlds. It only reads.
@@ -97,13 +91,11 @@ func (o observer) plan(ctx context.Context, name string, fresh bool) (*plan.Worl
 	if w.Upgrades, err = o.upgrades(ctx, reader); err != nil {
 		return nil, err
 	}
-	setting, err := lookup.Get(ctx, reader, o.namespace, settingImage, &v1beta2.Setting{})
+	values, err := o.setting(ctx, reader, setting.DefaultInstanceManagerImage)
 	if err != nil {
 		return nil, err
 	}
-	if setting != nil {
-		w.DefaultImage = strings.TrimSpace(setting.Value)
-	}
+	w.DefaultImage = values.Image
 	if plan.ReadsCluster(found) {
 		if w.Cluster, err = o.everything(ctx, reader, nil); err != nil {
 			return nil, err
@@ -114,6 +106,14 @@ func (o observer) plan(ctx context.Context, name string, fresh bool) (*plan.Worl
 	}
 	w.Now = o.clock.Now()
 	return w, nil
+}
+
+// setting reads one Setting. Nothing is remembered: with a value that cannot be read an upgrade waits for its correction, and does not begin
+// with the image of before.
+func (o observer) setting(ctx context.Context, reader client.Reader, name string) (setting.Values, error) {
+	source := settingcontroller.NewSource(reader, o.namespace, setting.Catalogue)
+	_, err := source.Refusal(ctx, name)
+	return source.InForce(v1beta2.DataEngineV2), err
 }
 
 func (o observer) upgrades(ctx context.Context, reader client.Reader) ([]*v1beta2.NodeDataEngineUpgrade, error) {

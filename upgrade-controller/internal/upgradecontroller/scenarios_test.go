@@ -14,6 +14,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/upgrade-controller/internal/model"
+	"drover.dev/drover/upgrade-controller/internal/setting"
 )
 
 // The set-ups of the document that succeed.
@@ -134,7 +135,7 @@ func TestThePodThatTriesAnImagePullsItAsTheInstanceManagerDoes(t *testing.T) {
 			w := newWorld(t, func(w *model.World) { w.AddVolume("vol-1", "node-1", "node-1", "node-2", "node-3") })
 			w.options.PullSecret = c.flag
 			if c.setting != "" {
-				w.create(&v1beta2.Setting{ObjectMeta: w.meta(settingPullSecret), Value: c.setting})
+				w.create(&v1beta2.Setting{ObjectMeta: w.meta(setting.RegistrySecret), Value: c.setting})
 			}
 			w.start()
 			w.upgrade("upgrade", nil)

@@ -12,6 +12,7 @@ import (
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/upgrade/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
+	"drover.dev/drover/upgrade-controller/internal/setting"
 )
 
 // watches maps the events of other objects to the upgrades that they are about. Without an upgrade under way an event of
@@ -111,7 +112,7 @@ func (w watches) checkingPlans(ctx context.Context, _ client.Object) []string {
 }
 
 func (w watches) ofSetting(ctx context.Context, obj client.Object) []string {
-	if obj.GetName() != settingImage {
+	if obj.GetName() != setting.DefaultInstanceManagerImage {
 		return nil
 	}
 	// also those that have ended: their message is that they do not begin again
