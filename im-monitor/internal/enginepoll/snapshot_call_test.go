@@ -36,17 +36,13 @@ type server struct {
 	engine    *v1beta2.Engine
 	snapshots []v1beta2.Snapshot
 	selected  []string
-	// cached are the other engines as the cache shows them, or cacheFails is why it cannot be read; others are those that there are.
-	cached     []v1beta2.Engine
-	cacheFails error
-	others     []v1beta2.Engine
-	// frontends are in the cache; frontend is what there is, nil if it is gone.
-	frontends []v1beta2.EngineFrontend
-	frontend  *v1beta2.EngineFrontend
+	// gets counts the objects that were read one by one.
+	gets int
 }
 
 func (s *server) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	s.clock.Step(s.takes)
+	s.gets++
 	switch o := into.(type) {
 	case *v1beta2.Engine:
 		if i := slices.IndexFunc(s.others, func(e v1beta2.Engine) bool { return e.Name == key.Name }); i >= 0 {
@@ -242,6 +238,30 @@ func TestToTakeASnapshotNothingIsReadUncached(t *testing.T) {
 		p.mapper = kube.Mapper{Reader: s}
 		_, out = p.callSnapshots(t.Context(), op, names, every, sends)
 		require.Equal(t, uncached, out.Sent(), op)
+	}
+}
+
+// A purge follows its removal within the time in which a call may follow its reads; else it has reads of its own, as without a removal.
+func TestAPurgeRestsOnTheReadsOfItsRemoval(t *testing.T) {
+	for name, test := range map[string]struct {
+		wanted func(enginesnapshot.Snapshot) bool
+		passes time.Duration
+		reads  bool
+	}{
+		"at once":                          {every, 0, false},
+		"at the end of that time":          {every, execute.ReadToCall, false},
+		"after a removal that took long":   {every, execute.ReadToCall + 1, true},
+		"after a removal that was stopped": {func(enginesnapshot.Snapshot) bool { return false }, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, s, names := newCall(0, 1)
+			p.callSnapshots(t.Context(), opRemove, names, test.wanted, sends)
+			s.gets = 0
+			s.clock.Step(test.passes)
+			_, out := p.callSnapshots(t.Context(), opPurge, nil, nil, sends)
+			require.Equal(t, execute.Accepted, out.Outcome)
+			require.Equal(t, test.reads, s.gets > 0)
+		})
 	}
 }
 
