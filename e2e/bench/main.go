@@ -54,8 +54,8 @@ func main() {
 		"most volumes of a node whose upgrade is measured in the group upgrade: 10, 100 or 500")
 	flag.Func("upgrade-part", "part of the group upgrade: pauses, writes, growth; empty means all",
 		enumflag.Words(&upgradePart, "pauses", "writes", "growth"))
-	flag.Func("snapshot-part", "half of the group snapshot: stored, living; empty means both",
-		enumflag.Words(&snapshotPart, "stored", "living"))
+	flag.Func("snapshot-part", "part of the group snapshot: stored, living; of living: cost, wave, adopted; empty means all",
+		enumflag.Words(&snapshotPart, "stored", "living", "cost", "wave", "adopted"))
 	flag.DurationVar(&idleFor, "idle-for", idleFor, "how long the group idle measures while nothing happens")
 	flag.StringVar(&profileDirectory, "profiles", "", "directory for profiles of the groups idle and scale; empty takes none")
 	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot counts writes while nothing happens")

@@ -12,8 +12,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// crowd counts, through a watch, the Snapshots that become ready or end.
-type crowd struct{ became, ended atomic.Int64 }
+// crowd counts, through a watch, the Snapshots that are created, become ready or end.
+type crowd struct{ began, became, ended atomic.Int64 }
 
 // watchCrowd starts to count.
 func watchCrowd(ctx context.Context, w *world.World) (*crowd, error) {
@@ -29,6 +29,7 @@ func watchCrowd(ctx context.Context, w *world.World) (*crowd, error) {
 		return nil, fmt.Errorf("watching snapshots: %w", err)
 	}
 	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) { c.began.Add(1) },
 		UpdateFunc: func(before, after any) {
 			if !before.(*v1beta2.Snapshot).Status.ReadyToUse && after.(*v1beta2.Snapshot).Status.ReadyToUse {
 				c.became.Add(1)
@@ -46,9 +47,12 @@ func watchCrowd(ctx context.Context, w *world.World) (*crowd, error) {
 }
 
 func (c *crowd) reset() {
+	c.began.Store(0)
 	c.became.Store(0)
 	c.ended.Store(0)
 }
+
+func (c *crowd) created() int { return int(c.began.Load()) }
 
 func (c *crowd) ready() int { return int(c.became.Load()) }
 

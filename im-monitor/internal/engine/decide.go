@@ -133,7 +133,8 @@ const purgeSteps = 25
 
 // purges sets the status of the last purge.
 func (p *pass) purges() {
-	if p.Seen.Purges == nil {
+	p.going = p.going || v1beta2.IsPurging(p.Seen.Purges)
+	if p.Seen.Purges == nil || p.BriefPurge {
 		return
 	}
 	p.out.Status.PurgeStatus = nil
@@ -143,7 +144,6 @@ func (p *pass) purges() {
 		}
 		p.out.Status.PurgeStatus[where] = one
 	}
-	p.going = p.going || v1beta2.IsPurging(p.Seen.Purges)
 }
 
 // copies keeps the result of a clone, and which backup was restored last: a later run of the engine does not report them. The restore

@@ -53,6 +53,8 @@ type World struct {
 	Seen   Seen
 	// Snapshots are those that the status reports: the listed ones, and those whose absence is not proven yet. Nil: they were not read.
 	Snapshots map[string]v1beta2.SnapshotInfo
+	// BriefPurge leaves the purge that the status reports as it is: the one in progress may end in a moment.
+	BriefPurge bool
 	// Room is how much larger than the volume its backends are; nil is unknown, and then no size is reported and no call with a size is
 	// made.
 	Room *volumesize.Room

@@ -29,8 +29,8 @@ func (c *Controller) cleansUp(ctx context.Context) bool {
 }
 
 // mayPurge makes sure that no other engine of the volume is to run, and that no more engines of the node merge snapshots than may. Purges
-// for deleted Snapshots have their own queue, which snapshot-controller gives by the same setting; they count here as soon as a poll
-// sees them.
+// for deleted Snapshots have their own queue, which snapshot-controller gives by the same setting; they count here from their call on, or
+// as soon as a poll sees them.
 func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
 	if err := c.onlyEngine(ctx, c.rt.Uncached, e); err != nil {
 		return err
@@ -43,9 +43,11 @@ func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
 	if err := lookup.ListShared(ctx, c.rt.Client, c.rt.Namespace, &engines); err != nil {
 		return err
 	}
-	busy := 0
+	busy, since := 0, c.rt.Clock.Now().Add(-c.options.briefPurge())
 	for i := range engines.Items {
-		if one := &engines.Items[i]; one.Spec.NodeID == e.Spec.NodeID && one.Name != e.Name && v1beta2.IsPurging(one.Status.PurgeStatus) {
+		one := &engines.Items[i]
+		if one.Spec.NodeID == e.Spec.NodeID && one.Name != e.Name &&
+			(v1beta2.IsPurging(one.Status.PurgeStatus) || c.memory.purgedAfter(one.Name, since)) {
 			busy++
 		}
 	}

@@ -29,7 +29,11 @@ func decide(o Options, f facts) verdict {
 		reported, v.unlisted, v.provenAt = enginesnapshot.Reported(f.engine.Status.Snapshots, f.seen.Snapshots, f.known.snapshots,
 			f.seen.Began, o.Snapshots.Gap)
 	}
-	v.engine = engine.Decide(f.engineWorld(o, reported))
+	brief := f.briefPurge(o)
+	if brief {
+		reported = enginesnapshot.WithoutMarks(f.engine.Status.Snapshots, reported, f.known.snapshots)
+	}
+	v.engine = engine.Decide(f.engineWorld(o, reported, brief))
 	busy := len(v.engine.Calls) > 0 || f.seen.Volume != nil && f.seen.Volume.Expanding
 	if f.reachable {
 		v.snapshots = enginesnapshot.Decide(f.snapshotWorld(o, busy, v.unlisted))

@@ -121,3 +121,39 @@ func TestDecidingChangesNoFacts(t *testing.T) {
 	require.Equal(t, same, f)
 	require.Equal(t, first, decide(rules, f))
 }
+
+// Most purges end within a moment; one that does not is reported, and so is one that somebody waits for.
+func TestAPurgeForSnapshotsIsReportedOnceItLasts(t *testing.T) {
+	const replica = "tcp://10.0.0.1:1"
+	for name, test := range map[string]struct {
+		change   func(*facts)
+		reported bool
+	}{
+		"that began just now": {func(*facts) {}, false},
+		"that lasts":          {func(f *facts) { f.known.snapshots.Purged["a"] = noon.Add(-rules.briefPurge()) }, true},
+		"of another process":  {func(f *facts) { f.known.snapshots.Purged = nil }, true},
+		"that was reported": {func(f *facts) {
+			f.engine.Status.PurgeStatus = map[string]v1beta2.PurgeStatus{replica: {IsPurging: true}}
+		}, true},
+		"one replica of which failed": {func(f *facts) {
+			f.seen.Purges["tcp://10.0.0.2:1"] = v1beta2.PurgeStatus{Error: "disk on fire"}
+		}, true},
+		"of a volume that is being restored": {func(f *facts) { f.engine.Spec.RequestedBackupRestore = "backup-1" }, true},
+		"that has ended":                     {func(f *facts) { f.seen.Purges[replica] = v1beta2.PurgeStatus{State: "complete"} }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := polled()
+			f.engine.Status.Snapshots = map[string]v1beta2.SnapshotInfo{"a": {Name: "a"}, "b": {Name: "b"}, enginesnapshot.Head: {}}
+			f.seen.Snapshots["a"] = v1beta2.SnapshotInfo{Name: "a", Removed: true}
+			f.seen.Purges = map[string]v1beta2.PurgeStatus{replica: {IsPurging: true, Progress: 50}}
+			f.known.snapshots.Purged = map[string]time.Time{"a": noon.Add(-time.Second)}
+			test.change(&f)
+			going := v1beta2.IsPurging(f.seen.Purges)
+			v := decide(rules, f).engine
+			require.Equal(t, test.reported, v.Status.Snapshots["a"].Removed)
+			require.Equal(t, "a", v.Status.Snapshots["b"].Parent, "what else changed is reported")
+			require.Equal(t, test.reported, len(v.Status.PurgeStatus) > 0)
+			require.Equal(t, going, v.Going, "its end is polled for")
+		})
+	}
+}

@@ -7,9 +7,9 @@
 //	apply     writes the engine's status, sends the engine's calls, then those for Snapshots, then one for a Backup.
 //
 // One poll of an engine runs at a time, and one call. Every call is a guarded call of package execute: right before it the Engine, and the
-// Volume, Snapshots, Backup or BackupTarget that it is for, are read uncached; only to take a snapshot the cache suffices. A Backup is
-// written as Pending before its call, with the run of the engine: the next leader asks that run first. The next poll shows the result of a
-// call, and follows at once.
+// Volume, Snapshots, Backup or BackupTarget that it is for, are read uncached; only to take a snapshot the cache suffices, and a purge may
+// rest on the reads of the removal before it. A Backup is written as Pending before its call, with the run of the engine: the next leader
+// asks that run first. The next poll shows the result of a call, and follows at once.
 //
 // What this process remembers of an engine (memory.go) may be lost at any time.
 package enginepoll

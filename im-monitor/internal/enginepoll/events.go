@@ -19,10 +19,14 @@ func snapshotEvent(c v1beta2.Condition) events.Event {
 	return events.Event{Type: kind, Reason: c.Reason, Action: "LookAtSnapshots", Note: c.Message}
 }
 
-// mirroredEvent is reported about an Engine that has a snapshot which had no object.
-func mirroredEvent(name string) events.Event {
-	return events.Event{Type: corev1.EventTypeNormal, Reason: "SnapshotFound", Action: "LookAtSnapshots",
-		Note: fmt.Sprintf("The engine has snapshot %s, which had no Snapshot: one was created.", name)}
+// mirroredEvent is reported about an Engine that has snapshots which had no objects: so many were created, among those of these names.
+func mirroredEvent(created int, names []string) events.Event {
+	note := fmt.Sprintf("The engine has snapshot %s, which had no Snapshot: one was created.", names[0])
+	if len(names) > 1 {
+		note = fmt.Sprintf("The engine has %d snapshots that had no Snapshot, from %s to %s: %d were created.", len(names), names[0],
+			names[len(names)-1], created)
+	}
+	return events.Event{Type: corev1.EventTypeNormal, Reason: "SnapshotFound", Action: "LookAtSnapshots", Note: note}
 }
 
 // snapshotsFailedEvent is emitted about an Engine on which a call failed.

@@ -49,10 +49,19 @@ type answer struct {
 // rebuilding reports whether a replica is being added or rebuilt.
 func (f facts) rebuilding() bool { return f.known.adding != "" || f.seen.Has(v1beta2.ReplicaModeWO) }
 
+// briefPurge reports whether a purge of this process for deleted Snapshots is in progress that began a moment ago: most end within
+// seconds, and what lasts no longer is not worth a write. One that was reported, or that matters to the end of a restore, is reported.
+func (f facts) briefPurge(o Options) bool {
+	e := f.engine
+	return v1beta2.IsPurging(f.seen.Purges) && !v1beta2.IsPurging(e.Status.PurgeStatus) && engine.PurgeError(f.seen.Purges) == "" &&
+		e.Spec.RequestedBackupRestore == "" && enginesnapshot.PurgedAfter(f.known.snapshots, f.seen.Began.Add(-o.briefPurge()))
+}
+
 // engineWorld is what package engine decides on. reported are the snapshots of Engine.status.
-func (f facts) engineWorld(o Options, reported map[string]v1beta2.SnapshotInfo) engine.World {
+func (f facts) engineWorld(o Options, reported map[string]v1beta2.SnapshotInfo, briefPurge bool) engine.World {
 	return engine.World{
-		Now: f.now, Engine: f.engine, Seen: f.seen, Snapshots: reported, Room: f.room, Adding: f.known.adding, Failures: f.known.failures,
+		Now: f.now, Engine: f.engine, Seen: f.seen, Snapshots: reported, BriefPurge: briefPurge, Room: f.room,
+		Adding: f.known.adding, Failures: f.known.failures,
 		Waits: f.known.waits, Failed: f.known.failed, Over: f.known.over, Growth: f.known.growth, CleanUp: f.cleansUp,
 		Purged: f.known.purged, Unsettled: f.known.unsettled, Period: o.Period, Busy: o.Busy,
 	}

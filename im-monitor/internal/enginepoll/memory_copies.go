@@ -80,6 +80,15 @@ func (m *memory) purged(name string, snapshots []string, now time.Time, accepted
 	})
 }
 
+// purgedAfter reports whether a purge for deleted Snapshots was accepted by an engine after that time.
+func (m *memory) purgedAfter(name string, at time.Time) (purged bool) {
+	m.ChangeKnown(name, func(r *remembered) bool {
+		purged = enginesnapshot.PurgedAfter(r.snapshots.Memory, at)
+		return false
+	})
+	return purged
+}
+
 // unansweredRemoval records a removal that the engine did not answer, and returns the number of consecutive ones.
 func (m *memory) unansweredRemoval(name string) int {
 	return m.Change(name, func(r *remembered) { r.snapshots.silent++ }).snapshots.silent

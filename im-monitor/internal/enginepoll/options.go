@@ -33,6 +33,9 @@ type SnapshotOptions struct {
 	Gather time.Duration
 }
 
+// briefPurge is for how long a purge for deleted Snapshots is not reported in Engine.status.
+func (o Options) briefPurge() time.Duration { return 2 * o.Busy }
+
 // AddFlags registers the flags of this package.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.Snapshots.Gap, "snapshot-absence-gap", 5*time.Second,

@@ -62,6 +62,8 @@ type poll struct {
 	session
 	// snapshotsCalled reports that the poll sent a call about snapshots: what it has listed may be different by now.
 	snapshotsCalled bool
+	// removalRead is when the reads began that allowed a removal: its purge rests on them, too, while they are new enough for a call.
+	removalRead time.Time
 }
 
 // apply makes a verdict true: the engine's status, its calls, Snapshots, Backups.

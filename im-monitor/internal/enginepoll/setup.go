@@ -33,6 +33,8 @@ type Controller struct {
 	semaphore execute.Semaphore
 	enqueued  chan event.GenericEvent
 	random    func() float64
+	// mirrors has an element for each Snapshot that is being created.
+	mirrors chan struct{}
 	// working are the engines with work under way that may go through a frontend.
 	working working
 }
@@ -44,7 +46,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, connect Connect, options Opt
 	}
 	c := &Controller{rt: rt, options: options, mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace},
 		guard: execute.Guard{Clock: rt.Clock, Observe: rt.Observe}, pool: pool{connect: connect},
-		enqueued: make(chan event.GenericEvent, 64), random: rand.Float64}
+		enqueued: make(chan event.GenericEvent, 64), random: rand.Float64, mirrors: make(chan struct{}, mirrorsAtOnce)}
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("engine").
 		For(&v1beta2.Engine{}, builder.WithPredicates(engineChanged())).
 		Watches(&v1beta2.Replica{}, c.mapper.To(c.ofReplica), builder.WithPredicates(replicaEnded())).

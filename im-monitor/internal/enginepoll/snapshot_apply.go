@@ -7,9 +7,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/enginesnapshot"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -27,9 +25,7 @@ func (p *poll) applySnapshots(ctx context.Context, v enginesnapshot.Verdict) (ti
 	p.memory.keepSnapshots(p.engine.Name, v.Memory)
 	err := p.writeSnapshots(ctx, v.Changes)
 	if !p.rt.Observe {
-		for _, name := range v.Mirror {
-			err = errors.Join(err, p.mirror(ctx, name))
-		}
+		err = errors.Join(err, p.mirror(ctx, v.Mirror))
 		next := p.take(ctx, v.Take)
 		if next = sooner(next, p.remove(ctx, v)); next > 0 {
 			return next, nil // the failed write is repeated then
@@ -108,36 +104,4 @@ func answersAgain(s *v1beta2.Snapshot, c v1beta2.Condition) bool {
 		return !enginesnapshot.FailedSince(now)
 	}
 	return c.Type == v1beta2.SnapshotProvisioned && enginesnapshot.AskedAnew(now.Requested, now.Provisioned)
-}
-
-// mirror creates the object of a snapshot that has none, unless the volume is being deleted or is another one.
-func (p *poll) mirror(ctx context.Context, name string) error {
-	there, err := lookup.Shared(ctx, p.rt.Uncached, p.rt.Namespace, name, &v1beta2.Snapshot{})
-	if err != nil || there != nil {
-		return err
-	}
-	v, err := lookup.Shared(ctx, p.rt.Uncached, p.rt.Namespace, p.engine.Spec.VolumeName, &v1beta2.Volume{})
-	if err != nil || !engine.IsOf(p.engine, v) || v.DeletionTimestamp != nil {
-		return err
-	}
-	s := &v1beta2.Snapshot{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: p.rt.Namespace, Name: name, Finalizers: []string{v1beta2.Finalizer},
-			Labels: map[string]string{v1beta2.LabelVolume: v1beta2.LabelValue(v.Name)},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: v.Name, UID: v.UID,
-			}},
-		},
-		Spec: v1beta2.SnapshotSpec{Volume: v.Name},
-	}
-	if err := p.rt.Client.Create(ctx, s); err != nil {
-		if apierrors.IsAlreadyExists(err) {
-			return nil
-		}
-		return fmt.Errorf("creating snapshot %s: %w", name, err)
-	}
-	snapshotsMirrored.Inc()
-	p.snapshotLog().Info("created an object for a snapshot of the engine", "snapshot", name, "volume", v.Name, "engine", p.engine.Name)
-	events.Emit(p.rt.Recorder, p.engine, mirroredEvent(name))
-	return nil
 }

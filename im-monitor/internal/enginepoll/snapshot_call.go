@@ -21,13 +21,19 @@ import (
 func (p *poll) callSnapshots(ctx context.Context, op string, names []string, wanted func(enginesnapshot.Snapshot) bool,
 	send func(ctx context.Context, still []*v1beta2.Snapshot) error) (still []*v1beta2.Snapshot, out execute.Result) {
 	out, err := p.guarded(ctx, p.through, execute.Call{
-		Check: func(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
+		Check: func(ctx context.Context, at execute.Reading) (execute.Checked, error) {
+			if op == opPurge && p.rt.Clock.Since(p.removalRead) <= execute.ReadToCall {
+				return execute.Checked{Allowed: true, Since: p.removalRead}, nil
+			}
 			from, err := p.readFor(ctx, op)
 			if err == nil {
 				still, err = p.requested(ctx, from, names, wanted)
 			}
 			if err == nil && len(still) == 0 && len(names) > 0 {
 				return execute.Checked{Stop: execute.Stop{Result: notRequested, Message: "no Snapshot requests it"}}, nil
+			}
+			if err == nil && op == opRemove {
+				p.removalRead = at.Began
 			}
 			return allowed(err), nil
 		},

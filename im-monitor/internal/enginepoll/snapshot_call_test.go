@@ -1,10 +1,12 @@
 package enginepoll
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	testingclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,6 +39,12 @@ type server struct {
 	engine    *v1beta2.Engine
 	snapshots []v1beta2.Snapshot
 	selected  []string
+	// gets counts the objects that were read one by one; created are the names of those that were created.
+	gets    int
+	mu      sync.Mutex
+	created []string
+	// volume is the UID of the Volume, exists a Snapshot that cannot be created, and refuses one whose creation fails.
+	volume, exists, refuses string
 	// cached are the other engines as the cache shows them, or cacheFails is why it cannot be read; others are those that there are.
 	cached     []v1beta2.Engine
 	cacheFails error
@@ -47,6 +56,7 @@ type server struct {
 
 func (s *server) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	s.clock.Step(s.takes)
+	s.gets++
 	switch o := into.(type) {
 	case *v1beta2.Engine:
 		if i := slices.IndexFunc(s.others, func(e v1beta2.Engine) bool { return e.Name == key.Name }); i >= 0 {
@@ -61,7 +71,7 @@ func (s *server) Get(_ context.Context, key client.ObjectKey, into client.Object
 			return nil
 		}
 	case *v1beta2.Volume:
-		o.ObjectMeta = metav1.ObjectMeta{Name: "vol", UID: "vol-uid"}
+		o.ObjectMeta = metav1.ObjectMeta{Name: "vol", UID: types.UID(cmp.Or(s.volume, "vol-uid"))}
 		return nil
 	case *v1beta2.Snapshot:
 		if i := slices.IndexFunc(s.snapshots, func(s v1beta2.Snapshot) bool { return s.Name == key.Name }); i >= 0 {
@@ -89,6 +99,19 @@ func (s *server) List(_ context.Context, list client.ObjectList, options ...clie
 	return nil
 }
 
+func (s *server) Create(_ context.Context, o client.Object, _ ...client.CreateOption) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch o.GetName() {
+	case s.exists:
+		return apierrors.NewAlreadyExists(schema.GroupResource{}, o.GetName())
+	case s.refuses:
+		return errors.New("no room in etcd")
+	}
+	s.created = append(s.created, o.GetName())
+	return nil
+}
+
 // newCall is a poll at a server with so many Snapshots, and their names.
 func newCall(takes time.Duration, many int) (*poll, *server, []string) {
 	owner := []metav1.OwnerReference{{APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: "vol", UID: "vol-uid"}}
@@ -103,7 +126,7 @@ func newCall(takes time.Duration, many int) (*poll, *server, []string) {
 	s.engine = runningEngine(owner)
 	rt := &runkit.Runtime{Client: s, Uncached: s, Namespace: "ns", Clock: s.clock, Log: logr.Discard(), Recorder: events.NewFakeRecorder(10)}
 	c := &Controller{rt: rt, mapper: kube.Mapper{Reader: s}, guard: execute.Guard{Clock: s.clock}, options: Options{Busy: time.Second},
-		pool: pool{connect: imclient.NewDialer(imclient.Options{}).Proxy}}
+		pool: pool{connect: imclient.NewDialer(imclient.Options{}).Proxy}, mirrors: make(chan struct{}, mirrorsAtOnce)}
 	return &poll{Controller: c, facts: facts{engine: s.engine}, session: session{through: &way{manager: "10.0.0.1"}}}, s, names
 }
 
@@ -245,6 +268,30 @@ func TestToTakeASnapshotNothingIsReadUncached(t *testing.T) {
 	}
 }
 
+// A purge follows its removal within the time in which a call may follow its reads; else it has reads of its own, as without a removal.
+func TestAPurgeRestsOnTheReadsOfItsRemoval(t *testing.T) {
+	for name, test := range map[string]struct {
+		wanted func(enginesnapshot.Snapshot) bool
+		passes time.Duration
+		reads  bool
+	}{
+		"at once":                          {every, 0, false},
+		"at the end of that time":          {every, execute.ReadToCall, false},
+		"after a removal that took long":   {every, execute.ReadToCall + 1, true},
+		"after a removal that was stopped": {func(enginesnapshot.Snapshot) bool { return false }, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, s, names := newCall(0, 1)
+			p.callSnapshots(t.Context(), opRemove, names, test.wanted, sends)
+			s.gets = 0
+			s.clock.Step(test.passes)
+			_, out := p.callSnapshots(t.Context(), opPurge, nil, nil, sends)
+			require.Equal(t, execute.Accepted, out.Outcome)
+			require.Equal(t, test.reads, s.gets > 0)
+		})
+	}
+}
+
 // What the check stops is tried again soon where it is still wanted.
 func TestACallThatACheckStoppedIsTriedAgainSoon(t *testing.T) {
 	p, s, names := newCall(0, 1)
@@ -289,4 +336,40 @@ func TestTheSoonerOfTwoWaits(t *testing.T) {
 	require.Equal(t, time.Second, sooner(0, time.Second))
 	require.Equal(t, time.Second, sooner(time.Second, 0))
 	require.Equal(t, time.Second, sooner(time.Minute, time.Second))
+}
+
+// The volume is read once for many; one event counts them.
+func TestObjectsForManySnapshotsAreCreatedTogether(t *testing.T) {
+	for name, test := range map[string]struct {
+		change  func(*server)
+		created int
+		event   string
+		err     string
+	}{
+		"all":                       {func(*server) {}, mirrorBatch + 3, "67 snapshots that had no Snapshot, from s-000 to s-066: 67 were", ""},
+		"one exists by now":         {func(s *server) { s.exists = "s-001" }, mirrorBatch + 2, "from s-000 to s-066: 66 were created", ""},
+		"one is refused":            {func(s *server) { s.refuses = "s-001" }, mirrorBatch - 1, "63 were created", "no room in etcd"},
+		"the volume is another one": {func(s *server) { s.volume = "another" }, 0, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, s, _ := newCall(0, 0)
+			test.change(s)
+			var names []string
+			for i := range mirrorBatch + 3 {
+				names = append(names, fmt.Sprintf("s-%03d", i))
+			}
+			err := p.mirror(t.Context(), names)
+			require.Equal(t, test.err != "", err != nil)
+			if err != nil {
+				require.ErrorContains(t, err, test.err)
+			}
+			require.Len(t, s.created, test.created)
+			require.LessOrEqual(t, s.gets, 2, "one for each batch")
+			emitted := p.rt.Recorder.(*events.FakeRecorder).Events
+			require.Equal(t, test.event != "", len(emitted) == 1)
+			if test.event != "" {
+				require.Contains(t, <-emitted, test.event)
+			}
+		})
+	}
 }

@@ -88,6 +88,8 @@ type Checked struct {
 	Again   bool
 	// Epoch is that of the evidence.
 	Epoch inventory.Epoch
+	// Since is when the oldest read that the check relies on began, where that is an earlier check's; zero: this check read everything.
+	Since time.Time
 	// Timeout bounds the call from when it is sent, and ReadToCall longer from when the check began; 0 is the connection's own bound.
 	Timeout time.Duration
 }
@@ -210,6 +212,9 @@ func (g *Guard) try(ctx context.Context, c Call) (Result, error) {
 		checked, stop, err := g.check(ctx, c, at)
 		if err != nil || stop.stops() || ctx.Err() != nil {
 			return Result{Stop: stop}, err
+		}
+		if checked.Since.Before(at.Began) && !checked.Since.IsZero() {
+			at.Began = checked.Since
 		}
 		if !checked.Again && g.Clock.Since(at.Began) <= ReadToCall {
 			return g.send(ctx, c, checked, at), nil

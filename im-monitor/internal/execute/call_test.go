@@ -119,6 +119,18 @@ func TestWhatStopsACallAtEachStep(t *testing.T) {
 		{name: "evidence that is stale every time", change: func(s *scene) {
 			s.beforeCheck(func() { s.clock.Step(ReadToCall + time.Second) })
 		}, steps: "list gather check ahead check ahead check ahead record", reason: v1beta2.ReasonUnreachable},
+		{name: "an earlier check that is too old", change: func(s *scene) {
+			s.call.Check = func(_ context.Context, at Reading) (Checked, error) {
+				s.step("check")
+				return Checked{Allowed: true, Epoch: at.List.Epoch, Since: start.Add(-ReadToCall - 1)}, nil
+			}
+		}, steps: "list gather check ahead check ahead check ahead record", reason: v1beta2.ReasonUnreachable},
+		{name: "a check that read everything, and states when", change: func(s *scene) {
+			s.call.Check = func(_ context.Context, at Reading) (Checked, error) {
+				s.step("check")
+				return Checked{Allowed: true, Epoch: at.List.Epoch, Since: start.Add(-ReadToCall)}, nil
+			}
+		}, steps: "list gather check ahead send record", outcome: Accepted},
 		{name: "a new connection", change: func(s *scene) { s.beforeCheck(func() { s.epoch.Connection++ }) },
 			steps: "list gather check ahead record", reason: v1beta2.ReasonUnreachable},
 		{name: "no connection", change: func(s *scene) { s.beforeCheck(func() { s.epoch.Connection = 0 }) },
