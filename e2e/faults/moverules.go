@@ -72,7 +72,7 @@ func relocationRules() []rule {
 		off("poll before listing", "a replica is listed only after a poll of this state", nodeTests, volumesFile,
 			"	if !p.pollEngine(name) {\n		return false\n	}\n	if lastCopy {", "	if lastCopy {"),
 		off("listing uncached", "a replica is listed after an uncached read", nodeTests, volumesFile,
-			"	if p.confirmed() {\n		x.Replica = on[0].Name", "	if true {\n		x.Replica = on[0].Name"),
+			"	if p.confirmedVolume(name) {\n		x.Replica = on[0].Name", "	if true {\n		x.Replica = on[0].Name"),
 		off("listing removed", "a listing is removed where the replica has become the last copy", nodeTests, volumesFile,
 			`if used && lastCopy {`, `if false {`),
 		off("another temporary node", "a temporary node that does not serve is replaced", nodeTests, volumesFile,

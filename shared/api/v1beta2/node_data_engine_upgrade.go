@@ -58,7 +58,9 @@ type NodeDataEngineUpgradeStatus struct {
 	// status.volume is, as 2/3 40%. Absent means that the step is not about volumes.
 	// +optional
 	Progress string `json:"progress,omitempty"`
-	// Volumes holds the volumes that the upgrade concerns, by name. Absent means not listed yet.
+	// Volumes holds the volumes that the upgrade concerns, by name. Absent means not listed yet. It has one writer and hundreds of entries:
+	// atomic keeps the owner of each field of each entry out of the object, which would be as large again.
+	// +mapType=atomic
 	// +optional
 	Volumes map[string]VolumeUpgradeStatus `json:"volumes,omitempty"`
 	// OldInstanceManager is the instance manager to be replaced; im-monitor deletes exactly this one. Absent means
@@ -86,7 +88,7 @@ type VolumeUpgradeStatus struct {
 	// State is the step that the volume is at. Absent means not begun.
 	// +optional
 	State string `json:"state,omitempty"`
-	// Message is a sentence on what the volume waits for. Absent means nothing.
+	// Message is a sentence on what the volume waits for, where State does not state it. Absent means nothing beyond State.
 	// +optional
 	Message string `json:"message,omitempty"`
 	// OriginalNodeID names the node of the volume's target before the upgrade. Absent means that it has no target here.

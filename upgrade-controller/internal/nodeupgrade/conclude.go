@@ -117,6 +117,10 @@ func (p *pass) requeueAt() {
 	if p.status.State != p.observed {
 		return
 	}
+	if len(p.verdict.ConfirmVolumes) > 0 {
+		p.verdict.RequeueAt = p.Now
+		return
+	}
 	if deadline := p.deadline(); !deadline.IsZero() && p.Now.Before(deadline) {
 		p.verdict.RequeueAt = deadline
 	}

@@ -46,8 +46,11 @@ func Decide(w World) Verdict {
 		return Verdict{AddFinalizer: true, Status: w.Upgrade.Status}
 	}
 	step(p)
-	if p.verdict.Confirm {
+	switch {
+	case p.verdict.Confirm:
 		return Verdict{Confirm: true}
+	case len(p.verdict.ConfirmVolumes) > 0 && len(p.FreshVolumes) == 0:
+		return Verdict{ConfirmVolumes: p.verdict.ConfirmVolumes}
 	}
 	p.conclude()
 	return p.verdict
@@ -78,6 +81,15 @@ func (p *pass) confirmed() bool {
 	return p.Fresh
 }
 
+// confirmedVolume requires uncached reads of one volume before a step of it that cannot be undone.
+func (p *pass) confirmedVolume(name string) bool {
+	if p.Fresh || p.FreshVolumes[name] {
+		return true
+	}
+	p.verdict.ConfirmVolumes = append(p.verdict.ConfirmVolumes, name)
+	return false
+}
+
 func (p *pass) to(state string) {
 	p.status.State, p.status.StateSince = state, stamp(p.Now)
 	p.reason, p.message, p.others = "", "", 0
@@ -104,9 +116,20 @@ func (p *pass) wait(reason, message string) {
 	p.reason, p.message = reason, message
 }
 
+// ordinary are the reasons that a volume's state states already. Their messages are not stored for each volume: status.volumes has an
+// entry for every volume of the node, and each write of it is decoded by every controller that follows the upgrade.
+var ordinary = map[string]bool{
+	v1beta2.ReasonWaitingForLook: true, v1beta2.ReasonWaitingForSnapshot: true, v1beta2.ReasonWaitingForTarget: true,
+	v1beta2.ReasonDetachingReplica: true, v1beta2.ReasonWaitingForRebuild: true,
+}
+
 // waits records what a volume waits for.
 func (p *pass) waits(volume, state, reason, message string) bool {
-	p.mark(volume, state, message)
+	stored := message
+	if ordinary[reason] {
+		stored = ""
+	}
+	p.mark(volume, state, stored)
 	if p.reason == "" {
 		p.volume = volume
 	}

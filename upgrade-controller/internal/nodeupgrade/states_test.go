@@ -252,7 +252,10 @@ func TestAListingNeedsAHealthyCopyElsewhereAndIsTakenBackWithoutOne(t *testing.T
 	s := at(detaching, (*scene).polled)
 	require.Equal(t, "vol-r-node-1", s.decide().Status.Volumes["vol"].Replica)
 	s.stale = true
-	require.True(t, s.decide().Confirm, "never on reads of the cache")
+	require.Equal(t, nodeupgrade.Verdict{ConfirmVolumes: []string{"vol"}}, s.decide(), "never on reads of the cache")
+	w := s.world()
+	w.FreshVolumes = map[string]bool{"vol": true}
+	require.Equal(t, "vol-r-node-1", nodeupgrade.Decide(w).Status.Volumes["vol"].Replica, "what is of the volume is enough")
 	s.stale = false
 	s.u.Status = s.decide().Status
 	for _, name := range []string{"vol-r-node-2", "vol-r-node-3"} {
@@ -497,13 +500,55 @@ func TestAStateThatNobodyKnowsIsLeftAlone(t *testing.T) {
 func TestNothingIrrevocableIsDecidedOnReadsOfTheCache(t *testing.T) {
 	for name, s := range map[string]*scene{
 		"begin": at(undefined, nil), "give the node to im-monitor": at(detaching, (*scene).takeOut),
-		"list a replica":      at(detaching, (*scene).polled),
 		"switch over is done": at(over, func(s *scene) { s.moveTo("node-2") }), "open the node": at(rebuilding, nil),
 		"roll back while the instance manager may go": at(replacing, (*scene).abort),
 	} {
 		s.stale = true
 		require.Equal(t, nodeupgrade.Verdict{Confirm: true}, s.decide(), name)
 	}
+}
+
+// Of several volumes whose replicas are to be listed, those that were read uncached are listed together, and the others are asked for at
+// once.
+func TestReplicasAreListedTogether(t *testing.T) {
+	names := []string{"vol", "vol-2", "vol-3"}
+	s := at(detaching, func(s *scene) {
+		s.polled()
+		s.Nodes["node-1"].Spec.UpgradeRequested = false // they were attached before
+		defer func() { s.Nodes["node-1"].Spec.UpgradeRequested = true }()
+		for _, name := range names[1:] {
+			s.AddVolume(name, "node-2", "node-1", "node-2", "node-3")
+			s.Engines[name+"-e-0"].Status.LookedAt = now.Format(time.RFC3339Nano)
+			s.u.Status.Volumes[name] = v1beta2.VolumeUpgradeStatus{State: v1beta2.VolumeUpgradeAway}
+		}
+		s.stale = true
+	})
+	require.Equal(t, nodeupgrade.Verdict{ConfirmVolumes: names}, s.decide())
+	w := s.world()
+	w.FreshVolumes = map[string]bool{"vol": true, "vol-3": true}
+	v := nodeupgrade.Decide(w)
+	require.Equal(t, "vol-r-node-1", v.Status.Volumes["vol"].Replica)
+	require.Empty(t, v.Status.Volumes["vol-2"].Replica)
+	require.Equal(t, "vol-3-r-node-1", v.Status.Volumes["vol-3"].Replica)
+	require.Equal(t, names[1:2], v.ConfirmVolumes)
+	require.Equal(t, now, v.RequeueAt)
+	w.FreshVolumes["vol-2"] = true
+	require.Empty(t, nodeupgrade.Decide(w).ConfirmVolumes)
+}
+
+// An entry of status.volumes is small: a node has hundreds of them, and each write of the status is sent to everybody who follows it.
+func TestAVolumesEntryRepeatsNothingThatItsStateStates(t *testing.T) {
+	degraded := func(s *scene) {
+		s.Nodes["node-1"].Spec.UpgradeRequested, s.Volumes["vol"].Status.Robustness = false, v1beta2.VolumeRobustnessDegraded
+	}
+	for state, s := range map[string]*scene{over: at(over, nil), detaching: at(detaching, nil), rebuilding: at(rebuilding, degraded)} {
+		v := s.decide()
+		require.NotEqual(t, v1beta2.VolumeUpgradeDone, v.Status.Volumes["vol"].State, state)
+		require.Empty(t, v.Status.Volumes["vol"].Message, state)
+		require.Contains(t, conditions.Get(v.Status.Conditions, v1beta2.UpgradeProgressing).Message, "Volume vol: ", state)
+	}
+	s := at(over, (*scene).keepFree)
+	require.Contains(t, s.decide().Status.Volumes["vol"].Message, "no other node can hold its target meanwhile")
 }
 
 func TestConditionsTellHowItIs(t *testing.T) {

@@ -83,8 +83,10 @@ func (p *pass) takeSnapshot(name string) bool {
 		p.mark(name, v1beta2.VolumeUpgradeReady, "")
 		return true
 	case snapshot.Status.Error != "":
-		return p.waits(name, x.State, v1beta2.ReasonWaitingForSnapshot,
-			fmt.Sprintf("snapshot %s is not ready: %s", x.Snapshot, snapshot.Status.Error))
+		why := fmt.Sprintf("snapshot %s is not ready: %s", x.Snapshot, snapshot.Status.Error)
+		p.waits(name, x.State, v1beta2.ReasonWaitingForSnapshot, why)
+		p.mark(name, x.State, why)
+		return false
 	}
 	return p.waits(name, x.State, v1beta2.ReasonWaitingForSnapshot,
 		fmt.Sprintf("snapshot %s is not ready; snapshot-controller and im-monitor take it.", x.Snapshot))
@@ -212,7 +214,7 @@ func (p *pass) listReplica(name string, lastCopy bool) bool {
 		return p.waits(name, x.State, v1beta2.ReasonWaitingForHealthyCopy,
 			"no replica elsewhere is healthy; the one on the node stays until one was rebuilt elsewhere.")
 	}
-	if p.confirmed() {
+	if p.confirmedVolume(name) {
 		x.Replica = on[0].Name
 		p.status.Volumes[name] = x
 	}

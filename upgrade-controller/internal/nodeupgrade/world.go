@@ -21,13 +21,18 @@ type World struct {
 	Snapshots map[string]*v1beta2.Snapshot
 	// Fresh reports whether all this was read uncached.
 	Fresh bool
+	// FreshVolumes are the volumes of which every object was read uncached, with the nodes of their replicas, and Manager.
+	FreshVolumes map[string]bool
 }
 
 // Verdict is what to write: the effects in their order, then the status.
 type Verdict struct {
 	// Confirm requires the same decision on uncached reads; the rest of the verdict is ignored then.
 	Confirm bool
-	Effects []Effect
+	// ConfirmVolumes requires the same decision on uncached reads of these volumes, sorted; the rest of the verdict is ignored then. If
+	// some were read uncached already, the verdict counts, and RequeueAt is now: it is about the others.
+	ConfirmVolumes []string
+	Effects        []Effect
 	// Status is the whole wanted status.
 	Status v1beta2.NodeDataEngineUpgradeStatus
 	// AddFinalizer keeps the object until the upgrade of its node has ended. An object that a person or a restored backup created has no

@@ -3,8 +3,10 @@ package upgradecontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,15 +25,13 @@ func applyNode(ctx context.Context, c client.Client, w *nodeupgrade.World, v nod
 	if v.AddFinalizer {
 		return false, addFinalizer(ctx, c, w.Upgrade)
 	}
-	for _, effect := range v.Effects {
-		if err := applyEffect(ctx, c, w, effect); err != nil {
-			return false, fmt.Errorf("%s %s: %w", effect.Kind, effect.Name, err)
-		}
+	if err := applyEffects(ctx, c, w, v.Effects); err != nil {
+		return false, err
 	}
 	if v.DropFinalizer {
 		return true, client.IgnoreNotFound(status.DropFinalizer(ctx, c, w.Upgrade, v1beta2.Finalizer))
 	}
-	changed, err := difference(w.Upgrade.Status, v.Status)
+	changed, err := nodeDifference(w.Upgrade.Status, v.Status)
 	if err != nil {
 		return false, err
 	}
@@ -39,6 +39,34 @@ func applyNode(ctx context.Context, c client.Client, w *nodeupgrade.World, v nod
 		return len(v.Effects) > 0, nil
 	}
 	return true, client.IgnoreNotFound(status.MergeStatus(ctx, c, w.Upgrade, changed, status.AtVersion()))
+}
+
+// applyEffects does the effects in their order; those of volumes that follow one another at once, since they are of different objects.
+func applyEffects(ctx context.Context, c client.Client, w *nodeupgrade.World, effects []nodeupgrade.Effect) error {
+	for len(effects) > 0 {
+		next := slices.IndexFunc(effects, func(e nodeupgrade.Effect) bool { return e.Volume == "" })
+		switch {
+		case next < 0:
+			next = len(effects)
+		case next == 0:
+			next = 1
+		}
+		group, groupCtx := errgroup.WithContext(ctx)
+		group.SetLimit(parallel)
+		for _, e := range effects[:next] {
+			group.Go(func() error {
+				if err := applyEffect(groupCtx, c, w, e); err != nil {
+					return fmt.Errorf("%s %s: %w", e.Kind, e.Name, err)
+				}
+				return nil
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		effects = effects[next:]
+	}
+	return nil
 }
 
 // applyEffect does one effect. An object that no longer exists is no error: its deletion enqueues the next decision.

@@ -3,6 +3,7 @@ package upgradecontroller
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +20,7 @@ import (
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/upgrade-controller/internal/model"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
 // observed is an observer over a cache with its indexes, beside a world of volumes: those of node-1 and those of others.
@@ -107,6 +109,67 @@ func TestWorkThatIsUnderWayIsReadWithItsVolume(t *testing.T) {
 		require.Equal(t, []string{"removed"}, found.Volumes["vol-1"].Removals)
 		require.Equal(t, []string{"begun"}, found.Volumes["vol-1"].Backups)
 	}
+}
+
+// counting counts what is read through a reader: single objects, also as lists by name, and other lists.
+type counting struct {
+	client.Reader
+	objects, lists atomic.Int64
+}
+
+func (c *counting) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	c.objects.Add(1)
+	return c.Reader.Get(ctx, key, into, options...)
+}
+
+func (c *counting) List(ctx context.Context, into client.ObjectList, options ...client.ListOption) error {
+	var selected client.ListOptions
+	selected.ApplyOptions(options)
+	counter := &c.lists
+	if selected.FieldSelector != nil {
+		if _, named := selected.FieldSelector.RequiresExactMatch("metadata.name"); named {
+			counter = &c.objects
+		}
+	}
+	counter.Add(1)
+	return c.Reader.List(ctx, into, options...)
+}
+
+// A replica is listed on uncached reads of its volume's own objects: what changed since the cache was read counts, and nothing is listed
+// at the API server.
+func TestAVolumeIsConfirmedByItsOwnObjects(t *testing.T) {
+	w := newWorld(t, func(m *model.World) {
+		m.AddVolume("vol", "node-1", "node-1", "node-2", "node-3")
+		m.AddVolume("gone", "node-1", "node-1", "node-2")
+		m.AddVolume("other", "node-1", "node-1", "node-2")
+	})
+	o := observed(t, w)
+	live := &counting{Reader: o.live}
+	o.live = live
+	u := &v1beta2.NodeDataEngineUpgrade{}
+	u.Spec.NodeID, u.Spec.DataEngineUpgradeManager, u.Status.State = "node-1", "upgrade", v1beta2.UpgradeStateDetachingReplicas
+	seen, err := o.around(t.Context(), u, false)
+	require.NoError(t, err)
+	cached := &nodeupgrade.World{Upgrade: u, Cluster: seen}
+	w.upgrade("upgrade", nil)
+	require.NoError(t, w.admin.Delete(t.Context(), &v1beta2.Volume{ObjectMeta: w.meta("gone")}))
+	require.NoError(t, w.admin.Delete(t.Context(), &v1beta2.Replica{ObjectMeta: w.meta("vol-r-node-3")}))
+	require.NoError(t, status.MergeStatus(t.Context(), w.admin, &v1beta2.Node{ObjectMeta: w.meta("node-2")}, map[string]any{
+		"conditions": status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse,
+			Reason: v1beta2.ReasonKubernetesNodeNotReady}})}))
+
+	require.NoError(t, o.confirm(t.Context(), cached, []string{"gone", "vol"}))
+	require.Equal(t, map[string]bool{"gone": true, "vol": true}, cached.FreshVolumes)
+	require.NotContains(t, cached.Cluster.Volumes, "gone")
+	require.Contains(t, cached.Cluster.Volumes, "other", "as the cache shows it")
+	require.Len(t, cached.Cluster.Volumes["vol"].Engines, 1)
+	require.Len(t, cached.Cluster.Volumes["vol"].Replicas, 2)
+	require.True(t, cached.Cluster.Nodes["node-2"].Down())
+	require.NotEmpty(t, cached.Cluster.Nodes["node-2"].Managers)
+	require.NotNil(t, cached.Manager)
+	require.Zero(t, live.lists.Load())
+	const ofVolume, ofGone, nodes, manager = 1 + 1 + 3, 1, 3, 1
+	require.EqualValues(t, ofVolume+ofGone+nodes+manager, live.objects.Load())
 }
 
 // BenchmarkDecision is one read of what is decided on: 10 volumes of the node, beside others that it has nothing of.

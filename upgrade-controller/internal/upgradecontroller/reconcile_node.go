@@ -24,22 +24,30 @@ type nodeReconciler struct {
 	recorder kevents.EventRecorder
 	metrics  *metrics
 	clock    clock.PassiveClock
+	pace     pace
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *nodeReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	began := r.clock.Now()
+	if left := r.pace.left(request.Name, began); left > 0 {
+		return ctrl.Result{RequeueAfter: left}, nil
+	}
 	world, verdict, err := r.decide(ctx, request.Name)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	if world == nil {
+		r.pace.forget(request.Name)
 		r.metrics.nodeGone(request.Name)
 		return ctrl.Result{}, nil
 	}
+	took := r.clock.Since(began)
 	wrote, err := applyNode(ctx, r.client, world, verdict)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	r.pace.decided(request.Name, took, r.clock.Now())
 	u := world.Upgrade
 	r.metrics.node(u, verdict.Status)
 	if wrote {
@@ -60,6 +68,12 @@ func (r *nodeReconciler) decide(ctx context.Context, name string) (*nodeupgrade.
 		return nil, nodeupgrade.Verdict{}, err
 	}
 	verdict := nodeupgrade.Decide(*world)
+	if len(verdict.ConfirmVolumes) > 0 {
+		if err := r.observer.confirm(ctx, world, verdict.ConfirmVolumes); err != nil {
+			return nil, nodeupgrade.Verdict{}, err
+		}
+		verdict = nodeupgrade.Decide(*world)
+	}
 	if !verdict.Confirm {
 		return world, verdict, nil
 	}
