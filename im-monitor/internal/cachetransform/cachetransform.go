@@ -134,12 +134,26 @@ func node(obj any) (any, error) {
 	return n, nil
 }
 
+// instanceMeta keeps of the metadata of an Engine, EngineFrontend or Replica what is read from the cache: there are as many as instances.
+// Selections by label go to the API server.
+func instanceMeta(kind *metav1.TypeMeta, m *metav1.ObjectMeta, volume *string) {
+	m.Labels, m.Finalizers = nil, nil
+	metadata(m)
+	shared(&kind.Kind, &kind.APIVersion)
+	for i := range m.OwnerReferences {
+		if m.OwnerReferences[i].Name == *volume {
+			m.OwnerReferences[i].Name = *volume // one text for both
+		}
+	}
+	m.OwnerReferences = slices.Clip(m.OwnerReferences)
+}
+
 func engine(obj any) (any, error) {
 	e, ok := obj.(*v1beta2.Engine)
 	if !ok {
 		return obj, nil
 	}
-	metadata(&e.ObjectMeta)
+	instanceMeta(&e.TypeMeta, &e.ObjectMeta, &e.Spec.VolumeName)
 	s := &e.Status
 	s.BackupStatus = nil
 	shared(&e.Spec.DataEngine, &e.Spec.DesireState, &e.Spec.NodeID, &e.Spec.Image, &e.Spec.Frontend,
@@ -163,7 +177,7 @@ func engineFrontend(obj any) (any, error) {
 	if !ok {
 		return obj, nil
 	}
-	metadata(&e.ObjectMeta)
+	instanceMeta(&e.TypeMeta, &e.ObjectMeta, &e.Spec.VolumeName)
 	s := &e.Status
 	shared(&e.Spec.DataEngine, &e.Spec.DesireState, &e.Spec.NodeID, &e.Spec.Image, &e.Spec.Frontend,
 		&s.CurrentState, &s.CurrentImage, &s.InstanceManagerName, &s.OwnerID, &s.IP, &s.StorageIP)
@@ -175,7 +189,7 @@ func replica(obj any) (any, error) {
 	if !ok {
 		return obj, nil
 	}
-	metadata(&r.ObjectMeta)
+	instanceMeta(&r.TypeMeta, &r.ObjectMeta, &r.Spec.VolumeName)
 	s := &r.Status
 	shared(&r.Spec.DataEngine, &r.Spec.DesireState, &r.Spec.NodeID, &r.Spec.Image, &r.Spec.DiskID, &r.Spec.DiskPath,
 		&r.Spec.HardNodeAffinity, &r.Spec.BackingImage,

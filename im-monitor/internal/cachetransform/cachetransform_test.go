@@ -51,6 +51,32 @@ func TestAnEngineKeepsAllThatALookWrites(t *testing.T) {
 	require.Equal(t, &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: "e", ResourceVersion: "7"}, Spec: spec, Status: status}, stored)
 }
 
+// Labels and finalizers of what there is a hundred thousand of are read by no one; whose it is, is.
+func TestAnInstancesObjectKeepsItsOwnerAndNoLabels(t *testing.T) {
+	meta := metav1.ObjectMeta{Name: "i", UID: "u", ResourceVersion: "7", Labels: map[string]string{"longhornvolume": "v"},
+		Finalizers: []string{v1beta2.Finalizer}, OwnerReferences: []metav1.OwnerReference{{Kind: "Volume", Name: "v", UID: "w"}}}
+	kept := metav1.ObjectMeta{Name: "i", UID: "u", ResourceVersion: "7", OwnerReferences: meta.OwnerReferences}
+	for _, o := range []client.Object{
+		&v1beta2.Engine{ObjectMeta: *meta.DeepCopy(), Spec: v1beta2.EngineSpec{VolumeName: "v"}},
+		&v1beta2.EngineFrontend{ObjectMeta: *meta.DeepCopy(), Spec: v1beta2.EngineFrontendSpec{VolumeName: "v"}},
+		&v1beta2.Replica{ObjectMeta: *meta.DeepCopy(), Spec: v1beta2.ReplicaSpec{VolumeName: "v"}},
+	} {
+		stored, err := transform(t, o)(o)
+		require.NoError(t, err)
+		require.Equal(t, kept, *objectMeta(stored), "%T", o)
+	}
+}
+
+func objectMeta(stored any) *metav1.ObjectMeta {
+	switch o := stored.(type) {
+	case *v1beta2.Engine:
+		return &o.ObjectMeta
+	case *v1beta2.EngineFrontend:
+		return &o.ObjectMeta
+	}
+	return &stored.(*v1beta2.Replica).ObjectMeta
+}
+
 // The deletion of an object may arrive as a tombstone.
 func TestWhatIsOfAnotherTypeStaysAsItIs(t *testing.T) {
 	tombstone := toolscache.DeletedFinalStateUnknown{Key: "k"}

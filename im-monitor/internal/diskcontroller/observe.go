@@ -129,7 +129,7 @@ func (at *server) inUse() map[string]bool {
 		return nil
 	}
 	out := map[string]bool{}
-	for _, i := range at.latest.Instances {
+	for _, i := range at.latest.Instances.All() {
 		if i.Type == v1beta2.InstanceTypeReplica && i.DiskUUID != "" && i.State != v1beta2.InstanceStateStopped &&
 			i.State != v1beta2.InstanceStateError {
 			out[i.DiskUUID] = true

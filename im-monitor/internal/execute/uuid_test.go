@@ -18,7 +18,7 @@ type connection struct {
 	err  error
 }
 
-func (c *connection) List(context.Context, imclient.Cause, map[string]imclient.Instance) (map[string]imclient.Instance, error) {
+func (c *connection) List(context.Context, imclient.Cause, imclient.Known) (map[string]imclient.Instance, error) {
 	return c.list, c.err
 }
 

@@ -12,8 +12,8 @@ type Client interface {
 	// Watch opens the stream of change notices.
 	Watch(ctx context.Context) (Watch, error)
 	// List reads the whole list of instances by name, for v2 joined with what SPDK knows. previous may be nil; what it reports about the
-	// same (name, UUID) on the same connection is not asked for again. It is not modified.
-	List(ctx context.Context, cause Cause, previous map[string]Instance) (map[string]Instance, error)
+	// same (name, UUID) on the same connection is not asked for again.
+	List(ctx context.Context, cause Cause, previous Known) (map[string]Instance, error)
 	// Create asks the server to make one instance, and may take minutes. Its success proves nothing about presence.
 	Create(ctx context.Context, request CreateRequest) error
 	// SwitchOver asks for one phase of a frontend's move to another target.
@@ -28,6 +28,9 @@ type Client interface {
 	// Close ends the connection and every call on it.
 	Close() error
 }
+
+// Known is what the list before reported about a name; false where it lacked it.
+type Known func(name string) (Instance, bool)
 
 // Watch is an open stream of change notices.
 type Watch interface {

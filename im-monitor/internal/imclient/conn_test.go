@@ -100,7 +100,7 @@ func TestAV2ListIsJoinedWithSPDKWhereItLeavesSomethingOpen(t *testing.T) {
 		"e-3": entry("e-3", "engine", "v2", "running", ""),
 		"f-1": entry("f-1", "engine-frontend", "v2", "running", ""),
 	})
-	list, err := conn.List(t.Context(), CauseEvent, empty)
+	list, err := conn.List(t.Context(), CauseEvent, known(empty))
 	require.NoError(t, err)
 	require.Equal(t, map[string]Instance{
 		"r-1": {Name: "r-1", Type: "replica", DataEngine: "v2", State: "stopped", UUID: "head-1", UUIDSource: UUIDFromHeadLvol,
@@ -124,13 +124,13 @@ func TestAConformingV2ServerIsAskedForDisksOnlyOnce(t *testing.T) {
 	first, err := conn.List(t.Context(), CauseReconnect, nil)
 	require.NoError(t, err)
 	s.called()
-	second, err := conn.List(t.Context(), CauseEvent, first)
+	second, err := conn.List(t.Context(), CauseEvent, known(first))
 	require.NoError(t, err)
 	require.Equal(t, first, second)
 	require.Equal(t, []string{"InstanceList"}, s.called())
 
 	s.holds(map[string]*imrpc.InstanceResponse{"r-1": entry("r-1", "replica", "v2", "running", "u2")})
-	_, err = conn.List(t.Context(), CauseEvent, first)
+	_, err = conn.List(t.Context(), CauseEvent, known(first))
 	require.NoError(t, err)
 	require.Equal(t, []string{"InstanceList", "ReplicaList"}, s.called(), "another replica may lie on another disk")
 }
@@ -324,4 +324,12 @@ drover_im_monitor_lists_total{cause="safety"} 1
 	require.NoError(t, conn.Close())
 	require.NoError(t, conn.Close(), "closing again does nothing")
 	require.Zero(t, testutil.ToFloat64(conn.options.Metrics.connections))
+}
+
+// known is a list as the one before.
+func known(list map[string]Instance) Known {
+	return func(name string) (Instance, bool) {
+		instance, ok := list[name]
+		return instance, ok
+	}
 }

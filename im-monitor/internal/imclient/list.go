@@ -19,7 +19,7 @@ const maxTextBytes = 1 << 10
 
 // List reads one whole list. InstanceList comes first; SPDK is asked only for what the list leaves open: the identity and disk of v2
 // replicas, and what v2 engines map.
-func (c *Conn) List(ctx context.Context, cause Cause, previous map[string]Instance) (map[string]Instance, error) {
+func (c *Conn) List(ctx context.Context, cause Cause, previous Known) (map[string]Instance, error) {
 	c.options.Metrics.lists.WithLabelValues(string(cause)).Inc()
 	instances, err := c.instanceList(ctx)
 	if err != nil {
@@ -116,15 +116,18 @@ type questions struct{ replicas, engines bool }
 
 // carryOver fills in the disks of v2 replicas whose identity the list reports and the previous one knew already, and reports what is
 // still open.
-func carryOver(instances, previous map[string]Instance) questions {
+func carryOver(instances map[string]Instance, previous Known) questions {
 	var open questions
+	if previous == nil {
+		previous = func(string) (Instance, bool) { return Instance{}, false }
+	}
 	for name, instance := range instances {
 		switch {
 		case instance.DataEngine != v1beta2.DataEngineV2:
 		case instance.Type == v1beta2.InstanceTypeEngine:
 			open.engines = true
 		case instance.Type == v1beta2.InstanceTypeReplica:
-			known, ok := previous[name]
+			known, ok := previous(name)
 			if !ok || instance.UUID == "" || known.UUID != instance.UUID || known.DiskUUID == "" {
 				open.replicas = true
 				continue

@@ -110,7 +110,7 @@ func (s *base) leftovers(ctx context.Context, volume, own string, objects map[st
 		}
 		for _, im := range s.store.Holders(name) {
 			snapshot, ok := s.store.Latest(im)
-			if !ok || !alive(snapshot.Instances[name].State) {
+			if !ok || !alive(snapshot.Instances.At(name).State) {
 				continue
 			}
 			var at instance.Node

@@ -71,7 +71,7 @@ func (s *base) usedBy(key Key, instanceManager string) string {
 	if !known || key.Kind == v1beta2.InstanceTypeEngineFrontend {
 		return ""
 	}
-	for name, i := range snapshot.Instances {
+	for name, i := range snapshot.Instances.All() {
 		_, maps := i.Replicas[key.Name]
 		leads := i.Frontend != nil && (i.Frontend.EngineName == key.Name ||
 			slices.ContainsFunc(i.Frontend.Paths, func(p imclient.Path) bool { return p.EngineName == key.Name }))
@@ -166,7 +166,7 @@ func (s *base) place(key Key, instanceManager string, w *instance.World) instanc
 		return out
 	}
 	out.Known, out.Node, out.Since, out.Address = true, snapshot.Node, snapshot.Epoch.ContainerStarted, snapshot.Address
-	if i, ok := snapshot.Instances[key.Name]; ok {
+	if i, ok := snapshot.Instances.Find(key.Name); ok {
 		out.Entry = entryOf(i)
 		return out
 	}

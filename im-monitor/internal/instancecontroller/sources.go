@@ -103,7 +103,7 @@ func (s *base) inventoryChanged(change inventory.Change) {
 	for _, name := range change.Names {
 		kind := ""
 		if known {
-			kind = snapshot.Instances[name].Type
+			kind = snapshot.Instances.At(name).Type
 		}
 		s.reportQueue.Add(keysNamed(kind, name)...)
 		s.reportQueue.Add(s.waitlist.of(volumeOf(name))...)
@@ -117,7 +117,7 @@ func (s *base) listed(instanceManager string) []Key {
 		return nil
 	}
 	var out []Key
-	for name, i := range snapshot.Instances {
+	for name, i := range snapshot.Instances.All() {
 		out = append(out, keysNamed(i.Type, name)...)
 	}
 	return out

@@ -131,6 +131,6 @@ func (s *base) leads(f *v1beta2.EngineFrontend, engine string) bool {
 	if !known {
 		return false
 	}
-	listed, there := snapshot.Instances[f.Name]
+	listed, there := snapshot.Instances.Find(f.Name)
 	return there && instance.Leads(entryOf(listed), engine)
 }

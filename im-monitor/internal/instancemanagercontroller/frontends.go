@@ -32,7 +32,7 @@ func (s *reconciler) readFrontends(ctx context.Context, w *instancemanager.World
 	}
 	lists := map[string]*inventory.Snapshot{} // by instance manager, nil where it does not answer
 	for _, name := range slices.Sorted(maps.Keys(w.Inventory.Processes.EngineFrontends)) {
-		listed, there := snapshot.Instances[name]
+		listed, there := snapshot.Instances.Find(name)
 		if !there {
 			continue
 		}
@@ -98,7 +98,7 @@ func (s *reconciler) readTarget(ctx context.Context, w *instancemanager.World, f
 	if list == nil {
 		return nil
 	}
-	for _, i := range list.Instances {
+	for _, i := range list.Instances.All() {
 		if i.Type == v1beta2.InstanceTypeEngine && i.State == v1beta2.InstanceStateRunning &&
 			net.JoinHostPort(at.Status.IP, strconv.Itoa(int(i.PortStart))) == f.ActivePath {
 			f.Serves = true

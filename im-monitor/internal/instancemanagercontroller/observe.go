@@ -128,7 +128,7 @@ func (s *reconciler) gone(im *v1beta2.InstanceManager, snapshot *inventory.Snaps
 	}
 	var out map[string]bool
 	for name := range im.Status.InstanceReplicas {
-		if _, there := snapshot.Instances[name]; there {
+		if snapshot.Instances.Has(name) {
 			continue
 		}
 		if s.store.Absent(inventory.Subject{InstanceManager: im.Name, Name: name, Type: v1beta2.InstanceTypeReplica}) {
@@ -142,13 +142,13 @@ func (s *reconciler) gone(im *v1beta2.InstanceManager, snapshot *inventory.Snaps
 }
 
 // processes sorts instances into the maps of the status. What is none of the three kinds has no place there.
-func processes(instances map[string]inventory.Instance) instancemanager.Processes {
+func processes(instances inventory.Instances) instancemanager.Processes {
 	out := instancemanager.Processes{
 		Engines:         map[string]v1beta2.InstanceProcess{},
 		EngineFrontends: map[string]v1beta2.InstanceProcess{},
 		Replicas:        map[string]v1beta2.InstanceProcess{},
 	}
-	for name, instance := range instances {
+	for name, instance := range instances.All() {
 		switch instance.Type {
 		case v1beta2.InstanceTypeEngine:
 			out.Engines[name] = process(instance)

@@ -104,7 +104,7 @@ func (s *reconciler) testimony(engines []mapping.Engine, replica string) []mappi
 			if !known {
 				continue
 			}
-			if _, mapped := snapshot.Instances[e.Name].Replicas[replica]; mapped {
+			if _, mapped := snapshot.Instances.At(e.Name).Replicas[replica]; mapped {
 				out = append(out, mapping.Place{InstanceManager: name, Node: snapshot.Node, MappedBy: e.Name})
 			}
 		}

@@ -58,13 +58,13 @@ func (a *absence) record(list *Snapshot, vanished []string) []string {
 		a.note(vanished, list.Ended)
 	}
 	for name := range a.lacked {
-		if _, back := list.Instances[name]; back || a.proven(name, list.Began) {
+		if list.Instances.Has(name) || a.proven(name, list.Began) {
 			delete(a.lacked, name)
 		}
 	}
 	var proofs []string
 	for name := range a.asked {
-		_, back := list.Instances[name]
+		back := list.Instances.Has(name)
 		proof := !back && a.proven(name, list.Began)
 		if back || proof {
 			delete(a.asked, name)

@@ -1,8 +1,8 @@
 package inventory
 
 import (
-	"maps"
 	"slices"
+	"strings"
 )
 
 // difference is what one whole list changed against the one before.
@@ -11,45 +11,44 @@ type difference struct{ added, removed, changed []string }
 // none reports whether nothing changed.
 func (d difference) none() bool { return len(d.added)+len(d.removed)+len(d.changed) == 0 }
 
-// merge compares a new list with the one before and returns what to keep: the earlier map when nothing changed, else the new one with the
-// earlier values for what is the same. So the texts of a list that reports nothing new are not kept.
-func merge(before, now map[string]Instance) (map[string]Instance, difference) {
+// merge compares a new list with this one, and returns what to keep: this one when nothing changed, else the new one with the earlier
+// entries of what is the same. So the texts of a list that reports nothing new are not kept.
+func (l Instances) merge(now map[string]Instance) (Instances, difference) {
+	names := make([]string, 0, len(now))
+	for name := range now {
+		names = append(names, name)
+	}
+	slices.Sort(names)
 	var d difference
-	for name, instance := range now {
-		earlier, ok := before[name]
-		switch {
-		case !ok:
-			d.added = append(d.added, name)
-		case equal(earlier, instance):
-			now[earlier.Name] = earlier // the earlier copies of all texts, the key's included
-		default:
-			d.changed = append(d.changed, name)
+	kept, earlier := make([]entry, 0, len(now)), l.entries
+	for _, name := range names {
+		order := -1
+		for len(earlier) > 0 {
+			if order = strings.Compare(name, earlier[0].Name()); order <= 0 {
+				break
+			}
+			d.removed = append(d.removed, earlier[0].Name())
+			earlier, order = earlier[1:], -1
+		}
+		instance := now[name]
+		instance.Name = name
+		if order == 0 && earlier[0].is(&instance) {
+			kept, earlier = append(kept, earlier[0]), earlier[1:]
+			continue
+		}
+		e := entryOf(&instance)
+		kept = append(kept, e)
+		if order == 0 {
+			earlier, d.changed = earlier[1:], append(d.changed, e.Name())
+		} else {
+			d.added = append(d.added, e.Name())
 		}
 	}
-	for name := range before {
-		if _, ok := now[name]; !ok {
-			d.removed = append(d.removed, name)
-		}
+	for i := range earlier {
+		d.removed = append(d.removed, earlier[i].Name())
 	}
-	if d.none() && before != nil {
-		return before, d
+	if d.none() && l.entries != nil {
+		return l, d
 	}
-	return now, d
-}
-
-// equal compares all that is known of an instance.
-func equal(a, b Instance) bool {
-	return a.Name == b.Name && a.Type == b.Type && a.DataEngine == b.DataEngine && a.State == b.State &&
-		a.UUID == b.UUID && a.UUIDSource == b.UUIDSource && a.DiskUUID == b.DiskUUID &&
-		a.ErrorMsg == b.ErrorMsg && a.Endpoint == b.Endpoint && ports(a) == ports(b) &&
-		(a.Replicas == nil) == (b.Replicas == nil) && maps.Equal(a.Replicas, b.Replicas) && a.Frontend.Equal(b.Frontend)
-}
-
-func ports(i Instance) [4]int32 {
-	return [4]int32{i.PortStart, i.PortEnd, i.TargetPortStart, i.TargetPortEnd}
-}
-
-// names are the keys of a list.
-func names(instances map[string]Instance) []string {
-	return slices.Collect(maps.Keys(instances))
+	return Instances{kept}, d
 }

@@ -126,7 +126,7 @@ func (c *fakeClient) Next() error {
 	}
 }
 
-func (c *fakeClient) List(ctx context.Context, cause imclient.Cause, _ map[string]Instance) (map[string]Instance, error) {
+func (c *fakeClient) List(ctx context.Context, cause imclient.Cause, _ imclient.Known) (map[string]Instance, error) {
 	if err := c.answer(ctx); err != nil {
 		return nil, err
 	}
@@ -297,7 +297,7 @@ func (b *bench) names(t *testing.T) []string {
 	t.Helper()
 	list, ok := b.Latest(manager)
 	require.True(t, ok, "the inventory is unknown: %v", b.Err(manager))
-	return sorted(names(list.Instances))
+	return list.Instances.names()
 }
 
 // absent and expectAbsence ask for what no disk keeps from being listed.

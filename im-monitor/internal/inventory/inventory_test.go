@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,11 +13,6 @@ import (
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 )
-
-func sorted(list []string) []string {
-	slices.Sort(list)
-	return list
-}
 
 func TestAnInventoryIsUnknownUntilReadAndKnownAfterwards(t *testing.T) {
 	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
@@ -33,7 +27,7 @@ func TestAnInventoryIsUnknownUntilReadAndKnownAfterwards(t *testing.T) {
 		list, known := b.Latest(manager)
 		require.True(t, known)
 		require.NoError(t, b.Err(manager))
-		require.Equal(t, "u1", list.Instances["r-1"].UUID)
+		require.Equal(t, "u1", list.Instances.At("r-1").UUID)
 		require.Equal(t, Epoch{PodUID: "pod-1", Connection: 1}, list.Epoch)
 		require.True(t, list.Settled)
 		require.Equal(t, int64(7), list.Version.APIVersion)
@@ -330,7 +324,7 @@ func TestFreshBeginsAfterTheCallAndIsShared(t *testing.T) {
 		require.Len(t, answers, 10)
 		first := <-answers
 		require.False(t, first.Began.Before(asked))
-		require.Contains(t, first.Instances, "r-1")
+		require.True(t, first.Instances.Has("r-1"))
 		for range 9 {
 			require.Same(t, first, <-answers)
 		}

@@ -106,7 +106,7 @@ func (m *member) leave(err error) func() {
 func (m *member) forget(err error) func() {
 	if m.latest != nil {
 		m.former, m.latest = m.latest, nil
-		m.inventory.index.remove(m.former.InstanceManager, names(m.former.Instances))
+		m.inventory.index.remove(m.former.InstanceManager, m.former.Instances.names())
 	}
 	m.client, m.err = nil, err
 	waiters := m.waiters
@@ -139,7 +139,7 @@ func (m *member) absent(subject Subject) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.latest != nil {
-		if instance, ok := m.latest.Instances[subject.Name]; ok {
+		if instance, ok := m.latest.Instances.Find(subject.Name); ok {
 			return otherUUID(instance, subject.UUID)
 		}
 	}
@@ -164,7 +164,7 @@ func (m *member) absentAfter(call Call) bool {
 	m.mu.Lock()
 	latest := m.latest
 	if latest != nil && !latest.Began.Before(call.Ended) && !m.v2Replica(subject) {
-		_, there := latest.Instances[call.Name]
+		there := latest.Instances.Has(call.Name)
 		ofCall := latest.Epoch == call.Epoch
 		settledV2 := m.absence.v2 && latest.Settled
 		if !there && (ofCall || settledV2) {
@@ -205,7 +205,7 @@ func (m *member) expect(subject Subject) time.Time {
 		m.ask(name)
 		return time.Time{}
 	}
-	if _, there := m.latest.Instances[name]; there {
+	if m.latest.Instances.Has(name) {
 		return time.Time{}
 	}
 	if m.absence.proven(name, m.latest.Began) {

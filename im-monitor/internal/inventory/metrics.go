@@ -25,7 +25,7 @@ func (i *Inventory) Collect(metrics chan<- prometheus.Metric) {
 			unknown++
 		} else {
 			known++
-			instances += len(m.latest.Instances)
+			instances += m.latest.Instances.Len()
 		}
 		m.mu.Unlock()
 	}

@@ -271,7 +271,7 @@ func (m *member) conclude(disks []NodeDisk, list *Snapshot) {
 	var proofs []string
 	if m.latest != nil && m.latest.Epoch == list.Epoch {
 		for key, e := range m.settling.questions {
-			if _, there := list.Instances[key.name]; there {
+			if list.Instances.Has(key.name) {
 				continue
 			}
 			if needs := required(disks, key.disk); m.settling.trusted(needs, list.Began) && m.settling.lacked(e, needs, list) {

@@ -2,6 +2,7 @@ package inventory
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -128,7 +129,7 @@ func check(t *testing.T, b *bench) {
 		require.Equal(t, b.target.PodUID, latest.Epoch.PodUID)
 		require.Equal(t, latest.Epoch, epoch)
 		require.Same(t, last.client, untracked(client), "a list of an earlier connection")
-		require.Equal(t, last.instances, latest.Instances)
+		require.Equal(t, last.instances, maps.Collect(latest.Instances.All()))
 		require.Equal(t, last.began, latest.Began)
 	}
 	for _, name := range []string{"r-1", "r-2", "r-3", "never"} {
@@ -146,6 +147,5 @@ func instanceOf(list *Snapshot, name string) (Instance, bool) {
 	if list == nil {
 		return Instance{}, false
 	}
-	instance, ok := list.Instances[name]
-	return instance, ok
+	return list.Instances.Find(name)
 }

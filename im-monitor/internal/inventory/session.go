@@ -195,7 +195,7 @@ func (s *session) publish(instances map[string]Instance, waiters []chan result) 
 }
 
 // take claims everybody who waits by now, and the list to compare the next one with: of this epoch, or nil.
-func (m *member) take() ([]chan result, map[string]Instance) {
+func (m *member) take() ([]chan result, imclient.Known) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	waiters := m.waiters
@@ -203,7 +203,7 @@ func (m *member) take() ([]chan result, map[string]Instance) {
 	if m.latest == nil {
 		return waiters, nil
 	}
-	return waiters, m.latest.Instances
+	return waiters, m.latest.Instances.Find
 }
 
 // reasons reports whether somebody waits, and when absence needs a list.
@@ -229,16 +229,16 @@ func (m *member) accept(s *session, list *Snapshot, instances map[string]Instanc
 		m.settling.begin(s.since)
 		nudge(m.probeRequeue)
 	}
-	var earlier map[string]Instance
+	var earlier Instances
 	if before != nil {
 		earlier = before.Instances
 	}
-	kept, d := merge(earlier, instances)
+	kept, d := earlier.merge(instances)
 	list.Instances, list.Settled = kept, m.absence.settled(list.Began)
 	proofs := m.absence.record(list, d.removed)
 	change := Change{InstanceManager: s.target.InstanceManager, Node: s.target.Node}
 	if first {
-		m.inventory.index.add(list.InstanceManager, names(kept))
+		m.inventory.index.add(list.InstanceManager, kept.names())
 	} else {
 		m.inventory.index.add(list.InstanceManager, d.added)
 		m.inventory.index.remove(list.InstanceManager, d.removed)
@@ -247,7 +247,7 @@ func (m *member) accept(s *session, list *Snapshot, instances map[string]Instanc
 		change.Names = slices.Concat(d.added, d.removed, d.changed, proofs)
 		slices.Sort(change.Names)
 	}
-	m.settling.seen(func(name string) bool { _, there := kept[name]; return there })
+	m.settling.seen(kept.Has)
 	m.settling.prune(list.Began.Add(-2 * s.config.SafetyPeriod))
 	m.latest, m.former, m.client, m.err = list, nil, s.client, nil
 	return change, true

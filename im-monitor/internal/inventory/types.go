@@ -60,7 +60,7 @@ type Snapshot struct {
 	// Settled is false while a v2 server may still be rediscovering what outlived its restart: what such a list lacks means little.
 	Settled bool
 	// Instances are all instances by name.
-	Instances map[string]Instance
+	Instances Instances
 }
 
 // Change notifies subscribers of what a new list, or the loss of one, changed.

@@ -105,7 +105,7 @@ func TestOverTheWire(t *testing.T) {
 	holds := func(names ...string) func() bool {
 		return func() bool {
 			list, known := i.Latest(manager)
-			return known && len(list.Instances) == len(names)
+			return known && list.Instances.Len() == len(names)
 		}
 	}
 	require.Eventually(t, holds(), time.Minute, time.Millisecond)

@@ -173,7 +173,7 @@ func (r Reader) runsNothing(ctx context.Context, im *v1beta2.InstanceManager) (b
 // see puts into a place what its newest list reports about the replica. An engine whose map is not reported may map anything.
 func see(p *mapping.Place, snapshot *inventory.Snapshot, replica string) {
 	p.Known = true
-	for _, i := range snapshot.Instances {
+	for _, i := range snapshot.Instances.All() {
 		if i.Type != v1beta2.InstanceTypeEngine {
 			continue
 		}

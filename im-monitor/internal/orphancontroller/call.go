@@ -60,7 +60,7 @@ func (t *try) check(ctx context.Context, at execute.Reading) (execute.Checked, e
 
 // allowed keeps what is sent, and reads again what the server does not compare.
 func (t *try) allowed(ctx context.Context, o *v1beta2.Orphan, at execute.Reading, call orphan.Call, w orphan.World) (execute.Stop, error) {
-	instance := at.List.Instances[t.key.Name]
+	instance := at.List.Instances.At(t.key.Name)
 	t.request = imclient.DeleteRequest{
 		Name: t.key.Name, Type: instance.Type, DataEngine: o.Spec.DataEngine, DiskUUID: instance.DiskUUID,
 		UUID: o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID], CleanupRequired: call.Cleanup,

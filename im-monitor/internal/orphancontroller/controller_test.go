@@ -53,7 +53,7 @@ func TestAClaimedReplicaLosesItsRuntimeAndKeepsItsData(t *testing.T) {
 	require.False(t, calls[0].CleanupRequired)
 	require.Equal(t, disk, calls[0].DiskUUID)
 	snapshot, _ := w.store.Latest(imV2)
-	require.Equal(t, "stopped", snapshot.Instances["vol-1-r-aa"].State)
+	require.Equal(t, "stopped", snapshot.Instances.At("vol-1-r-aa").State)
 }
 
 // O10, ORP-1: the cache may report what it likes.

@@ -66,7 +66,7 @@ func (s *base) see(w *orphan.World, snapshot *inventory.Snapshot) {
 	}
 	for _, other := range s.store.Holders(w.Key.Name) {
 		list, ok := s.store.Latest(other)
-		if other != w.Key.InstanceManager && ok && list.Instances[w.Key.Name].UUID == w.Inventory.Instance.UUID {
+		if other != w.Key.InstanceManager && ok && list.Instances.At(w.Key.Name).UUID == w.Inventory.Instance.UUID {
 			w.Duplicate = other
 			return
 		}
@@ -112,7 +112,7 @@ func inventoryOf(s *inventory.Snapshot, name string) *orphan.Inventory {
 		return nil
 	}
 	out := &orphan.Inventory{Began: s.Began, EpochSince: s.EpochSince}
-	if i, ok := s.Instances[name]; ok {
+	if i, ok := s.Instances.Find(name); ok {
 		out.Instance = &orphan.Instance{Type: i.Type, State: i.State, UUID: i.UUID, UUIDSource: orphan.UUIDSource(i.UUIDSource),
 			DiskUUID: i.DiskUUID}
 	}

@@ -127,7 +127,7 @@ func (r *executor) listed(replica *v1beta2.Replica) bool {
 		if !ok {
 			continue
 		}
-		i, ok := snapshot.Instances[replica.Name]
+		i, ok := snapshot.Instances.Find(replica.Name)
 		if ok && i.UUID != "" && i.UUID == replica.Status.UUID && i.State == v1beta2.InstanceStateRunning {
 			return true
 		}

@@ -81,7 +81,7 @@ func (s *base) retryAll(instanceManager, node string) {
 func (s *base) keysOfManager(ctx context.Context, instanceManager string) []orphan.Key {
 	var keys []orphan.Key
 	if snapshot, ok := s.store.Latest(instanceManager); ok {
-		for name := range snapshot.Instances {
+		for name := range snapshot.Instances.All() {
 			keys = append(keys, orphan.Key{InstanceManager: instanceManager, Name: name})
 		}
 	}

@@ -137,7 +137,7 @@ func (s *store) snapshot(im string) (*inventory.Snapshot, bool) {
 	now := time.Now()
 	return &inventory.Snapshot{Target: inventory.Target{InstanceManager: im, Node: s.nodes[im]}, Epoch: s.epochs[im],
 		EpochSince: s.settledSince,
-		Began:      now, Ended: now, Settled: true, Instances: list}, true
+		Began:      now, Ended: now, Settled: true, Instances: inventory.InstancesOf(list)}, true
 }
 
 func (s *store) Heard(string) bool { return true }
@@ -307,12 +307,12 @@ func (c *connection) SwitchOver(context.Context, imclient.SwitchOverRequest) err
 	return imclient.ErrUnsupported
 }
 
-func (c *connection) List(context.Context, imclient.Cause, map[string]imclient.Instance) (map[string]imclient.Instance, error) {
+func (c *connection) List(context.Context, imclient.Cause, imclient.Known) (map[string]imclient.Instance, error) {
 	snapshot, ok := c.store.Latest(c.im)
 	if !ok {
 		return nil, imclient.ErrUnreachable
 	}
-	return snapshot.Instances, nil
+	return maps.Collect(snapshot.Instances.All()), nil
 }
 
 // Delete does what a conforming server does: it compares the UUID, keeps the data of a v2 replica unless requested to

@@ -55,7 +55,7 @@ func (t *try) check(ctx context.Context, at execute.Reading) (execute.Checked, e
 	if err != nil {
 		return execute.Checked{}, err
 	}
-	seen := list.Instances[t.replica.Name]
+	seen := list.Instances.At(t.replica.Name)
 	call := removal.DecideCall(world)
 	switch {
 	case call.Failure != nil:

@@ -170,7 +170,7 @@ func (r *reconciler) listed(other *v1beta2.Replica, since time.Time) bool {
 		if !ok || snapshot.Began.Before(since) {
 			continue
 		}
-		i, ok := snapshot.Instances[other.Name]
+		i, ok := snapshot.Instances.Find(other.Name)
 		if ok && i.Type == v1beta2.InstanceTypeReplica && i.State == v1beta2.InstanceStateRunning {
 			return true
 		}

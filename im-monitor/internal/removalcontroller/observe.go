@@ -48,7 +48,7 @@ func (r *reconciler) place(im string, replica *v1beta2.Replica, known attempt) r
 		return out
 	}
 	out.Known = true
-	if i, listed := snapshot.Instances[name]; listed {
+	if i, listed := snapshot.Instances.Find(name); listed {
 		out.Instance = &removal.Instance{Type: i.Type, State: i.State, UUID: i.UUID, Disk: i.DiskUUID}
 		out.Duplicate = r.duplicate(im, i)
 		return out
@@ -74,7 +74,7 @@ func subject(im string, replica *v1beta2.Replica, known attempt) inventory.Subje
 func (r *reconciler) duplicate(im string, i inventory.Instance) string {
 	for _, other := range r.store.Holders(i.Name) {
 		list, ok := r.store.Latest(other)
-		if other != im && ok && i.UUID != "" && list.Instances[i.Name].UUID == i.UUID {
+		if other != im && ok && i.UUID != "" && list.Instances.At(i.Name).UUID == i.UUID {
 			return other
 		}
 	}

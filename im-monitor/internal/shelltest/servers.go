@@ -234,7 +234,7 @@ func (w *watch) Next() error {
 }
 
 // List answers with everything.
-func (c *connection) List(context.Context, imclient.Cause, map[string]imclient.Instance) (map[string]imclient.Instance, error) {
+func (c *connection) List(context.Context, imclient.Cause, imclient.Known) (map[string]imclient.Instance, error) {
 	c.servers.mu.Lock()
 	defer c.servers.mu.Unlock()
 	if c.down() {
