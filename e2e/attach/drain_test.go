@@ -76,7 +76,8 @@ func TestADrainWaitsForEnginesAndForTheLastReplica(t *testing.T) {
 	})
 }
 
-// A25: under a policy for evictions the last replica leaves a cordoned node by itself, although its volume is detached, and the drain goes on.
+// A25: under a policy for evictions the last replica leaves a cordoned node by itself, although its volume is detached, and the drain goes
+// on.
 func TestADrainUnderAPolicyForEvictionsEndsByItself(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)

@@ -44,8 +44,8 @@ var (
 	pathOfFile = regexp.MustCompile(`^# ((?:[a-z-]+/)?[a-z-]+\.yaml)$`)
 )
 
-// pages are the pages whose commands are run, relative to the root: README, guides, alerts, the READMEs of binaries and charts, and what the
-// demo prints at its end.
+// pages are the pages whose commands are run, relative to the root: README, guides, alerts, the READMEs of binaries and charts, and what
+// the demo prints at its end.
 func pages(root string) ([]string, error) {
 	var out []string
 	for _, pattern := range []string{"README.md", "docs/*.md", "docs/alerts/*.md", "*/README.md", "charts/*/README.md",

@@ -174,21 +174,24 @@ func TestReplicasLeaveADrainedNodeByThePolicy(t *testing.T) {
 	last, all := under(sharedsetting.BlockForEvictionIfContainsLastReplica), under(sharedsetting.BlockForEviction)
 	marked := replica("b", func(r *v1beta2.Replica) { r.Spec.EvictionRequested = true })
 	check(t, map[string]row{
-		"the last one of its volume gets a successor":       {attached("b", drained("b"), last), "create:a mark:b", ""},
-		"and goes once that is healthy":                     {attached("b c", drained("b"), last, marked, wants(1)), "delete:b", ""},
-		"one with a copy elsewhere stays":                   {attached("a b", drained("b"), last), "", v1beta2.ReasonPlaced},
-		"a copy on a node that is drained, too, is none":    {attached("b c", drained("b"), drained("c"), last), "create:a mark:b mark:c", ""},
-		"nor is one on a cordoned node":                     {attached("b c", drained("b"), cordoned("c"), last), "create:a mark:b", ""},
-		"nor on a node that is down":                        {attached("b c", drained("b"), down("c"), last), "create:a mark:b", ""},
-		"nor one that failed":                               {attached("b c", drained("b"), failed("c", time.Hour), last), "mark:b take-back:c", ""},
-		"each one leaves, if the policy says so":            {attached("a b", drained("b"), all), "create:c mark:b", ""},
-		"under any other policy it stays":                   {attached("b", drained("b")), "", v1beta2.ReasonPlaced},
-		"on a node that takes pods it stays":                {attached("b", last), "", v1beta2.ReasonPlaced},
-		"once the node takes pods again it stays":           {attached("b", last, marked), "mark:b", v1beta2.ReasonPlaced},
-		"one on a node that went down is waited for":        {attached("b", drained("b"), down("b"), all), "", ""},
-		"it stays where nothing else has a place":           {attached("b", drained("b"), last, marked, closed("a c d")), "", v1beta2.ReasonNoUsableNode},
+		"the last one of its volume gets a successor":    {attached("b", drained("b"), last), "create:a mark:b", ""},
+		"and goes once that is healthy":                  {attached("b c", drained("b"), last, marked, wants(1)), "delete:b", ""},
+		"one with a copy elsewhere stays":                {attached("a b", drained("b"), last), "", v1beta2.ReasonPlaced},
+		"a copy on a node that is drained, too, is none": {attached("b c", drained("b"), drained("c"), last), "create:a mark:b mark:c", ""},
+		"nor is one on a cordoned node":                  {attached("b c", drained("b"), cordoned("c"), last), "create:a mark:b", ""},
+		"nor on a node that is down":                     {attached("b c", drained("b"), down("c"), last), "create:a mark:b", ""},
+		"nor one that failed": {
+			attached("b c", drained("b"), failed("c", time.Hour), last), "mark:b take-back:c", ""},
+		"each one leaves, if the policy says so":     {attached("a b", drained("b"), all), "create:c mark:b", ""},
+		"under any other policy it stays":            {attached("b", drained("b")), "", v1beta2.ReasonPlaced},
+		"on a node that takes pods it stays":         {attached("b", last), "", v1beta2.ReasonPlaced},
+		"once the node takes pods again it stays":    {attached("b", last, marked), "mark:b", v1beta2.ReasonPlaced},
+		"one on a node that went down is waited for": {attached("b", drained("b"), down("b"), all), "", ""},
+		"it stays where nothing else has a place": {
+			attached("b", drained("b"), last, marked, closed("a c d")), "", v1beta2.ReasonNoUsableNode},
 		"one of a detached volume is marked for its ticket": {attached("b", drained("b"), last, detached), "mark:b", ""},
-		"no replica is placed on a node that is drained":    {attached("b", drained("b"), drained("c"), closed("a"), last), "create:d mark:b", ""},
+		"no replica is placed on a node that is drained": {
+			attached("b", drained("b"), drained("c"), closed("a"), last), "create:d mark:b", ""},
 	})
 }
 

@@ -35,7 +35,8 @@ func nodeFacts(n *v1beta2.Node) []any {
 	if ready != nil {
 		readiness = []any{ready.Status, ready.Reason}
 	}
-	return []any{n.Spec, n.Status.Zone, n.Status.AutoEvicting, readiness, conditions.IsFalse(n.Status.Conditions, v1beta2.NodeSchedulable), disks}
+	unschedulable := conditions.IsFalse(n.Status.Conditions, v1beta2.NodeSchedulable)
+	return []any{n.Spec, n.Status.Zone, n.Status.AutoEvicting, readiness, unschedulable, disks}
 }
 
 // hasMoreRoom passes only updates of a node that raise the available space of a disk.
