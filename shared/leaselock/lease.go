@@ -38,8 +38,7 @@ func (l Lease) Prepare(config *rest.Config, fence *Fence, lost func(error)) (*Lo
 	lease := &resourcelock.LeaseLock{LeaseMeta: metav1.ObjectMeta{Namespace: l.Namespace, Name: l.Name}, Client: clients,
 		LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity.Name}, Labels: l.Labels}
 	return New(lease, Options{Interval: l.Times.RenewInterval(), Rests: true, Duration: l.Times.LeaseDuration, Retry: l.Times.RetryPeriod,
-		Fence: fence,
-		Clock: clock.RealClock{}, Dead: l.Identity.Dead, Lost: lost,
+		Fence: fence, Clock: clock.RealClock{}, Dead: l.Identity.Dead, Lost: lost,
 		Watch: func(ctx context.Context) (watch.Interface, error) {
 			only := metav1.ListOptions{FieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, l.Name).String()}
 			return watching.Leases(l.Namespace).Watch(ctx, only)

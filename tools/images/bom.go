@@ -97,16 +97,13 @@ func (s source) document(info *debug.BuildInfo, image v1.Hash) document {
 	return d
 }
 
+// module describes a module by its purl and Go's checksum. From where it was downloaded is the builder's affair: no location is asserted.
 func (s source) module(path, version, sum string) spdxPackage {
-	p := spdxPackage{
+	return spdxPackage{
 		SPDXID: fmt.Sprintf("SPDXRef-%s", identifier(path+"-"+version)), Name: path, VersionInfo: version, DownloadLocation: "NOASSERTION",
 		LicenseConcluded: "NOASSERTION", LicenseDeclared: "NOASSERTION", CopyrightText: "NOASSERTION", Comment: sum,
 		ExternalRefs: []externalRef{{"PACKAGE-MANAGER", "purl", "pkg:golang/" + path + "@" + version}},
 	}
-	if sum != "" {
-		p.DownloadLocation = "https://proxy.golang.org/" + path + "/@v/" + version + ".zip"
-	}
-	return p
 }
 
 // add adds a package and its relationship from another element.
