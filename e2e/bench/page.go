@@ -12,7 +12,7 @@ Written by ` + "`make bench`" + `; do not edit. Each figure is of the newest mea
 percentiles of the number of runs in the column n, with the smallest and the largest of them in brackets, on the machine that is named: a
 load above its number of processors at the start means that it did other work meanwhile. A missed goal is in bold.
 
-` + "`make bench BENCH=<group>`" + ` measures a group again, ` + "`make bench-check BENCH=<group>`" + ` fails where a figure is more than 20 % worse than the
+` + "`make bench BENCH=orphan`" + ` measures a group again, ` + "`make bench-check BENCH=orphan`" + ` fails where a figure is more than 20 % worse than the
 mean of those that are kept for the same machine (docs/performance.json, the last 5).
 `
 
