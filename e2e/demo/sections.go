@@ -34,7 +34,8 @@ type demo struct {
 
 func (d *demo) run(ctx context.Context) error {
 	for _, section := range []func(context.Context) error{
-		d.volumes, d.competition, d.snapshots, d.outage, d.healing, d.orphans, d.forgery, d.deletion, d.automation, d.untouched, d.upgrades,
+		d.volumes, d.competition, d.snapshots, d.backups, d.outage, d.healing, d.orphans, d.forgery, d.deletion, d.automation, d.untouched,
+		d.upgrades,
 	} {
 		if err := section(ctx); err != nil {
 			return err
@@ -227,56 +228,4 @@ func (d *demo) tables(ctx context.Context, resource, short string) error {
 	}
 	d.scenario.show("kubectl -n "+d.world.Namespace+" get "+short, table)
 	return nil
-}
-
-// keep leaves everything running until Ctrl-C.
-func (d *demo) keep(ctx context.Context) error {
-	w := d.world
-	kubeconfig, err := w.AdminKubeconfig()
-	if err != nil {
-		return err
-	}
-	fmt.Printf(`
-Everything runs until Ctrl-C. In another terminal, from this directory:
-
-  export KUBECONFIG=%s PATH=%[5]s:$PATH
-
-Five things to try:
-
-  kubectl drover status                                  # the whole system on one screen
-  kubectl drover why archive                             # why it is not attached
-  kubectl drover attach archive --node node-2 --wait     # and now it is
-  kubectl drover snapshots db                            # its snapshots as a tree
-  kubectl drover upgrade plan                            # what an upgrade of the v2 data engine would meet
-
-The same and more by plain kubectl:
-
-  kubectl -n %[2]s get lhva,lhv,lhe,lhr,lho,lhim
-  kubectl -n %[2]s patch lhva archive --type=merge -p '{"spec":{"attachmentTickets":{"me":{"id":"me","type":"longhorn-api","nodeID":"node-2","generation":1}}}}'
-  kubectl -n %[2]s get lhva archive -w
-  kubectl -n %[2]s patch lhva archive --type=merge -p '{"spec":{"attachmentTickets":{"me":null}}}'
-  kubectl -n %[2]s delete lhv db
-  SIMULATOR_CONTROL=%[3]s go run ./im-monitor/simulator ctl instances
-
-Logs: %[4]s/*.log
-`, kubeconfig, w.Namespace, w.Control(), w.Dir, w.Dir)
-	return d.watch(ctx)
-}
-
-// watch reports each controller that ends by itself, until Ctrl-C.
-func (d *demo) watch(ctx context.Context) error {
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	var reported error
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-		if err := d.world.Died(); err != nil && (reported == nil || err.Error() != reported.Error()) {
-			d.scenario.note("%v", err)
-			reported = err
-		}
-	}
 }

@@ -18,6 +18,9 @@ const pruned = "prune-me"
 func (d *demo) snapshots(ctx context.Context) error {
 	s, w := d.scenario, d.world
 	s.section("Snapshots by kubectl")
+	if err := d.webhook(ctx); err != nil {
+		return err
+	}
 	if err := s.step(ctx, "a snapshot of archive, which is detached", func(ctx context.Context) (string, error) {
 		if err := w.Snapshot(ctx, archive, "before-release"); err != nil {
 			return "", err
@@ -30,6 +33,9 @@ func (d *demo) snapshots(ctx context.Context) error {
 		return err
 	}
 	if err := s.step(ctx, "three snapshots of db, which stays attached; two have a label", func(ctx context.Context) (string, error) {
+		if err := w.Write(ctx, "db", 1, written); err != nil {
+			return "", err
+		}
 		for _, name := range []string{"db-1", "db-2", "db-3"} {
 			if err := d.snapshotOfDB(ctx, name); err != nil {
 				return "", err

@@ -44,11 +44,12 @@ var (
 	pathOfFile = regexp.MustCompile(`^# ((?:[a-z-]+/)?[a-z-]+\.yaml)$`)
 )
 
-// pages are the pages whose commands are run, relative to the root: README, guides, alerts, and the READMEs of binaries and charts.
+// pages are the pages whose commands are run, relative to the root: README, guides, alerts, the READMEs of binaries and charts, and what
+// the demo prints at its end.
 func pages(root string) ([]string, error) {
 	var out []string
 	for _, pattern := range []string{"README.md", "docs/*.md", "docs/alerts/*.md", "*/README.md", "charts/*/README.md",
-		"*/simulator/README.md", "*/conformance/README.md", "e2e/*/README.md"} {
+		"*/simulator/README.md", "*/conformance/README.md", "e2e/*/README.md", "e2e/demo/keep.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			return nil, fmt.Errorf("searching for pages: %w", err)

@@ -38,6 +38,7 @@ func guides() map[string]guide {
 	return map[string]guide{
 		"README.md":          {prepare: volumeAndOrphan, words: orphanWords, exits: waiting, empty: installs},
 		"docs/alerts":        alerts(),
+		"e2e/demo/keep.md":   keptDemo(),
 		"docs/monitoring.md": monitoring(),
 		"docs/attaching.md": {prepare: volume, words: attachingWords, before: steps{
 			"kubectl -n longhorn-system get lhva vol-1 -o go-template": attach,
@@ -66,6 +67,44 @@ func guides() map[string]guide {
 		}}},
 		"snapshot-controller/README.md": snapshots(),
 	}
+}
+
+// keptDemo has the volumes of the demo that its last page names.
+func keptDemo() guide {
+	return guide{
+		prepare: func(ctx context.Context, f *fixture) error {
+			if err := f.Order(ctx, "archive", v1beta2.DataEngineV2, 2, nil); err != nil {
+				return err
+			}
+			if err := attachedAs(ctx, f, "db", v1beta2.DataEngineV1); err != nil {
+				return err
+			}
+			if err := f.Snapshot(ctx, "db", "db-3"); err != nil {
+				return err
+			}
+			if err := f.WaitSnapshot(ctx, "db-3", v1beta2.SnapshotReady, v1beta2.ReasonReady, soon); err != nil {
+				return err
+			}
+			if err := f.BackupTarget(ctx, v1beta2.BackupTargetDefault, f.target); err != nil {
+				return err
+			}
+			return f.AskAboutSnapshots(ctx, f.Process(world.SnapshotController))
+		},
+		each: steps{`echo '{"apiVersion":"longhorn.io/v1beta2","kind":"Snapshot"`: webhookAnswers},
+		exits: exits{"kubectl drover status": {2}, "kubectl drover upgrade plan": {2},
+			`echo '{"apiVersion":"longhorn.io/v1beta2","kind":"Snapshot"`: {1}},
+		after: func(ctx context.Context, f *fixture) error { return f.RemoveWebhooks(ctx) },
+	}
+}
+
+// webhookAnswers waits until the API server refuses what the page shows as refused.
+func webhookAnswers(ctx context.Context, f *fixture) error {
+	return f.Wait(ctx, "the API server to call the webhook", soon, func(ctx context.Context) (string, error) {
+		if err := f.Snapshot(ctx, "nothing", world.Unique("stray")); err != nil && strings.Contains(err.Error(), "there is no volume") {
+			return "", nil
+		}
+		return "a Snapshot of no volume was accepted", nil
+	})
 }
 
 // orphanWords name the orphan. Where the plugin asks on a terminal, it is answered beforehand.
