@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,7 +52,7 @@ func TestADrainWaitsForEnginesAndForTheLastReplica(t *testing.T) {
 		ctx, w := fixture(t)
 		name := inUse(t, ctx, w, engine, 3, nil)
 		cordon(t, ctx, w, near)
-		runs := "Engine " + name + "-e-0 runs in " + w.InstanceManager(near, engine) + "."
+		runs := "Engine " + name + "-e-0 runs on node " + near + "."
 		protects(t, ctx, w, near, engine, runs)
 		require.NoError(t, w.DropTicket(ctx, name, "csi-pod"))
 		evicted(t, ctx, w, near, engine)
@@ -91,9 +92,12 @@ func TestADrainUnderAPolicyForEvictionsEndsByItself(t *testing.T) {
 		require.NoError(t, w.WaitDetached(ctx, name, patience))
 		cordon(t, ctx, w, left)
 		evicted(t, ctx, w, left, engine)
-		replicas, err = w.ReplicasOf(ctx, name)
-		require.NoError(t, err)
-		require.Len(t, replicas, 1)
+		require.NoError(t, w.Wait(ctx, "the replica on "+left+" to go", patience, func(ctx context.Context) (string, error) {
+			if replicas, err = w.ReplicasOf(ctx, name); err != nil || len(replicas) == 1 {
+				return "", err
+			}
+			return fmt.Sprintf("there are %d replicas", len(replicas)), nil
+		}))
 		require.NotEqual(t, left, replicas[0].Spec.NodeID)
 		require.NoError(t, w.WaitDetached(ctx, name, patience))
 		require.NoError(t, w.Attach(ctx, name, replicas[0].Spec.NodeID, patience))

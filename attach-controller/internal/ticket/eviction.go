@@ -9,12 +9,13 @@ import (
 
 // eviction attaches a detached volume, so that its replicas can leave evicted nodes and disks. While another ticket holds the volume they
 // leave without it; once there it stays until they have left: only a running engine can show that the data of a deleted replica is
-// elsewhere. A volume whose replicas have no other place is not attached in vain.
+// elsewhere. If the engine ends before that, the volume is attached once more. A volume whose replicas have no other place is not attached
+// in vain.
 func eviction(w World, _ []wish) []wish {
 	begun := w.has(v1beta2.AttacherEviction, w.Volume.Name)
 	if !begun && !w.detached() || w.faulted() || w.unplaced() && !slices.ContainsFunc(w.Replicas, w.underWay) ||
 		!slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool {
-			return w.evicted(r) && (v1beta2.IsReplicaReadable(&r, w.Replicas) || begun && w.going(r))
+			return w.evicted(r) && (v1beta2.IsReplicaReadable(&r, w.Replicas) || w.going(r))
 		}) {
 		return nil
 	}

@@ -24,9 +24,15 @@ type World struct {
 	Autoscaled bool
 	// Managers are the node's InstanceManagers of all data engines.
 	Managers []v1beta2.InstanceManager
+	// Instances are the node's Engines and EngineFrontends. What an instance manager lists is written some time after it was read: an engine
+	// that has just started is in no list yet.
+	Instances []Instance
 	// Replicas are those that the node has.
 	Replicas []Replica
 }
+
+// Instance is an Engine or EngineFrontend by its object. State is its current one.
+type Instance struct{ Kind, Name, State string }
 
 // Replica is a Replica of the node, with the other ones of its volume.
 type Replica struct {
@@ -95,10 +101,8 @@ func needed(w World) string {
 	if !w.Cordoned && !w.Autoscaled {
 		return fmt.Sprintf("Node %s takes pods.", w.Node)
 	}
-	for i := range w.Managers {
-		if name := serving(&w.Managers[i]); name != "" {
-			return fmt.Sprintf("%s runs in %s.", name, w.Managers[i].Name)
-		}
+	if name := w.serving(); name != "" {
+		return fmt.Sprintf("%s runs on node %s.", name, w.Node)
 	}
 	for _, r := range w.Replicas {
 		if why := w.holds(r); why != "" {
@@ -108,14 +112,21 @@ func needed(w World) string {
 	return ""
 }
 
-// serving is an engine or frontend that an instance manager lists; the first by name.
-func serving(m *v1beta2.InstanceManager) string {
+// serving is an engine or frontend that runs, or may run: an instance manager lists it, or its object's state says so. The first by name.
+func (w World) serving() string {
 	var names []string
-	for name := range m.Status.InstanceEngines {
-		names = append(names, "Engine "+name)
+	for i := range w.Managers {
+		for name := range w.Managers[i].Status.InstanceEngines {
+			names = append(names, "Engine "+name)
+		}
+		for name := range w.Managers[i].Status.InstanceEngineFrontends {
+			names = append(names, "EngineFrontend "+name)
+		}
 	}
-	for name := range m.Status.InstanceEngineFrontends {
-		names = append(names, "EngineFrontend "+name)
+	for _, i := range w.Instances {
+		if i.State != "" && i.State != v1beta2.InstanceStateStopped && i.State != v1beta2.InstanceStateError {
+			names = append(names, i.Kind+" "+i.Name)
+		}
 	}
 	if len(names) == 0 {
 		return ""

@@ -60,6 +60,9 @@ func TestABudgetStandsExactlyAsLongAsThePolicySays(t *testing.T) {
 		second.Status.InstanceEngineFrontends = map[string]v1beta2.InstanceProcess{"vol-ef-0": {}}
 		w.Managers = append(w.Managers, second)
 	}
+	instance := func(state string) change {
+		return func(w *World) { w.Instances = []Instance{{"Engine", "vol-e-0", state}} }
+	}
 	never := own(func(r *v1beta2.Replica) {
 		r.Spec.HealthyAt, r.Spec.LastHealthyAt, r.Spec.DesireState = "", "", v1beta2.InstanceStateStopped
 	})
@@ -73,6 +76,11 @@ func TestABudgetStandsExactlyAsLongAsThePolicySays(t *testing.T) {
 		"an autoscaler may take any node":                         {cordoned(uncordoned, autoscaled), GivenUp},
 		"an engine runs, whatever the policy":                     {cordoned(engine, policy(setting.AlwaysAllow)), Wanted},
 		"a frontend runs in another instance manager of the node": {cordoned(frontendElsewhere, policy(setting.AlwaysAllow)), Wanted},
+		"an engine runs that no list has yet":                     {cordoned(instance(v1beta2.InstanceStateRunning)), Wanted},
+		"nothing is known of an engine":                           {cordoned(instance(v1beta2.InstanceStateUnknown)), Wanted},
+		"an engine has stopped":                                   {cordoned(instance(v1beta2.InstanceStateStopped)), GivenUp},
+		"an engine has failed":                                    {cordoned(instance(v1beta2.InstanceStateError)), GivenUp},
+		"an engine never ran":                                     {cordoned(instance("")), GivenUp},
 		"the last replica":                                        {cordoned(alone), Wanted},
 		"the last replica, and all is allowed":                    {cordoned(alone, policy(setting.AlwaysAllow)), GivenUp},
 		"the last replica is stopped":                             {cordoned(alone, stoppedReplica), Wanted},

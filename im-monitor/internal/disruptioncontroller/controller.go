@@ -24,7 +24,7 @@ import (
 
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get;list;watch
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete,namespace=longhorn-system
-// +kubebuilder:rbac:groups=longhorn.io,resources=instancemanagers;replicas,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=instancemanagers;engines;enginefrontends;replicas,verbs=list;watch,namespace=longhorn-system
 
 // Protects is the annotation of a budget that reports what it protects.
 const Protects = "drover.dev/protects"
@@ -37,7 +37,8 @@ type keeper struct {
 
 // Setup registers the controller of budgets.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
-	err := rt.AddIndexes(ctx, kube.ByNode(&v1beta2.InstanceManager{}), kube.ByNode(&v1beta2.Replica{}), kube.ByVolume(&v1beta2.Replica{}))
+	err := rt.AddIndexes(ctx, kube.ByNode(&v1beta2.InstanceManager{}), kube.ByNode(&v1beta2.Engine{}), kube.ByNode(&v1beta2.EngineFrontend{}),
+		kube.ByNode(&v1beta2.Replica{}), kube.ByVolume(&v1beta2.Replica{}))
 	if err != nil {
 		return err
 	}
@@ -48,6 +49,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		Watches(&corev1.Node{}, nodes.To(s.aroundNode), builder.WithPredicates(kube.OnChange(cordoned))).
 		Watches(&v1beta2.InstanceManager{}, nodes.To(s.aroundManager), builder.WithPredicates(kube.OnChange(state))).
 		Watches(&v1beta2.InstanceManager{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnDeepChange(content))).
+		Watches(&v1beta2.Engine{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnChange(engineFacts))).
+		Watches(&v1beta2.EngineFrontend{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnChange(frontendFacts))).
 		Watches(&v1beta2.Replica{}, nodes.To(s.nodesOfVolume), builder.WithPredicates(kube.OnChange(replicaFacts))).
 		Watches(&policyv1.PodDisruptionBudget{}, nodes.To(s.aroundBudget), builder.WithPredicates(kube.OnLife())).
 		Watches(&policyv1.PodDisruptionBudget{}, nodes.To(s.nodeOfBudget), builder.WithPredicates(kube.OnDeepChange(budgetFacts))).

@@ -120,8 +120,17 @@ func TestABudgetIsMadeExplainedGivenUpAndMadeAgain(t *testing.T) {
 
 	w.manager("drain-1", map[string]any{"instanceEngines": map[string]any{"vol-e-0": v1beta2.InstanceProcess{}}})
 	w.cordon("drain-1", true)
-	w.has("drain-1", "Engine vol-e-0 runs in im-drain-1.")
+	w.has("drain-1", "Engine vol-e-0 runs on node drain-1.")
+	frontend := &v1beta2.EngineFrontend{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "vol-ef-0"}}
+	frontend.Spec.NodeID = "drain-1"
+	w.create(frontend)
+	state := func(s string) {
+		require.NoError(t, status.MergeStatus(t.Context(), w.admin, frontend, map[string]any{"currentState": s}))
+	}
+	state(v1beta2.InstanceStateStarting)
 	w.manager("drain-1", map[string]any{"instanceEngines": nil})
+	w.has("drain-1", "EngineFrontend vol-ef-0 runs on node drain-1.") // which no list has
+	state(v1beta2.InstanceStateStopped)
 	w.has("drain-1", "")
 	w.cordon("drain-1", false)
 	w.has("drain-1", "Node drain-1 takes pods.")

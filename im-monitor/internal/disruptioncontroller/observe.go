@@ -31,7 +31,7 @@ func (s *keeper) live() observer {
 		byVolume: "spec.volumeName"}
 }
 
-// observe reads one node. Replicas are read only where the node is being drained: else its budgets stand in any case.
+// observe reads one node. What it has is read only where the node is being drained: else its budgets stand in any case.
 func (o observer) observe(ctx context.Context, node string) (disruption.World, error) {
 	w := disruption.World{Node: node}
 	settings, err := o.settings.Current(ctx)
@@ -45,8 +45,32 @@ func (o observer) observe(ctx context.Context, node string) (disruption.World, e
 	if w.Managers, err = o.managers(ctx, node); err != nil || !w.Cordoned && !w.Autoscaled {
 		return w, err
 	}
+	if w.Instances, err = o.instances(ctx, node); err != nil {
+		return w, err
+	}
 	w.Replicas, err = o.replicas(ctx, node)
 	return w, err
+}
+
+// instances are the node's engines and frontends.
+func (o observer) instances(ctx context.Context, node string) ([]disruption.Instance, error) {
+	var engines v1beta2.EngineList
+	var frontends v1beta2.EngineFrontendList
+	if err := lookup.ListShared(ctx, o, o.namespace, &engines, client.MatchingFields{o.byNode: node}); err != nil {
+		return nil, err
+	}
+	if err := lookup.ListShared(ctx, o, o.namespace, &frontends, client.MatchingFields{o.byNode: node}); err != nil {
+		return nil, err
+	}
+	out := make([]disruption.Instance, 0, len(engines.Items)+len(frontends.Items))
+	for i := range engines.Items {
+		out = append(out, disruption.Instance{Kind: "Engine", Name: engines.Items[i].Name, State: engines.Items[i].Status.CurrentState})
+	}
+	for i := range frontends.Items {
+		f := &frontends.Items[i]
+		out = append(out, disruption.Instance{Kind: "EngineFrontend", Name: f.Name, State: f.Status.CurrentState})
+	}
+	return out, nil
 }
 
 // cordoned: the Kubernetes node takes no pods, or is gone.

@@ -25,6 +25,15 @@ func content(im *v1beta2.InstanceManager) contents {
 		slices.Sorted(maps.Keys(im.Status.InstanceEngineFrontends))}
 }
 
+// instance is what matters of an Engine or EngineFrontend: whether it may run, and where.
+type instance struct{ node, state string }
+
+func engineFacts(e *v1beta2.Engine) instance { return instance{e.Spec.NodeID, e.Status.CurrentState} }
+
+func frontendFacts(f *v1beta2.EngineFrontend) instance {
+	return instance{f.Spec.NodeID, f.Status.CurrentState}
+}
+
 // facts are what reports where data is.
 type facts struct {
 	node, desired, current   string
