@@ -177,14 +177,20 @@ func (p *Process) Tail(lines int) string {
 }
 
 // RSS is the process's resident memory in bytes.
-func (p *Process) RSS() (int64, error) {
+func (p *Process) RSS() (int64, error) { return p.memory("VmRSS") }
+
+// PeakRSS is the most resident memory that the process has had, in bytes.
+func (p *Process) PeakRSS() (int64, error) { return p.memory("VmHWM") }
+
+// memory is a field of the kernel's report on the process, in bytes.
+func (p *Process) memory(field string) (int64, error) {
 	content, err := os.ReadFile(filepath.Join("/proc", fmt.Sprint(p.PID()), "status"))
 	if err != nil {
 		return 0, fmt.Errorf("reading the memory of %s: %w", p.Name, err)
 	}
 	for line := range strings.Lines(string(content)) {
 		var kilobytes int64
-		if _, err := fmt.Sscanf(line, "VmRSS: %d kB", &kilobytes); err == nil {
+		if _, err := fmt.Sscanf(line, field+": %d kB", &kilobytes); err == nil {
 			return kilobytes << 10, nil
 		}
 	}
