@@ -118,8 +118,8 @@ build: ## static binaries into bin/
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -tags=grpcnotrace -o bin/ $(addprefix ./,$(BINARIES))
 
-images: ## container images into bin/images: an OCI layout for each controller, for amd64 and arm64, with SBOMs; prints digests and sizes
-	$(GO) -C tools/images run . build --root ../.. --out ../../bin/images $(CONTROLLERS)
+images: ## container images into bin/images: an OCI layout for each controller and the plugin, for amd64 and arm64, with SBOMs; prints digests
+	$(GO) -C tools/images run . build --root ../.. --out ../../bin/images $(CONTROLLERS) kubectl-drover
 
 push: ## push the images of `make images`: REGISTRY=registry.example.com/drover; FORCE=1 replaces tags
 	$(GO) -C tools/images run . push --out ../../bin/images $(if $(FORCE),--force) $(or $(REGISTRY),$(error REGISTRY is where the images go, such as registry.example.com/drover))
