@@ -16,8 +16,12 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// sweepTime is how long a World may take to become empty again.
-const sweepTime = 2 * time.Minute
+const (
+	// sweepTime is how long a World may take to become empty again.
+	sweepTime = 10 * time.Minute
+	// overload is how many times as long as on a quiet machine a test may take: its deadline only ends one that hangs.
+	overload = 4
+)
 
 // Main is a TestMain: it starts the World, passes it to the package, runs the tests and ends it.
 func Main(m *testing.M, options world.Options, use func(context.Context, *world.World) error) {
@@ -49,7 +53,7 @@ var sources = sync.OnceValue(func() error { return world.Sources(context.Backgro
 func Open(t *testing.T, w *world.World, within time.Duration) context.Context {
 	t.Helper()
 	require.NoError(t, sources())
-	ctx, cancel := context.WithTimeout(t.Context(), w.Stretched(within))
+	ctx, cancel := context.WithTimeout(t.Context(), w.Stretched(overload*within))
 	t.Cleanup(func() {
 		cancel()
 		if t.Failed() {

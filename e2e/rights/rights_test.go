@@ -40,7 +40,7 @@ var rare = map[testkit.Permission]string{
 }
 
 func TestTheRolesAllowExactlyWhatTheControllersUse(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 45*time.Minute)
 	defer cancel()
 	requests := slices.Concat(whileInstancesAreOrphaned(ctx, t), whileVolumesAreAttached(ctx, t), whileSnapshotsAreTaken(ctx, t),
 		whileANodeIsUpgraded(ctx, t))
