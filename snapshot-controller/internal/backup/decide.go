@@ -100,11 +100,6 @@ func (w World) attach() Verdict {
 		return w.report(v1beta2.ReasonWaitingForAttach, "Volume "+w.Volume.Name+
 			" is attached; its VolumeAttachment does not show yet that it stays.", ticket)
 	}
-	if !conditions.IsTrue(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady) && !v1beta2.IsBackupBegun(w.Backup) {
-		return w.report(v1beta2.ReasonSnapshotNotReady, "im-monitor has not reported the list of snapshots of volume "+w.Volume.Name+
-			" yet.",
-			ticket)
-	}
 	return w.report(v1beta2.ReasonReady, fmt.Sprintf("Nothing stands against taking it; it goes to BackupTarget %s.", w.TargetName), ticket)
 }
 

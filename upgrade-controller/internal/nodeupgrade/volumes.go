@@ -190,11 +190,12 @@ func (p *pass) detachReplica(name string) bool {
 		return p.waits(name, x.State, v1beta2.ReasonWaitingForHealthyCopy,
 			"no replica elsewhere is healthy; the one on the node stays until one was rebuilt elsewhere.")
 	}
+	leaving := x.Replica
 	if on := v.ReplicasOn(p.nodeID()); !used && len(on) > 0 && on[0].Name != replica.Name {
-		x.Replica = ""
+		x.Replica, leaving = "", on[0].Name
 		p.status.Volumes[name] = x
 	}
-	return p.waits(name, x.State, v1beta2.ReasonDetachingReplica, "replica "+x.Replica+" leaves its engine and stops.")
+	return p.waits(name, x.State, v1beta2.ReasonDetachingReplica, "replica "+leaving+" leaves its engine and stops.")
 }
 
 // listReplica names the volume's replica on the node for attach-controller to take out; there may be none.

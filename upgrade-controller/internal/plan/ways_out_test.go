@@ -1,0 +1,132 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/upgrade-controller/internal/plan"
+)
+
+func aborted(m *v1beta2.DataEngineUpgradeManager) { m.Spec.Abort = true }
+
+func TestAnUpgradeIsAbortedInEveryState(t *testing.T) {
+	for _, state := range []string{"", v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateAborting} {
+		v := plan.Decide(world(manager("upgrade", state, aborted), nil))
+		require.Equal(t, v1beta2.UpgradeStateError, v.Status.State, state)
+		require.Equal(t, v1beta2.ReasonAborted, reason(v), state)
+		require.Contains(t, v.Status.ErrorMessage, "It was aborted", state)
+	}
+}
+
+// A node that is under way ends by itself, whatever that takes; until then the upgrade is not over.
+func TestAnAbortWaitsForTheNodeThatIsUnderWay(t *testing.T) {
+	aborting := func() *v1beta2.DataEngineUpgradeManager {
+		return manager("upgrade", v1beta2.UpgradeStateAborting, func(m *v1beta2.DataEngineUpgradeManager) {
+			aborted(m)
+			m.Status.UpgradingNode = "node-1"
+			m.Status.UpgradeNodes = map[string]v1beta2.UpgradeNodeStatus{"node-1": {State: v1beta2.UpgradeStateSwitchingOver}}
+		})
+	}
+	v := plan.Decide(world(aborting(), func(w *plan.World) {
+		w.Upgrades = append(w.Upgrades, node("node-1", v1beta2.UpgradeStateRollingBack))
+	}))
+	require.Equal(t, v1beta2.UpgradeStateAborting, v.Status.State)
+	require.Equal(t, "node-1", v.Status.UpgradingNode)
+	require.Empty(t, v.Create)
+	v = plan.Decide(world(aborting(), nil))
+	require.Equal(t, v1beta2.UpgradeStateError, v.Status.State, "its object is gone")
+	require.Empty(t, v.Status.UpgradingNode)
+	require.Empty(t, v.Create, "no node begins any more")
+}
+
+func TestAFailedUpgradeWhoseSpecWasChanged(t *testing.T) {
+	failed := func(image string) *v1beta2.DataEngineUpgradeManager {
+		return manager("upgrade", v1beta2.UpgradeStateError, func(m *v1beta2.DataEngineUpgradeManager) {
+			m.Generation, m.Status.InstanceManagerImage, m.Status.ErrorMessage = 2, image, "It burned."
+		})
+	}
+	v := plan.Decide(world(failed(""), nil))
+	require.Equal(t, v1beta2.UpgradeStateUndefined, v.Status.State, "it never had an image: it begins again")
+	require.Empty(t, v.Status.ErrorMessage)
+
+	v = plan.Decide(world(failed("image"), func(w *plan.World) {
+		w.Others = append(w.Others, manager("a", v1beta2.UpgradeStateUpgrading, nil))
+	}))
+	require.Equal(t, v1beta2.UpgradeStateError, v.Status.State)
+	require.Equal(t, v1beta2.ReasonWaitingForUpgrade, reason(v), "another one has begun meanwhile")
+
+	require.True(t, plan.Decide(world(failed("image"), func(w *plan.World) { w.Fresh = false })).Confirm)
+}
+
+func TestAPlanHasAFinalizerBeforeItDoesAnything(t *testing.T) {
+	for _, state := range []string{"", v1beta2.UpgradeStateUpgrading} {
+		m := manager("upgrade", state, func(m *v1beta2.DataEngineUpgradeManager) { m.Finalizers = nil })
+		v := plan.Decide(world(m, nil))
+		require.True(t, v.AddFinalizer, state)
+		require.Equal(t, m.Status, v.Status, state)
+	}
+}
+
+// Nodes and volumes are read only where the decision needs them.
+func TestWhenTheClusterIsRead(t *testing.T) {
+	for state, reads := range map[string]bool{
+		"": false, v1beta2.UpgradeStateUndefined: false, v1beta2.UpgradeStateInitializing: true, v1beta2.UpgradeStateUpgrading: true,
+		v1beta2.UpgradeStatePaused: true, v1beta2.UpgradeStateAborting: false, v1beta2.UpgradeStateCompleted: false,
+		v1beta2.UpgradeStateError: false, "dancing": false,
+	} {
+		require.Equal(t, reads, plan.ReadsCluster(manager("upgrade", state, nil)), state)
+	}
+	for _, state := range []string{v1beta2.UpgradeStateUpgrading, v1beta2.UpgradeStatePaused} {
+		require.False(t, plan.ReadsCluster(manager("upgrade", state, func(m *v1beta2.DataEngineUpgradeManager) {
+			m.Status.UpgradingNode = "node-1"
+		})), "while a node is under way nothing is chosen")
+	}
+}
+
+func TestTheStateOfTheNodesUpgradeIsReported(t *testing.T) {
+	under := func(change func(*v1beta2.DataEngineUpgradeManager)) *v1beta2.DataEngineUpgradeManager {
+		return manager("upgrade", v1beta2.UpgradeStateUpgrading, func(m *v1beta2.DataEngineUpgradeManager) {
+			m.Status.UpgradingNode = "node-1"
+			m.Status.UpgradeNodes = map[string]v1beta2.UpgradeNodeStatus{"node-1": {}}
+			if change != nil {
+				change(m)
+			}
+		})
+	}
+	paused := func(m *v1beta2.DataEngineUpgradeManager) { m.Spec.Paused = true }
+	decide := func(m *v1beta2.DataEngineUpgradeManager, u *v1beta2.NodeDataEngineUpgrade) plan.Verdict {
+		return plan.Decide(world(m, func(w *plan.World) { w.Upgrades = append(w.Upgrades, u) }))
+	}
+	v := decide(under(paused), node("node-1", ""))
+	require.Equal(t, v1beta2.UpgradeStatePaused, v.Status.State, "the node has not begun")
+	require.Equal(t, v1beta2.ReasonPaused, reason(v))
+	require.Equal(t, v1beta2.UpgradeStateUpgrading, decide(under(paused), node("node-1", v1beta2.UpgradeStateSwitchingOver)).Status.State,
+		"a node that has begun is not stopped half way")
+
+	stalled := node("node-1", v1beta2.UpgradeStateSwitchingBack)
+	stalled.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.UpgradeStalled, Status: v1beta2.ConditionTrue, Message: "Too slow."}}
+	c := conditions.Get(decide(under(nil), stalled).Status.Conditions, v1beta2.UpgradeStalled)
+	require.Equal(t, v1beta2.ConditionTrue, c.Status)
+	require.Equal(t, "Node node-1: Too slow.", c.Message)
+	stalled.Status.Conditions[0].Status = v1beta2.ConditionFalse
+	require.False(t, conditions.IsTrue(decide(under(nil), stalled).Status.Conditions, v1beta2.UpgradeStalled))
+}
+
+// A name that is too long for Kubernetes is cut, and stays another for each node and each manager.
+func TestTheNameOfANodesUpgradeFits(t *testing.T) {
+	long := strings.Repeat("m", 253)
+	require.Equal(t, "m-n", plan.UpgradeName("m", "n"))
+	require.Equal(t, long[:251]+"-n", plan.UpgradeName(long[:251], "n"), "just fits")
+	names := map[string]bool{}
+	for _, name := range []string{
+		plan.UpgradeName(long[:252], "n"), plan.UpgradeName(long, "n"), plan.UpgradeName(long, "o"), plan.UpgradeName(long, "n"),
+	} {
+		require.Len(t, name, 253)
+		names[name] = true
+	}
+	require.Len(t, names, 3, "the same for the same")
+}
