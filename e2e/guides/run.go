@@ -24,8 +24,8 @@ type shell struct {
 }
 
 const (
-	// patience is how long a command may run.
-	patience = time.Minute
+	// patience is how long a command may run: it only ends what hangs.
+	patience = 5 * time.Minute
 	// followed is how long a command is followed that never ends by itself and whose output the page does not show.
 	followed = time.Second
 )

@@ -2,13 +2,16 @@ package runkit
 
 import (
 	"context"
+	"errors"
 	"os"
 	"runtime/debug"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"drover.dev/drover/shared/startpages"
 )
 
 // startPatience is how long after filling the caches the start is assumed to be over.
@@ -20,20 +23,37 @@ const startPatience = 15 * time.Second
 const gcPercent = 50
 
 // settleMemory lets the collector run more often once the start is over, and then returns memory to the system: filling the caches
-// takes more than they keep, and a quiet process would hardly ever collect it.
-func settleMemory(m ctrl.Manager, c clock.Clock) error {
-	return m.Add(manager.RunnableFunc(func(ctx context.Context) error {
-		if !m.GetCache().WaitForCacheSync(ctx) {
-			return nil // the process ends
-		}
-		select {
-		case <-ctx.Done():
-		case <-c.After(startPatience):
-			if os.Getenv("GOGC") == "" {
-				debug.SetGCPercent(gcPercent)
-			}
-			debug.FreeOSMemory()
-		}
+// takes more than they keep, a quiet process would hardly ever collect it, and most of its program is not needed any more. A standby
+// does so too, and once more when it has become the leader and has filled its caches.
+func settleMemory(m ctrl.Manager, c clock.Clock, log logr.Logger) error {
+	return errors.Join(m.Add(settling{m, c, log, false}), m.Add(settling{m, c, log, true}))
+}
+
+// settling settles the memory once.
+type settling struct {
+	manager ctrl.Manager
+	clock   clock.Clock
+	log     logr.Logger
+	leader  bool // whether it waits for the lease
+}
+
+func (s settling) NeedLeaderElection() bool { return s.leader }
+
+func (s settling) Start(ctx context.Context) error {
+	if !s.manager.GetCache().WaitForCacheSync(ctx) {
+		return nil // the process ends
+	}
+	select {
+	case <-ctx.Done():
 		return nil
-	}))
+	case <-s.clock.After(startPatience):
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	debug.FreeOSMemory()
+	if _, err := startpages.Release(); err != nil {
+		s.log.V(1).Info("pages of the start stay in memory", "reason", err.Error())
+	}
+	return nil
 }

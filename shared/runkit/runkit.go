@@ -186,7 +186,7 @@ func run(ctx context.Context, p Program, o options) error {
 	rt := newRuntime(ctx, p, o, manager, log)
 	rt.Fence, rt.Identity, rt.LeaseConfig = process.fence, process.identity, config
 	addChecks(health, manager, against)
-	if err := settleMemory(manager, rt.Clock); err != nil {
+	if err := settleMemory(manager, rt.Clock, log); err != nil {
 		return err
 	}
 	if err := p.Setup(ctx, rt); err != nil {
