@@ -144,3 +144,13 @@ func TestStatusIsWrittenWhereAnyFieldDiffersAndOnlyThere(t *testing.T) {
 	later.Conditions[0].LastTransitionTime = stamp(now.Add(time.Hour))
 	require.True(t, same(base(), later), "the time of a transition alone is no change")
 }
+
+func TestOfTwoNewDisksWithOneLvstoreTheFirstIsReadyAndTheOtherNamesIt(t *testing.T) {
+	v := Decide(world(loaded, mark("adopt:"+mine), func(w *World) {
+		w.Specs["slow"] = v1beta2.DiskSpec{DiskType: TypeBlock, Path: "/dev/sdc", Initialize: "adopt:" + mine}
+		w.Server.Answers["slow"] = loaded
+	}))
+	require.Equal(t, mine, v.Changes["fast"].DiskUUID)
+	require.Empty(t, v.Changes["slow"].DiskUUID)
+	require.Contains(t, message(v.Changes["slow"]), "Disk slow at /dev/sdc holds the lvstore of disk fast")
+}
