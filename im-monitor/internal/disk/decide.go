@@ -87,16 +87,26 @@ func (w World) needed(uuid string) string {
 	case w.Server == nil && !w.NoManager:
 		return "its instance manager does not answer. It is released once that does."
 	}
-	for _, r := range w.Replicas {
-		if r.DiskID == uuid {
-			return fmt.Sprintf("replica %s has data on it. Move every replica of the disk to another disk or delete it, or put the disk "+
-				"back into the spec.", r.Name)
-		}
+	if name := w.firstReplica(func(r Replica) bool { return r.DiskID == uuid }); name != "" {
+		return fmt.Sprintf("replica %s has data on it. Move every replica of the disk to another disk or delete it, or put the disk "+
+			"back into the spec.", name)
 	}
 	if w.Server != nil && (w.Server.InUse == nil || w.Server.InUse[uuid]) {
 		return "its instance manager lists running replicas on it. It is released once they have ended."
 	}
 	return ""
+}
+
+// firstReplica is the name that sorts first of the Replicas that match, or "": a cache lists them in any order, and a message that
+// names one of them must not change with it.
+func (w World) firstReplica(match func(Replica) bool) string {
+	first := ""
+	for _, r := range w.Replicas {
+		if match(r) && (first == "" || r.Name < first) {
+			first = r.Name
+		}
+	}
+	return first
 }
 
 // one is the decision about one disk.

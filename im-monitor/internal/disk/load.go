@@ -129,12 +129,7 @@ func (d *one) uncertain() {
 
 // claimant is a Replica that reports that the disk holds its data, or "".
 func (d *one) claimant() string {
-	for _, r := range d.Replicas {
-		if r.DiskPath == d.spec.Path || r.DiskID != "" && r.DiskID == d.old.DiskUUID {
-			return r.Name
-		}
-	}
-	return ""
+	return d.firstReplica(func(r Replica) bool { return r.DiskPath == d.spec.Path })
 }
 
 // uninitialized is a disk of which no UUID is recorded, and for which no initialization is requested.

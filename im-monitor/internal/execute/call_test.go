@@ -83,6 +83,8 @@ func TestWhatStopsACallAtEachStep(t *testing.T) {
 		err     error
 	}{
 		{name: "nothing", change: func(*scene) {}, steps: "list gather check ahead send record", outcome: Accepted},
+		{name: "nothing, and there is nothing to write ahead", change: func(s *scene) { s.call.Ahead = nil },
+			steps: "list gather check send record", outcome: Accepted},
 		{name: "the back-off or the fencing delay", change: func(s *scene) { s.call.NotBefore = start.Add(time.Minute) }, wait: time.Minute},
 		{name: "no slot", change: func(s *scene) { s.Slots.Take("im-1", 1) }, wait: BusyDelay},
 		{name: "a lock of another executor", change: func(s *scene) { s.Locks.TryLock(s.call.Locks[1]) }, wait: BusyDelay},

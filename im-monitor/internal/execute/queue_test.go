@@ -47,3 +47,19 @@ func TestAWaiterThatComesTooLateStandsInLineAgain(t *testing.T) {
 	require.True(t, waits)
 	require.Equal(t, b, next)
 }
+
+func TestADeclinedSlotOfAnIdleInstanceManagerStaysFree(t *testing.T) {
+	var s Queue[string]
+	require.True(t, s.Take("im", "a", 1))
+	require.False(t, s.Take("im", "b", 1))
+	next, waits := s.Release("im")
+	require.True(t, waits)
+	require.Equal(t, "b", next)
+	require.Empty(t, s.lines)
+	_, waits = s.Decline("b")
+	require.False(t, waits)
+	_, waits = s.Decline("b")
+	require.False(t, waits, "a slot is declined once")
+	require.Empty(t, s.enqueued)
+	require.True(t, s.Take("im", "c", 1), "the slot is free")
+}

@@ -73,8 +73,6 @@ func end(w World, p *Place) Verdict {
 		return settle(w)
 	case ending(w, e):
 		return endingVerdict(w)
-	case !lives(e.State) && w.replica():
-		return settle(w)
 	case w.LedBy != "" && e.State == v1beta2.InstanceStateRunning:
 		// The object was stopped before the frontend was known to lead elsewhere. [UPG-3]
 		return keep(w, ReasonLed, fmt.Sprintf("Frontend %s still leads to it.", w.LedBy))

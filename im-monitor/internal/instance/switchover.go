@@ -359,7 +359,7 @@ func record(e *Entry) TargetSpec {
 		if path.ANAState != anaOptimized {
 			continue
 		}
-		if found.Engine != "" {
+		if found != (TargetSpec{}) {
 			return TargetSpec{}
 		}
 		found = TargetSpec{Engine: path.EngineName, IP: path.TargetIP, Port: path.TargetPort}

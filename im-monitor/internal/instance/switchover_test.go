@@ -390,3 +390,13 @@ func TestTheTargetOnRecordIsTheActivePathOrElseTheOnlyOpenOne(t *testing.T) {
 		require.Equal(t, c.want, record(&c.entry), c.name)
 	}
 }
+
+func TestTwoOpenPathsAreNoRecordAlsoWhereTheServerNamesNoEngine(t *testing.T) {
+	unnamed := pathTo(oldTarget, anaOptimized)
+	unnamed.EngineName = ""
+	open := pathTo(newTarget, anaOptimized)
+	for _, paths := range [][]v1beta2.NvmeTCPPath{{unnamed, open}, {open, unnamed}} {
+		require.Zero(t, record(&Entry{Paths: paths}), "the order of the paths does not matter")
+	}
+	require.Equal(t, TargetSpec{IP: oldTarget, Port: 20001}, record(&Entry{Paths: []v1beta2.NvmeTCPPath{unnamed}}))
+}

@@ -105,3 +105,19 @@ func read(memory *setting.Memory[Values], values map[string]string) (inForce Val
 	}
 	return Merge(memory.Values(v1beta2.DataEngineV1), memory.Values(v1beta2.DataEngineV2)), refused
 }
+
+func TestAnItemThatIsNoTolerationIsRefusedWithItsForm(t *testing.T) {
+	for item, text := range map[string]string{
+		"a b:NoSchedule":    "whose key is not a taint key",
+		"=b":                "whose key is not a taint key",
+		"a=b c:NoSchedule":  "whose value is not a taint value",
+		"a=-b":              "whose value is not a taint value",
+		"a=b:noschedule":    "whose effect is none of",
+		"a=b:NoSchedule:No": "whose effect is none of",
+	} {
+		got, err := parseToleration(item)
+		require.ErrorContains(t, err, text, item)
+		require.ErrorContains(t, err, item, "the message names the item")
+		require.Zero(t, got, item)
+	}
+}
