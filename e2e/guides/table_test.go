@@ -92,6 +92,7 @@ func keptDemo() guide {
 		},
 		each: steps{`echo '{"apiVersion":"longhorn.io/v1beta2","kind":"Snapshot"`: webhookAnswers},
 		exits: exits{"kubectl drover status": {2}, "kubectl drover upgrade plan": {2},
+			"kubectl drover why db": {1}, // it may be gone by then
 			`echo '{"apiVersion":"longhorn.io/v1beta2","kind":"Snapshot"`: {1}},
 		after: func(ctx context.Context, f *fixture) error { return f.RemoveWebhooks(ctx) },
 	}
