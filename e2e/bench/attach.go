@@ -24,7 +24,7 @@ const (
 // volumes cost while nothing happens and while a node without a volume goes down and returns.
 func attach(ctx context.Context, r *report) (err error) {
 	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts + 1), Record: true, Attach: true, Snapshots: true, Upgrades: true,
-		Log: r.logf, Flags: measuredAttach(),
+		Log: r.logf, Flags: measured(),
 		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
 			"--log-level", "warn"}})
 	if err != nil {
@@ -44,15 +44,6 @@ func attach(ctx context.Context, r *report) (err error) {
 		}
 	}
 	return nil
-}
-
-// measuredAttach are the flags of real controllers: a World's shorter intervals would poll engines ten times as often.
-func measuredAttach() map[string][]string {
-	flags := map[string][]string{}
-	for _, controller := range world.EveryController() {
-		flags[controller] = []string{"--log-level=info", "--log-format=json"}
-	}
-	return flags
 }
 
 type attachBench struct {

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -38,7 +39,7 @@ func (b *attachBench) bulk(ctx context.Context) error {
 		waits[i] = b.seen.expect(many(i), attached)
 	}
 	peak := b.peak(ctx)
-	before, err := b.processor()
+	before, err := used(w, "")
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (b *attachBench) bulk(ctx context.Context) error {
 		}
 	}
 	took, highest := time.Since(began), peak()
-	after, err := b.processor()
+	after, err := used(w, "")
 	if err != nil {
 		return err
 	}
@@ -64,31 +65,19 @@ func (b *attachBench) bulk(ctx context.Context) error {
 			highest)})
 	b.add(Result{Name: "attach.bulk_1000.ratio", Value: took.Seconds() / (writes / rate), Unit: "ratio", Goal: "<= 1.2", Runs: 1,
 		Note: fmt.Sprintf("time : writes / API rate; the API server alone takes %.0f status patches a second from 16 writers", rate)})
-	b.add(Result{Name: "attach.bulk_1000.cpu_ms_per_volume", Value: (after - before).Seconds() * 1000 / float64(manyVolumes), Unit: "ms",
+	b.add(Result{Name: "attach.bulk_1000.cpu_ms_per_volume", Value: (total(after) - total(before)) * 1000 / float64(manyVolumes), Unit: "ms",
 		Runs: 1, Note: "processor time of all five controllers until the last volume is attached"})
 	return b.peaks()
 }
 
-// processor is the processor time that the controllers have used.
-func (b *attachBench) processor() (sum time.Duration, err error) {
-	for _, controller := range b.world.Controllers() {
-		used, err := b.world.Process(controller).Processor()
-		if err != nil {
-			return 0, err
-		}
-		sum += used
-	}
-	return sum, nil
-}
-
 // peaks are what the memory limits of the charts rest on.
 func (b *attachBench) peaks() error {
+	peaks, err := megabytes(b.world, "", (*world.Process).PeakRSS)
+	if err != nil {
+		return err
+	}
 	for _, controller := range b.world.Controllers() {
-		peak, err := b.world.Process(controller).PeakRSS()
-		if err != nil {
-			return err
-		}
-		b.add(Result{Name: "attach.bulk_1000.peak_rss." + controller, Value: float64(peak) / 1e6, Unit: "MB", Runs: 1,
+		b.add(Result{Name: "attach.bulk_1000.peak_rss." + controller, Value: peaks[controller], Unit: "MB", Runs: 1,
 			Note: fmt.Sprintf("%d volumes made and attached: the most resident memory since the start", manyVolumes)})
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 // first status write of an object that was created right after that end.
 func failover(ctx context.Context, r *report) (err error) {
 	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: threeNodes, Record: true, Attach: true, Log: r.logf,
-		Flags: measuredAttach()})
+		Flags: measured()})
 	if err != nil {
 		return err
 	}

@@ -30,12 +30,8 @@ var profileDirectory string
 
 // idle measures what all five controllers cost while nothing happens, each with a standby: writes of leases, processor and memory.
 func idle(ctx context.Context, r *report) (err error) {
-	flags := map[string][]string{}
-	for _, controller := range world.EveryController() {
-		flags[controller] = []string{"--log-level=info", "--log-format=json"}
-	}
 	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: threeNodes, Record: true, Attach: true, Snapshots: true,
-		Upgrades: true, Log: r.logf, Flags: flags})
+		Upgrades: true, Log: r.logf, Flags: measured()})
 	if err != nil {
 		return err
 	}
@@ -78,33 +74,15 @@ func (b *idleBench) attach(ctx context.Context, volumes int) error {
 	return b.world.Pass(ctx, idleStart)
 }
 
-// used are the processor seconds and the resident megabytes of the controllers' processes with that suffix.
-func (b *idleBench) used(suffix string) (seconds map[string]float64, memory map[string]float64, err error) {
-	seconds, memory = map[string]float64{}, map[string]float64{}
-	for _, controller := range b.world.Controllers() {
-		process := b.world.Process(controller + suffix)
-		processor, err := process.Processor()
-		if err != nil {
-			return nil, nil, err
-		}
-		rss, err := process.RSS()
-		if err != nil {
-			return nil, nil, err
-		}
-		seconds[controller], memory[controller] = processor.Seconds(), float64(rss)/1e6
-	}
-	return seconds, memory, nil
-}
-
 func (b *idleBench) measure(ctx context.Context, volumes int) error {
 	if err := b.attach(ctx, volumes); err != nil {
 		return err
 	}
-	before, _, err := b.used("")
+	before, err := used(b.world, "")
 	if err != nil {
 		return err
 	}
-	besides, _, err := b.used(idleStandby)
+	besides, err := used(b.world, idleStandby)
 	if err != nil {
 		return err
 	}
@@ -113,11 +91,19 @@ func (b *idleBench) measure(ctx context.Context, volumes int) error {
 	if err := b.rest(ctx, volumes); err != nil {
 		return err
 	}
-	after, memory, err := b.used("")
+	after, err := used(b.world, "")
 	if err != nil {
 		return err
 	}
-	afterBesides, memoryBesides, err := b.used(idleStandby)
+	afterBesides, err := used(b.world, idleStandby)
+	if err != nil {
+		return err
+	}
+	memory, err := megabytes(b.world, "", (*world.Process).RSS)
+	if err != nil {
+		return err
+	}
+	memoryBesides, err := megabytes(b.world, idleStandby, (*world.Process).RSS)
 	if err != nil {
 		return err
 	}

@@ -44,15 +44,6 @@ func orphan(ctx context.Context, r *report) (err error) {
 	return life(ctx, r, w, seen, patch)
 }
 
-// measured are the flags of a measured controller: it logs as in production.
-func measured() map[string][]string {
-	flags := map[string][]string{}
-	for _, controller := range []string{world.IMMonitor, world.OrphanController} {
-		flags[controller] = []string{"--log-level=info", "--log-format=json"}
-	}
-	return flags
-}
-
 // cause creates an orphan and returns it with the time at which its cause began.
 type cause func(ctx context.Context, w *world.World, name string) (world.Stale, time.Time, error)
 

@@ -23,7 +23,7 @@ const upgradePatience = 30 * time.Minute
 // (nothing), the writes to the API server for each volume, and how the time grows with the volumes of the node.
 func upgrade(ctx context.Context, r *report) (err error) {
 	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: threeNodes, Record: true, Attach: true, Snapshots: true,
-		Upgrades: true, Log: r.logf, Flags: measuredUpgrade(),
+		Upgrades: true, Log: r.logf, Flags: measured(),
 		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
 			"--copy-time", "0", "--log-level", "warn"}})
 	if err != nil {
@@ -49,15 +49,6 @@ func upgrade(ctx context.Context, r *report) (err error) {
 		}
 	}
 	return nil
-}
-
-// measuredUpgrade are the flags of real controllers.
-func measuredUpgrade() map[string][]string {
-	flags := measuredAttach()
-	for _, controller := range []string{world.SnapshotController, world.UpgradeController} {
-		flags[controller] = flags[world.IMMonitor]
-	}
-	return flags
 }
 
 type upgradeBench struct {
