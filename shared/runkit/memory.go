@@ -24,17 +24,17 @@ const gcPercent = 50
 
 // settleMemory lets the collector run more often once the start is over, and then returns memory to the system: filling the caches
 // takes more than they keep, a quiet process would hardly ever collect it, and most of its program is not needed any more. A standby
-// does so too, and once more when it has become the leader and has filled its caches.
+// returns memory, too; how often it collects it changes only when it leads and has filled its caches.
 func settleMemory(m ctrl.Manager, c clock.Clock, log logr.Logger) error {
 	return errors.Join(m.Add(settling{m, c, log, false}), m.Add(settling{m, c, log, true}))
 }
 
-// settling settles the memory once.
+// settling settles the memory once: of a standby or, with the lease, of the leader.
 type settling struct {
 	manager ctrl.Manager
 	clock   clock.Clock
 	log     logr.Logger
-	leader  bool // whether it waits for the lease
+	leader  bool
 }
 
 func (s settling) NeedLeaderElection() bool { return s.leader }
@@ -43,12 +43,18 @@ func (s settling) Start(ctx context.Context) error {
 	if !s.manager.GetCache().WaitForCacheSync(ctx) {
 		return nil // the process ends
 	}
+	var leads <-chan struct{} // from then on the leader's settles it
+	if !s.leader {
+		leads = s.manager.Elected()
+	}
 	select {
 	case <-ctx.Done():
 		return nil
+	case <-leads:
+		return nil
 	case <-s.clock.After(startPatience):
 	}
-	if os.Getenv("GOGC") == "" {
+	if s.leader && os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
 	debug.FreeOSMemory()

@@ -18,27 +18,24 @@ type mapping struct{ from, to uintptr }
 func (m mapping) size() uintptr { return m.to - m.from }
 
 // clean returns the mappings of the file that cannot be written and have no page of the process's own: their content is the file's, so
-// that they can be read again. smaps is the kernel's report of a process's mappings, /proc/<pid>/smaps.
+// that they can be read again. smaps is the kernel's report of a process's mappings, /proc/<pid>/smaps: each has a line with its
+// addresses, permissions, offset, device, inode and file, and lines with its figures after that.
 func clean(smaps io.Reader, file string) ([]mapping, error) {
 	var out []mapping
-	var current mapping
-	candidate := false
+	var read *mapping // the one whose figures are read; nil: it is not of the file, or can be written
 	lines := bufio.NewScanner(smaps)
 	for lines.Scan() {
-		line := lines.Text()
-		var permissions, rest string
+		fields := strings.Fields(lines.Text())
 		var m mapping
-		if n, _ := fmt.Sscanf(line, "%x-%x %s", &m.from, &m.to, &permissions); n == 3 {
-			fields := strings.Fields(line)
-			if len(fields) > 5 {
-				rest = strings.Join(fields[5:], " ")
+		if n, _ := fmt.Sscanf(lines.Text(), "%x-%x", &m.from, &m.to); n == 2 {
+			read = nil
+			if strings.Join(fields[5:], " ") == file && !strings.Contains(fields[1], "w") && strings.HasSuffix(fields[1], "p") {
+				read = &m
 			}
-			current, candidate = m, rest == file && !strings.Contains(permissions, "w") && strings.HasSuffix(permissions, "p")
 			continue
 		}
-		var kilobytes int
-		if n, _ := fmt.Sscanf(line, "Anonymous: %d kB", &kilobytes); n == 1 && candidate && kilobytes == 0 {
-			out = append(out, current)
+		if read != nil && len(fields) > 1 && fields[0] == "Anonymous:" && fields[1] == "0" {
+			out = append(out, *read)
 		}
 	}
 	if err := lines.Err(); err != nil {
