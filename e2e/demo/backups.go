@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -24,18 +23,7 @@ func (d *demo) webhook(ctx context.Context) error {
 		if err := w.AskAboutSnapshots(ctx, w.Process(world.SnapshotController)); err != nil {
 			return "", err
 		}
-		refusal := ""
-		err := w.Wait(ctx, "the API server to call the webhook", patience, func(ctx context.Context) (string, error) {
-			err := w.Snapshot(ctx, "nothing", world.Unique("stray"))
-			if err == nil {
-				return "a Snapshot of no volume was accepted", nil
-			}
-			if _, refusal, _ = strings.Cut(err.Error(), "denied the request: "); refusal == "" {
-				return "", err
-			}
-			return "", nil
-		})
-		return refusal, err
+		return w.WaitSnapshotsRefused(ctx, patience)
 	})
 }
 

@@ -100,12 +100,8 @@ func keptDemo() guide {
 
 // webhookAnswers waits until the API server refuses what the page shows as refused.
 func webhookAnswers(ctx context.Context, f *fixture) error {
-	return f.Wait(ctx, "the API server to call the webhook", soon, func(ctx context.Context) (string, error) {
-		if err := f.Snapshot(ctx, "nothing", world.Unique("stray")); err != nil && strings.Contains(err.Error(), "there is no volume") {
-			return "", nil
-		}
-		return "a Snapshot of no volume was accepted", nil
-	})
+	_, err := f.WaitSnapshotsRefused(ctx, soon)
+	return err
 }
 
 // orphanWords name the orphan. Where the plugin asks on a terminal, it is answered beforehand.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -45,6 +46,24 @@ func (w *World) AskAboutSnapshots(ctx context.Context, process *Process) error {
 			return err
 		}
 	}
+}
+
+// WaitSnapshotsRefused waits until the API server calls the webhook: a Snapshot of no volume is refused. It returns what the refusal says.
+// One that was accepted before is deleted again.
+func (w *World) WaitSnapshotsRefused(ctx context.Context, within time.Duration) (refusal string, err error) {
+	err = w.Wait(ctx, "the API server to call the webhook", within, func(ctx context.Context) (string, error) {
+		name := Unique("stray")
+		switch err := w.Snapshot(ctx, "nothing", name); {
+		case err == nil:
+			return "a Snapshot of no volume was accepted", w.DeleteSnapshot(ctx, name)
+		case strings.Contains(err.Error(), "there is no volume"):
+			_, refusal, _ = strings.Cut(err.Error(), "denied the request: ")
+			return "", nil
+		default:
+			return err.Error(), nil
+		}
+	})
+	return refusal, err
 }
 
 // askAt replaces the Service of every webhook by an address, and applies the configuration. The CA bundle is kept.

@@ -28,12 +28,8 @@ func asked(t *testing.T, ctx context.Context, process *world.Process) {
 // answers waits until a Snapshot of no volume is refused.
 func answers(t *testing.T, ctx context.Context) {
 	t.Helper()
-	require.NoError(t, here.Wait(ctx, "the API server to call the webhook", patience, func(ctx context.Context) (string, error) {
-		if evaluated(here.Snapshot(ctx, "nothing", world.Unique("stray"))) {
-			return "", nil
-		}
-		return "a Snapshot of no volume was accepted", nil
-	}))
+	_, err := here.WaitSnapshotsRefused(ctx, patience)
+	require.NoError(t, err)
 }
 
 func evaluated(err error) bool {
