@@ -2,6 +2,7 @@ package instancecontroller_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -51,7 +52,7 @@ func (w *world) everyCreationWasRecorded() {
 	require.Empty(w.t, w.unemitted.bad)
 }
 
-// records are the creations that reached a server before the stored object reported starting.
+// records are the creations that reached a server before the stored object reported starting, each with what it reported instead.
 type records struct {
 	mu  sync.Mutex
 	bad []string
@@ -60,31 +61,47 @@ type records struct {
 // watchRecords also takes these states for an announcement.
 func (w *world) watchRecords(or ...string) {
 	a := &w.unemitted
-	w.Servers.OnCall(func(ctx context.Context, c shelltest.Call) error {
+	w.Servers.OnCall(func(_ context.Context, c shelltest.Call) error {
 		if c.Create == nil {
 			return nil
 		}
-		if !w.emitted(ctx, c.Create.Type, c.Create.Name, or) {
+		// Whether the caller still waits for its call changes nothing about what was recorded before it.
+		if why := w.unrecorded(w.t.Context(), c.Create.Type, c.Create.Name, or); why != "" {
 			a.mu.Lock()
 			defer a.mu.Unlock()
-			a.bad = append(a.bad, c.Create.Name)
+			a.bad = append(a.bad, c.Create.Name+": "+why)
 		}
 		return nil
 	})
 }
 
-func (w *world) emitted(ctx context.Context, kind, name string, or []string) bool {
+// unrecorded is what the stored object reports in the place of a start; empty: it reports the start, or one of the states.
+func (w *world) unrecorded(ctx context.Context, kind, name string, or []string) string {
 	key := client.ObjectKey{Namespace: w.Namespace, Name: name}
+	var starting bool
+	var state string
+	var err error
 	switch kind {
 	case v1beta2.InstanceTypeEngine:
 		var e v1beta2.Engine
-		return w.Admin.Get(ctx, key, &e) == nil && (e.Status.Starting || slices.Contains(or, e.Status.CurrentState))
+		err = w.Admin.Get(ctx, key, &e)
+		starting, state = e.Status.Starting, e.Status.CurrentState
 	case v1beta2.InstanceTypeEngineFrontend:
 		var f v1beta2.EngineFrontend
-		return w.Admin.Get(ctx, key, &f) == nil && (f.Status.Starting || slices.Contains(or, f.Status.CurrentState))
+		err = w.Admin.Get(ctx, key, &f)
+		starting, state = f.Status.Starting, f.Status.CurrentState
+	default:
+		var r v1beta2.Replica
+		err = w.Admin.Get(ctx, key, &r)
+		starting, state = r.Status.Starting, r.Status.CurrentState
 	}
-	var r v1beta2.Replica
-	return w.Admin.Get(ctx, key, &r) == nil && (r.Status.Starting || slices.Contains(or, r.Status.CurrentState))
+	switch {
+	case err != nil:
+		return err.Error()
+	case starting || slices.Contains(or, state):
+		return ""
+	}
+	return fmt.Sprintf("state %q", state)
 }
 
 // ALL-2: whichever write the process dies at, the next one brings the volume up and down again, with every creation emitted first and
