@@ -51,6 +51,8 @@ func TestWhatIsImmutableStays(t *testing.T) {
 		{"giving a volume a topology", plainVolume, "spec: {topologyRequirement: [{zone: a}]}", "spec.topologyRequirement is immutable"},
 		{"an upgrade's nodes", upgradeManager, "spec: {nodes: [node-1]}", "spec.nodes is immutable"},
 		{"an upgrade's nodes taken away", upgradeManager, "spec: {nodes: null}", "spec.nodes is immutable"},
+		{"a disk's type", node, "spec: {disks: {fast: {diskType: filesystem, initialize: null}}}", "add it under a new key"},
+		{"taking a disk's type away", node, "spec: {disks: {fast: {diskType: null, initialize: null}}}", "diskType of a disk is immutable"},
 		{"a node upgrade's image", nodeUpgrade, "spec: {instanceManagerImage: other}", "its DataEngineUpgradeManager makes a new one"},
 	}
 	for _, test := range tests {
@@ -80,6 +82,8 @@ func TestWhatMayChangeChanges(t *testing.T) {
 		{name: "a volume's size and replicas", manifest: volume, patch: `spec: {size: "2147483648", numberOfReplicas: 2}`},
 		{name: "a volume's defaults written out", manifest: plainVolume,
 			patch: `spec: {encrypted: false, backingImage: "", dataLayout: {type: "", dataChunks: 0}, topologyRequirement: []}`},
+		{name: "a disk's path", manifest: node, patch: `spec: {disks: {fast: {path: /dev/sdc}}}`},
+		{name: "a further disk, and one less", manifest: node, patch: `spec: {disks: {slow: {path: /var/lib/longhorn}, fast: null}}`},
 		{name: "pausing an upgrade", manifest: upgradeManager, patch: "spec: {paused: true, skipVolumes: [vol-9]}"},
 		{name: "aborting an upgrade", manifest: upgradeManager, patch: "spec: {abort: true}"},
 	}

@@ -105,6 +105,7 @@ type AbandonedInstance struct {
 
 // DiskSpec is how a person wants a disk to be used.
 // +kubebuilder:validation:XValidation:rule=`!has(self.initialize) || self.initialize == "" || (has(self.diskType) && self.diskType == "block")`,message="initialize is only for block disks (v2): set diskType to block, or remove initialize"
+// +kubebuilder:validation:XValidation:rule=`(has(self.diskType) && self.diskType == "block") == (has(oldSelf.diskType) && oldSelf.diskType == "block")`,message="diskType of a disk is immutable: its UUID is that of a filesystem or of an lvstore; remove the disk, and add it under a new key"
 // +kubebuilder:pruning:PreserveUnknownFields
 type DiskSpec struct {
 	// Whether new replicas may be placed on the disk. Written by a person; absent means false.
@@ -114,7 +115,7 @@ type DiskSpec struct {
 	// +kubebuilder:validation:Enum="";auto;aio;nvme
 	// +optional
 	DiskDriver string `json:"diskDriver,omitempty"`
-	// filesystem serves v1 only, block serves v2 only. Written by a person; absent means filesystem.
+	// filesystem serves v1 only, block serves v2 only. Immutable. Written by a person; absent means filesystem.
 	// +kubebuilder:validation:Enum=filesystem;block
 	// +optional
 	DiskType string `json:"diskType,omitempty"`
