@@ -67,12 +67,13 @@ func newPurgeQueue() *purgeQueue {
 func (l *purgeQueue) enter(t entry, c claim) answer {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	t, n := l.register(t)
-	held := n.granted[t.volume] != nil
 	var out answer
+	t, n, behind := l.register(t)
+	held := n.granted[t.volume] != nil
 	if !held && !c.approved && n.first(t) {
 		out.enqueue = l.expel(n, t, c)
 	}
+	out.enqueue = append(out.enqueue, behind...)
 	if out.granted = held || n.admits(t, c); !out.granted {
 		out.again = n.wait(t, c.now)
 		return out
@@ -89,14 +90,18 @@ func (l *purgeQueue) enter(t entry, c claim) answer {
 func (l *purgeQueue) expect(t entry) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	t, n := l.register(t)
+	t, n, _ := l.register(t)
 	n.append(t)
 }
 
-// register records where the snapshot is, and returns it with its place in the queue of its node.
-func (l *purgeQueue) register(t entry) (entry, *nodeQueue) {
+// register records where the snapshot is, and returns it with its time in the queue of its node, and who may be next on the node that its
+// volume left.
+func (l *purgeQueue) register(t entry) (_ entry, _ *nodeQueue, behind []string) {
 	if before, ok := l.where[t.uid]; ok && before.node != t.node {
 		l.remove(before)
+		if left := l.nodes[before.node]; left != nil {
+			behind = left.next()
+		}
 	} else if ok && before.since.After(t.since) {
 		t.since = before.since // it lost its place
 	}
@@ -106,7 +111,7 @@ func (l *purgeQueue) register(t entry) (entry, *nodeQueue) {
 		l.nodes[t.node] = n
 	}
 	l.where[t.uid] = t
-	return t, n
+	return t, n, behind
 }
 
 // admits reports whether a volume without a place gets one.

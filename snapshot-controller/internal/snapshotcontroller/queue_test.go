@@ -81,6 +81,25 @@ func TestAVolumeThatIsNotAttachedForLongGoesToTheEndOfTheLine(t *testing.T) {
 	require.Empty(t, l.where)
 }
 
+// A volume that is detached may be attached to another node for the rest of its work: its place on the first is free.
+func TestAVolumeThatLeavesANodeLetsTheNextThereIn(t *testing.T) {
+	l := newPurgeQueue()
+	one := claim{works: true, limit: 1}
+	require.True(t, l.enter(someEntry(1, 1, 0), one).granted)
+	require.False(t, l.enter(someEntry(2, 1, 1), one).granted)
+	require.False(t, l.enter(someEntry(2, 2, 3), one).granted)
+	require.False(t, l.enter(someEntry(3, 1, 2), one).granted)
+	elsewhere := someEntry(1, 1, 0)
+	elsewhere.node = "node-2"
+	require.Equal(t, answer{granted: true, enqueue: []string{"snap-2-1", "snap-2-2"}}, l.enter(elsewhere, one))
+	require.True(t, l.enter(someEntry(2, 1, 1), one).granted)
+
+	waits := someEntry(3, 1, 2)
+	waits.node = "node-2"
+	require.Equal(t, answer{enqueue: []string{"snap-2-2"}}, l.enter(waits, one), "it waits on node-2, and who is next on node-1 asks")
+	require.Equal(t, []string{"snap-3-1"}, l.leave("snap-1-1"))
+}
+
 // Whatever enters and leaves, there are never more volumes than the limit, and each is served.
 func TestEverybodysTurnComes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

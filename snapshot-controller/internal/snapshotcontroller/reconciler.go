@@ -102,8 +102,12 @@ func (r *reconciler) place(w *snapshot.World, values setting.Values) (snapshot.P
 	s := w.Snapshot
 	t := entry{uid: s.UID, name: s.Name, volume: s.Spec.Volume, node: node, since: s.DeletionTimestamp.Time}
 	r.mutex.Lock()
+	earlier, known := r.uids[s.Name]
 	r.uids[s.Name] = s.UID
 	r.mutex.Unlock()
+	if known && earlier != s.UID {
+		r.enqueue(r.purges.leave(earlier)) // its end was not seen: it was created again under its name at once
+	}
 	answer := r.purges.enter(t, claim{
 		now: w.Now, works: w.Attached(), limit: values.PurgesPerNode,
 		approved: conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalApproved),
