@@ -42,12 +42,13 @@ func (m *Memory[V]) Set(name string, value *string) (changed bool, err error) {
 		return false, nil
 	}
 	if err := m.catalogue.Check(name, text); err != nil {
-		if _, read := m.good[name]; !read {
-			m.unknown[name] = true
+		if _, read := m.good[name]; !read && !m.unknown[name] {
+			m.unknown[name], changed = true, m.catalogue.Safe[name] != ""
+			clear(m.values)
 		}
-		return false, fmt.Errorf("setting %s: %w", name, err)
+		return changed, fmt.Errorf("setting %s: %w", name, err)
 	}
-	changed = m.good[name] != text
+	changed = m.good[name] != text || m.unknown[name] && m.catalogue.Safe[name] != ""
 	m.good[name] = text
 	delete(m.unknown, name)
 	clear(m.values)
@@ -78,6 +79,11 @@ func (m *Memory[V]) Values(dataEngine string) V {
 		each, _ := Split(text)
 		if one := each[dataEngine]; one != "" {
 			_ = m.catalogue.Readers[name](&out, one)
+		}
+	}
+	for name := range m.unknown {
+		if safe := m.catalogue.Safe[name]; safe != "" {
+			_ = m.catalogue.Readers[name](&out, safe)
 		}
 	}
 	m.values[dataEngine] = out

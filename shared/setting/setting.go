@@ -2,7 +2,7 @@
 // client, and nothing of what the values are used for; each controller's own Catalogue lists the settings.
 //
 // A value that cannot be read never stops anything that runs: the last good value stays in force, or, after a restart, the
-// default.
+// default, and of a setting whose default lets data go the value that keeps it.
 package setting
 
 import (
@@ -28,6 +28,9 @@ type Catalogue[V any] struct {
 	Defaults func() V
 	// Readers are by the setting's name.
 	Readers map[string]Reader[V]
+	// Safe are the values that count for settings, by name, whose value cannot be read and that had no good one in this process: of those
+	// whose default lets data go that a person may have wanted to keep.
+	Safe map[string]string
 }
 
 // Known reports whether the controller obeys a setting of this name.

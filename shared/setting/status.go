@@ -40,5 +40,6 @@ func obeyedByANewer(is []v1beta2.Condition, generation int64) bool {
 
 // Refused is the sentence about a value that cannot be read.
 func Refused(why error) string {
-	return fmt.Sprintf("Refused: %v; the last good value of the running process, after a restart the default, stays in force.", why)
+	return fmt.Sprintf("Refused: %v; the last good value of the running process stays in force, after a restart the default, "+
+		"or that by which nothing is removed.", why)
 }

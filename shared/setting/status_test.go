@@ -21,7 +21,7 @@ func TestASettingSaysWhetherItIsInForceAndWhyNot(t *testing.T) {
 	}{
 		"read": {"snapshot-max-count", nil, true, v1beta2.ReasonInForce, "snapshot-controller, attach-controller"},
 		"refused": {"auto-salvage", errors.New(`"yes" is neither true nor false`), false, v1beta2.ReasonInvalidValue,
-			"the default, stays in force"},
+			"stays in force, after a restart the default"},
 		"Longhorn's alone":   {"storage-network", nil, false, v1beta2.ReasonNotObeyed, "No controller of Drover"},
 		"a name of a person": {"auto-salvag", nil, false, v1beta2.ReasonNotObeyed, "its value changes nothing"},
 	} {

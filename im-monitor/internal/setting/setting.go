@@ -110,7 +110,7 @@ var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: map[strin
 	PurgesPerNode:               setting.Number(0, setting.MostPurgesPerNode, func(v *Values, n int) { v.PurgesPerNode = n }),
 	NodeDrainPolicy:             setting.Text(func(v *Values, p setting.DrainPolicy) { v.DrainPolicy = p }, setting.ParseDrainPolicy),
 	ClusterAutoscaler:           setting.Boolean(func(v *Values) *bool { return &v.ClusterAutoscaler }),
-}}
+}, Safe: map[string]string{DisablePurge: "true", CleanUpSystemSnapshots: "false"}}
 
 // Merge takes each setting from the values of the data engine that it is for: what is about v2 alone from those of v2, all else from those
 // of v1.

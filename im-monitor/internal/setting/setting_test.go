@@ -57,6 +57,8 @@ func TestValues(t *testing.T) {
 		{"with no rebuilds at a time an engine exits",
 			map[string]string{RebuildConcurrency: "0", EngineReplicaTimeout: "31", FileSyncTimeout: "{"}, Defaults(),
 			[]string{EngineReplicaTimeout, FileSyncTimeout, RebuildConcurrency}},
+		{"nothing is purged while it is not known whether it may be", map[string]string{DisablePurge: "ture", CleanUpSystemSnapshots: "yes"},
+			with(func(v *Values) { v.DisablePurge, v.CleanUpSystemSnapshots = true, false }), []string{CleanUpSystemSnapshots, DisablePurge}},
 		{"a switch for each data engine counts for the one that it is about", map[string]string{DisablePurge: `{"v1":"true","v2":"false"}`,
 			V2DataEngine: `{"v1":"false","v2":"true"}`}, with(func(v *Values) { v.DisablePurge, v.V2 = true, true }), nil},
 		{"there is no third data engine", map[string]string{RebuildConcurrency: `{"v3":"3"}`}, Defaults(), []string{RebuildConcurrency}},

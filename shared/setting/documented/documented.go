@@ -160,7 +160,7 @@ const tail = `
 | WHY | meaning | what to do |
 |---|---|---|
 | ` + "`InForce`" + ` | the value is obeyed | nothing |
-| ` + "`InvalidValue`" + ` | it cannot be read. The last good value of the running process stays in force, after a restart the default; of auto deletion of orphans: off | correct it; the message (` + "`-o wide`" + `) shows what is accepted. Alert: [DroverSettingInvalid](alerts/DroverSettingInvalid.md) |
+| ` + "`InvalidValue`" + ` | it cannot be read. The last good value of the running process stays in force, after a restart the default; of auto deletion of orphans: off, of ` + "`disable-snapshot-purge`" + `: true, of ` + "`auto-cleanup-system-generated-snapshot`" + `: false | correct it; the message (` + "`-o wide`" + `) shows what is accepted. Alert: [DroverSettingInvalid](alerts/DroverSettingInvalid.md) |
 | ` + "`NotObeyed`" + ` | no controller of Drover reads it: it is Longhorn's alone, or its name is mistyped. Its value changes nothing | nothing |
 | empty | no controller has seen this value yet | see ` + "`kubectl drover status`" + `: does its controller lead? |
 

@@ -35,4 +35,4 @@ var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: map[strin
 	SnapshotMaxCount: setting.Number(2, 250, func(v *Values, n int) { v.SnapshotMaxCount = n }),
 
 	JobsWhileDetached: setting.Boolean(func(v *Values) *bool { return &v.JobsWhileDetached }),
-}}
+}, Safe: map[string]string{DisablePurge: "true"}}

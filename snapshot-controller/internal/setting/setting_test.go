@@ -34,6 +34,31 @@ func TestValues(t *testing.T) {
 	require.Len(t, Catalogue.Names(), 4)
 }
 
+// After a restart no one knows what a value that cannot be read was to be: nothing is purged until it can.
+func TestNothingIsPurgedWhileItIsNotKnownWhetherItMayBe(t *testing.T) {
+	m := setting.Remember(Catalogue)
+	bad, good := "ture", "false"
+	changed, err := m.Set(DisablePurge, &bad)
+	require.ErrorContains(t, err, "neither true nor false")
+	require.True(t, changed)
+	for _, engine := range []string{"v1", "v2"} {
+		require.True(t, m.Values(engine).PurgeDisabled)
+	}
+	changed, err = m.Set(DisablePurge, &bad)
+	require.Error(t, err)
+	require.False(t, changed, "the same value again changes nothing")
+	changed, err = m.Set(DisablePurge, &good)
+	require.NoError(t, err)
+	require.True(t, changed)
+	require.False(t, m.Values("v1").PurgeDisabled)
+	_, err = m.Set(DisablePurge, &bad)
+	require.Error(t, err)
+	require.False(t, m.Values("v1").PurgeDisabled, "the last good value stays")
+	_, err = m.Set(PurgesPerNode, &bad)
+	require.Error(t, err)
+	require.Equal(t, Defaults(), m.Values("v1"), "of others the default counts")
+}
+
 func TestTheTableOfObeyedSettingsNamesThese(t *testing.T) {
 	require.Equal(t, setting.ObeyedBy(setting.SnapshotController), Catalogue.Names())
 }
