@@ -208,7 +208,8 @@ func (f Facts) newCloneSnapshot(name string) *v1beta2.Snapshot {
 	return &v1beta2.Snapshot{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: name, Namespace: source.Namespace, Finalizers: []string{v1beta2.Finalizer},
-			Labels: map[string]string{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(source.Name)},
+			Labels: map[string]string{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(source.Name),
+				v1beta2.LabelManagedBy: v1beta2.ManagedByAttachController},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: source.Name, UID: source.UID,
 			}},

@@ -43,7 +43,10 @@ func TestOnlyRestorePointsAreCountedAmongThoseThatStay(t *testing.T) {
 		"lost":                          unready(v1beta2.ReasonLost),
 		"marked removed":                func(s *v1beta2.Snapshot) { s.Status.MarkRemoved = true },
 		"of the system":                 func(s *v1beta2.Snapshot) { s.Spec.CreateSnapshot, s.Status.UserCreated = false, false },
-		"being deleted":                 func(s *v1beta2.Snapshot) { s.DeletionTimestamp = &metav1.Time{Time: noon} },
+		"of an upgrade": func(s *v1beta2.Snapshot) {
+			s.Labels = map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByUpgradeController}
+		},
+		"being deleted": func(s *v1beta2.Snapshot) { s.DeletionTimestamp = &metav1.Time{Time: noon} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world.World{Now: noon}

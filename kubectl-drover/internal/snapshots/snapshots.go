@@ -103,6 +103,8 @@ func origin(w *world.World, s *v1beta2.Snapshot) string {
 		return "recurring job " + job
 	case content != nil:
 		return boundTo(content)
+	case v1beta2.SnapshotTaker(s) != "":
+		return v1beta2.SnapshotTaker(s)
 	case s.Spec.CreateSnapshot || s.Status.UserCreated:
 		return "person"
 	}
@@ -126,6 +128,8 @@ func notCounted(w *world.World, s *v1beta2.Snapshot) string {
 		return "It has no creation time."
 	case origin(w, s) == takenBySystem:
 		return "The system took it."
+	case v1beta2.SnapshotTaker(s) != "":
+		return v1beta2.SnapshotTaker(s) + " took it for itself, and deletes it."
 	}
 	return ""
 }

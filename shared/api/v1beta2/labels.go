@@ -17,10 +17,12 @@ const (
 	LabelInstanceManagerImage = "longhorn.io/instance-manager-image"
 	LabelOrphanType           = "longhorn.io/orphan-type"
 
-	ManagedByLonghornManager = "longhorn-manager"
-	ComponentInstanceManager = "instance-manager"
-	ComponentOrphan          = "orphan"
-	ComponentManager         = "longhorn-manager"
+	ManagedByLonghornManager   = "longhorn-manager"
+	ManagedByAttachController  = "attach-controller"
+	ManagedByUpgradeController = "upgrade-controller"
+	ComponentInstanceManager   = "instance-manager"
+	ComponentOrphan            = "orphan"
+	ComponentManager           = "longhorn-manager"
 )
 
 // LabelV2LUKSRoom is "true" on an encrypted v2 Volume whose replicas were created with room for the LUKS header. It is set at the volume's

@@ -50,6 +50,8 @@ func (w World) pruned(v *v1beta2.Volume) (doomed []*v1beta2.Snapshot, until time
 		}
 		above[s.Status.Parent] = append(above[s.Status.Parent], s.Name)
 		switch {
+		case s.DeletionTimestamp == nil && v1beta2.SnapshotTaker(s) != "":
+			// That controller needs it for an upgrade or a copy, and deletes it afterwards.
 		case s.DeletionTimestamp == nil:
 			standing = append(standing, s)
 		default:
@@ -106,7 +108,7 @@ func isLeftover(s *v1beta2.Snapshot, above []string) bool {
 	return (known || s.Status.MarkRemoved) && len(v1beta2.ChildrenOf(s, above)) <= 1
 }
 
-// asked reports whether a person, a job or Kubernetes asked for the snapshot.
+// asked reports whether a person, a job or Kubernetes asked for a snapshot that no controller took for itself.
 func asked(s *v1beta2.Snapshot) bool { return s.Spec.CreateSnapshot || s.Status.UserCreated }
 
 // heldBack reports whether a removal waits for people, or for what may take for ever.

@@ -61,6 +61,10 @@ func reason(is string) func(*v1beta2.Snapshot) {
 	return func(s *v1beta2.Snapshot) { shows(s, is) }
 }
 
+func takenBy(controller string) func(*v1beta2.Snapshot) {
+	return func(s *v1beta2.Snapshot) { metav1.SetMetaDataLabel(&s.ObjectMeta, v1beta2.LabelManagedBy, controller) }
+}
+
 func gone(v Verdict) (names []string) {
 	for _, s := range v.Delete {
 		names = append(names, s.Name)
@@ -79,13 +83,17 @@ func TestSnapshotDeleteKeepsTheNewest(t *testing.T) {
 	w.stored("v-adopted", 0, 9, false, func(s *v1beta2.Snapshot) { s.Status.UserCreated = true })
 	w.stored("v-untaken", 0, 8, true, reason(v1beta2.ReasonWaitingForAttach))
 	w.stored("v-shared", 0, 8, true)
+	w.stored("v-upgrade", 0, 0, true, takenBy(v1beta2.ManagedByUpgradeController))
+	w.stored("v-copy", 0, 8, true, takenBy(v1beta2.ManagedByAttachController))
+	w.stored("v-labelled", 0, 8, true, takenBy("somebody"))
 	w.stored("w-0", 1, 1, true)
 	w.stored("w-1", 1, 2, true)
 	w.stored("w-other", 1, 3, true, func(s *v1beta2.Snapshot) { s.OwnerReferences[0].UID = "other" })
 	w.Shared = map[string]bool{"v-shared": true}
-	require.Equal(t, []string{"v-2", "v-3", "v-adopted"}, gone(Decide(w)))
+	require.Equal(t, []string{"v-2", "v-3", "v-adopted", "v-labelled"}, gone(Decide(w)),
+		"those of controllers neither count nor go")
 	w.stored("v-late", 0, -30, true)
-	require.Equal(t, []string{"v-1", "v-2", "v-3", "v-adopted"}, gone(Decide(w)),
+	require.Equal(t, []string{"v-1", "v-2", "v-3", "v-adopted", "v-labelled"}, gone(Decide(w)),
 		"one that is taken while the run lasts counts among the newest")
 }
 
@@ -110,6 +118,7 @@ func TestSnapshotCleanup(t *testing.T) {
 	w.Job.Spec.Retain = 0
 	w.stored("user", 0, 5, true)
 	w.stored("system", 0, 4, false)
+	w.stored("of an upgrade", 0, 4, false, takenBy(v1beta2.ManagedByUpgradeController))
 	w.stored("marked", 0, 3, true, reason(v1beta2.ReasonMarkedRemoved), func(s *v1beta2.Snapshot) { s.Status.MarkRemoved = true })
 	w.stored("under the head", 0, 2, false, children(v1beta2.VolumeHead))
 	w.stored("forked", 0, 1, false, children("user"))

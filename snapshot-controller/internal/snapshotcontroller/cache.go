@@ -1,6 +1,7 @@
 package snapshotcontroller
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,6 +48,10 @@ func thinSnapshot(s *v1beta2.Snapshot) *v1beta2.Snapshot {
 	thin.Finalizers, thin.OwnerReferences = finalizers(s.Finalizers), owners(s.OwnerReferences)
 	if label, ok := s.Labels[v1beta2.LabelVolume]; ok {
 		thin.Labels = volumeLabel(label)
+	}
+	if owner := s.Labels[v1beta2.LabelManagedBy]; owner != "" {
+		thin.Labels = maps.Clone(thin.Labels) // the map is shared
+		metav1.SetMetaDataLabel(&thin.ObjectMeta, v1beta2.LabelManagedBy, word(owner))
 	}
 	thin.Status.Checksum, thin.Status.ChecksumCalculatedAt, thin.Status.OwnerID = "", "", ""
 	thin.Status.CreationTime, thin.Status.RequestedTime = moment(s.Status.CreationTime), moment(s.Status.RequestedTime)

@@ -61,6 +61,18 @@ func TestASettledSnapshotIsKeptInLittle(t *testing.T) {
 	require.Less(t, each, uint64(900), "the rest is for its entry in the engine's list, and for indexes")
 }
 
+// A snapshot that a controller took for itself is known as such; the labels of the others of its volume stay as they are.
+func TestWhoTookASnapshotSurvivesTheCache(t *testing.T) {
+	labelled, plain := full(t, 1), full(t, 1)
+	labelled.Labels[v1beta2.LabelManagedBy], labelled.Labels["other"] = v1beta2.ManagedByUpgradeController, "label"
+	thin := thinSnapshot(labelled)
+	require.Equal(t, map[string]string{v1beta2.LabelVolume: plain.Labels[v1beta2.LabelVolume],
+		v1beta2.LabelManagedBy: v1beta2.ManagedByUpgradeController}, thin.Labels)
+	require.Equal(t, plain.Labels, thinSnapshot(plain).Labels)
+	delete(labelled.Labels, v1beta2.LabelVolume)
+	require.Equal(t, v1beta2.ManagedByUpgradeController, v1beta2.SnapshotTaker(thinSnapshot(labelled)))
+}
+
 // An engine's list names each snapshot four times.
 func TestAnEntryOfAnEnginesListIsKeptInLittle(t *testing.T) {
 	const count, chain = 100, 30

@@ -108,9 +108,9 @@ func setTarget(ctx context.Context, c client.Client, v *v1beta2.Volume, node str
 
 // takeSnapshot creates the Snapshot as a person would, complete in one write.
 func takeSnapshot(ctx context.Context, c client.Client, v *v1beta2.Volume, meta metav1.ObjectMeta) error {
-	meta.Labels = map[string]string{v1beta2.LabelVolume: v.Name}
-	if len(v.Name) > 63 {
-		meta.Labels = nil // snapshot-controller sets the label
+	meta.Labels = map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByUpgradeController}
+	if len(v.Name) <= 63 {
+		meta.Labels[v1beta2.LabelVolume] = v.Name // else snapshot-controller sets it
 	}
 	meta.Finalizers = []string{v1beta2.Finalizer}
 	meta.OwnerReferences = []metav1.OwnerReference{v1beta2.OwnedBy(v)}
