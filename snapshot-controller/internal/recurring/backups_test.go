@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -120,6 +121,11 @@ func TestWhatAJobThatBacksUpKeeps(t *testing.T) {
 		require.Contains(t, []string{"2026-08-01T14:00:00Z", "2026-08-01T15:00:00Z"}, b.Status.BackupCreatedAt)
 	}
 
+	earlier := w.Backups[0].DeepCopy()
+	earlier.Name, earlier.Status.BackupCreatedAt = "of an earlier volume of the name", "2020-01-01T00:00:00Z"
+	w.Volumes[0].CreationTimestamp, w.Volumes[1].CreationTimestamp = metav1.NewTime(noon.Add(-time.Hour)), metav1.NewTime(noon.Add(-time.Hour))
+	w.Backups = append(w.Backups, earlier)
+	require.Empty(t, decide(w).DeleteBackups, "it may be all that is left of that volume")
 	w.Backups[0].Status.State = v1beta2.BackupError
 	v := decide(w)
 	require.Equal(t, []*v1beta2.Backup{w.Backups[0]}, v.DeleteBackups, "one that failed goes once a newer one did not")

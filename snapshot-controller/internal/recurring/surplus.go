@@ -34,7 +34,7 @@ func Surplus(w World) (snapshots []*v1beta2.Snapshot, backups []*v1beta2.Backup)
 				snapshots = append(snapshots, s)
 			}
 		}
-		for _, b := range w.surplusBackups(ofVolume[v1beta2.LabelValue(v.Name)]) {
+		for _, b := range w.surplusBackups(v, ofVolume[v1beta2.LabelValue(v.Name)]) {
 			if !stays(b.Name) {
 				backups = append(backups, b)
 			}
@@ -99,15 +99,16 @@ func retainAge(spec v1beta2.RecurringJobSpec) time.Duration {
 	return age
 }
 
-// surplusBackups are those of one volume beyond what the job keeps. Their data stays in the target.
-func (w World) surplusBackups(list []*v1beta2.Backup) []*v1beta2.Backup {
+// surplusBackups are those of one volume beyond what the job keeps. Their data stays in the target. What an earlier volume of the same name
+// left behind is not this one's, and may be all that is left of it.
+func (w World) surplusBackups(v *v1beta2.Volume, list []*v1beta2.Backup) []*v1beta2.Backup {
 	if !w.backsUp() {
 		return nil
 	}
 	var whole, failed []*v1beta2.Backup
 	for _, b := range list {
 		switch {
-		case b.DeletionTimestamp != nil:
+		case b.DeletionTimestamp != nil || backedUpAt(b).Before(v.CreationTimestamp.Time):
 		case b.Status.State == v1beta2.BackupCompleted:
 			whole = append(whole, b)
 		case b.Status.State == v1beta2.BackupError:
