@@ -29,6 +29,8 @@ func Decide(w World) Verdict {
 		case b.ended():
 		case b.begunBy(w.Run):
 			p.follow(b)
+		case b.Deleting:
+			p.orphaned(b)
 		case b.Approved:
 			p.waiting = append(p.waiting, b)
 		}
@@ -53,15 +55,27 @@ func (p *pass) follow(b Backup) {
 		p.hold(p.Now.Add(p.Pause))
 	case a.Known:
 		p.known(b, a)
-	case b.State == v1beta2.BackupInProgress:
+	case b.State == v1beta2.BackupInProgress && !b.Deleting:
 		p.say(b, Change{State: v1beta2.BackupError, Replica: b.Replica, Progress: b.Progress,
 			Error: "The engine does not know the backup any more that it had begun; create another Backup."})
-	case p.AskedAt.Before(p.openUntil(b)):
+	case b.State == v1beta2.BackupPending && p.AskedAt.Before(p.openUntil(b)):
 		p.hold(p.openUntil(b))
+	case b.Deleting:
+		p.abandon(b)
 	case b.Approved:
 		p.waiting = append(p.waiting, b)
 	}
 }
+
+// orphaned is about a deleted Backup that another run was asked for: that run is over, unless the volume has another engine.
+func (p *pass) orphaned(b Backup) {
+	if p.Usable {
+		p.abandon(b)
+	}
+}
+
+// abandon records of a deleted Backup that no engine copies it: nothing of it is under way.
+func (p *pass) abandon(b Backup) { p.say(b, Change{Replica: b.Replica, Progress: b.Progress}) }
 
 // known: the engine reports how far it is.
 func (p *pass) known(b Backup, a Answer) {

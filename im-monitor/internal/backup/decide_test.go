@@ -27,6 +27,8 @@ func approved(name string) Backup {
 	return Backup{Name: name, Snapshot: "snap", Created: noon.Add(-time.Minute), Approved: true}
 }
 
+func deleted(b *Backup) { b.Deleting = true }
+
 // begun is one that a run was asked for some time ago.
 func begun(name, run, state string, ago time.Duration) Backup {
 	b := approved(name)
@@ -52,8 +54,26 @@ func TestDecide(t *testing.T) {
 	}{
 		"an approved one is begun":       {world(approved("a")), Verdict{Begin: "a"}},
 		"one that is not approved waits": {world(with1(approved("a"), func(b *Backup) { b.Approved = false })), Verdict{}},
-		"a deleted one is left alone": {world(with1(begun("a", thisRun, v1beta2.BackupInProgress, 0),
-			func(b *Backup) { b.Deleting = true })), Verdict{}},
+		"a deleted one is not begun":     {world(with1(approved("a"), deleted)), Verdict{}},
+		"a deleted one that is copied is followed, and the next waits": {
+			answers(world(with1(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute), deleted), approved("b")),
+				"a", Answer{Known: true, State: "in_progress", Percent: 50}),
+			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupInProgress, Progress: 50}}, RequeueAt: pause}},
+		"a deleted one that the engine forgot is over, and the next begins": {
+			answers(world(with1(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute), deleted), approved("b")), "a", Answer{}),
+			Verdict{Changes: []Change{{Name: "a"}}, Begin: "b"}},
+		"a deleted one whose call may be under way is held": {
+			with(answers(world(with1(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour), deleted)), "a", Answer{}),
+				func(w *World) { w.FencingDelayEnds = noon.Add(time.Minute) }),
+			Verdict{RequeueAt: noon.Add(time.Minute)}},
+		"a deleted one that no engine began is over": {
+			answers(world(with1(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour), deleted)), "a", Answer{}),
+			Verdict{Changes: []Change{{Name: "a"}}}},
+		"a deleted one of an earlier run is over": {world(with1(begun("a", otherRun, v1beta2.BackupInProgress, time.Hour), deleted)),
+			Verdict{Changes: []Change{{Name: "a"}}}},
+		"a deleted one of another run may still be copied where another engine runs": {
+			with(world(with1(begun("a", otherRun, v1beta2.BackupInProgress, time.Hour), deleted)), func(w *World) { w.Usable = false }),
+			Verdict{}},
 		"the older of two is begun first": {world(approved("b"),
 			with1(approved("c"), func(b *Backup) { b.Created = noon.Add(-time.Hour) })), Verdict{Begin: "c"}},
 		"while one is copied the others wait": {answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute), approved("b")),
@@ -124,8 +144,8 @@ func TestProgressIsToldInSteps(t *testing.T) {
 	require.Len(t, Decide(answers(w, "a", Answer{Known: true, State: "in_progress", Percent: 41})).Changes, 1)
 }
 
-// SNP-2, for backups: nothing is begun of which this run of the engine may know, or may yet hear; nothing that ended or is
-// deleted is touched; and never two at a time.
+// SNP-2, for backups: nothing is begun that is deleted, or of which this run of the engine may know, or may yet hear; nothing that ended is
+// touched; and never two at a time.
 func TestNothingIsBegunTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		states := []string{"", v1beta2.BackupNew, v1beta2.BackupPending, v1beta2.BackupInProgress, v1beta2.BackupCompleted,
@@ -159,7 +179,7 @@ func TestNothingIsBegunTwice(t *testing.T) {
 		for _, b := range list {
 			a, answered := w.Answers[b.Name]
 			if b.Name == v.Begin {
-				require.True(t, b.Approved && !b.ended() && b.Snapshot == "snap")
+				require.True(t, b.Approved && !b.Deleting && !b.ended() && b.Snapshot == "snap")
 				require.False(t, b.begunBy(thisRun) && (!answered || a.Known || b.State == v1beta2.BackupInProgress))
 				require.False(t, b.begunBy(thisRun) && b.Requested.Before(w.ElectedAt) && noon.Before(w.FencingDelayEnds))
 			}
@@ -200,7 +220,7 @@ func TestOnlyABackupThatIsApprovedOrBegunAsksAnEngine(t *testing.T) {
 	for state, want := range map[string]bool{"": true, v1beta2.BackupPending: true, v1beta2.BackupInProgress: true,
 		v1beta2.BackupCompleted: false, v1beta2.BackupError: false} {
 		require.Equal(t, want, Wants(Backup{Approved: true, State: state}), state)
-		require.False(t, Wants(Backup{Approved: true, Deleting: true, State: state}), state)
+		require.Equal(t, want && state != "", Wants(Backup{Approved: true, Deleting: true, State: state}), "a copy is followed to its end: %s", state)
 		require.Equal(t, want && state != "", Wants(Backup{State: state}), "what was begun is followed without an approval: %s", state)
 	}
 }

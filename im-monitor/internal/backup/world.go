@@ -10,8 +10,9 @@ import (
 type Backup struct {
 	Name, UID, Snapshot string
 	// Version is the resourceVersion: a call is sent only for what was evaluated.
-	Version  string
-	Created  time.Time
+	Version string
+	Created time.Time
+	// Deleting: it is not begun any more; one that an engine copies is followed to the end, since no engine can be stopped.
 	Deleting bool
 	// Approved reports whether it may be taken.
 	Approved bool
@@ -82,6 +83,7 @@ type Target struct {
 
 // Change is what a Backup's status is to report now.
 type Change struct {
+	// State is empty for one that was deleted and that no engine copies.
 	Name, State         string
 	Error, URL, Replica string
 	Progress            int
@@ -100,18 +102,19 @@ type Verdict struct {
 
 // ended reports whether nothing is to be done for it.
 func (b Backup) ended() bool {
-	return b.Deleting || b.State == v1beta2.BackupCompleted || b.State == v1beta2.BackupError
+	return b.Deleting && !b.begun() || b.State == v1beta2.BackupCompleted || b.State == v1beta2.BackupError
+}
+
+// begun reports whether an engine was asked, or was to be.
+func (b Backup) begun() bool {
+	return b.State == v1beta2.BackupPending || b.State == v1beta2.BackupInProgress
 }
 
 // begunBy reports whether this run of the engine was asked, or was to be.
-func (b Backup) begunBy(run string) bool {
-	return b.Run == run && (b.State == v1beta2.BackupPending || b.State == v1beta2.BackupInProgress)
-}
+func (b Backup) begunBy(run string) bool { return b.Run == run && b.begun() }
 
 // Wants reports whether a Backup has something to ask an engine for.
-func Wants(b Backup) bool {
-	return !b.ended() && (b.Approved || b.State == v1beta2.BackupPending || b.State == v1beta2.BackupInProgress)
-}
+func Wants(b Backup) bool { return !b.ended() && (b.Approved || b.begun()) }
 
 // Ask are the Backups of which this run of the engine is asked.
 func Ask(run string, list []Backup) []Backup {

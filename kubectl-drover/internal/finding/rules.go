@@ -132,7 +132,7 @@ func snapshots() []of {
 			warning: "Refused Unreachable PurgeFailed", commands: map[string]string{"Unreachable": showManagers}},
 		{kinds: "Snapshot", condition: v1beta2.SnapshotWithdrawn, well: "SnapshotGone"},
 		{kinds: "Backup", condition: v1beta2.BackupApproved, guide: "backups.md", command: describe,
-			well: "Ready", continues: "WaitingForAttach SnapshotNotReady", warning: "TargetUnavailable VolumeNotFound Failed",
+			well: "Ready", continues: "WaitingForAttach SnapshotNotReady BackingUp", warning: "TargetUnavailable VolumeNotFound Failed",
 			commands: map[string]string{"WaitingForAttach": showTickets, "TargetUnavailable": showBackupTarget}},
 		{kinds: "BackupTarget", condition: v1beta2.BackupTargetAvailable, guide: "backups.md", command: describe,
 			well: "Reached", warning: "Refused"},

@@ -6,7 +6,7 @@ const (
 	BackupApproved = "Approved"
 )
 
-// Reasons of BackupApproved beside those of SnapshotReady.
+// Reasons of BackupApproved beside those of SnapshotReady, and BackingUp: it was deleted while an engine copies it.
 const (
 	// ReasonSnapshotNotReady surfaces while the snapshot to back up is not ready.
 	ReasonSnapshotNotReady = "SnapshotNotReady"

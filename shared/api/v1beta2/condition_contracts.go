@@ -95,7 +95,7 @@ func backupContracts() []ConditionContract {
 		{Kind: "Backup", Type: BackupApproved, Writer: "snapshot-controller", Means: "take it",
 			True: []string{ReasonReady},
 			False: []string{ReasonWaitingForAttach, ReasonSnapshotNotReady, ReasonTargetUnavailable, ReasonVolumeNotFound,
-				ReasonFailed}},
+				ReasonFailed, ReasonBackingUp}},
 		{Kind: "BackupTarget", Type: BackupTargetAvailable, Writer: "im-monitor", Means: "an engine could copy there",
 			True: []string{ReasonReached}, False: []string{ReasonRefused}},
 		{Kind: "RecurringJob", Type: RecurringJobReady, Writer: "snapshot-controller",

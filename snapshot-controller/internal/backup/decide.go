@@ -110,16 +110,29 @@ func (w World) unrepaired() bool {
 		w.Snapshot != nil && b.Status.VolumeName == "" && b.Labels[v1beta2.LabelBackupVolume] != v1beta2.LabelValue(w.Snapshot.Spec.Volume)
 }
 
-// end lets the object go: the ticket first, then the finalizer. What is in the target stays there.
+// end lets the object go: the ticket first, with which the engine ends that serves no one else, and the finalizer once no engine copies:
+// none can be stopped, and the data of the snapshot must stay as long. What is in the target stays there.
 func (w World) end() Verdict {
 	v := Verdict{Step: StepNone, Reason: "BackupEnded", Message: w.farewell()}
 	switch {
 	case w.ticket() != nil:
 		v.Step = StepDropTicket
+	case w.copied():
+		return w.wait(v1beta2.ReasonBackingUp, "It was deleted, and engine "+w.Engine.Name+
+			" still copies it: it goes when that has ended, or volume "+w.Engine.Spec.VolumeName+" is detached.")
 	case slices.Contains(w.Backup.Finalizers, v1beta2.Finalizer):
 		v.Step = StepDropFinalizer
 	}
 	return v
+}
+
+// copied reports whether an engine may be copying: one that was asked, and that is not known to have ended since.
+func (w World) copied() bool {
+	if w.Engine == nil || !v1beta2.IsBackupBegun(w.Backup) {
+		return false
+	}
+	state := w.Engine.Status.CurrentState
+	return state == v1beta2.InstanceStateRunning || state == v1beta2.InstanceStateUnknown
 }
 
 func (w World) farewell() string {

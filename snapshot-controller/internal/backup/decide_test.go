@@ -82,8 +82,18 @@ func TestDecide(t *testing.T) {
 		"a completed one is left alone":                {world(state(v1beta2.BackupCompleted)), StepNone, "Ended"},
 		"one that a target has already is left alone": {world(func(w *World) { w.Backup.Spec.SnapshotName = "" }), StepNone,
 			"Ended"},
-		"a deleted one gives its ticket back first": {world(deleted, holdsTicket), StepDropTicket, "BackupEnded"},
-		"a deleted one goes without a call":         {world(deleted), StepDropFinalizer, "BackupEnded"},
+		"a deleted one gives its ticket back first":     {world(deleted, holdsTicket), StepDropTicket, "BackupEnded"},
+		"a deleted one waits while an engine copies it": {world(deleted, state(v1beta2.BackupInProgress)), StepSay, v1beta2.ReasonBackingUp},
+		"a deleted one waits while an engine may be asked, and is not heard of": {world(deleted, state(v1beta2.BackupPending), func(w *World) {
+			w.Engine.Status.CurrentState = v1beta2.InstanceStateUnknown
+		}), StepSay, v1beta2.ReasonBackingUp},
+		"a deleted one goes with the engine that copied": {world(deleted, state(v1beta2.BackupInProgress), func(w *World) {
+			w.Engine.Status.CurrentState = v1beta2.InstanceStateStopped
+		}), StepDropFinalizer, "BackupEnded"},
+		"a deleted one goes where there is no engine": {world(deleted, state(v1beta2.BackupInProgress), func(w *World) { w.Engine = nil }),
+			StepDropFinalizer, "BackupEnded"},
+		"a deleted one goes when the copy has ended": {world(deleted, state(v1beta2.BackupCompleted)), StepDropFinalizer, "BackupEnded"},
+		"a deleted one goes without a call":          {world(deleted), StepDropFinalizer, "BackupEnded"},
 		"a deleted one whose volume is gone goes": {world(deleted,
 			func(w *World) { w.Volume, w.Snapshot, w.Attachment = nil, nil, nil }), StepDropFinalizer, "BackupEnded"},
 		"nothing is done for one that is deleted by another": {world(deleted, func(w *World) { w.Backup.Finalizers = nil }), StepNone,

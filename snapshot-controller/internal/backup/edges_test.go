@@ -167,5 +167,6 @@ func TestWhichChangesOfTicketsConcernBackups(t *testing.T) {
 
 func TestADeletedBackupSaysWhatMayBeLeft(t *testing.T) {
 	require.Equal(t, "Nothing was copied for it.", Decide(world(deleted)).Message)
-	require.Contains(t, Decide(world(deleted, state(v1beta2.BackupInProgress))).Message, "stays in BackupTarget default, perhaps all of it")
+	require.Contains(t, Decide(world(deleted, detached, state(v1beta2.BackupInProgress))).Message,
+		"stays in BackupTarget default, perhaps all of it")
 }

@@ -48,7 +48,7 @@ func (w World) blocker() (reason, message string) {
 			"; it can go once linked clones are gone and copies are whole."
 	case len(w.Backups) > 0:
 		return v1beta2.ReasonBackingUp, "It is being backed up: " + strings.Join(w.Backups, ", ") +
-			"; it continues when that ends, or when that Backup is deleted."
+			"; it continues when that has ended."
 	case w.Settings.PurgeDisabled:
 		return v1beta2.ReasonPurgeDisabled, "The setting disable-snapshot-purge is true; it continues once that is false."
 	case volume.Spec.MigrationNodeID != "" || volume.Status.CurrentMigrationNodeID != "":
