@@ -34,8 +34,8 @@ func Get[T client.Object](ctx context.Context, reader client.Reader, namespace, 
 	return into, nil
 }
 
-// Shared is Get without a copy. What a cache returns is shared and never modified: an instance manager carries the entries of
-// all its instances, which one evaluation need not copy.
+// Shared is Get with a copy of the object's struct alone: its own fields may be set, its maps and lists are those of the cache, and never
+// modified. An instance manager carries the entries of all its instances, which one evaluation need not copy.
 func Shared[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T) (T, error) {
 	return Get(ctx, reader, namespace, name, into, client.UnsafeDisableDeepCopy)
 }

@@ -100,7 +100,7 @@ func TestS10ASnapshotThatALinkedCloneNeeds(t *testing.T) {
 		}
 		return "the Snapshot may be deleted", nil
 	}))
-	require.ErrorContains(t, w.DeleteSnapshot(ctx, snap), "linked clones share the data")
+	require.ErrorContains(t, w.DeleteSnapshot(ctx, snap), "clones share or copy the data")
 	require.NoError(t, w.DeleteVolume(ctx, clone))
 	require.NoError(t, w.WaitVolumeGone(ctx, clone, patience))
 	require.NoError(t, w.Snapshot(ctx, vol, world.Unique("newer")))

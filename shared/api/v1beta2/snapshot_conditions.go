@@ -36,7 +36,7 @@ const (
 	ReasonMigrating = "Migrating"
 	// ReasonRebuilding surfaces while a replica of the volume is being rebuilt.
 	ReasonRebuilding = "Rebuilding"
-	// ReasonLinkedClone surfaces while a linked clone shares the snapshot.
+	// ReasonLinkedClone surfaces while a linked clone shares the snapshot, or another clone copies it.
 	ReasonLinkedClone = "LinkedClone"
 	// ReasonBackingUp surfaces while a Backup copies the snapshot, or may begin to.
 	ReasonBackingUp = "BackingUp"

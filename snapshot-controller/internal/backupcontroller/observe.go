@@ -49,7 +49,7 @@ func (o observer) readVolume(ctx context.Context, w *backup.World) (err error) {
 		return err
 	}
 	surroundings := volumecontext.Reader{Client: o.reader, Namespace: o.namespace}
-	if w.Engine, _, err = surroundings.Engine(ctx, w.Volume); err != nil {
+	if w.Engine, err = surroundings.Engine(ctx, w.Volume); err != nil {
 		return err
 	}
 	held := ""

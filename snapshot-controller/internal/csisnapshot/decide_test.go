@@ -172,7 +172,7 @@ func TestTheEnd(t *testing.T) {
 	})
 	v := Decide(asked(going, ready, shows(whole), func(w *World) { w.Clones = []string{"clone-1"} }))
 	require.Equal(t, StepStatus, v.Step)
-	require.Contains(t, v.Status.Error, "linked clones share its data: clone-1")
+	require.Contains(t, v.Status.Error, "clones share or copy its data: clone-1")
 }
 
 func TestContentsOfOthersAreLeftAlone(t *testing.T) {

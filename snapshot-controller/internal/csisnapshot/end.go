@@ -49,7 +49,7 @@ func (w World) endSnapshot() (Verdict, bool) {
 	case s == nil || !w.Content.has() || s.Spec.Volume != volume || s.DeletionTimestamp != nil:
 		return Verdict{}, false
 	case len(w.Clones) > 0:
-		return w.err(OutcomeDeleting, fmt.Sprintf("Snapshot %s cannot be deleted: linked clones share its data: %s", s.Name,
+		return w.err(OutcomeDeleting, fmt.Sprintf("Snapshot %s cannot be deleted: clones share or copy its data: %s", s.Name,
 			strings.Join(w.Clones, ", "))), true
 	}
 	return Verdict{Step: StepDeleteSnapshot, Outcome: OutcomeDeleting}, true

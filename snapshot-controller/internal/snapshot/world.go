@@ -33,7 +33,8 @@ type Settings struct {
 	MaxCount int
 }
 
-// World is everything that is known of one Snapshot. What does not exist is nil.
+// World is everything that is known of one Snapshot. What does not exist is nil. What is read of these objects must be kept by the cache's
+// thin functions in snapshotcontroller. Of a settled Snapshot only Volume, Attachment, Engine and Above are read.
 type World struct {
 	Now      time.Time
 	Snapshot *v1beta2.Snapshot
@@ -43,18 +44,17 @@ type World struct {
 	Attachment *v1beta2.VolumeAttachment
 	// Engine is the active one of the volume.
 	Engine *v1beta2.Engine
-	// Engines counts the volume's engines.
-	Engines int
 	// Node is where the engine is to run.
 	Node *v1beta2.Node
 	// Candidate is the node for the volume if it has to be attached; empty: no node can.
 	Candidate string
 	// Taken counts the volume's Snapshots that were taken and are not marked removed, for a volume whose engine is not running.
 	Taken int
-	// Above are the names of the volume's Snapshots that build on this one: for one that is being deleted those that name it as their parent,
-	// else those that the engine lists as its children; nil where the stored children lack the volume's head, since they change nothing there.
+	// Above are the names of the volume's Snapshots that build on this one. Of one that is being deleted: all that name it as their parent. Of
+	// any other: those among the engine's listed children that have a Snapshot, and only where the stored children have the volume's head;
+	// elsewhere nil, because they would change nothing.
 	Above []string
-	// Clones are the names of volumes that share this snapshot's data.
+	// Clones are the names of volumes that share this snapshot's data, or copy it.
 	Clones []string
 	// Backups are the names of Backups that copy this snapshot, or may begin to.
 	Backups  []string
@@ -130,7 +130,7 @@ func (w World) isTrue(conditionType string) bool {
 	return conditions.IsTrue(w.Snapshot.Status.Conditions, conditionType)
 }
 
-// failed reports whether the engine refused to take it, and that it was not asked for again since: then it may yet be taken.
+// failed reports whether the engine refused to take it, and that it was not requested again since.
 func (w World) failed() bool {
 	c := conditions.Get(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned)
 	if c == nil || c.Status != v1beta2.ConditionFalse || c.Reason != v1beta2.ReasonFailed {

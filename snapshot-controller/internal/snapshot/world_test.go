@@ -28,7 +28,7 @@ func world(changes ...func(*World)) World {
 	e.Status.CurrentState = v1beta2.InstanceStateRunning
 	e.Status.Snapshots = map[string]v1beta2.SnapshotInfo{v1beta2.VolumeHead: {Name: v1beta2.VolumeHead}}
 	w := World{
-		Now: noon, Snapshot: s, Volume: v, Engine: e, Engines: 1, Candidate: "node-1",
+		Now: noon, Snapshot: s, Volume: v, Engine: e, Candidate: "node-1",
 		Attachment: &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "vol-1"}}, Settings: Settings{MaxCount: 250},
 	}
 	for _, change := range changes {

@@ -55,7 +55,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*snapsho
 
 // readVolume reads the objects of the volume: of a snapshot that nothing is under way with, only what its engine reports.
 func (o observer) readVolume(ctx context.Context, w *snapshot.World) (values setting.Values, err error) {
-	if w.Engine, w.Engines, err = o.volumeContext().Engine(ctx, w.Volume); err != nil {
+	if w.Engine, err = o.volumeContext().Engine(ctx, w.Volume); err != nil {
 		return values, err
 	}
 	if err = o.readAbove(ctx, w); err != nil || !busy(w.Snapshot) {

@@ -103,7 +103,7 @@ func engineFacts(e *v1beta2.Engine) ofEngines {
 	_, whole := compactcache.List(e)[v1beta2.VolumeHead]
 	return ofEngines{
 		uid: e.UID, state: e.Status.CurrentState, node: e.Spec.NodeID, known: running && whole, active: e.Spec.Active,
-		rebuilding: len(e.Status.ReplicaModeMap) > 0,
+		rebuilding: len(e.Status.ReplicaModeMap) > 0, // the cache keeps only replicas that are being filled
 	}
 }
 

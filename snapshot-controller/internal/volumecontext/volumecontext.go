@@ -39,11 +39,11 @@ type Reader struct {
 	Namespace string
 }
 
-// Engine is the volume's active engine, nil where there is none, and how many engines it has.
-func (r Reader) Engine(ctx context.Context, v *v1beta2.Volume) (active *v1beta2.Engine, count int, err error) {
+// Engine is the volume's active engine, nil where there is none.
+func (r Reader) Engine(ctx context.Context, v *v1beta2.Volume) (active *v1beta2.Engine, err error) {
 	var list v1beta2.EngineList
 	if err := r.list(ctx, &list, kube.FieldVolume, v.Name); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	for i := range list.Items {
 		if e := &list.Items[i]; e.Spec.Active && v1beta2.BelongsTo(e, v) {
@@ -53,7 +53,7 @@ func (r Reader) Engine(ctx context.Context, v *v1beta2.Volume) (active *v1beta2.
 	if active != nil {
 		compactcache.OpenEngine(active)
 	}
-	return active, len(list.Items), nil
+	return active, nil
 }
 
 // Snapshots are those of a volume.

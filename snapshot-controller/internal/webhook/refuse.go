@@ -27,7 +27,7 @@ type World struct {
 	Old, New *v1beta2.Snapshot
 	// Volume is the Snapshot's; nil: there is none of that name.
 	Volume *v1beta2.Volume
-	// Clones are the names of volumes that share the snapshot's data.
+	// Clones are the names of volumes that share the snapshot's data, or copy it.
 	Clones []string
 }
 
@@ -84,5 +84,5 @@ func (w World) delete() string {
 		w.Volume == nil || w.Volume.DeletionTimestamp != nil {
 		return ""
 	}
-	return fmt.Sprintf("linked clones share the data of snapshot %s: %s; delete them first", w.Old.Name, strings.Join(w.Clones, ", "))
+	return fmt.Sprintf("clones share or copy the data of snapshot %s: %s; delete linked clones first, and wait for copies", w.Old.Name, strings.Join(w.Clones, ", "))
 }

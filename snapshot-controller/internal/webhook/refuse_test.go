@@ -67,7 +67,7 @@ func TestWhatIsRefused(t *testing.T) {
 			New: snap(func(s *v1beta2.Snapshot) { s.Labels["team"] = "a" })}, ""},
 		"a snapshot may be deleted": {World{Operation: Delete, Old: snap(), Volume: vol()}, ""},
 		"but not one whose data a clone shares": {World{Operation: Delete, Old: snap(), Volume: vol(),
-			Clones: []string{"c1", "c2"}}, "c1, c2; delete them first"},
+			Clones: []string{"c1", "c2"}}, "c1, c2; delete linked clones first"},
 		"unless the engine lost it anyway": {World{Operation: Delete, Old: snap(withdrawn), Volume: vol(),
 			Clones: []string{"c1"}}, ""},
 		"unless the volume goes": {World{Operation: Delete, Old: snap(), Volume: goingVol(),

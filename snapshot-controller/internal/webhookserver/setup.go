@@ -18,7 +18,7 @@ import (
 const (
 	CompletePath = "/complete-snapshot"
 	ReviewPath   = "/review-snapshot"
-	// formerReviewPath is the one that configurations of 0.1 name; it is answered in 0.1 and 0.2.
+	// formerReviewPath is what configurations from before 0.1.0 name; it is answered in 0.1 and 0.2.
 	formerReviewPath = "/judge-snapshot"
 )
 
