@@ -27,21 +27,39 @@ func scenario(w *world) {
 	w.gone()
 }
 
+// deletedWhileCopied is a Backup that is deleted while an engine copies it: it stays, without a ticket, until that has ended.
+func deletedWhileCopied(w *world) {
+	b := w.backup()
+	w.holds(true)
+	w.attach()
+	w.shows(v1beta2.ReasonReady)
+	w.status(b, map[string]any{"state": v1beta2.BackupInProgress, "volumeName": vol, "backupTargetName": v1beta2.BackupTargetDefault})
+	w.delete(b)
+	w.shows(v1beta2.ReasonBackingUp)
+	w.holds(false)
+	w.status(b, map[string]any{"state": v1beta2.BackupCompleted, "url": "nfs://server/path?backup=backup-1"})
+	w.gone()
+}
+
 // ALL-2: whichever write of the controller is its last, before it is sent or after it was answered, the next process
 // comes to the same end.
 func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
-	writes := runCrash(t, cut.Point{})
-	require.Positive(t, writes)
-	for _, point := range cut.Points(writes) {
-		t.Run(point.String(), func(t *testing.T) {
-			t.Parallel()
-			runCrash(t, point)
+	for name, scenario := range map[string]func(*world){"to the end": scenario, "deleted while it is copied": deletedWhileCopied} {
+		t.Run(name, func(t *testing.T) {
+			writes := runCrash(t, scenario, cut.Point{})
+			require.Positive(t, writes)
+			for _, point := range cut.Points(writes) {
+				t.Run(point.String(), func(t *testing.T) {
+					t.Parallel()
+					runCrash(t, scenario, point)
+				})
+			}
 		})
 	}
 }
 
 // runCrash runs the scenario, restarting the controller when it is cut, and returns how many writes the first process sent.
-func runCrash(t *testing.T, point cut.Point) int {
+func runCrash(t *testing.T, scenario func(*world), point cut.Point) int {
 	w := newWorld(t)
 	next := cut.NewSuccession()
 	p := w.start(point, next.Cut)
