@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -49,7 +50,7 @@ the volume's own work have tickets, too, which are shown and never touched. The 
 	cmd.Flags().StringVar(&wish.Ticket, "ticket", attachment.DefaultTicket, "the id of the ticket")
 	cmd.Flags().BoolVar(&wish.DisableFrontend, "disable-frontend", false, "without a block device, for maintenance")
 	cmd.Flags().DurationVar(&wish.ExpiresAfter, "expires", 0, "end the ticket after this time; 0 is never")
-	cmd.Flags().BoolVar(&wish.Replace, "replace", false, "change the parameters of a ticket that exists")
+	cmd.Flags().BoolVar(&wish.Replace, "replace", false, "change the parameters, not the node, of a ticket that exists")
 	wait.add(cmd, "the volume is attached as the ticket wants")
 	_ = cmd.RegisterFlagCompletionFunc("node", f.completeFlag("Node", cluster.Nodes.Right))
 	return Command{Command: cmd, Rights: ticketRights(cluster.Nodes)}
@@ -74,7 +75,13 @@ func (f *Frame) runAttach(cmd *cobra.Command, volume string, wish attachment.Wis
 	}
 	of := func(w *world.World) attachment.Report { return attachment.Attached(w, t.volume, wish.Ticket, action) }
 	if wait.wait {
-		if err := t.wait(ctx, wait.timeout, of); err != nil {
+		err := t.wait(ctx, wait.timeout, of)
+		if errors.Is(err, errNotDone) {
+			return fmt.Errorf("%w; ticket %s stays, and is served as soon as it can be; end it with: %s", err, wish.Ticket,
+				t.client.World().Suggest("kubectl drover detach {volume} --ticket '{ticket}' -n {ns}",
+					world.Values{"volume": t.volume, "ticket": wish.Ticket}))
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -70,8 +70,8 @@ func TestAttachWritesOneTicketAndDetachRemovesIt(t *testing.T) {
 	t.Run("another node with the same ticket is refused", func(t *testing.T) {
 		got := s.run("attach", "shared-1", "--node", "node-2")
 		require.Equal(t, ExitFailed, got.code)
-		require.Equal(t, "error: ticket by-hand of volume shared-1 wants node node-1 already: name another ticket with --ticket, or end that "+
-			"one with: kubectl drover detach shared-1 --ticket by-hand -n "+s.namespace+"\n", got.err)
+		require.Equal(t, "error: ticket by-hand of volume shared-1 wants node node-1 already, and a ticket's node is not changed: name another "+
+			"ticket with --ticket, or end that one with: kubectl drover detach shared-1 --ticket by-hand -n "+s.namespace+"\n", got.err)
 	})
 	t.Run("a pod's ticket is never removed", func(t *testing.T) {
 		got := s.run("detach", "shared-1", "--ticket", "csi-9c2e")
@@ -112,6 +112,7 @@ func TestAttachAndDetachWaitForTheAnswer(t *testing.T) {
 	got := s.run("attach", "idle-1", "--node", "node-1", "--wait", "--timeout", "1ms")
 	require.Equal(t, ExitFailed, got.code)
 	require.Contains(t, got.err, "error: volume idle-1: not done after 1ms")
+	require.Contains(t, got.err, "; ticket by-hand stays, and is served as soon as it can be; end it with: kubectl drover detach idle-1 --ticket by-hand")
 
 	s.answersTickets("idle-1")
 	got = s.allowed("attach").run("attach", "idle-1", "--node", "node-1", "--disable-frontend", "--expires", "2h", "--replace", "--wait")

@@ -2,8 +2,12 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
+
+	"k8s.io/client-go/tools/clientcmd/api"
 
 	"drover.dev/drover/kubectl-drover/internal/cluster"
 	"drover.dev/drover/kubectl-drover/internal/terminal"
@@ -40,7 +44,11 @@ func (f *Frame) connect(ctx context.Context) (*cluster.Client, error) {
 	config, err := f.Kube.ToRESTConfig()
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w; check with: %s", err,
-			(&world.World{Connection: f.connection()}).Suggest("kubectl config view", nil))
+			(&world.World{Connection: f.connection()}).Suggest("kubectl config get-contexts", nil))
+	}
+	if raw, err := f.Kube.ToRawKubeConfigLoader().RawConfig(); err == nil && api.IsConfigEmpty(&raw) && strings.HasSuffix(config.Host, "localhost:8080") {
+		return nil, errors.New("there is no kubeconfig: KUBECONFIG is not set or names no file, and ~/.kube/config does not exist; " +
+			"set KUBECONFIG, or give --kubeconfig")
 	}
 	config.UserAgent = "kubectl-drover"
 	client, err := cluster.Connect(config, *f.Kube.Namespace, f.Now())

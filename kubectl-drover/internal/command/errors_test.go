@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
 )
 
@@ -23,7 +25,7 @@ func TestErrorsNameTheNextStep(t *testing.T) {
 	}{
 		"a volume is missing":         {[]string{"why"}, `why takes one VOLUME, and was given 0; see: kubectl drover why --help`},
 		"a command that is not known": {[]string{"whi"}, `unknown command "whi" for "kubectl drover"\n\nDid you mean this\?\n\twhy\n`},
-		"a context that is not there": {[]string{"status"}, `reading the kubeconfig: .*gone.*; check with: kubectl config view`},
+		"a context that is not there": {[]string{"status"}, `reading the kubeconfig: .*gone.*; check with: kubectl config get-contexts`},
 		"no answer": {[]string{"status", "--context", "silent"},
 			`reading \S+: Get .*: connection refused; check the API server with: kubectl cluster-info --context silent`},
 	} {
@@ -34,6 +36,16 @@ func TestErrorsNameTheNextStep(t *testing.T) {
 			require.Regexp(t, `(?s)^error: `+test.want+`\n$`, got.err)
 		})
 	}
+}
+
+// Without a kubeconfig client-go asks localhost:8080, and what is suggested against its silence would fail in the same way.
+func TestAMissingKubeconfigIsNamed(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	var out, shown bytes.Buffer
+	frame := NewFrame(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &shown})
+	require.Equal(t, ExitFailed, frame.Run(t.Context(), "0.0.0-test", []string{"status"}))
+	require.Empty(t, out.String())
+	require.Contains(t, shown.String(), "error: there is no kubeconfig: KUBECONFIG is not set or names no file")
 }
 
 // Whoever names a cluster or an identity means it for what is suggested, too.

@@ -70,13 +70,23 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shownNames], ", "), len(names)-shownNames)
 }
 
-// lookup resolves a name, or how one begins, against the API server. kind is as in the API: Volume.
-func lookup(ctx context.Context, client *cluster.Client, kind, given string, right cluster.Right) (string, error) {
+// lookup resolves a name, or how one begins, against the API server, and reports on stderr which name was completed. kind is as in the API:
+// Volume.
+func (f *Frame) lookup(ctx context.Context, client *cluster.Client, kind, given string, right cluster.Right) (string, error) {
 	names, err := client.Names(ctx, kind, right)
 	if err != nil {
 		return "", err
 	}
-	return resolve(client.World(), kind, given, names)
+	name, err := resolve(client.World(), kind, given, names)
+	f.noteCompleted(kind, given, name)
+	return name, err
+}
+
+// noteCompleted reports that the answer is about another name than the one that was given: the object that was meant may be gone.
+func (f *Frame) noteCompleted(kind, given, name string) {
+	if name != "" && name != given {
+		f.progress("There is no %s %s: this is %s, the only one that begins so.", kind, given, name)
+	}
 }
 
 // lookupComplete is lookup for a command that writes: it takes the complete name alone.
@@ -91,11 +101,11 @@ func lookupComplete(ctx context.Context, client *cluster.Client, kind, given str
 // resolveEither resolves the name of a volume or node: node/NAME is a node's, volume/NAME a volume's; else a volume comes first.
 func (f *Frame) resolveEither(cmd *cobra.Command, client *cluster.Client, given string) (kind, name string, err error) {
 	if rest, ok := strings.CutPrefix(given, "node/"); ok {
-		name, err = lookup(cmd.Context(), client, "Node", rest, cluster.Nodes.Right)
+		name, err = f.lookup(cmd.Context(), client, "Node", rest, cluster.Nodes.Right)
 		return "Node", name, err
 	}
 	if rest, ok := strings.CutPrefix(given, "volume/"); ok {
-		name, err = lookup(cmd.Context(), client, "Volume", rest, cluster.Volumes.Right)
+		name, err = f.lookup(cmd.Context(), client, "Volume", rest, cluster.Volumes.Right)
 		return "Volume", name, err
 	}
 	volumes, err := client.Names(cmd.Context(), "Volume", cluster.Volumes.Right)
@@ -106,7 +116,9 @@ func (f *Frame) resolveEither(cmd *cobra.Command, client *cluster.Client, given 
 	if err != nil {
 		return "", "", err
 	}
-	return either(client.World(), given, volumes, nodes)
+	kind, name, err = either(client.World(), given, volumes, nodes)
+	f.noteCompleted(kind, given, name)
+	return kind, name, err
 }
 
 // either returns whose name is given. A complete name comes before one that only begins so, and what begins names of both kinds is neither.

@@ -38,7 +38,7 @@ engine reported last.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: f.complete(map[string]cluster.Right{"Volume": cluster.Volumes.Right}),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, _, tree, err := f.observeSnapshots(cmd.Context(), args[0], lookup, shownSnapshotReads)
+			_, _, tree, err := f.observeSnapshots(cmd.Context(), args[0], f.lookup, shownSnapshotReads)
 			if err != nil {
 				return err
 			}

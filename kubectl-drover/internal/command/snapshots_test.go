@@ -45,7 +45,7 @@ func TestSnapshotsAreShownAsATreeAndPrunedUnlessNeeded(t *testing.T) {
 	s := newScenario(t, "snapshots/objects.yaml").allowed("snapshots prune")
 	s.content("snapped", "0a1b2c3d-0000-4000-8000-00000000000c")
 	got := s.run("snapshots", "sn")
-	require.Empty(t, got.err)
+	require.Equal(t, "There is no Volume sn: this is snapped, the only one that begins so.\n", got.err)
 	s.golden("snapshots/tree.txt", got.out)
 	require.Equal(t, "volume copy-1 has no snapshots\n", s.run("snapshots", "copy-1").out)
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"drover.dev/drover/kubectl-drover/internal/attachment"
@@ -90,7 +91,10 @@ func (t *ticketWriter) report(ctx context.Context, of func(*world.World) attachm
 	return report, report.Err()
 }
 
-// wait follows the VolumeAttachment until the report is done.
+// errNotDone is the end of a wait whose time is over.
+var errNotDone = errors.New("not done")
+
+// wait follows the VolumeAttachment until the report is done; errNotDone: it was not in time.
 func (t *ticketWriter) wait(ctx context.Context, timeout time.Duration, of func(*world.World) attachment.Report) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -107,8 +111,8 @@ func (t *ticketWriter) wait(ctx context.Context, timeout time.Duration, of func(
 		return report.Done, report.Err()
 	}, func(err error) { t.progress("%v: trying again", err) })
 	if w := t.client.World(); errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("volume %s: not done after %s: %s; see: %s", t.volume, timeout,
-			cmp.Or(last, "attach-controller has not answered, see that it runs with: "+
+		return fmt.Errorf("volume %s: %w after %s: %s; see: %s", t.volume, errNotDone, timeout,
+			cmp.Or(strings.TrimSuffix(last, "."), "attach-controller has not answered, see that it runs with: "+
 				w.Suggest("kubectl -n {ns} get lease drover-attach-controller", nil)),
 			w.Suggest("kubectl drover why {volume} -n {ns}", world.Values{"volume": t.volume}))
 	}

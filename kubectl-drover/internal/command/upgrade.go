@@ -96,7 +96,7 @@ Exit codes: 0 the upgrade is completed; 2 it ended otherwise: in error, or abort
 			}
 			name := ""
 			if len(args) > 0 {
-				if name, err = lookup(cmd.Context(), client, "DataEngineUpgradeManager", args[0], cluster.Upgrades.Right); err != nil {
+				if name, err = f.lookup(cmd.Context(), client, "DataEngineUpgradeManager", args[0], cluster.Upgrades.Right); err != nil {
 					return err
 				}
 			}

@@ -98,7 +98,7 @@ func (f *Frame) observeVolume(ctx context.Context, given string) (*cluster.Clien
 	if len(w.Volumes.Items) == 1 {
 		return client, w, nil
 	}
-	name, err := lookup(ctx, client, "Volume", given, cluster.Volumes.Right)
+	name, err := f.lookup(ctx, client, "Volume", given, cluster.Volumes.Right)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -265,7 +265,11 @@ func (t Tree) table(p *terminal.Printer) {
 	walk("", 0)
 	p.Table("", []string{"SNAPSHOT", "SIZE", "TAKEN", "PURPOSE", "NEEDED"}, rows)
 	p.Line("")
-	p.Line("%d snapshots of volume %s, %s", len(t.Snapshots), t.Volume, terminal.Size(total))
+	noun := "snapshots"
+	if len(t.Snapshots) == 1 {
+		noun = "snapshot"
+	}
+	p.Line("%d %s of volume %s, %s", len(t.Snapshots), noun, t.Volume, terminal.Size(total))
 }
 
 func (t Tree) row(s Snapshot, depth int) []terminal.Cell {

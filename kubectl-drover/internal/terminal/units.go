@@ -45,13 +45,15 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// Size returns a number of bytes in GiB, with as many decimals as matter; small ones in MiB.
+// Size returns a number of bytes in GiB, with as many decimals as matter; small ones in MiB or KiB.
 func Size(bytes int64) string {
-	const mib, gib = 1 << 20, 1 << 30
-	if bytes == 0 {
+	const kib, mib, gib = 1 << 10, 1 << 20, 1 << 30
+	switch {
+	case bytes == 0:
 		return "0 GiB"
-	}
-	if bytes < gib/10 {
+	case bytes < mib/10:
+		return decimal(float64(bytes)/kib) + " KiB"
+	case bytes < gib/10:
 		return decimal(float64(bytes)/mib) + " MiB"
 	}
 	return decimal(float64(bytes)/gib) + " GiB"
