@@ -63,6 +63,9 @@ func (c Call) Identity() string {
 	return strings.Join([]string{string(c.Op), c.InstanceManager, c.UUID, c.Target.Address(), c.Phase}, "/")
 }
 
+// BeginsSwitchOver reports whether nothing of the switch-over is on record before this call.
+func (c Call) BeginsSwitchOver() bool { return c.Op == OpSwitchOver && c.Phase == phasePreparing }
+
 // Verdict is what follows from a World.
 type Verdict struct {
 	// Status is the object's new status.

@@ -131,7 +131,7 @@ func (t *try) ahead(ctx context.Context) (execute.Stop, error) {
 	return execute.Stop{}, t.writeAhead(ctx, t.key, t.object, t.call)
 }
 
-// decide reads the object, and before a creation its volume's others, uncached.
+// decide reads the object, before a creation its volume's others, and before a switch-over begins its engines, uncached.
 func (r *executor) decide(ctx context.Context, key Key) (client.Object, instance.Verdict, error) {
 	o, err := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, key.Name, empty(key.Kind))
 	if err != nil || o == nil {
@@ -150,6 +150,13 @@ func (r *executor) decide(ctx context.Context, key Key) (client.Object, instance
 		v = instance.Decide(w)
 		r.waitlist.set(w.Object.Volume, key, waitsForVolume(v.Reason))
 		r.report(key, o, v)
+	}
+	if v.Call.BeginsSwitchOver() {
+		// The cache may lag behind: the engine that is left may have begun to copy to a replica, and once this is on record nothing begins.
+		if err := r.targets(ctx, r.rt.Uncached, &w); err != nil {
+			return nil, instance.Verdict{}, err
+		}
+		v = instance.Decide(w)
 	}
 	return o, v, nil
 }

@@ -38,7 +38,7 @@ func (s *base) observe(ctx context.Context, key Key, o client.Object) (instance.
 		w.DiskName = diskName(longhornNode, w.Object.Replica.DiskID)
 	}
 	if key.Kind == v1beta2.InstanceTypeEngineFrontend {
-		if err := s.targets(ctx, &w); err != nil {
+		if err := s.targets(ctx, s.rt.Client, &w); err != nil {
 			return w, err
 		}
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // targets reads the engines that a frontend's spec, its record and its switch-over name, and how large the wanted one is.
-func (s *base) targets(ctx context.Context, w *instance.World) error {
+func (s *base) targets(ctx context.Context, reader client.Reader, w *instance.World) error {
 	names := []string{w.Object.Target.Engine, w.Status.Switchover.Engine}
 	if w.Here != nil && w.Here.Entry != nil {
 		names = append(names, w.Here.Entry.EngineName)
@@ -32,7 +32,7 @@ func (s *base) targets(ctx context.Context, w *instance.World) error {
 		if _, known := w.Engines[name]; known || name == "" {
 			continue
 		}
-		engine, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.Engine{})
+		engine, err := lookup.Shared(ctx, reader, s.rt.Namespace, name, &v1beta2.Engine{})
 		if err != nil {
 			return err
 		}
