@@ -50,7 +50,7 @@ func run(ctx context.Context, keep bool) (err error) {
 	colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
 	s := &scenario{out: os.Stdout, colour: colour, began: time.Now()}
 	s.section("A real control plane, three simulated nodes, five controllers")
-	w, err := world.Start(ctx, world.Options{Nodes: nodes, Log: s.note, Attach: true, Snapshots: true, Upgrades: true})
+	w, err := world.Start(ctx, world.Options{Nodes: nodes, Log: s.note, Attach: true, Snapshots: true, Upgrades: true, Policies: true})
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,10 @@ func (w *World) controlPlane(ctx, _ context.Context) error {
 	if w.Admin, err = client.NewWithWatch(w.Config, client.Options{Scheme: scheme}); err != nil {
 		return fmt.Errorf("building the client: %w", err)
 	}
-	return w.namespace(ctx)
+	if err := w.namespace(ctx); err != nil || !w.options.Policies {
+		return err
+	}
+	return w.installAll(ctx, filepath.Join(root, "crds", "policies"))
 }
 
 // namespace creates the namespace, the objects that a real cluster has in it, and the identities of the controllers.

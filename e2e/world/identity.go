@@ -38,7 +38,11 @@ func (w *World) Install(ctx context.Context, controller string) error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Join(root, controller, "deploy")
+	return w.installAll(ctx, filepath.Join(root, controller, "deploy"))
+}
+
+// installAll installs what a directory has of identities and policies.
+func (w *World) installAll(ctx context.Context, dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" {
 			return err

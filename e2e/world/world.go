@@ -68,6 +68,9 @@ type Options struct {
 	// the custom resource definitions. Those that are not named come from this module.
 	Sources     map[string]string
 	Definitions string
+	// Policies installs the admission policies beside the definitions, as a cluster has them. Without them a scenario can delete what is in
+	// use, and edit what belongs to controllers.
+	Policies bool
 	// RealTimes leaves the times of simulator and controllers as long as they are in a cluster, regardless of the environment.
 	RealTimes bool
 	// NoControllers leaves the controllers to the caller.
