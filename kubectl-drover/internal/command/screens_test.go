@@ -8,6 +8,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
+// A namespace that was mistyped is not an installation that is well.
+func TestTheStatusOfANamespaceWithoutDroverIsAnError(t *testing.T) {
+	got := newScenario(t).run("status")
+	require.Equal(t, ExitFailed, got.code)
+	require.Empty(t, got.out)
+	require.Regexp(t, `^error: namespace \S+ has nothing of Drover: `, got.err)
+}
+
 // Scripts ask for the exit code alone, so that nothing but a finding changes it.
 func TestAWellInstallationIsSaidToBeWell(t *testing.T) {
 	s := newScenario(t, "common.yaml", "controllers.yaml", "healthy/objects.yaml")

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -8,6 +9,7 @@ import (
 	"drover.dev/drover/kubectl-drover/internal/cluster"
 	"drover.dev/drover/kubectl-drover/internal/finding"
 	"drover.dev/drover/kubectl-drover/internal/status"
+	"drover.dev/drover/kubectl-drover/internal/world"
 )
 
 // controllerReads are what shows the controllers themselves.
@@ -43,12 +45,22 @@ volumes, snapshots, backups and orphans there are in which state. Its exit code 
 			if err := f.read(cmd.Context(), client, w, wholeReads...); err != nil {
 				return err
 			}
+			if isNothing(w) {
+				return fmt.Errorf("namespace %s has nothing of Drover: no lease or Deployment of a controller, no node and no volume; "+
+					"leave -n out to find the namespace with Drover, or install it: docs/install.md", w.Namespace)
+			}
 			report := status.Of(w)
 			f.exit(report.Severity)
 			return f.print(report)
 		},
 	}
 	return Command{Command: cmd, Rights: rightsOf(wholeReads...)}
+}
+
+// isNothing reports whether all was read, and there is nothing: the namespace is most likely another one than was meant.
+func isNothing(w *world.World) bool {
+	return len(w.Unread) == 0 && len(w.Leases.Items)+len(w.Deployments.Items)+len(w.Nodes.Items)+len(w.Volumes.Items)+
+		len(w.Settings.Items) == 0
 }
 
 // exit makes a severity the exit code.
