@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
@@ -104,7 +102,7 @@ func (x clone) copyData(volume string) {
 			", which is to be copied, does not exist or is being deleted: delete this volume, and create it again from another one.")
 		return
 	case CloneSnapshot(x.Volume) != "" && x.SourceSnapshot == nil && !asked:
-		x.add(Write{Kind: Create, Stage: StageMake, Object: x.newCloneSnapshot(snapshot)})
+		x.add(Write{Kind: Create, Stage: StageMake, Object: v1beta2.NewSnapshotBy(v1beta2.ManagedByAttachController, x.SourceVolume, snapshot)})
 	}
 	if !x.engineRuns() || x.state != v1beta2.VolumeStateAttached || x.Source == nil || !x.Volume.Spec.DisableFrontend {
 		x.wait(v1beta2.ReasonCloning, "The copy waits until "+volume+" is attached, and this volume, too, without a frontend.")
@@ -200,22 +198,6 @@ func (x clone) retry() {
 		return
 	}
 	x.setState(v1beta2.CloneInitiated, c.Snapshot)
-}
-
-// newCloneSnapshot returns the Snapshot of the source as a user would create it, complete from the start.
-func (f Facts) newCloneSnapshot(name string) *v1beta2.Snapshot {
-	source := f.SourceVolume
-	return &v1beta2.Snapshot{
-		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: source.Namespace, Finalizers: []string{v1beta2.Finalizer},
-			Labels: map[string]string{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(source.Name),
-				v1beta2.LabelManagedBy: v1beta2.ManagedByAttachController},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: source.Name, UID: source.UID,
-			}},
-		},
-		Spec: v1beta2.SnapshotSpec{Volume: source.Name, CreateSnapshot: true},
-	}
 }
 
 // deleteCloneSnapshot deletes the snapshot that was created for the copy.

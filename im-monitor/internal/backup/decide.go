@@ -29,9 +29,9 @@ func Decide(w World) Verdict {
 		case b.ended():
 		case b.begunBy(w.Run):
 			p.follow(b)
-		case b.Deleting:
-			p.orphaned(b)
-		case b.Approved:
+		case b.Deleting && p.Usable:
+			p.abandon(b) // that run is over: the volume has no other engine
+		case b.Approved && !b.Deleting:
 			p.waiting = append(p.waiting, b)
 		}
 	}
@@ -64,13 +64,6 @@ func (p *pass) follow(b Backup) {
 		p.abandon(b)
 	case b.Approved:
 		p.waiting = append(p.waiting, b)
-	}
-}
-
-// orphaned is about a deleted Backup that another run was asked for: that run is over, unless the volume has another engine.
-func (p *pass) orphaned(b Backup) {
-	if p.Usable {
-		p.abandon(b)
 	}
 }
 

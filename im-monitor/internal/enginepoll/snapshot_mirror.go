@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -68,17 +67,7 @@ func (p *poll) mirrorAll(ctx context.Context, v *v1beta2.Volume, names []string)
 
 // mirrorOne creates one object.
 func (p *poll) mirrorOne(ctx context.Context, v *v1beta2.Volume, name string) error {
-	s := &v1beta2.Snapshot{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: p.rt.Namespace, Name: name, Finalizers: []string{v1beta2.Finalizer},
-			Labels: map[string]string{v1beta2.LabelVolume: v1beta2.LabelValue(v.Name)},
-			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: v1beta2.GroupVersion.String(), Kind: "Volume", Name: v.Name, UID: v.UID,
-			}},
-		},
-		Spec: v1beta2.SnapshotSpec{Volume: v.Name},
-	}
-	if err := p.rt.Client.Create(ctx, s); err != nil {
+	if err := p.rt.Client.Create(ctx, v1beta2.NewSnapshot(v, name)); err != nil {
 		return fmt.Errorf("creating snapshot %s: %w", name, err)
 	}
 	p.snapshotLog().Info("created an object for a snapshot of the engine", "snapshot", name, "volume", v.Name, "engine", p.engine.Name)

@@ -46,7 +46,8 @@ func (f *Frame) connect(ctx context.Context) (*cluster.Client, error) {
 		return nil, fmt.Errorf("reading the kubeconfig: %w; check with: %s", err,
 			(&world.World{Connection: f.connection()}).Suggest("kubectl config get-contexts", nil))
 	}
-	if raw, err := f.Kube.ToRawKubeConfigLoader().RawConfig(); err == nil && api.IsConfigEmpty(&raw) && strings.HasSuffix(config.Host, "localhost:8080") {
+	kubeconfig := f.Kube.ToRawKubeConfigLoader()
+	if raw, err := kubeconfig.RawConfig(); err == nil && api.IsConfigEmpty(&raw) && strings.HasSuffix(config.Host, "localhost:8080") {
 		return nil, errors.New("there is no kubeconfig: KUBECONFIG is not set or names no file, and ~/.kube/config does not exist; " +
 			"set KUBECONFIG, or give --kubeconfig")
 	}
@@ -58,7 +59,7 @@ func (f *Frame) connect(ctx context.Context) (*cluster.Client, error) {
 	if client.Connection = f.connection(); client.Namespace != "" {
 		return client, nil
 	}
-	current, _, err := f.Kube.ToRawKubeConfigLoader().Namespace()
+	current, _, err := kubeconfig.Namespace()
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig's namespace: %w; name the one with Drover with -n", err)
 	}

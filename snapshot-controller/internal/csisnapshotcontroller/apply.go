@@ -47,15 +47,10 @@ func (r *reconciler) annotate(ctx context.Context, c *volumesnapshot.Content, va
 
 // newSnapshot asks for the snapshot as a person would, with all that snapshot-controller adds to it anyhow.
 func newSnapshot(w csisnapshot.World) *v1beta2.Snapshot {
-	volume, name, _ := w.Content.Names()
-	return &v1beta2.Snapshot{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: w.Volume.Namespace, Name: name, Finalizers: []string{v1beta2.Finalizer},
-			Labels:          map[string]string{v1beta2.LabelVolume: v1beta2.LabelValue(volume)},
-			OwnerReferences: []metav1.OwnerReference{v1beta2.OwnedBy(w.Volume)},
-		},
-		Spec: v1beta2.SnapshotSpec{Volume: volume, CreateSnapshot: true},
-	}
+	_, name, _ := w.Content.Names()
+	s := v1beta2.NewSnapshot(w.Volume, name)
+	s.Spec.CreateSnapshot = true
+	return s
 }
 
 func newBackup(w csisnapshot.World) *v1beta2.Backup {

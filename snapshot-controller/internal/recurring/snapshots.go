@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
@@ -48,16 +46,10 @@ func (w World) newSnapshot(name string, v *v1beta2.Volume) *v1beta2.Snapshot {
 		labels = map[string]string{}
 	}
 	labels[v1beta2.LabelRecurringJob] = w.Job.Name
-	return &v1beta2.Snapshot{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: w.Job.Namespace, Name: name, Finalizers: []string{v1beta2.Finalizer},
-			Labels: map[string]string{
-				v1beta2.LabelVolume: v1beta2.LabelValue(v.Name), v1beta2.LabelRecurringJob: v1beta2.LabelValue(w.Job.Name),
-			},
-			OwnerReferences: []metav1.OwnerReference{v1beta2.OwnedBy(v)},
-		},
-		Spec: v1beta2.SnapshotSpec{Volume: v.Name, CreateSnapshot: true, Labels: labels},
-	}
+	s := v1beta2.NewSnapshot(v, name)
+	s.Labels[v1beta2.LabelRecurringJob] = v1beta2.LabelValue(w.Job.Name)
+	s.Spec.CreateSnapshot, s.Spec.Labels = true, labels
+	return s
 }
 
 func newerFirst(a, b *v1beta2.Snapshot) int {

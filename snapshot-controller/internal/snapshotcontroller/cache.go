@@ -49,9 +49,9 @@ func thinSnapshot(s *v1beta2.Snapshot) *v1beta2.Snapshot {
 	if label, ok := s.Labels[v1beta2.LabelVolume]; ok {
 		thin.Labels = volumeLabel(label)
 	}
-	if owner := s.Labels[v1beta2.LabelManagedBy]; owner != "" {
+	if taker := v1beta2.SnapshotTaker(s); taker != "" {
 		thin.Labels = maps.Clone(thin.Labels) // the map is shared
-		metav1.SetMetaDataLabel(&thin.ObjectMeta, v1beta2.LabelManagedBy, word(owner))
+		metav1.SetMetaDataLabel(&thin.ObjectMeta, v1beta2.LabelManagedBy, word(taker))
 	}
 	thin.Status.Checksum, thin.Status.ChecksumCalculatedAt, thin.Status.OwnerID = "", "", ""
 	thin.Status.CreationTime, thin.Status.RequestedTime = moment(s.Status.CreationTime), moment(s.Status.RequestedTime)

@@ -84,5 +84,6 @@ func (w World) delete() string {
 		w.Volume == nil || w.Volume.DeletionTimestamp != nil {
 		return ""
 	}
-	return fmt.Sprintf("clones share or copy the data of snapshot %s: %s; delete linked clones first, and wait for copies", w.Old.Name, strings.Join(w.Clones, ", "))
+	return fmt.Sprintf("clones share or copy the data of snapshot %s: %s; delete linked clones first, and wait for copies", w.Old.Name,
+		strings.Join(w.Clones, ", "))
 }

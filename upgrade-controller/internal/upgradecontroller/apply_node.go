@@ -84,7 +84,7 @@ func applyEffect(ctx context.Context, c client.Client, w *nodeupgrade.World, e n
 		asked := e.At.UTC().Format(time.RFC3339Nano)
 		err = status.MergeSpec(ctx, c, &v1beta2.Engine{ObjectMeta: meta}, map[string]any{"lookRequestedAt": asked})
 	case nodeupgrade.TakeSnapshot:
-		err = takeSnapshot(ctx, c, w.Cluster.Volumes[e.Volume].Object, meta)
+		err = takeSnapshot(ctx, c, w.Cluster.Volumes[e.Volume].Object, e.Name)
 	case nodeupgrade.DropSnapshot:
 		err = status.Delete(ctx, c, w.Snapshots[e.Name])
 	default:
@@ -106,17 +106,11 @@ func setTarget(ctx context.Context, c client.Client, v *v1beta2.Volume, node str
 	return status.MergeSpec(ctx, c, v, fields, status.AtVersion())
 }
 
-// takeSnapshot creates the Snapshot as a person would, complete in one write.
-func takeSnapshot(ctx context.Context, c client.Client, v *v1beta2.Volume, meta metav1.ObjectMeta) error {
-	meta.Labels = map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByUpgradeController}
-	if len(v.Name) <= 63 {
-		meta.Labels[v1beta2.LabelVolume] = v.Name // else snapshot-controller sets it
-	}
-	meta.Finalizers = []string{v1beta2.Finalizer}
-	meta.OwnerReferences = []metav1.OwnerReference{v1beta2.OwnedBy(v)}
-	snapshot := &v1beta2.Snapshot{ObjectMeta: meta, Spec: v1beta2.SnapshotSpec{Volume: v.Name, CreateSnapshot: true}}
+// takeSnapshot creates the Snapshot, complete in one write.
+func takeSnapshot(ctx context.Context, c client.Client, v *v1beta2.Volume, name string) error {
+	snapshot := v1beta2.NewSnapshotBy(v1beta2.ManagedByUpgradeController, v, name)
 	if err := c.Create(ctx, snapshot, client.FieldOwner(Owner)); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("creating snapshot %s of volume %s: %w", meta.Name, v.Name, err)
+		return fmt.Errorf("creating snapshot %s of volume %s: %w", name, v.Name, err)
 	}
 	return nil
 }
