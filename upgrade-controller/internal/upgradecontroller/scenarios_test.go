@@ -212,13 +212,14 @@ func TestAPausedUpgradeStopsBetweenNodesAndAnAbortedOneEnds(t *testing.T) {
 	w.until("no node is ever begun", func() bool { return w.manager("upgrade").Status.UpgradingNode != "" })
 	m := w.manager("upgrade")
 	w.patch(m, `{"spec":{"paused":true}}`)
-	// A node that began just before the pause goes on to its end: until it is seen to have begun, the upgrade already reports the pause.
+	// A node that began just before the pause goes on to its end: until it is seen to have begun, the upgrade already reports the pause, and
+	// then the node again. So state, reason and nodes are of one moment.
 	w.until("it is never paused between nodes", func() bool {
 		now := w.manager("upgrade")
-		return now.Status.State == v1beta2.UpgradeStatePaused && !slices.ContainsFunc(slices.Collect(maps.Values(w.objects().Nodes)),
+		reason := conditions.Reason(now.Status.Conditions, v1beta2.UpgradeProgressing)
+		return now.Status.State == v1beta2.UpgradeStatePaused && reason == v1beta2.ReasonPaused && !slices.ContainsFunc(slices.Collect(maps.Values(w.objects().Nodes)),
 			func(n *v1beta2.Node) bool { return n.Spec.UpgradeRequested })
 	})
-	require.Equal(t, v1beta2.ReasonPaused, conditions.Reason(w.manager("upgrade").Status.Conditions, v1beta2.UpgradeProgressing))
 	w.patch(m, `{"spec":{"paused":false,"abort":true}}`)
 	aborted := w.reaches("upgrade", v1beta2.UpgradeStateError)
 	require.Equal(t, v1beta2.ReasonAborted, conditions.Reason(aborted.Status.Conditions, v1beta2.UpgradeCompleted))
