@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 )
 
 func TestTriesAreRepeatedMoreAndMoreSlowly(t *testing.T) {
@@ -46,4 +47,18 @@ func TestWhatIsRememberedByKey(t *testing.T) {
 	require.False(t, m.Known("a"))
 	require.False(t, m.ChangeKnown("a", func(*int) bool { return true }))
 	require.False(t, m.Known("a"), "it stays forgotten")
+}
+
+func TestAWaitGrowsWithItsTriesUpToItsLimitHoweverMany(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		wait := Backoff{First: time.Duration(rapid.Int64Range(1, int64(time.Hour)).Draw(t, "first")),
+			Most: time.Duration(rapid.Int64Range(1, int64(time.Hour)).Draw(t, "most"))}
+		tries := rapid.IntRange(0, 1000).Draw(t, "tries")
+		here, next := wait.After(tries), wait.After(tries+1)
+		require.GreaterOrEqual(t, here, min(wait.First, wait.Most))
+		require.LessOrEqual(t, here, wait.Most)
+		require.GreaterOrEqual(t, next, here, "one more try is no shorter wait")
+		require.LessOrEqual(t, next, 2*here, "nor more than twice as long")
+		require.Equal(t, wait.Most, wait.After(1000), "the limit is reached, without an overflow")
+	})
 }

@@ -263,3 +263,64 @@ func TestADeletionIsProvenWithTheConnectionThatItWasSentOver(t *testing.T) {
 	require.Equal(t, &inventory.Call{InstanceManager: "im-1", Name: "vol-e-0", UUID: "1", Type: "engine", DiskUUID: "d", Epoch: s.epoch,
 		Ended: start}, out.Deletion("im-1", imclient.DeleteRequest{Name: "vol-e-0", UUID: "1", Type: "engine", DiskUUID: "d"}))
 }
+
+func TestACallNeedsNoStepButItsCheckAndItsSend(t *testing.T) {
+	s := newScene()
+	s.Store, s.Slots = nil, nil
+	s.call.List, s.call.Gather, s.call.Ahead, s.call.Record, s.call.Locks = false, nil, nil, nil, nil
+	s.call.NotBefore = start // due at once, not a moment later
+	s.call.Check = func(_ context.Context, at Reading) (Checked, error) {
+		require.Equal(t, Reading{Tried: start, Began: start}, at)
+		return Checked{Allowed: true}, nil
+	}
+	out, err := s.Do(t.Context(), s.call)
+	require.NoError(t, err)
+	require.Equal(t, Result{Outcome: Accepted, Ended: start}, out)
+	require.Equal(t, []string{"send"}, s.steps)
+}
+
+// A check may state an earlier read that it relies on; it never becomes younger than itself by that.
+func TestAnEarlierReadMakesACheckOlderAndALaterOneDoesNotMakeItYounger(t *testing.T) {
+	for since, sent := range map[time.Duration]bool{-time.Millisecond: false, 0: true, time.Second: true, time.Minute: true} {
+		s := newScene()
+		s.call.Check = func(_ context.Context, at Reading) (Checked, error) {
+			s.clock.Step(ReadToCall)
+			return Checked{Allowed: true, Epoch: at.List.Epoch, Since: at.Began.Add(since)}, nil
+		}
+		out, err := s.Do(t.Context(), s.call)
+		require.NoError(t, err)
+		require.Equal(t, sent, out.Sent(), "%s", since)
+	}
+	s := newScene()
+	s.call.Check = func(_ context.Context, at Reading) (Checked, error) {
+		s.clock.Step(ReadToCall + time.Second)
+		return Checked{Allowed: true, Epoch: at.List.Epoch, Since: at.Began.Add(time.Minute)}, nil
+	}
+	out, err := s.Do(t.Context(), s.call)
+	require.NoError(t, err)
+	require.False(t, out.Sent(), "the check itself took too long")
+}
+
+func TestACheckThatRequestsAnotherOneSendsNothingItself(t *testing.T) {
+	s := newScene()
+	checks := 0
+	s.call.Check = func(_ context.Context, at Reading) (Checked, error) {
+		s.step("check")
+		checks++
+		return Checked{Allowed: true, Epoch: at.List.Epoch, Again: checks < 2}, nil
+	}
+	out, err := s.Do(t.Context(), s.call)
+	require.NoError(t, err)
+	require.True(t, out.Sent())
+	require.Equal(t, "list gather check check ahead send record", strings.Join(s.steps, " "))
+}
+
+func TestACallIsNotSentWithoutAConnectionAlsoWhereItsEpochFits(t *testing.T) {
+	s := newScene()
+	s.epoch = inventory.Epoch{}
+	out, err := s.Do(t.Context(), s.call)
+	require.NoError(t, err)
+	require.Equal(t, v1beta2.ReasonUnreachable, out.Stop.Result)
+	require.Contains(t, out.Stop.Message, "im-1 was reconnected meanwhile; the instance is checked again.")
+	require.NotContains(t, s.steps, "send")
+}

@@ -61,3 +61,10 @@ func TestAUUIDThatTheServerDoesNotCompareIsReadAgain(t *testing.T) {
 		})
 	}
 }
+
+func TestADeletionWithoutAUUIDFitsNoInstanceOfAServerThatDoesNotCompareIt(t *testing.T) {
+	l := &lister{connection: connection{list: map[string]imclient.Instance{}}, connected: true}
+	seen := imclient.Instance{Name: "vol-r-1", UUIDSource: imclient.UUIDFromHeadLvol}
+	require.Equal(t, Stop{Result: Disagreed}, (&Guard{Store: l}).SameUUID(t.Context(), "im-1", seen, ""))
+	require.Equal(t, 1, l.fresh)
+}

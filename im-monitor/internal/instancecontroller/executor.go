@@ -19,7 +19,11 @@ type executor struct{ *base }
 
 // Reconcile makes the call that is due for an object, if it still is.
 func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, error) {
-	defer func() { r.next(r.semaphore.Decline(key)) }()
+	defer func() {
+		for _, next := range r.semaphore.Decline(key) {
+			r.executorQueue.Add(next)
+		}
+	}()
 	o, err := lookup.Shared(ctx, r.rt.Client, r.rt.Namespace, key.Name, empty(key.Kind))
 	if err != nil || o == nil {
 		return reconcile.Result{}, err
@@ -35,19 +39,16 @@ func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 	if !r.semaphore.Take(first.InstanceManager, key, callsPerManager) {
 		return reconcile.Result{}, nil // enqueued when a slot is free
 	}
-	defer func() { r.next(r.semaphore.Release(first.InstanceManager)) }()
+	defer func() {
+		if next, waits := r.semaphore.Release(first.InstanceManager); waits {
+			r.executorQueue.Add(next)
+		}
+	}()
 	wait, err := r.serve(ctx, key, w.Object.Volume, first)
 	if status.IsConflict(err) {
 		wait, err = conflictPause, nil
 	}
 	return reconcile.Result{RequeueAfter: wait}, client.IgnoreNotFound(err)
-}
-
-// next enqueues the key that waits for a slot.
-func (r *executor) next(key Key, waits bool) {
-	if waits {
-		r.executorQueue.Add(key)
-	}
 }
 
 // locks are what is locked during a call: the instance, and for a creation of an engine or a frontend the others of its volume, each of
@@ -88,7 +89,7 @@ func (r *executor) serve(ctx context.Context, key Key, volume string, first inst
 func (t *try) check(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
 	_, epoch, _ := t.store.Client(t.first.InstanceManager) // before the lists that the decision reads
 	disagreed := execute.Checked{Stop: execute.Stop{Result: execute.Disagreed}}
-	o, v, err := t.decide(ctx, t.key)
+	o, v, err := t.decide(ctx, t.key, t.first.Op)
 	if err != nil || o == nil {
 		return disagreed, err
 	}
@@ -131,15 +132,18 @@ func (t *try) ahead(ctx context.Context) (execute.Stop, error) {
 	return execute.Stop{}, t.writeAhead(ctx, t.key, t.object, t.call)
 }
 
-// decide reads the object, before a creation its volume's others, and before a switch-over begins its engines, uncached.
-func (r *executor) decide(ctx context.Context, key Key) (client.Object, instance.Verdict, error) {
-	o, err := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, key.Name, empty(key.Kind))
-	if err != nil || o == nil {
-		return nil, instance.Verdict{}, err
-	}
-	w, err := r.observe(ctx, key, o)
+// decide reads the object, before a creation its volume's others, and before a switch-over begins its engines, uncached. For a creation
+// the object is read from the cache if a write ahead of the call is bound to the version that was read: that write fails where the cache
+// is behind.
+func (r *executor) decide(ctx context.Context, key Key, first instance.Op) (client.Object, instance.Verdict, error) {
+	o, w, err := r.world(ctx, r.rt.Client, key)
 	if err != nil {
 		return nil, instance.Verdict{}, err
+	}
+	if o == nil || first != instance.OpCreate || !writesAhead(o, w.Status, instance.Decide(w).Call) {
+		if o, w, err = r.world(ctx, r.rt.Uncached, key); err != nil || o == nil {
+			return nil, instance.Verdict{}, err
+		}
 	}
 	v := instance.Decide(w)
 	if v.Call.Op == instance.OpCreate {
@@ -161,6 +165,16 @@ func (r *executor) decide(ctx context.Context, key Key) (client.Object, instance
 	return o, v, nil
 }
 
+// world reads the object from there, and what is decided on with it from the cache; nil: there is no such object.
+func (r *executor) world(ctx context.Context, from client.Reader, key Key) (client.Object, instance.World, error) {
+	o, err := lookup.Shared(ctx, from, r.rt.Namespace, key.Name, empty(key.Kind))
+	if err != nil || o == nil {
+		return nil, instance.World{}, err
+	}
+	w, err := r.observe(ctx, key, o)
+	return o, w, err
+}
+
 // poll requests a last poll of a running engine: the replicas' modes, which cannot be read after its end.
 func (r *executor) poll(ctx context.Context, o client.Object) {
 	engine, ok := o.(*v1beta2.Engine)
@@ -177,9 +191,7 @@ func (r *executor) poll(ctx context.Context, o client.Object) {
 // writeAhead writes status.starting before the creation is sent, and the phase of a switch-over before it is asked for.
 func (r *executor) writeAhead(ctx context.Context, key Key, o client.Object, call instance.Call) error {
 	_, before := read(o)
-	fields := changedFields(before, call.Ahead)
-	forgetRun(fields, o)
-	if len(fields) > 0 {
+	if fields := fieldsAhead(o, before, call); len(fields) > 0 {
 		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, status.AtVersion()); err != nil {
 			return err
 		}
@@ -189,6 +201,17 @@ func (r *executor) writeAhead(ctx context.Context, key Key, o client.Object, cal
 		return nil
 	}
 	return r.writeCondition(ctx, o, "", "")
+}
+
+// writesAhead reports whether something is written, bound to the version that was read, before this creation is sent.
+func writesAhead(o client.Object, before instance.Status, call instance.Call) bool {
+	return call.Op == instance.OpCreate && len(fieldsAhead(o, before, call)) > 0
+}
+
+func fieldsAhead(o client.Object, before instance.Status, call instance.Call) map[string]any {
+	fields := changedFields(before, call.Ahead)
+	forgetRun(fields, o)
+	return fields
 }
 
 // forgetRun empties what the run before reported of an engine's replicas: it does not count for this one. All of it goes in this one

@@ -334,3 +334,20 @@ func TestAQuietClusterIsLeftAlone(t *testing.T) {
 	}, "the writes and calls never ended")
 	w.never(func() bool { return len(w.Writes()) != settled || len(w.Servers.Calls()) != calls }, "a write or a call in a quiet cluster")
 }
+
+// A creation is decided on the cache: the write ahead of it must find the object as it was evaluated.
+func TestAnObjectThatChangesBeforeItsCreationIsNotStarted(t *testing.T) {
+	w := newWorld(t, "changed-1")
+	r := w.replica("vol-r-00000001", "vol", "changed-1", "v1")
+	w.replicaIs(r.Name, v1beta2.InstanceStateStopped)
+	stopped := make(chan error, 1)
+	w.BeforeExecutorWrite(func() {
+		stopped <- status.MergeSpec(context.Background(), w.Admin, r, map[string]any{"desireState": v1beta2.InstanceStateStopped})
+	})
+	w.run(r.DeepCopy())
+	require.NoError(t, <-stopped)
+	w.never(func() bool { return len(w.creations(r.Name)) > 0 }, "it was created although it is to be stopped")
+	require.False(t, w.replicaIs(r.Name, v1beta2.InstanceStateStopped).Status.Starting)
+	w.run(r)
+	w.replicaIs(r.Name, v1beta2.InstanceStateRunning)
+}

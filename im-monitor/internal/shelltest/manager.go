@@ -131,6 +131,13 @@ func (e *Env) ExecutorWrites() []string {
 	return e.executor.Writes()
 }
 
+// BeforeExecutorWrite has the function called once, right before the next of ExecutorWrites is sent.
+func (e *Env) BeforeExecutorWrite(call func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.executor.BeforeNext(call)
+}
+
 // RemovalWrites are those of Writes that concern the data of deleted replicas.
 func (e *Env) RemovalWrites() []string {
 	e.mu.Lock()

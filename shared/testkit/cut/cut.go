@@ -53,11 +53,19 @@ type Client struct {
 	mutex  sync.Mutex
 	dead   bool
 	writes []string
+	before func()
 }
 
 // New wraps a client. onCut, which may be nil, is called once, when the cut happens.
 func New(inner client.Client, at Point, onCut func()) *Client {
 	return &Client{Client: inner, at: at, onCut: onCut}
+}
+
+// BeforeNext has the function called once, right before the next write is sent: what it changes was not seen when that write was decided.
+func (c *Client) BeforeNext(call func()) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.before = call
 }
 
 // Writes returns what was sent, in order, such as "patch Orphan/status orphan-1". What was evaluated on an older version, and
@@ -78,6 +86,10 @@ func (c *Client) do(description string, send func() error) error {
 	here := c.at.Write == len(c.writes)+1
 	if here && !c.at.After {
 		return c.cut()
+	}
+	if before := c.before; before != nil {
+		c.before = nil
+		before()
 	}
 	err := send()
 	if apierrors.IsConflict(err) {
