@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
 
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/im-monitor/internal/setting"
@@ -115,6 +116,18 @@ func recorded(kind, state string) func(*World) {
 	}
 }
 
+func noNode(w *World)     { w.Node = nil }
+func requested(w *World)  { w.Node.Spec.UpgradeRequested = true }
+func newSibling(w *World) { w.Siblings[0].New = true }
+
+// started is a pending pod of which the kubelet reports one container.
+func started(c corev1.ContainerStatus) func(*World) {
+	return func(w *World) {
+		pendingPod(w)
+		w.Pod.Status.ContainerStatuses = []corev1.ContainerStatus{c}
+	}
+}
+
 func provenGone(w *World) { w.Inventory.Gone = map[string]bool{"vol-1": true} }
 
 func put(p *Processes, kind, state string) {
@@ -192,8 +205,10 @@ func TestPodAndEnd(t *testing.T) {
 			world(v2, old, asked, func(w *World) { w.Node.Spec.UpgradeRequested = true }), Verdict{}},
 		{"a new v2 one waits for the pod of the old one", world(v2, noPod, sibling(true)), Verdict{}},
 		{"a new v2 one waits for an old one that will start first", world(v2, noPod, sibling(false)), Verdict{}},
-		{"an old v2 one that has to start goes before the new one", world(v2, old, noPod, recorded(engine, "running"), sibling(false)),
+		{"an old v2 one that has to start goes before the new one", world(v2, old, noPod, recorded(frontend, "running"), sibling(false)),
 			Verdict{Pod: CreatePod}},
+		{"an old v2 one whose pod ended with an engine goes: the engine ended with it", world(v2, old, noPod, recorded(engine, "running")),
+			Verdict{Remove: true}},
 		{"v1 pods of two images live side by side", world(noPod, sibling(true)), Verdict{Pod: CreatePod}},
 		{"a pod with settings of the past is asked first",
 			world(func(w *World) { w.Pod = runningPod(*w); w.Settings.PriorityClass = "high" }), Verdict{Ask: true}},
@@ -206,6 +221,48 @@ func TestPodAndEnd(t *testing.T) {
 			w.Pod.Annotations = nil
 			w.Settings.PriorityClass = "high"
 		}), Verdict{}},
+		{"one whose Node is missing goes when empty", world(asked, noNode), Verdict{Pod: DeletePod}},
+		{"so does a v2 one", world(v2, asked, noNode), Verdict{Pod: DeletePod}},
+		{"one whose Node and machine are missing loses its pod without a kubelet", world(gone, noNode), Verdict{Pod: ForceDeletePod}},
+		{"with no default image an idle v2 one stays, too", world(v2, asked, func(w *World) { w.Settings.Image = "" }), Verdict{}},
+		{"a pod that ended well is replaced like one that failed", world(func(w *World) {
+			failedPod(w)
+			w.Pod.Status.Phase = corev1.PodSucceeded
+		}), Verdict{Pod: DeletePod, Failed: true}},
+		{"a pending pod with a container that runs may have instances", world(unheard, old, newStarts, started(corev1.ContainerStatus{
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})), Verdict{}},
+		{"so may one with a container that ran", world(unheard, old, newStarts, started(corev1.ContainerStatus{
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}})), Verdict{}},
+		{"or that ran before it was started again", world(unheard, old, newStarts, started(corev1.ContainerStatus{
+			LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}})), Verdict{}},
+		{"a v1 one that never ran needs no list, whatever is remembered", world(old, withoutImage, unheard, recorded(replica, "running")),
+			Verdict{Pod: DeletePod}},
+		{"an old v1 one goes where none of the new image could take over", world(old, asked, newStarts, func(w *World) {
+			w.Pod = runningPod(*w)
+			w.Pod.Status.Conditions = nil
+		}), Verdict{Pod: DeletePod}},
+		{"one of another image takes nothing over", world(old, asked, func(w *World) {
+			w.Siblings[0].Image = "longhornio/longhorn-instance-manager:v1.8.0"
+		}), Verdict{}},
+		{"a back-off that is over keeps no pod", world(noPod, func(w *World) { w.RetryAt = now }), Verdict{Pod: CreatePod}},
+		{"an upgrade that is under way has the node, too", world(v2, old, asked, func(w *World) {
+			w.Upgrade = &Upgrade{State: v1beta2.UpgradeStateInitializing, Image: newImage}
+		}), Verdict{}},
+		{"where it has, an old one that never ran holds no new one up", world(v2, noPod, sibling(false), newSibling, func(w *World) {
+			w.Upgrade = &Upgrade{State: v1beta2.UpgradeStateInitializing, Image: newImage}
+		}), Verdict{Pod: CreatePod}},
+		{"an old v2 one without a pod goes without a list", world(v2, old, noPod, unheard), Verdict{Remove: true}},
+		{"an old v1 one has no list that is not settled", world(old, asked, unsettled), Verdict{Pod: DeletePod}},
+		{"of an old v1 one the list counts, not what is remembered", world(old, asked, recorded(replica, "running")),
+			Verdict{Pod: DeletePod}},
+		{"an old one that runs something is not asked", world(old, listed(engine, "running")), Verdict{}},
+		{"an upgrade that is only requested starts the wanted one", world(v2, noPod, requested), Verdict{Pod: CreatePod}},
+		{"and no old one that never ran", world(v2, old, noPod, requested), Verdict{}},
+		{"but one that ran", world(v2, old, noPod, requested, ran), Verdict{Pod: CreatePod}},
+		{"an old one that never ran holds no wanted one up then", world(v2, noPod, requested, sibling(false), newSibling),
+			Verdict{Pod: CreatePod}},
+		{"an old one that ran does", world(v2, noPod, requested, sibling(false)), Verdict{}},
+		{"without an upgrade one that never ran starts first", world(v2, noPod, sibling(false), newSibling), Verdict{}},
 		{"an instance manager that somebody deletes is left alone",
 			world(noPod, func(w *World) { w.InstanceManager.DeletionTimestamp = &metav1.Time{Time: now} }), Verdict{}},
 	}
@@ -243,6 +300,14 @@ func TestState(t *testing.T) {
 		{"new and blocked", world(v2, noPod, sibling(true)), "stopped", "", v1beta2.ReasonPodBlocked, ""},
 		{"in back-off after running", world(noPod, was("running"), func(w *World) { w.RetryAt = now.Add(time.Second) }), "error", "",
 			v1beta2.ReasonPodFailed, ""},
+		{"blocked after running", world(v2, noPod, sibling(true), ran), "stopped", "", v1beta2.ReasonPodBlocked, ""},
+		{"in back-off before it ever ran", world(noPod, func(w *World) { w.RetryAt = now.Add(time.Second) }), "stopped", "",
+			v1beta2.ReasonPodFailed, ""},
+		{"stopped, and still in back-off", world(noPod, was("stopped"), func(w *World) { w.RetryAt = now.Add(time.Second) }), "stopped", "",
+			v1beta2.ReasonPodFailed, ""},
+		{"ready beside another pod", world(v2, sibling(true)), "running", "10.1.2.3", v1beta2.ReasonPodReady, v1beta2.ReasonAnswering},
+		{"ready before the back-off is over", world(func(w *World) { w.RetryAt = now.Add(time.Second) }), "running", "10.1.2.3",
+			v1beta2.ReasonPodReady, v1beta2.ReasonAnswering},
 		{"node down", world(down), "unknown", "", v1beta2.ReasonPodReady, v1beta2.ReasonAnswering},
 		{"node gone without pod", world(gone, noPod, was("running")), "unknown", "", v1beta2.ReasonPodMissing, ""},
 	}
@@ -293,6 +358,8 @@ func TestMaps(t *testing.T) {
 		{"what an unsettled v2 list lacks stays", world(v2, unsettled, recorded(engine, "running")), counts{}, 1},
 		{"a replica that a v2 list lacks stays: its disk may not be loaded", world(v2, recorded(replica, "running")), counts{}, 0},
 		{"until it is proven not to be there", world(v2, provenGone, recorded(replica, "running")), counts{replicas: 1}, 0},
+		{"a v1 list is always settled", world(unsettled, recorded(engine, "running")), counts{engines: 1}, 0},
+		{"without a pod v1 keeps no replica", world(unheard, noPod, recorded(replica, "running")), counts{replicas: 1}, 0},
 		{"unknown with a pod concludes nothing", world(unheard, recorded(replica, "running")), counts{}, 0},
 		{"a v1 pod that ended took its processes along", world(unheard, failedPod, recorded(engine, "running")), counts{engines: 1}, 0},
 		{"so did one that was replaced and has no address yet", world(unheard, pendingPod, recorded(engine, "running")), counts{engines: 1},
@@ -337,4 +404,284 @@ func TestBackoff(t *testing.T) {
 		require.Equal(t, wait, Backoff(failures), "after %d failures", failures)
 	}
 	require.Equal(t, 5*time.Minute, Backoff(1_000_000))
+}
+
+func TestAnInventoryFollowsOnlyAPodThatHasAnAddressAndDidNotEnd(t *testing.T) {
+	addressed := func(phase corev1.PodPhase) func(*World) {
+		return func(w *World) { w.Pod = runningPod(*w); w.Pod.Status.Phase = phase }
+	}
+	for name, c := range map[string]struct {
+		world World
+		want  bool
+	}{
+		"no pod":                        {world(noPod), false},
+		"no address yet":                {world(pendingPod), false},
+		"an address before it is ready": {world(addressed(corev1.PodPending)), true},
+		"ready":                         {world(), true},
+		"being deleted":                 {world(deletingPod), true},
+		"failed":                        {world(failedPod), false},
+		"ended":                         {world(addressed(corev1.PodSucceeded)), false},
+		"of a node that is down":        {world(down), true},
+	} {
+		require.Equal(t, c.want, Decide(c.world).Connect, name)
+	}
+}
+
+func TestASilentServerIsEvaluatedAgainWithoutAnEvent(t *testing.T) {
+	require.Equal(t, 15*time.Second, Decide(world(unheard)).After)
+	require.Zero(t, Decide(world()).After, "one that answers is evaluated again only for an event")
+}
+
+func TestHeldInstancesAreNamedInOrder(t *testing.T) {
+	w := world(v2, unsettled, recorded(v1beta2.InstanceTypeEngine, "running"))
+	for _, name := range []string{"vol-9", "vol-0", "vol-5"} {
+		w.InstanceManager.Status.InstanceEngines[name] = v1beta2.InstanceProcess{}
+	}
+	w.InstanceManager.Status.InstanceEngineFrontends = map[string]v1beta2.InstanceProcess{"vol-4": {}}
+	require.Equal(t, []string{"vol-0", "vol-1", "vol-4", "vol-5", "vol-9"}, Decide(w).Held)
+}
+
+func TestANewInstanceManagerBelongsToItsNode(t *testing.T) {
+	w := world()
+	im := Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil, nil)[1]
+	require.Equal(t, v1beta2.InstanceManagerSpec{NodeID: "node-1", Image: newImage, DataEngine: "v2", Type: "aio"}, im.Spec)
+	require.Equal(t, []metav1.OwnerReference{{APIVersion: "longhorn.io/v1beta2", Kind: "Node", Name: "node-1", UID: "node-uid"}},
+		im.OwnerReferences)
+}
+
+func TestEachFieldOfTheStatusIsAChange(t *testing.T) {
+	im := manager(newImage, v1beta2.DataEngineV1)
+	stored := Status{State: "running", IP: "10.1.2.3", Version: Version{API: 7, APIMin: 1, Proxy: 6, ProxyMin: 2},
+		Conditions: []v1beta2.Condition{{Type: v1beta2.InstanceManagerReachable, Status: v1beta2.ConditionTrue}}}
+	s := &im.Status
+	s.CurrentState, s.IP, s.Conditions = stored.State, stored.IP, stored.Conditions
+	s.APIVersion, s.APIMinVersion, s.ProxyAPIVersion, s.ProxyAPIMinVersion = 7, 1, 6, 2
+	require.False(t, stored.Changed(im))
+	for name, change := range map[string]func(*Status){
+		"state": func(s *Status) { s.State = "error" }, "address": func(s *Status) { s.IP = "" },
+		"API": func(s *Status) { s.Version.API = 8 }, "least API": func(s *Status) { s.Version.APIMin = 8 },
+		"proxy": func(s *Status) { s.Version.Proxy = 8 }, "least proxy": func(s *Status) { s.Version.ProxyMin = 8 },
+		"condition": func(s *Status) {
+			s.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceManagerReachable, Status: "False"}}
+		},
+		"no condition": func(s *Status) { s.Conditions = nil },
+	} {
+		changed := stored
+		change(&changed)
+		require.True(t, changed.Changed(im), name)
+	}
+	im.Status.Conditions = append(im.Status.Conditions, v1beta2.Condition{Type: "OfSomebodyElse"})
+	require.False(t, stored.Changed(im), "what another controller wrote is no change")
+}
+
+func TestTheStatusKeepsTheNewestVersionThatWasRead(t *testing.T) {
+	recordedVersion := func(w *World) {
+		w.InstanceManager.Status.APIVersion, w.InstanceManager.Status.ProxyAPIMinVersion = 3, 4
+	}
+	require.Equal(t, Version{7, 1, 7, 1}, Decide(world(recordedVersion)).Status.Version)
+	require.Equal(t, Version{API: 3, ProxyMin: 4}, Decide(world(recordedVersion, unheard)).Status.Version, "no one knows a newer one")
+}
+
+func TestTheStatusKeepsSinceWhenAConditionHolds(t *testing.T) {
+	w := world()
+	first := Decide(w)
+	write(w.InstanceManager, first)
+	w.Now = now.Add(time.Hour)
+	w.Kubernetes.Ready = false
+	since := func(kind string) string { return conditions.Get(Decide(w).Status.Conditions, kind).LastTransitionTime }
+	require.Equal(t, "2026-01-02T03:04:05Z", since(v1beta2.InstanceManagerPodReady))
+	require.Equal(t, "2026-01-02T04:04:05Z", since(v1beta2.InstanceManagerNodeReady), "its status changed")
+}
+
+func TestTheStatusLosesTheConditionsOfAPodThatIsGone(t *testing.T) {
+	w := world(v2)
+	w.InstanceManager.Status.Conditions = append(Decide(w).Status.Conditions, v1beta2.Condition{Type: "OfSomebodyElse"})
+	w.Pod = nil
+	left := Decide(w).Status.Conditions
+	require.Nil(t, conditions.Get(left, v1beta2.InstanceManagerReachable))
+	require.Nil(t, conditions.Get(left, v1beta2.InstanceManagerFrontendRecords))
+	require.Nil(t, conditions.Get(left, "OfSomebodyElse"), "the verdict has what is written here alone")
+	require.NotNil(t, conditions.Get(left, v1beta2.InstanceManagerNodeReady))
+}
+
+// drawWorld is any world in which only a pod that runs has answered.
+func drawWorld(t *rapid.T) World {
+	same := func(*World) {}
+	one := func(label string, options ...func(*World)) func(*World) {
+		return options[rapid.IntRange(0, len(options)-1).Draw(t, label)]
+	}
+	kinds := []string{v1beta2.InstanceTypeEngine, v1beta2.InstanceTypeReplica, v1beta2.InstanceTypeEngineFrontend}
+	instances := func(label string, of func(kind, state string) func(*World)) func(*World) {
+		kind := rapid.SampledFrom(append(kinds, "")).Draw(t, label)
+		if kind == "" {
+			return same
+		}
+		return of(kind, rapid.SampledFrom([]string{"running", "stopped", "error"}).Draw(t, label+" state"))
+	}
+	upgrade := func(w *World) {
+		inUpgrade(rapid.SampledFrom([]string{v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateUpgradingInstanceManager,
+			v1beta2.UpgradeStateSwitchingBack}).Draw(t, "upgrade state"))(w)
+	}
+	w := world(one("engine", same, v2, upgrade), one("image", same, old, isOld), one("siblings", same, sibling(true), sibling(false)),
+		one("node", same, deletedNode, noNode, requested, loadingDisk),
+		one("machine", same, down, gone), one("list", same, same, unsettled, unheard, func(w *World) { w.Inventory = Inventory{} }),
+		one("asked", same, asked), instances("listed", listed), instances("recorded", recorded), one("frontends", same, leads()),
+		one("state", same, ran, func(w *World) { w.InstanceManager.Status.CurrentState = v1beta2.InstanceManagerStateRunning }),
+		one("pod", same, noPod, failedPod, pendingPod, deletingPod, withoutImage, otherSettings, noMount),
+		one("retry", same, func(w *World) { w.RetryAt = now.Add(time.Minute) }),
+		one("volumes", same, func(w *World) { w.Unsettled = "volume vol is attaching" }),
+		one("deleted", same, same, func(w *World) { w.InstanceManager.DeletionTimestamp = &metav1.Time{Time: now} }))
+	if w.Pod == nil || w.Pod.Status.Phase != corev1.PodRunning {
+		unheard(&w)
+	}
+	return w
+}
+
+func otherSettings(w *World) {
+	w.Pod = runningPod(*w)
+	w.Settings.PriorityClass = "high"
+}
+
+func TestAPodIsDeletedOnlyWhereNothingCanRunInIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		listed := w.Inventory.Processes
+		switch v := Decide(w); {
+		case v.Pod == ForceDeletePod:
+			require.Nil(t, w.Kubernetes, "the machine is proven gone")
+		case v.Pod == DeletePod && v.Failed:
+			require.Equal(t, corev1.PodFailed, w.Pod.Status.Phase)
+		case v.Pod == DeletePod && w.Pod.Status.Phase == corev1.PodRunning:
+			require.True(t, w.Inventory.Known && w.Inventory.Asked, "a list begun for it shows that nothing runs")
+			require.Empty(t, listed.Engines)
+			require.True(t, w.v2() || len(listed.Replicas) == 0)
+			require.True(t, w.Upgrade != nil || len(listed.EngineFrontends) == 0, "only an upgrade counts on frontends that outlive a pod")
+		case v.Pod == DeletePod:
+			require.Equal(t, corev1.PodPending, w.Pod.Status.Phase)
+		}
+	})
+}
+
+func TestAVerdictDoesOneThingAtATime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		v := Decide(w)
+		if v.Pod == CreatePod || v.Remove {
+			require.Nil(t, w.Pod)
+		}
+		require.False(t, v.Remove && v.Pod != KeepPod)
+		require.False(t, v.Ask && (v.Remove || v.Pod != KeepPod))
+		if v.Ask {
+			asked(&w)
+			require.False(t, Decide(w).Ask, "the list that was begun for it is enough")
+		}
+	})
+}
+
+func TestANodeThatIsDownStartsAndEndsNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		w.Kubernetes = &node.Kubernetes{}
+		v := Decide(w)
+		require.Equal(t, KeepPod, v.Pod)
+		require.False(t, v.Remove)
+		require.True(t, w.Inventory.Known || v.Maps.Empty(), "nothing that is seen there is the truth")
+	})
+}
+
+func TestDecidingOnTheWrittenStatusWritesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		before, pod := w.InstanceManager.DeepCopy(), w.Pod.DeepCopy()
+		v := Decide(w)
+		require.Equal(t, before, w.InstanceManager, "what was read comes from a cache and stays as it is")
+		require.Equal(t, pod, w.Pod)
+		write(w.InstanceManager, v)
+		again := Decide(w)
+		require.True(t, again.Maps.Empty())
+		if v.Maps.Empty() { // an entry that goes was part of the decision
+			require.False(t, again.Status.Changed(w.InstanceManager))
+			require.Equal(t, v.Pod, again.Pod, "what was decided is not taken back by its own status")
+		}
+	})
+}
+
+// write stores what a verdict changes in the status.
+func write(im *v1beta2.InstanceManager, v Verdict) {
+	s := &im.Status
+	s.CurrentState, s.IP, s.Conditions = v.Status.State, v.Status.IP, v.Status.Conditions
+	s.APIVersion, s.APIMinVersion, s.ProxyAPIVersion, s.ProxyAPIMinVersion = v.Status.Version.API, v.Status.Version.APIMin,
+		v.Status.Version.Proxy, v.Status.Version.ProxyMin
+	for _, m := range []struct {
+		into    *map[string]v1beta2.InstanceProcess
+		changes map[string]*v1beta2.InstanceProcess
+	}{{&s.InstanceEngines, v.Maps.Engines}, {&s.InstanceEngineFrontends, v.Maps.EngineFrontends}, {&s.InstanceReplicas, v.Maps.Replicas}} {
+		for name, process := range m.changes {
+			if process == nil {
+				delete(*m.into, name)
+				continue
+			}
+			if *m.into == nil {
+				*m.into = map[string]v1beta2.InstanceProcess{}
+			}
+			(*m.into)[name] = *process
+		}
+	}
+}
+
+// A node's huge pages and disks serve one SPDK process.
+func TestOfTheV2InstanceManagersOfANodeOneStartsAtATime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		images := rapid.SampledFrom([]string{newImage, oldImage, "longhornio/longhorn-instance-manager:v1.8.0"})
+		upgrade := rapid.SampledFrom([]func(*World){func(*World) {}, requested, inUpgrade(v1beta2.UpgradeStateInitializing),
+			inUpgrade(v1beta2.UpgradeStateUpgradingInstanceManager)}).Draw(t, "upgrade")
+		var all []World
+		for _, name := range []string{"a", "b", "c"} {
+			w := world(v2, noPod, upgrade, func(w *World) { w.InstanceManager.Spec.Image = images.Draw(t, "image of "+name) })
+			w.InstanceManager.Name = name
+			w.InstanceManager.Status.CurrentState = rapid.SampledFrom([]string{"", "stopped", "error"}).Draw(t, "state of "+name)
+			if rapid.Bool().Draw(t, name+" has a frontend") {
+				recorded(v1beta2.InstanceTypeEngineFrontend, "running")(&w)
+			}
+			all = append(all, w)
+		}
+		var starts, wanted, moves []string
+		for i, w := range all {
+			for j, other := range all {
+				if i != j {
+					w.Siblings = append(w.Siblings, Sibling{Name: other.InstanceManager.Name, Image: other.InstanceManager.Spec.Image,
+						New: isNew(other)})
+				}
+			}
+			v := Decide(w)
+			if v.Pod == CreatePod {
+				starts = append(starts, w.InstanceManager.Name)
+			}
+			if v.Remove || v.Pod == CreatePod {
+				moves = append(moves, w.InstanceManager.Name)
+			}
+			if w.InstanceManager.Spec.Image == w.image() {
+				wanted = append(wanted, w.InstanceManager.Name)
+			}
+		}
+		require.LessOrEqual(t, len(starts), 1, "%v start side by side", starts)
+		require.True(t, len(wanted) == 0 || len(moves) > 0, "all wait for each other, and %v are wanted", wanted)
+	})
+}
+
+func TestAKnownListKeepsAPendingPodInWhichSomethingRuns(t *testing.T) {
+	for _, engine := range []func(*World){func(*World) {}, v2} {
+		w := world(engine, old, pendingPod, listed(v1beta2.InstanceTypeEngine, "running"))
+		w.Pod.Status.PodIP = "10.1.2.3"
+		require.True(t, Decide(w).Connect)
+		require.Equal(t, KeepPod, Decide(w).Pod)
+	}
+}
+
+func TestDecideIsDeterministic(t *testing.T) {
+	w := world(v2)
+	first := Decide(w)
+	for range 100 {
+		require.Equal(t, first, Decide(w))
+	}
 }

@@ -2,6 +2,8 @@ package instancemanager
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -45,8 +47,8 @@ func unsettledEngine(e *v1beta2.Engine) string {
 	if v1beta2.IsRebuilding(e.Status.RebuildStatus) {
 		return fmt.Sprintf("volume %s rebuilds a replica", e.Spec.VolumeName)
 	}
-	for name, mode := range e.Status.ReplicaModeMap {
-		if mode == v1beta2.ReplicaModeWO {
+	for _, name := range slices.Sorted(maps.Keys(e.Status.ReplicaModeMap)) {
+		if e.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeWO {
 			return fmt.Sprintf("volume %s rebuilds replica %s", e.Spec.VolumeName, name)
 		}
 	}

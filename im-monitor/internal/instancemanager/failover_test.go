@@ -38,6 +38,8 @@ func TestAVolumeThatIsOnItsWayKeepsTheInstanceManagersOfItsReplicas(t *testing.T
 			v.Status.Robustness = v1beta2.VolumeRobustnessFaulted
 		}, ""},
 		{"migrating", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Spec.MigrationNodeID = "node-2" }, "volume vol migrates"},
+		{"the end of its migration", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.CurrentMigrationNodeID = "node-2" },
+			"volume vol migrates"},
 		{"its target moves", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Spec.TargetNodeID = "node-2" },
 			"the target of volume vol moves to node node-2"},
 		{"its target is away", func(v *v1beta2.Volume, _ *v1beta2.Engine) {
@@ -55,6 +57,23 @@ func TestAVolumeThatIsOnItsWayKeepsTheInstanceManagersOfItsReplicas(t *testing.T
 			"volume vol lost its engine: vol-e-0 is unknown"},
 		{"attached again a minute ago", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.RemountRequestedAt = ago(time.Minute) },
 			"volume vol lost its engine less than 5m0s ago"},
+		{"salvaged a minute ago", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.LastAutoSalvagedAt = ago(time.Minute) },
+			"volume vol lost its engine less than 5m0s ago"},
+		{"attached again exactly as long ago as it lasts", func(v *v1beta2.Volume, _ *v1beta2.Engine) {
+			v.Status.RemountRequestedAt = ago(5 * time.Minute)
+		}, ""},
+		{"attached again at a time that cannot be read", func(v *v1beta2.Volume, _ *v1beta2.Engine) {
+			v.Status.RemountRequestedAt = "yesterday"
+		}, ""},
+		{"an engine that must stop failed", func(_ *v1beta2.Volume, e *v1beta2.Engine) {
+			e.Spec.DesireState, e.Status.CurrentState = "stopped", "error"
+		}, ""},
+		{"an engine that must stop still rebuilds", func(_ *v1beta2.Volume, e *v1beta2.Engine) {
+			e.Spec.DesireState, e.Status.ReplicaModeMap["r"] = "stopped", "WO"
+		}, ""},
+		{"an engine that starts remembers a rebuild", func(_ *v1beta2.Volume, e *v1beta2.Engine) {
+			e.Status.CurrentState, e.Status.ReplicaModeMap["r"] = "starting", "WO"
+		}, ""},
 		{"attached again long ago", func(v *v1beta2.Volume, _ *v1beta2.Engine) { v.Status.RemountRequestedAt = ago(6 * time.Minute) }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -95,4 +114,24 @@ func TestAnInstanceManagerThatWaitsSaysForWhatAndHowThatEnds(t *testing.T) {
 	require.Equal(t, v1beta2.ReasonPodBlocked, c.Reason)
 	require.Contains(t, c.Message, "stays while engine frontend vol-ef-0, engine vol-e-0 are on it")
 	require.Contains(t, c.Message, "kubectl -n longhorn-system delete pod "+w.Siblings[0].Name)
+}
+
+func TestAnyEngineOfAVolumeKeepsItUnsettled(t *testing.T) {
+	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "vol"}, Status: v1beta2.VolumeStatus{State: v1beta2.VolumeStateAttached}}
+	engine := func(name, state string) v1beta2.Engine {
+		return v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1beta2.EngineSpec{VolumeName: "vol", DesireState: "running"},
+			Status: v1beta2.EngineStatus{CurrentState: state}}
+	}
+	require.Equal(t, "volume vol lost its engine: vol-e-1 is error",
+		Unsettled(v, []v1beta2.Engine{engine("vol-e-0", "running"), engine("vol-e-1", "error")}, now, time.Minute))
+	require.Empty(t, Unsettled(v, nil, now, time.Minute))
+}
+
+func TestUnsettledNamesTheSameReplicaEachTime(t *testing.T) {
+	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "vol"}, Status: v1beta2.VolumeStatus{State: v1beta2.VolumeStateAttached}}
+	e := v1beta2.Engine{Spec: v1beta2.EngineSpec{VolumeName: "vol", DesireState: "running"},
+		Status: v1beta2.EngineStatus{CurrentState: "running", ReplicaModeMap: map[string]string{"a": "WO", "b": "WO"}}}
+	for range 100 {
+		require.Equal(t, "volume vol rebuilds replica a", Unsettled(v, []v1beta2.Engine{e}, now, time.Minute))
+	}
 }

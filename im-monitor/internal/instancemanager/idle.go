@@ -34,10 +34,14 @@ func idle(w World) answer {
 	return quiet(w.Inventory.Processes, w.v2())
 }
 
-// remembered reports whether the maps of the status show nothing but stopped v2 replicas.
+// remembered reports whether the maps of the status show nothing but stopped v2 replicas. Engines end with their pod, and leave the maps.
 func remembered(w World) answer {
 	s := w.InstanceManager.Status
-	return quiet(Processes{Engines: s.InstanceEngines, EngineFrontends: s.InstanceEngineFrontends, Replicas: s.InstanceReplicas}, true)
+	left := Processes{Engines: s.InstanceEngines, EngineFrontends: s.InstanceEngineFrontends, Replicas: s.InstanceReplicas}
+	if w.Pod == nil {
+		left.Engines = nil
+	}
+	return quiet(left, true)
 }
 
 // quiet: a v2 replica in state stopped is data at rest; everything else that is listed counts as running, whatever its

@@ -54,6 +54,13 @@ func TestRecordsOutliveThePodOnlyInAWritableDirectoryOfTheHost(t *testing.T) {
 				p.Spec.Volumes[i].VolumeSource = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
 			}
 		},
+		"its volume alone is none of the host": func(p *corev1.Pod) {
+			for i := range p.Spec.Volumes {
+				if p.Spec.Volumes[i].Name == "metadata" {
+					p.Spec.Volumes[i].VolumeSource = corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}
+				}
+			}
+		},
 		"nothing is mounted": func(p *corev1.Pod) { p.Spec.Containers[0].VolumeMounts = nil },
 		"it cannot be written": func(p *corev1.Pod) {
 			for i := range p.Spec.Containers[0].VolumeMounts {
@@ -75,7 +82,7 @@ func TestRecordsOutliveThePodOnlyInAWritableDirectoryOfTheHost(t *testing.T) {
 
 func TestAPodThatWasMadeWithoutTheSecretOfItsImageIsMadeAgainOnlyIfItNeverRan(t *testing.T) {
 	named := func(w *World) { w.Settings.RegistrySecret = "registry" }
-	late := world(withoutImage)
+	late := world(withoutImage, unheard)
 	require.False(t, cannotPull(late), "no secret is named")
 	named(&late)
 	require.True(t, cannotPull(late))

@@ -103,3 +103,50 @@ func TestAnotherControlPathIsUsedEverywhere(t *testing.T) {
 	require.Equal(t, "/host/data/longhorn/unix-domain-socket/", at["/data/longhorn/unix-domain-socket/"])
 	require.Equal(t, "/metadata/", at["/var/lib/longhorn/metadata/"], "records are found where they were before a take-over")
 }
+
+func TestAPodRequestsTheCPUOfItsNodeElseAShareOfTheMachine(t *testing.T) {
+	requested := func(w World) (milli int64, named bool) {
+		cpu, named := PodFor(w).Spec.Containers[0].Resources.Requests[corev1.ResourceCPU]
+		return cpu.MilliValue(), named
+	}
+	for name, c := range map[string]struct {
+		world World
+		want  int64
+	}{
+		"a share of the machine": {world(), 480},
+		"what its Node names":    {world(func(w *World) { w.Node.Spec.InstanceManagerCPURequest = 1 }), 1},
+		"no Node":                {world(noNode), 480},
+		"no machine":             {world(gone), 0},
+		"a machine that is unknown": {world(func(w *World) {
+			w.Kubernetes.AllocatableMilliCPU = 0
+		}), 0},
+		"the least share there is": {world(func(w *World) { w.Options.AllocatableCPUPercent, w.Kubernetes.AllocatableMilliCPU = 1, 100 }), 1},
+	} {
+		milli, named := requested(c.world)
+		require.Equal(t, c.want, milli, name)
+		require.Equal(t, c.want > 0, named, "%s: a request of nothing is none", name)
+	}
+}
+
+func TestEachSettingOfThePodMakesItOutdated(t *testing.T) {
+	require.False(t, outdated(world()))
+	for name, change := range map[string]func(*World){
+		"tolerations":    func(w *World) { w.Settings.Tolerations = []corev1.Toleration{{Key: "storage"}} },
+		"priority class": func(w *World) { w.Settings.PriorityClass = "high" },
+		"node selector":  func(w *World) { w.Settings.NodeSelector = map[string]string{"disk": "ssd"} },
+		"CPU request":    func(w *World) { w.Node.Spec.InstanceManagerCPURequest = 750 },
+	} {
+		w := world()
+		change(&w)
+		require.True(t, outdated(w), name)
+	}
+	for name, change := range map[string]func(*World){
+		"another size of the machine": func(w *World) { w.Kubernetes.AllocatableMilliCPU = 8000 },
+		"another default image":       func(w *World) { w.Settings.Image = oldImage },
+		"no Node":                     noNode,
+	} {
+		w := world()
+		change(&w)
+		require.False(t, outdated(w), "%s does not differ by a setting", name)
+	}
+}

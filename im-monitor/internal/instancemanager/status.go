@@ -31,14 +31,15 @@ func status(w World) Status {
 	set(nodeReady(w))
 	set(podCondition(w))
 	set(settingSynced(w))
-	for kind, c := range map[string]*v1beta2.Condition{v1beta2.InstanceManagerReachable: reachable(w),
-		v1beta2.InstanceManagerFrontendRecords: frontendRecords(w)} {
+	setOrRemove := func(kind string, c *v1beta2.Condition) {
 		if c != nil {
 			set(*c)
 		} else {
 			out.Conditions = conditions.Remove(out.Conditions, kind)
 		}
 	}
+	setOrRemove(v1beta2.InstanceManagerReachable, reachable(w))
+	setOrRemove(v1beta2.InstanceManagerFrontendRecords, frontendRecords(w))
 	return out
 }
 

@@ -76,6 +76,7 @@ func TestAnUpgradeReplacesTheInstanceManagerThatItNamed(t *testing.T) {
 		{"the new one waits for the old one's pod", world(time, noPod, sibling(true)), Verdict{}},
 		{"and for the old one itself", world(time, noPod, sibling(false)), Verdict{}},
 		{"then it starts", world(time, noPod), Verdict{Pod: CreatePod}},
+		{"whatever is known of a list", world(time, noPod, unheard), Verdict{Pod: CreatePod}},
 		{"one of a third image does not come between", world(time, noPod, func(w *World) {
 			w.Settings.Image = third
 			w.Siblings = []Sibling{{Name: "instance-manager-0", Image: third, New: true}}
@@ -159,4 +160,28 @@ func TestTheImageOfAnUpgradeIsMadeOnItsNode(t *testing.T) {
 	}
 	require.Equal(t, []string{"v1 " + newImage, "v2 " + newImage}, names(nil))
 	require.Equal(t, []string{"v1 " + newImage, "v2 other"}, names(&Upgrade{Image: "other"}))
+}
+
+func TestAReplacementThatAFrontendHoldsUpIsDecidedAgainAfterAPause(t *testing.T) {
+	time := inUpgrade(v1beta2.UpgradeStateUpgradingInstanceManager)
+	require.Equal(t, frontendPause, Decide(world(time, isOld, asked, listed(v1beta2.InstanceTypeEngineFrontend, "running"))).After)
+	require.Zero(t, Decide(world(time, isOld, asked, listed(v1beta2.InstanceTypeEngine, "running"))).After, "an engine's end is an event")
+	silent := world(time, isOld, func(w *World) { w.Inventory.Known = false }, listed(v1beta2.InstanceTypeEngineFrontend, "running"))
+	require.Zero(t, Decide(silent).After, "a new list is an event")
+	require.Zero(t, Decide(world(inUpgrade(v1beta2.UpgradeStateInitializing), isOld, asked,
+		listed(v1beta2.InstanceTypeEngineFrontend, "running"))).After, "its time has not come")
+}
+
+func TestAnUpgradeLeavesTheImageOfV1AsItIs(t *testing.T) {
+	v1 := func(w *World) {
+		inUpgrade(v1beta2.UpgradeStateUpgradingInstanceManager)(w)
+		w.InstanceManager.Spec.DataEngine, w.Upgrade.Image = v1beta2.DataEngineV1, "other"
+		w.Upgrade.OldName = w.InstanceManager.Name
+	}
+	require.Equal(t, v1beta2.ReasonSettingsInForce,
+		conditions.Reason(Decide(world(v1, asked)).Status.Conditions, v1beta2.InstanceManagerSettingSynced))
+	require.Equal(t, "other", with(world(v1), v2).image())
+	require.False(t, with(world(v1), func(w *World) { w.InstanceManager.Spec.Image = "other" }).successor(), "v1 has no live upgrade")
+	require.True(t, with(world(v1, v2), func(w *World) { w.InstanceManager.Spec.Image = "other" }).successor())
+	require.False(t, world(v2).successor(), "no upgrade brings it")
 }
