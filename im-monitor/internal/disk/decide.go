@@ -169,7 +169,7 @@ func (d *one) answered() bool {
 	if asked && answer.Failed == "" {
 		return true
 	}
-	if at, ok := d.requestedAt(); ok && !d.Now.Before(at.Add(d.CallTimeout)) {
+	if at, ok := d.requestedAt(); !ok || !d.Now.Before(at.Add(d.CallTimeout)) {
 		d.endLoad()
 	}
 	why := answer.Failed

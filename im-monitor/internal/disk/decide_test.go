@@ -371,6 +371,8 @@ func TestDriversAreExactWhereTheServerWantsThem(t *testing.T) {
 		{"/dev/sdb", "", "", "aio", "aio", "aio"},
 		{"/dev/sdb", "auto", "", "aio", "aio", "aio"},
 		{"/dev/sdb", "aio", "", "aio", "aio", "aio"},
+		{"/dev/disk/by-path/pci-0000:00:1e.0", "", "", "aio", "aio", "aio"},
+		{"sdb", "", "", "aio", "aio", "aio"},
 		{"0000:00:1e.0", "", "", "auto", "", "nvme"},
 		{"0000:00:1e.0", "auto", "", "auto", "", "nvme"},
 		{"0000:00:1e.0", "nvme", "", "nvme", "nvme", "nvme"},

@@ -154,3 +154,222 @@ func TestOfTwoNewDisksWithOneLvstoreTheFirstIsReadyAndTheOtherNamesIt(t *testing
 	require.Empty(t, v.Changes["slow"].DiskUUID)
 	require.Contains(t, message(v.Changes["slow"]), "Disk slow at /dev/sdc holds the lvstore of disk fast")
 }
+
+func TestALvstoreBelongsToTheDiskThatItIsRecordedOfWhicheverSortsFirst(t *testing.T) {
+	adopts := func(key string) func(*World) {
+		return func(w *World) {
+			w.Specs[key] = v1beta2.DiskSpec{DiskType: TypeBlock, Path: "/dev/sdc", Initialize: "adopt:" + mine}
+			w.Server.Answers[key] = loaded
+		}
+	}
+	alsoRecorded := func(key, kind string) func(*World) {
+		return func(w *World) {
+			adopts(key)(w)
+			w.Status[key] = v1beta2.DiskStatus{DiskType: kind, DiskUUID: mine, AcknowledgedAt: ago(time.Hour)}
+		}
+	}
+	silent := Answer{Failed: "deadline"}
+	for _, c := range []struct {
+		name  string
+		world World
+		ready map[string]bool
+	}{
+		{"a disk that adopts it comes first", world(silent, recorded(nil), adopts("aa")), map[string]bool{"aa": false, "fast": false}},
+		{"a disk that adopts it comes last", world(loaded, recorded(nil), adopts("zz")), map[string]bool{"fast": true, "zz": false}},
+		{"it is recorded of both", world(loaded, recorded(nil), alsoRecorded("aa", TypeBlock)), map[string]bool{"aa": true, "fast": false}},
+		{"what is recorded of a filesystem disk does not count",
+			world(loaded, recorded(nil), alsoRecorded("aa", "filesystem"), func(w *World) { delete(w.Specs, "aa") }), map[string]bool{"fast": true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := Decide(c.world)
+			for key, ready := range c.ready {
+				require.Equal(t, ready, conditions.IsTrue(v.Changes[key].Conditions, v1beta2.DiskReady), key)
+			}
+		})
+	}
+	require.Contains(t, message(Decide(world(silent, recorded(nil), adopts("aa"))).Changes["aa"]), "holds the lvstore of disk fast")
+}
+
+func TestALvstoreWithoutAUUIDIsNeverRecorded(t *testing.T) {
+	nameless := Answer{State: v1beta2.DiskLoadReady, Name: "fastn1", Driver: "nvme", TotalBytes: 100, FreeBytes: 60}
+	for _, marks := range []func(*World){mark("adopt:"), func(w *World) { mark("new")(w); attempt(newAsked)(w) }} {
+		s := Decide(world(nameless, marks)).Changes["fast"]
+		require.Equal(t, v1beta2.ReasonDiskFilesystemChanged, conditions.Reason(s.Conditions, v1beta2.DiskReady))
+		require.Empty(t, s.DiskName)
+	}
+}
+
+func TestADiskIsReleasedAlthoughOtherDisksAreInUseAndWaitsOnlyForItsOwn(t *testing.T) {
+	left := func(w *World) { delete(w.Specs, "fast") }
+	v := Decide(world(loaded, recorded(nil), left, func(w *World) {
+		w.Replicas, w.Server.InUse[theirs] = []Replica{{Name: "r-1", DiskID: theirs}}, true
+	}))
+	require.Len(t, v.Calls, 1)
+	for name, held := range map[string]func(*World){
+		"a Replica":        func(w *World) { w.Replicas = []Replica{{Name: "r-1", DiskID: mine}} },
+		"a running one":    func(w *World) { w.Server.InUse[mine] = true },
+		"nothing is known": func(w *World) { w.Server.InUse = nil },
+		"no answer":        func(w *World) { w.Server = nil },
+	} {
+		require.Equal(t, LatePause, Decide(world(loaded, recorded(nil), left, held)).After, "%s: it is decided again", name)
+	}
+}
+
+func TestAPathIsThatOfTheSpecUntilADiskIsRecorded(t *testing.T) {
+	for _, c := range []struct{ uuid, path, want string }{{"", "/dev/old", "/dev/sdb"}, {"", "", "/dev/sdb"}, {mine, "", "/dev/sdb"},
+		{mine, "/dev/old", "/dev/old"}} {
+		s := Decide(world(Answer{Failed: "deadline"}, recorded(func(s *v1beta2.DiskStatus) {
+			s.DiskType, s.DiskUUID, s.DiskPath = "", c.uuid, c.path
+		}))).Changes["fast"]
+		require.Equal(t, c.want, s.DiskPath, c)
+		require.Equal(t, TypeBlock, s.DiskType, "the type is that of the spec")
+	}
+	require.NotContains(t, message(Decide(world(loaded, recorded(nil))).Changes["fast"]), "loaded from", "the path did not change")
+}
+
+func TestADiskIsPolledSlowlyWhileOnlyAPersonOrTimeCanChangeIt(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		world World
+		after time.Duration
+	}{
+		{"an unknown state", world(Answer{State: "odd"}, recorded(nil)), LatePause},
+		{"its device vanished", world(Answer{Failed: "no bdev", Vanished: true}, recorded(nil)), LatePause},
+		{"another lvstore", world(foreign, recorded(nil)), LatePause},
+		{"no mark allows to record it", world(foreign), LatePause},
+		{"replicas run on it", world(inError, recorded(nil), attempt(failed2), func(w *World) { w.Server.InUse[mine] = true }), LatePause},
+		{"no answer, a minute after an attempt", world(Answer{Failed: "deadline"}, recorded(nil), attempt(asked)), LatePause},
+		{"the next attempt is due", world(inError, recorded(nil), attempt(failed1)), time.Second},
+		{"the server is to forget it", world(inError), SoonPause},
+		{"a whole list is due", world(loaded, recorded(nil), attempt(v1beta2.DiskLoad{Server: thisRun, State: v1beta2.DiskLoadReady,
+			UUID: mine, ReadyAt: ago(time.Minute)}), func(w *World) { w.Server.Listed = now.Add(-time.Minute) }), SoonPause},
+	} {
+		require.Equal(t, c.after, Decide(c.world).After, c.name)
+	}
+}
+
+func TestAnAttemptStaysUnderWayAsLongAsItsServerMayAnswerAndALoadedDiskStaysLoaded(t *testing.T) {
+	silent := Answer{Failed: "deadline"}
+	as := func(load v1beta2.DiskLoad, state string) v1beta2.DiskLoad { load.State = state; return load }
+	unreadable := asked
+	unreadable.RequestedAt = "just now"
+	for _, c := range []struct {
+		name   string
+		answer Answer
+		load   v1beta2.DiskLoad
+		want   string
+	}{
+		{"requested, the call may still be executed", silent, asked, v1beta2.DiskLoadRequested},
+		{"requested, it no longer can", silent, askedOld, v1beta2.DiskLoadError},
+		{"requested, nobody can read when", silent, unreadable, v1beta2.DiskLoadError},
+		{"creating, it no longer can", silent, as(askedOld, v1beta2.DiskLoadCreating), v1beta2.DiskLoadError},
+		{"ready, and the server is silent", silent, as(askedOld, v1beta2.DiskLoadReady), v1beta2.DiskLoadReady},
+		{"creating, as the server reports", Answer{State: v1beta2.DiskLoadCreating}, asked, v1beta2.DiskLoadCreating},
+		{"in error, as the server reports", inError, failed1, v1beta2.DiskLoadError},
+		{"in error, after it was requested", inError, asked, v1beta2.DiskLoadError},
+	} {
+		w := world(c.answer, recorded(nil), attempt(c.load))
+		w.RetryMin = time.Hour
+		require.Equal(t, c.want, Decide(w).Changes["fast"].Load.State, c.name)
+	}
+}
+
+func TestADiskIsLoadedAtOnceInANewRunHoweverYoungTheAttemptInTheEarlierOne(t *testing.T) {
+	young := asked
+	young.Server, young.RequestedAt = "pod/before", ago(time.Second)
+	v := Decide(world(unknown, recorded(nil), attempt(young)))
+	require.Equal(t, []Call{{Key: "fast", Op: OpCreate, Path: "/dev/sdb", UUID: mine, Driver: "aio"}}, v.Calls)
+}
+
+func TestAMarkToFormatWaitsForTheAttemptToAdoptBeforeIt(t *testing.T) {
+	adopted := func(age time.Duration) func(*World) {
+		return attempt(v1beta2.DiskLoad{Server: thisRun, State: v1beta2.DiskLoadError, UUID: theirs, RequestedAt: ago(age), Attempts: 1})
+	}
+	require.Empty(t, Decide(world(unknown, mark("new"), adopted(time.Minute))).Calls, "its call may still be executed")
+	v := Decide(world(unknown, mark("new"), adopted(3*time.Minute)))
+	require.Len(t, v.Calls, 1)
+	require.Empty(t, v.Calls[0].UUID)
+	for name, w := range map[string]World{
+		"what it loaded is not new":       world(foreign, mark("new"), adopted(time.Minute)),
+		"nor what a removed mark brought": world(foreign, attempt(newAsked)),
+	} {
+		s := Decide(w).Changes["fast"]
+		require.Equal(t, v1beta2.ReasonNotInitialized, conditions.Reason(s.Conditions, v1beta2.DiskReady), name)
+		require.Empty(t, s.DiskUUID, name)
+	}
+}
+
+func TestADiskThatIsAdoptedIsLoadedAgainWhateverRuns(t *testing.T) {
+	v := Decide(world(inError, mark("adopt:"+mine), attempt(failed2), func(w *World) { w.Server.InUse = nil }))
+	require.Len(t, v.Calls, 1, "nothing of it is known to be in use: it was never recorded")
+	require.Equal(t, OpReload, v.Calls[0].Op)
+}
+
+func TestOnlyABlockDiskOrAReplicaAtTheSamePathStopsANewDisk(t *testing.T) {
+	beside := func(kind, path string) func(*World) {
+		return func(w *World) {
+			w.Specs["aa"] = v1beta2.DiskSpec{DiskType: kind, Path: path}
+			w.Replicas = []Replica{{Name: "r-1", DiskID: theirs, DiskPath: "/dev/sdc"}}
+		}
+	}
+	require.Len(t, Decide(world(unknown, mark("new"), beside("filesystem", "/dev/sdb"))).Calls, 1)
+	require.Len(t, Decide(world(unknown, mark("new"), beside(TypeBlock, "/dev/sdc"))).Calls, 1)
+	require.Empty(t, Decide(world(unknown, mark("new"), beside(TypeBlock, "/dev/sdb"))).Calls)
+}
+
+func TestOfTwoRecordedDisksWithOnePathTheFirstIsLoaded(t *testing.T) {
+	for key, called := range map[string]string{"aa": "aa", "zz": "fast"} {
+		v := Decide(world(unknown, recorded(nil), beside(key, theirs), func(w *World) { w.Server.Answers[key] = unknown }))
+		require.Len(t, v.Calls, 1)
+		require.Equal(t, called, v.Calls[0].Key)
+	}
+}
+
+func TestOneDiskThatNeedsAWholeListIsEnough(t *testing.T) {
+	settled := func(key string, age time.Duration) func(*World) {
+		return func(w *World) {
+			w.Specs[key], w.Server.Answers[key] = v1beta2.DiskSpec{DiskType: TypeBlock, Path: "/dev/" + key}, foreign
+			w.Status[key] = v1beta2.DiskStatus{DiskType: TypeBlock, DiskUUID: theirs, AcknowledgedAt: ago(time.Hour),
+				Load: &v1beta2.DiskLoad{Server: thisRun, State: v1beta2.DiskLoadReady, UUID: theirs, ReadyAt: ago(age)}}
+			w.Server.Listed = now.Add(-10 * time.Second)
+		}
+	}
+	for _, key := range []string{"aa", "zz"} {
+		require.True(t, Decide(world(Answer{Failed: "deadline"}, recorded(nil), settled(key, 30*time.Second))).Relist, key)
+		require.False(t, Decide(world(Answer{Failed: "deadline"}, recorded(nil), settled(key, time.Hour))).Relist, key)
+	}
+}
+
+func TestAnAcknowledgedDiskIsNotListedAgainAndARecordIsWrittenWhole(t *testing.T) {
+	ready := attempt(v1beta2.DiskLoad{Server: thisRun, State: v1beta2.DiskLoadReady, UUID: mine, ReadyAt: ago(time.Hour)})
+	v := Decide(world(loaded, recorded(nil), ready))
+	require.Empty(t, v.List)
+	held := func(w *World) { w.Server.Contents = map[string][]string{"fast": {"r-2", "r-1"}} }
+	require.Empty(t, Decide(world(loaded, recorded(nil), ready, held)).Changes["fast"].AcknowledgedReplicas)
+	half := recorded(func(s *v1beta2.DiskStatus) { s.AcknowledgedAt, s.AcknowledgedReplicas = "", []string{"r-0"} })
+	require.Equal(t, []string{"r-1", "r-2"}, Decide(world(loaded, half, ready, held)).Changes["fast"].AcknowledgedReplicas)
+	unlisted := Decide(world(loaded, half, ready)).Changes["fast"].Conditions
+	require.Contains(t, conditions.Get(unlisted, v1beta2.DiskSchedulable).Message, "are not listed completely yet")
+}
+
+func TestADiskWithoutSpaceIsReportedAsThatWhateverTheSettings(t *testing.T) {
+	for _, c := range []struct{ total, free int64 }{{0, 0}, {0, 5}, {100, 0}, {100, -1}, {-1, 5}} {
+		answer := loaded
+		answer.TotalBytes, answer.FreeBytes = c.total, c.free
+		s := Decide(world(answer, recorded(nil), func(w *World) { w.Pressure = Pressure{} })).Changes["fast"]
+		require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskSchedulable).Message, "has no space left", c)
+	}
+}
+
+func TestAConditionKeepsTheTimeOfItsTransition(t *testing.T) {
+	w := world(loaded, recorded(nil), attempt(asked))
+	w.Status["fast"] = *Decide(w).Changes["fast"]
+	w.Now, w.Server.Answers["fast"] = now.Add(time.Hour), Answer{State: v1beta2.DiskLoadReady, UUID: mine, TotalBytes: 100, FreeBytes: 50}
+	for _, kind := range []string{v1beta2.DiskReady, v1beta2.DiskSchedulable} {
+		require.Equal(t, stamp(now), conditions.Get(Decide(w).Changes["fast"].Conditions, kind).LastTransitionTime, kind)
+	}
+	w.Server.Answers["fast"] = Answer{Failed: "deadline"}
+	s := Decide(w).Changes["fast"]
+	require.Equal(t, stamp(w.Now), conditions.Get(s.Conditions, v1beta2.DiskSchedulable).LastTransitionTime)
+	require.Equal(t, v1beta2.ReasonDiskNotReady, conditions.Reason(s.Conditions, v1beta2.DiskSchedulable))
+}
