@@ -65,6 +65,19 @@ func TestAReplicaThatAloneServesIsNotTakenForFailed(t *testing.T) {
 	require.NotEmpty(t, s.Replicas[2].Spec.FailedAt, "the other one lacks what was written since:\n%s", s)
 }
 
+// certain is cutWhileRelocated with all that a mark is taken back for: the replica runs, and its engine was polled after the mark.
+func certain(t *testing.T) (*fixture, *v1beta2.Engine) {
+	t.Helper()
+	s := cutWhileRelocated(t)
+	e := s.engineOn("y")
+	s.Engines = []*v1beta2.Engine{e}
+	s.Now = s.Now.Add(20 * time.Second)
+	s.Replicas[1].Spec.FailedAt, s.Replicas[1].Status.CurrentState = stamp(s.Now.Add(-time.Second)), v1beta2.InstanceStateRunning
+	e.Spec.LookRequestedAt = s.Now.UTC().Format(time.RFC3339Nano)
+	e.Status.LookedAt = e.Spec.LookRequestedAt
+	return s, e
+}
+
 // The engine must report it after the mark, the frontend must stay, and no other engine may serve.
 func TestAMarkIsNotTakenBackOnDoubtfulEvidence(t *testing.T) {
 	for name, doubt := range map[string]func(*fixture, *v1beta2.Engine){
@@ -72,6 +85,11 @@ func TestAMarkIsNotTakenBackOnDoubtfulEvidence(t *testing.T) {
 			e.Spec.LookRequestedAt = s.Now.Add(-2 * time.Second).UTC().Format(time.RFC3339Nano)
 			e.Status.LookedAt = e.Spec.LookRequestedAt
 		},
+		"a mark that is no time": func(s *fixture, _ *v1beta2.Engine) { s.Replicas[1].Spec.FailedAt = "yesterday" },
+		"an engine on a node that is down": func(s *fixture, _ *v1beta2.Engine) {
+			s.Nodes["y"], s.Volume.Spec.TargetNodeID = Node{Known: true, Down: true}, ""
+		},
+		"a replica that never had the data":     func(s *fixture, _ *v1beta2.Engine) { s.Replicas[1].Spec.HealthyAt = "" },
 		"a frontend that was ordered to switch": func(s *fixture, _ *v1beta2.Engine) { s.Frontends[0].Spec.EngineName = "vol-e-9" },
 		"a frontend between two targets": func(s *fixture, _ *v1beta2.Engine) {
 			s.Frontends[0].Status.SwitchoverPhase = "switching"
@@ -88,16 +106,33 @@ func TestAMarkIsNotTakenBackOnDoubtfulEvidence(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := cutWhileRelocated(t)
-			e := s.engineOn("y")
-			s.Engines = []*v1beta2.Engine{e}
-			s.Now = s.Now.Add(20 * time.Second)
-			s.Replicas[1].Spec.FailedAt = stamp(s.Now.Add(-time.Second))
-			e.Spec.LookRequestedAt = s.Now.UTC().Format(time.RFC3339Nano)
-			e.Status.LookedAt = e.Spec.LookRequestedAt
+			s, e := certain(t)
 			doubt(s, e)
 			s.step()
 			require.NotEmpty(t, s.Replicas[1].Spec.FailedAt, "%s", s)
+		})
+	}
+	s, _ := certain(t)
+	v := Decide(s.World)
+	require.Equal(t, "", writeOf(t, v, s.Replicas[1]).Spec["failedAt"], "without any doubt it is")
+	require.Equal(t, EventStillGood, writeOf(t, v, s.Replicas[1]).Events[0].Reason)
+	require.True(t, v.Fresh)
+}
+
+// A poll from before the mark proves nothing, and the next one comes only if it is requested.
+func TestADoubtfulMarkRequestsAnotherPoll(t *testing.T) {
+	for name, c := range map[string]struct {
+		mark string
+		ago  time.Duration
+	}{"the poll is older": {"", 2 * time.Second}, "the mark is no time": {"yesterday", 0}} {
+		t.Run(name, func(t *testing.T) {
+			s, e := certain(t)
+			e.Spec.LookRequestedAt = s.Now.Add(-c.ago).UTC().Format(time.RFC3339Nano)
+			e.Status.LookedAt = e.Spec.LookRequestedAt
+			if c.mark != "" {
+				s.Replicas[1].Spec.FailedAt = c.mark
+			}
+			require.Equal(t, s.Now.UTC().Format(time.RFC3339Nano), writeOf(t, Decide(s.World), e).Spec["lookRequestedAt"])
 		})
 	}
 }

@@ -184,3 +184,62 @@ func TestACopyThatFailedIsTriedAgainAfterAPauseOnceTheVolumeIsDetached(t *testin
 	require.Equal(t, v1beta2.CloneInitiated, said["state"])
 	require.Equal(t, "", said["nextAllowedAttemptAt"])
 }
+
+// What has data keeps it: only a new volume is filled.
+func TestOnlyANewVolumeIsFilled(t *testing.T) {
+	backup := "s3://t?backup=b-1&volume=old"
+	for name, c := range map[string]struct {
+		source, backup string
+		used           bool
+		begins         bool
+	}{
+		"a clone":                 {"vol://other", "", false, true},
+		"a clone of a snapshot":   {"snap://other/s", "", false, true},
+		"a clone of nothing":      {"snapshot of other", "", false, false},
+		"a clone that was used":   {"vol://other", "", true, false},
+		"a restore":               {"", backup, false, true},
+		"a restore of nothing":    {"", "s3://t", false, false},
+		"a restore that was used": {"", backup, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFixture(v1beta2.DataEngineV1, "x")
+			s.Volume.Spec.DataSource, s.Volume.Spec.FromBackup, s.Volume.Spec.Standby = c.source, c.backup, true
+			if c.used {
+				s.Replicas[0].Spec.LastHealthyAt = stamp(s.Now)
+			}
+			v := Decide(s.World)
+			require.Equal(t, c.begins && c.source != "", cloneStatus(v)["state"] == v1beta2.CloneInitiated)
+			require.Equal(t, c.begins && c.backup != "", v.Status["restoreInitiated"] == true && v.Status["restoreRequired"] == true &&
+				v.Status["isStandby"] == true)
+		})
+	}
+}
+
+// A volume that was copied is ready once it has as many copies as it should have.
+func TestACopyIsCompleteOnceAllReplicasHaveIt(t *testing.T) {
+	done, busy := v1beta2.SnapshotCloneStatus{State: "complete"}, v1beta2.SnapshotCloneStatus{State: "in_progress"}
+	for name, c := range map[string]struct {
+		reported map[string]v1beta2.SnapshotCloneStatus
+		want     any
+	}{
+		"nothing is reported": {nil, nil}, "one is busy": {map[string]v1beta2.SnapshotCloneStatus{"a": busy, "b": done}, nil},
+		"the last one is busy":  {map[string]v1beta2.SnapshotCloneStatus{"a": done, "b": busy}, nil},
+		"all have it":           {map[string]v1beta2.SnapshotCloneStatus{"a": done, "b": done}, v1beta2.CloneCopyCompleted},
+		"one reports an error":  {map[string]v1beta2.SnapshotCloneStatus{"a": done, "b": {State: "complete", Error: "no"}}, v1beta2.CloneFailed},
+		"one failed wordlessly": {map[string]v1beta2.SnapshotCloneStatus{"a": {State: "error"}, "b": busy}, v1beta2.CloneFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := copying("snap://other/s", "x", "y")
+			s.Volume.Status.CloneStatus.Snapshot = "s"
+			s.Engines[0].Spec.RequestedDataSource, s.Engines[0].Status.CloneStatus = "snap://other/s", c.reported
+			require.Equal(t, c.want, cloneStatus(Decide(s.World))["state"])
+		})
+	}
+	s := copying("snap://other/s", "x", "y")
+	s.Volume.Status.CloneStatus.State = v1beta2.CloneCopyCompleted
+	require.Contains(t, reasons(Decide(s.World)), EventCloned)
+	s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeWO
+	v := Decide(s.World)
+	require.Empty(t, cloneStatus(v))
+	require.NotContains(t, reasons(v), EventCloned)
+}

@@ -1,9 +1,13 @@
 package machine
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -114,4 +118,89 @@ func TestARebuildThatEndedAtTheLastMomentCounts(t *testing.T) {
 	require.True(t, s.settle())
 	require.NotEmpty(t, s.Replicas[1].Spec.HealthyAt)
 	require.NotEmpty(t, s.Replicas[0].Spec.FailedAt, "the engine dropped it before it ended")
+}
+
+// ATT-1, A16: instances end before their objects, and the volume ends last.
+func TestADeletedVolumeIsDetachedBeforeItsObjectsAreDeleted(t *testing.T) {
+	for _, dataEngine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		s := attached(dataEngine, "x", "y")
+		s.Attachment = &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "vol"}}
+		deleted(s.Volume)
+		v := Decide(s.World)
+		require.Equal(t, v1beta2.VolumeStateDeleting, v.Status["state"])
+		require.Equal(t, Delete, writeOf(t, v, s.Attachment).Kind)
+		for range 40 {
+			runs := slices.ContainsFunc(s.Replicas, func(r *v1beta2.Replica) bool { return !s.stopped(ofReplica(r)) })
+			for _, w := range Decide(s.World).Writes {
+				_, ticket := w.Object.(*v1beta2.VolumeAttachment)
+				require.False(t, runs && !ticket && (w.Kind == Delete || w.Kind == DropFinalizer), "%s of %s:\n%s", w.Kind, key(w.Object), s)
+			}
+			s.step()
+			s.imMonitor()
+		}
+		require.Empty(t, s.Volume.Finalizers, "%s", s)
+		require.Empty(t, s.Engines)
+		require.Empty(t, s.Frontends)
+		require.Empty(t, s.Volume.Status.CurrentNodeID)
+	}
+}
+
+func TestADeletedVolumeWaitsForTheEndOfAllThatIsLeft(t *testing.T) {
+	attachment := &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: "vol"}}
+	deleted(attachment)
+	for name, c := range map[string]struct {
+		is     func(*fixture)
+		waits  string
+		writes []Kind
+	}{
+		"its replicas": {func(*fixture) {}, "Waiting for the end of 2 replicas; see their condition DataRemoved.",
+			[]Kind{Delete, Delete}},
+		"which are deleted once": {func(s *fixture) { deleted(s.Replicas[0]); deleted(s.Replicas[1]) }, "Waiting for the end of 2 replicas", nil},
+		"its engine": {func(s *fixture) {
+			s.Replicas, s.Engines = nil, attached(v1beta2.DataEngineV1, "x").Engines
+			stop(s.Engines[0])
+		},
+			"Waiting for the end of the volume's engine and attachment.", []Kind{Delete}},
+		"its attachment": {func(s *fixture) { s.Replicas, s.Attachment = nil, attachment },
+			"Waiting for the end of the volume's engine and attachment.", nil},
+		"its snapshots": {func(s *fixture) { s.Replicas, s.Snapshots, s.FirstSnapshot = nil, 4, "daily-1" },
+			"Waiting for the end of 4 Snapshots, first daily-1; ", nil},
+		"nothing": {func(s *fixture) { s.Replicas = nil }, "The volume is being deleted.", []Kind{DropFinalizer}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFixture(v1beta2.DataEngineV1, "x", "y")
+			s.Volume.Status.State = v1beta2.VolumeStateDeleting
+			deleted(s.Volume)
+			c.is(s)
+			v := Decide(s.World)
+			var kinds []Kind
+			for _, w := range v.Writes {
+				kinds = append(kinds, w.Kind)
+			}
+			require.Equal(t, c.writes, kinds)
+			require.Contains(t, waitsFor(v), c.waits)
+		})
+	}
+}
+
+func stop(e *v1beta2.Engine) {
+	e.Spec.DesireState, e.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+}
+
+// ATT-1: a crash during a migration that began again may leave more than two engines.
+func TestEnginesBesideTheTwoThatCountStopAndGo(t *testing.T) {
+	for _, wanted := range []string{"", "x"} {
+		s := attached(v1beta2.DataEngineV2, "x", "y")
+		for n := 1; n < 4; n++ {
+			e := s.Engines[0].DeepCopy()
+			e.Name = fmt.Sprintf("vol-e-%d", n)
+			e.UID, e.Spec.Active, e.Spec.NodeID, e.Status.Port = types.UID(e.Name), false, "y", e.Status.Port+n
+			s.Engines = append(s.Engines, e)
+		}
+		s.Volume.Spec.NodeID = wanted
+		require.True(t, s.settle(), "%s", s)
+		require.Equal(t, wanted, s.Volume.Status.CurrentNodeID)
+		require.Len(t, s.Engines, 1, "%s", s)
+		require.Equal(t, "vol-e-0", s.Engines[0].Name)
+	}
 }

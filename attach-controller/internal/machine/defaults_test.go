@@ -93,3 +93,87 @@ func reasons(v Verdict) (out []string) {
 	}
 	return out
 }
+
+// What a webhook fills in elsewhere is filled in once, before anything of the volume exists.
+func TestANewVolumeGetsItsDefaultsFromTheSettings(t *testing.T) {
+	with := func(more map[string]any, without ...string) map[string]any {
+		out := map[string]any{"accessMode": v1beta2.AccessModeReadWriteOnce, "numberOfReplicas": 3, "dataLocality": "disabled",
+			"frontend": "blockdev", "image": "default"}
+		for key, value := range more {
+			out[key] = value
+		}
+		for _, key := range without {
+			delete(out, key)
+		}
+		return out
+	}
+	strict := v1beta2.DataLocalityStrictLocal
+	for name, c := range map[string]struct {
+		is   func(*fixture)
+		want map[string]any
+	}{
+		"all that is missing":        {func(*fixture) {}, with(nil)},
+		"a data engine":              {func(s *fixture) { s.Volume.Spec.DataEngine = "" }, with(map[string]any{"dataEngine": "v1"})},
+		"no image without a setting": {func(s *fixture) { s.Settings.DefaultEngineImage = "" }, with(nil, "image")},
+		"no frontend for a standby":  {func(s *fixture) { s.Volume.Spec.Standby = true }, with(nil, "frontend")},
+		"one replica where it is attached, without a revision counter": {func(s *fixture) { s.Volume.Spec.DataLocality = strict },
+			with(map[string]any{"numberOfReplicas": 1, "revisionCounterDisabled": true}, "dataLocality")},
+		"no revision counter by the setting": {func(s *fixture) { s.Settings.DisableRevisionCounter = true },
+			with(map[string]any{"revisionCounterDisabled": true})},
+		"which is decided only once": {func(s *fixture) {
+			s.Settings.DisableRevisionCounter, s.Volume.Spec.RevisionCounterDisabled = true, true
+		}, with(nil)},
+		"and not for v2": {func(s *fixture) { s.Settings.DisableRevisionCounter, s.Volume.Spec.DataEngine = true, "v2" }, with(nil)},
+		"nor once it has a replica": {func(s *fixture) {
+			s.Settings.DisableRevisionCounter, s.Replicas = true, newFixture(v1beta2.DataEngineV1, "x").Replicas
+		}, with(nil)},
+		"nor once it has an engine": {func(s *fixture) {
+			s.Settings.DisableRevisionCounter = true
+			s.Engines = attached(v1beta2.DataEngineV1, "x").Engines
+		}, with(nil)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFixture(v1beta2.DataEngineV1)
+			s.Volume.Spec = v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV1, Size: 1 << 30}
+			s.Settings = Settings{DefaultReplicas: 3, DefaultEngineImage: "default"}
+			c.is(s)
+			require.Equal(t, c.want, writeOf(t, Decide(s.World), s.Volume).Spec)
+		})
+	}
+}
+
+func TestNothingIsCreatedBeforeTheDataEngineIsRecorded(t *testing.T) {
+	s := newFixture("", "x")
+	require.Empty(t, created(Decide(s.World)))
+	s.step()
+	require.Equal(t, []string{"vol-e-0"}, created(Decide(s.World)))
+}
+
+// The second pair of a migration has free names, and its frontend starts at once at the second engine.
+func TestTheSecondFrontendStartsAtTheSecondEngine(t *testing.T) {
+	s := asked(v1beta2.DataEngineV2)
+	for len(s.Frontends) < 2 {
+		require.True(t, s.step() || s.imMonitor(), "%s", s)
+		s.imMonitor()
+	}
+	e, f := s.Engines[1], s.Frontends[1]
+	require.Equal(t, []string{"vol-e-1", "vol-ef-1"}, []string{e.Name, f.Name})
+	require.Equal(t, []string{"y", "y"}, []string{e.Labels[v1beta2.LabelNode], f.Labels[v1beta2.LabelNode]})
+	require.Equal(t, v1beta2.InstanceStateRunning, f.Spec.DesireState)
+	require.Equal(t, e.Name, f.Spec.EngineName)
+	require.Equal(t, e.Status.StorageIP, f.Spec.TargetIP)
+	require.Equal(t, e.Status.Port, f.Spec.TargetPort)
+	require.False(t, f.Spec.Active)
+}
+
+func TestAFrontendThatIsLostIsCreatedAgainAndWaitedFor(t *testing.T) {
+	s := attached(v1beta2.DataEngineV2, "x", "y")
+	s.Frontends = nil
+	v := Decide(s.World)
+	require.Equal(t, Create, v.Writes[0].Kind)
+	require.Equal(t, "vol-ef-0", v.Writes[0].Object.GetName())
+	require.Contains(t, waitsFor(v), "The volume's frontend is about to be created.")
+	require.True(t, s.settle())
+	require.Equal(t, "x", s.Frontends[0].Spec.NodeID)
+	require.Equal(t, v1beta2.InstanceStateRunning, s.Frontends[0].Status.CurrentState)
+}

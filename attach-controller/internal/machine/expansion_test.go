@@ -105,3 +105,26 @@ func TestAFrontendIsAsLargeAsItsEngine(t *testing.T) {
 	require.Len(t, s.Frontends, 2)
 	require.Equal(t, int64(1)<<30, s.Frontends[1].Spec.Size)
 }
+
+// Objects of an earlier version have no size: their engine would start with none.
+func TestAnEngineAndAFrontendWithoutASizeGetOneBeforeTheyStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		engine, frontend, volume int64
+		sized, framed            any
+	}{
+		"neither has one": {0, 0, 1 << 30, "1073741824", "1073741824"}, "the engine has one": {1 << 20, 0, 1 << 30, nil, "1073741824"},
+		"both have": {1 << 20, 1 << 20, 1 << 30, nil, nil}, "the volume has none": {0, 0, 0, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFixture(v1beta2.DataEngineV2, "x")
+			require.True(t, s.settle())
+			s.Volume.Spec.NodeID, s.Volume.Spec.Size, s.Volume.Status.State = "x", c.volume, v1beta2.VolumeStateAttaching
+			e, f := s.Engines[0], s.Frontends[0]
+			e.Spec.VolumeSize, f.Spec.Size = c.engine, c.frontend
+			v := Decide(s.World)
+			require.Equal(t, c.sized, spec(v, e)["volumeSize"])
+			require.Equal(t, c.framed, spec(v, f)["size"])
+			require.Equal(t, c.framed, spec(v, f)["volumeSize"])
+		})
+	}
+}

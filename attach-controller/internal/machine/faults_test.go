@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -144,4 +145,64 @@ func TestNoReplicaFailsToStartWhileItsEngineIsNotObserved(t *testing.T) {
 	untouched(t, Decide(s.World), s.Replicas[1])
 	s.Engines[0].Status.UUID = ""
 	require.NotEmpty(t, findWrite(Decide(s.World), s.Replicas[1]).Spec["failedAt"], "no engine has used it")
+}
+
+// What ends the use of a volume is reported once, with its cause.
+func TestAVolumeIsFaultedWithItsCause(t *testing.T) {
+	allFailed := func(s *fixture) {
+		for _, r := range s.Replicas {
+			r.Spec.FailedAt = stamp(s.Now)
+		}
+	}
+	lost := func(s *fixture) {
+		allFailed(s)
+		s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown
+	}
+	inState := func(state string) func(*fixture) {
+		return func(s *fixture) {
+			lost(s)
+			s.Volume.Spec.NodeID, s.Volume.Status.CurrentNodeID, s.Volume.Status.State = "", "", state
+		}
+	}
+	for name, c := range map[string]struct {
+		is   func(*fixture)
+		why  string
+		read bool
+	}{
+		"all replicas failed": {lost, "All replicas have failed", true},
+		"a frontend failed": {func(s *fixture) { s.Frontends[0].Status.CurrentState = "error" },
+			"Frontend vol-ef-0 on x has failed.", false},
+		"an engine failed": {func(s *fixture) { s.Engines[0].Status.CurrentState = "error" },
+			"Engine vol-e-0 on x has failed.", false},
+		"all failed while it was detached": {inState(v1beta2.VolumeStateDetached), "All replicas have failed", true},
+		"not while it is being detached":   {inState(v1beta2.VolumeStateDetaching), "", false},
+		"not while its engine serves":      {func(*fixture) {}, "", false},
+		"not without any replica":          {func(s *fixture) { s.Replicas = nil }, "", false},
+		"nor a frontend that is not to run any more": {func(s *fixture) {
+			s.Frontends[0].Spec.DesireState, s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateStopped, "error"
+		}, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := attached(v1beta2.DataEngineV2, "x", "y")
+			c.is(s)
+			v := Decide(s.World)
+			f := conditions.Get(v.Conditions, v1beta2.VolumeFaulted)
+			require.Equal(t, c.why != "", f.Status == v1beta2.ConditionTrue)
+			require.Contains(t, f.Message, c.why)
+			require.Equal(t, c.why != "", f.Message != "", f.Message)
+			require.Equal(t, c.why != "", slices.Contains(reasons(v), EventFaulted))
+			require.True(t, v.Fresh || !c.read, "the cache may not show yet how they were marked")
+			s.Volume.Status.Robustness, s.Volume.Status.Conditions = v1beta2.VolumeRobustnessFaulted, v.Conditions
+			require.NotContains(t, reasons(Decide(s.World)), EventFaulted, "once")
+		})
+	}
+}
+
+// A failed engine is replaced under the frontend if that already goes to another one, which runs.
+func TestAFailedEngineFaultsNoVolumeWhoseFrontendGoesToAnother(t *testing.T) {
+	s := switching(t)
+	s.Engines[0].Status.CurrentState = v1beta2.InstanceStateError
+	require.False(t, conditions.IsTrue(Decide(s.World).Conditions, v1beta2.VolumeFaulted))
+	s.Engines[1].Status.CurrentState = v1beta2.InstanceStateStarting
+	require.True(t, conditions.IsTrue(Decide(s.World).Conditions, v1beta2.VolumeFaulted))
 }

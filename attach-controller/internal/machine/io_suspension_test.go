@@ -309,3 +309,75 @@ func (s *fixture) stepSeen(t *rapid.T) {
 	}
 	s.step()
 }
+
+// UPG-1: an engine that is ready takes over from one that is out of reach only once that acknowledges no more.
+func TestAMoveUnderWaySuspendsItsIOWhenTheFirstEngineIsLost(t *testing.T) {
+	s := moved(t, "x", "y", "z")
+	s.Volume.Spec.TargetNodeID = "z"
+	for len(s.Engines) < 2 {
+		s.step()
+		s.imMonitor()
+	}
+	s.imMonitor()
+	s.Nodes["y"] = Node{Known: true, Down: true}
+	delete(s.engineOn("z").Spec.ReplicaAddressMap, "vol-r-1")
+	delete(s.engineOn("z").Status.ReplicaModeMap, "vol-r-1")
+	w := writeOf(t, Decide(s.World), s.Frontends[0])
+	require.NotEmpty(t, w.Spec["suspendRequestedAt"])
+	require.NotContains(t, w.Spec, "engineName")
+	require.Equal(t, EventIOHeld, w.Events[0].Reason)
+}
+
+func TestAFrontendThatRestartsSuspendsNothing(t *testing.T) {
+	s := attached(v1beta2.DataEngineV2, "x", "y")
+	s.Frontends[0].Spec.DesireState, s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+	s.Frontends[0].Spec.SuspendRequestedAt = stamp(s.Now)
+	w := writeOf(t, Decide(s.World), s.Frontends[0])
+	require.Equal(t, v1beta2.InstanceStateRunning, w.Spec["desireState"])
+	require.Equal(t, "", w.Spec["suspendRequestedAt"])
+}
+
+// UPG-1: what is written from then on must be in the replicas that count.
+func TestSuspendedIOResumesOnlyOnceNothingIsDoubtful(t *testing.T) {
+	for name, c := range map[string]struct {
+		is    func(*fixture, *v1beta2.EngineFrontend, *v1beta2.Engine)
+		waits string
+	}{
+		"nothing is": {func(*fixture, *v1beta2.EngineFrontend, *v1beta2.Engine) {}, ""},
+		"a request that is no time was never acted on": {func(_ *fixture, f *v1beta2.EngineFrontend, _ *v1beta2.Engine) {
+			f.Spec.SuspendRequestedAt, f.Status.SuspendedAt = "soon", "soon"
+		}, ""},
+		"the request is not answered": {func(_ *fixture, f *v1beta2.EngineFrontend, _ *v1beta2.Engine) { f.Status.SuspendedAt = early },
+			"until its frontend leads to its target."},
+		"the frontend leads nowhere": {func(_ *fixture, f *v1beta2.EngineFrontend, _ *v1beta2.Engine) { f.Status.TargetIP = "" },
+			"until its frontend leads to its target."},
+		"the frontend leads to another engine than ordered": {func(_ *fixture, f *v1beta2.EngineFrontend, _ *v1beta2.Engine) {
+			f.Spec.EngineName = "vol-e-9"
+		}, "until its frontend leads to its target."},
+		"the frontend is between two targets": {func(_ *fixture, f *v1beta2.EngineFrontend, _ *v1beta2.Engine) {
+			f.Status.SwitchoverPhase = "switching"
+		}, "until its frontend leads to its target."},
+		"the target was not polled since": {func(_ *fixture, _ *v1beta2.EngineFrontend, e *v1beta2.Engine) { e.Status.LookedAt = early },
+			"until its target was polled."},
+		"the target is lost with a replica that it serves from": {func(s *fixture, _ *v1beta2.EngineFrontend, _ *v1beta2.Engine) {
+			s.Nodes["x"] = Node{Known: true, Down: true}
+			s.Replicas[0].Spec.FailedAt = early
+		}, "until its target on node x, or another one, is up."},
+		"the target serves from a marked replica alone": {func(s *fixture, _ *v1beta2.EngineFrontend, e *v1beta2.Engine) {
+			s.Replicas[0].Spec.FailedAt = stamp(s.Now)
+			e.Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeERR
+		}, "until the replica that its target serves from is no longer marked as failed."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := attached(v1beta2.DataEngineV2, "x", "y")
+			f, e, at := s.Frontends[0], s.Engines[0], s.Now.UTC().Format(time.RFC3339Nano)
+			f.Status.CurrentState, f.Spec.SuspendRequestedAt, f.Status.SuspendedAt = v1beta2.InstanceStateSuspended, at, at
+			e.Spec.LookRequestedAt, e.Status.LookedAt = at, at
+			c.is(s, f, e)
+			v := Decide(s.World)
+			resumed, written := spec(v, f)["suspendRequestedAt"]
+			require.Equal(t, c.waits == "", written && resumed == "")
+			require.Contains(t, waitsFor(v), c.waits)
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // However early the engine is lost, an empty replica that is placed meanwhile must not be taken for one with the data.
@@ -189,5 +190,104 @@ func TestTheOnlyHealthyReplicaIsMarkedOnceAnotherIsRebuilt(t *testing.T) {
 				require.NotEmpty(t, writeOf(t, verdict, s.Replicas[1]).Spec["healthyAt"])
 			}
 		})
+	}
+}
+
+// again is a volume that was attached once, is detached, and is wanted on x again.
+func again(t *testing.T, nodes ...string) *fixture {
+	t.Helper()
+	s := attached(v1beta2.DataEngineV1, nodes...)
+	s.Volume.Spec.NodeID = ""
+	require.True(t, s.settle())
+	s.Volume.Spec.NodeID, s.Volume.Status.State = "x", v1beta2.VolumeStateAttaching
+	return s
+}
+
+// UPG-1: it lacks what is written from then on, unless the engine has opened it before.
+func TestAReplicaOnANodeThatIsDownFailsBeforeTheEngineStartsWithoutIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		is   func(*fixture)
+		fail bool
+	}{
+		"its node is down":               {func(s *fixture) { s.Nodes["y"] = Node{Known: true, Down: true} }, true},
+		"its node is gone":               {func(s *fixture) { delete(s.Nodes, "y") }, true},
+		"not one that is placed nowhere": {func(s *fixture) { s.Replicas[1].Spec.NodeID = "" }, false},
+		"not one that has failed before": {func(s *fixture) { delete(s.Nodes, "y"); s.Replicas[1].Spec.FailedAt = early }, false},
+		"not one on a node that is up":   {func(*fixture) {}, false},
+		"not one that the engine was given": {func(s *fixture) {
+			delete(s.Nodes, "y")
+			s.Engines[0].Spec.DesireState = v1beta2.InstanceStateRunning
+			s.Engines[0].Spec.ReplicaAddressMap = map[string]string{"vol-r-0": "a:1", "vol-r-1": "b:1"}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := again(t, "x", "y")
+			c.is(s)
+			v := Decide(s.World)
+			require.Equal(t, c.fail, spec(v, s.Replicas[1])["failedAt"] != nil)
+			if c.fail {
+				require.Contains(t, writeOf(t, v, s.Replicas[1]).Events[0].Note, "is down while the volume is attached without it")
+			}
+			require.Nil(t, spec(v, s.Replicas[0])["failedAt"])
+		})
+	}
+}
+
+func TestAnEngineStartsOverTheReplicasThatCountOnly(t *testing.T) {
+	s := again(t, "x", "y")
+	s.Replicas[0].Spec.SalvageRequested = true
+	for _, r := range s.Replicas {
+		r.Spec.DesireState, r.Status.CurrentState = v1beta2.InstanceStateRunning, v1beta2.InstanceStateRunning
+	}
+	s.Nodes["y"] = Node{Known: true, Down: true}
+	v := Decide(s.World)
+	w := writeOf(t, v, s.Engines[0])
+	require.Equal(t, v1beta2.InstanceStateRunning, w.Spec["desireState"])
+	require.Equal(t, true, w.Spec["salvageRequested"], "one of them was salvaged")
+	require.Equal(t, "x", w.Labels[v1beta2.LabelNode])
+	require.Equal(t, map[string]any{"vol-r-1": nil}, w.Spec["replicaAddressMap"])
+	require.True(t, v.Fresh, "recent marks count")
+	require.NotContains(t, spec(v, s.Replicas[0]), "healthyAt", "it is not the first attachment")
+}
+
+func TestTheLastHealthyReplicaThatCannotStartFaultsTheVolume(t *testing.T) {
+	for name, c := range map[string]struct {
+		is    func(*fixture)
+		fault bool
+	}{
+		"no other one is left":   {func(s *fixture) { s.Replicas[1].Spec.FailedAt = early }, true},
+		"another one is healthy": {func(*fixture) {}, false},
+		"it is not to run": {func(s *fixture) {
+			s.Replicas[1].Spec.FailedAt = early
+			s.Replicas[0].Spec.DesireState = "stopped"
+		}, false},
+		"the volume is being detached": {func(s *fixture) { s.Replicas[1].Spec.FailedAt = early; s.Volume.Status.State = "detaching" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := again(t, "x", "y")
+			r := s.Replicas[0]
+			r.Spec.DesireState, r.Status.CurrentState = v1beta2.InstanceStateRunning, v1beta2.InstanceStateError
+			c.is(s)
+			v := Decide(s.World)
+			require.Equal(t, c.fault, v.Status["robustness"] == v1beta2.VolumeRobustnessFaulted)
+			if c.fault {
+				require.Equal(t, "The last healthy replica vol-r-0 could not start.",
+					conditions.Get(v.Conditions, v1beta2.VolumeFaulted).Message)
+				require.Nil(t, spec(v, r)["failedAt"], "it may have the only data")
+			}
+		})
+	}
+}
+
+// A replica whose instance failed meanwhile may lack the last writes; one that was not to run lacks nothing.
+func TestAReplicaWhoseInstanceFailedIsMarkedAtTheEnd(t *testing.T) {
+	for _, wanted := range []string{v1beta2.InstanceStateRunning, v1beta2.InstanceStateStopped} {
+		s := attached(v1beta2.DataEngineV1, "x", "y")
+		stop(s.Engines[0])
+		s.Volume.Spec.NodeID, s.Volume.Status.State = "", v1beta2.VolumeStateDetaching
+		s.Replicas[1].Spec.DesireState, s.Replicas[1].Status.CurrentState = wanted, v1beta2.InstanceStateError
+		v := Decide(s.World)
+		require.Equal(t, wanted == v1beta2.InstanceStateRunning, spec(v, s.Replicas[1])["failedAt"] != nil)
+		require.Nil(t, spec(v, s.Replicas[0])["failedAt"])
 	}
 }

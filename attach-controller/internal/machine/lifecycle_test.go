@@ -101,3 +101,29 @@ func TestAVolumeInStateCreatingClosesFirst(t *testing.T) {
 		}
 	}
 }
+
+// ATT-1: a frontend that runs elsewhere, or ends, may still write through the engine.
+func TestAVolumeDoesNotOpenBesideAFrontendThatRunsElsewhere(t *testing.T) {
+	for name, c := range map[string]struct {
+		node, desire, state string
+		opens               bool
+	}{
+		"it runs on another node":  {"y", v1beta2.InstanceStateRunning, v1beta2.InstanceStateRunning, false},
+		"it may run there":         {"y", v1beta2.InstanceStateStopped, v1beta2.InstanceStateUnknown, false},
+		"it stops on this node":    {"x", v1beta2.InstanceStateStopped, v1beta2.InstanceStateRunning, false},
+		"it runs on this node":     {"x", v1beta2.InstanceStateRunning, v1beta2.InstanceStateRunning, true},
+		"it has stopped elsewhere": {"y", v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFixture(v1beta2.DataEngineV2, "x", "y")
+			require.True(t, s.settle())
+			s.Volume.Spec.NodeID, s.Volume.Status.State = "x", v1beta2.VolumeStateAttaching
+			f := s.Frontends[0]
+			f.Spec.NodeID, f.Spec.DesireState, f.Status.CurrentState = c.node, c.desire, c.state
+			_, detaches := Decide(s.World).Status["state"]
+			require.Equal(t, c.opens, !detaches)
+			require.True(t, s.settle())
+			require.Equal(t, "x", s.Volume.Status.CurrentNodeID)
+		})
+	}
+}

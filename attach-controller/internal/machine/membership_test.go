@@ -179,3 +179,65 @@ func TestAReplicaThatWasTakenOutOfTheMapIsRebuilt(t *testing.T) {
 	require.Equal(t, map[string]any{"healthyAt": ""}, writeOf(t, verdict, s.Replicas[1]).Spec)
 	untouched(t, verdict, s.Engines[0])
 }
+
+// healthyAt follows what the engine reports, and a salvage ends once its replica serves.
+func TestTheModeThatTheEngineReportsIsRecorded(t *testing.T) {
+	const before = "2025-12-31T00:00:00Z"
+	for name, c := range map[string]struct {
+		healthyAt, mode string
+		salvaged        bool
+		want            map[string]any
+	}{
+		"healthy":                 {before, v1beta2.ReplicaModeRW, false, nil},
+		"salvaged, and healthy":   {before, v1beta2.ReplicaModeRW, true, map[string]any{"salvageRequested": false}},
+		"salvaged, and rebuilt":   {"", v1beta2.ReplicaModeRW, true, map[string]any{"salvageRequested": false, "healthyAt": "now"}},
+		"it is rebuilt again":     {before, v1beta2.ReplicaModeWO, false, map[string]any{"healthyAt": ""}},
+		"it is still rebuilt":     {"", v1beta2.ReplicaModeWO, true, nil},
+		"no mode is reported yet": {before, "", true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := attached(v1beta2.DataEngineV1, "x", "y")
+			r := s.Replicas[1]
+			r.Spec.HealthyAt, r.Spec.SalvageRequested = c.healthyAt, c.salvaged
+			s.Engines[0].Status.ReplicaModeMap[r.Name] = c.mode
+			if c.want["healthyAt"] == "now" {
+				c.want["healthyAt"], c.want["lastHealthyAt"] = stamp(s.Now), stamp(s.Now)
+			}
+			if c.want == nil {
+				untouched(t, Decide(s.World), r)
+				return
+			}
+			require.Equal(t, c.want, writeOf(t, Decide(s.World), r).Spec)
+		})
+	}
+}
+
+// UPG-1: one that leaves runs until the engine no longer lists it, and is taken back if the other one is lost meanwhile.
+func TestAReplicaLeavesItsEngineStepByStep(t *testing.T) {
+	const r1 = "vol-r-1"
+	unmapped := func(e *v1beta2.Engine) { delete(e.Spec.ReplicaAddressMap, r1) }
+	for name, c := range map[string]struct {
+		is      func(*v1beta2.Engine)
+		engine  any
+		stopped bool
+	}{
+		"it leaves the engine's spec":     {func(*v1beta2.Engine) {}, map[string]any{r1: nil}, false},
+		"not before the engine is polled": {func(e *v1beta2.Engine) { e.Spec.LookRequestedAt, e.Status.LookedAt = "", "" }, nil, false},
+		"not while it is the last one":    {func(e *v1beta2.Engine) { e.Status.ReplicaModeMap["vol-r-0"] = v1beta2.ReplicaModeWO }, nil, false},
+		"the engine still lists it":       {unmapped, nil, false},
+		"the other one is lost": {func(e *v1beta2.Engine) { unmapped(e); e.Status.ReplicaModeMap["vol-r-0"] = v1beta2.ReplicaModeWO },
+			map[string]any{r1: "ip-y:10000"}, false},
+		"the engine has let it go": {func(e *v1beta2.Engine) { unmapped(e); delete(e.Status.ReplicaModeMap, r1) }, nil, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := attached(v1beta2.DataEngineV1, "x", "y")
+			e := s.Engines[0]
+			e.Spec.LookRequestedAt, e.Status.LookedAt = stamp(s.Now), stamp(s.Now)
+			deleted(s.Replicas[1])
+			c.is(e)
+			v := Decide(s.World)
+			require.Equal(t, c.engine, spec(v, e)["replicaAddressMap"])
+			require.Equal(t, c.stopped, spec(v, s.Replicas[1])["desireState"] == v1beta2.InstanceStateStopped)
+		})
+	}
+}

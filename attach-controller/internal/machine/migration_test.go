@@ -194,3 +194,39 @@ func TestAHandOverWaitsForTheEndOfTheFirstEngine(t *testing.T) {
 	require.Equal(t, v1beta2.InstanceStateStopped, s.Frontends[0].Spec.DesireState)
 	require.Equal(t, v1beta2.InstanceStateRunning, s.Engines[0].Spec.DesireState, "the frontend ends first")
 }
+
+// A hand-over that was interrupted continues from what its writes left.
+func TestAHandOverThatWasInterruptedIsCompleted(t *testing.T) {
+	for name, c := range map[string]struct {
+		left  func(*fixture)
+		state any
+		node  any
+	}{
+		"the first engine was deleted": {func(s *fixture) { s.Engines = s.Engines[1:] }, nil, "y"},
+		"and the second one does not run": {func(s *fixture) {
+			s.Engines = s.Engines[1:]
+			s.Engines[0].Status.CurrentState = v1beta2.InstanceStateStarting
+		}, v1beta2.VolumeStateDetaching, nil},
+		"and the second one runs elsewhere": {func(s *fixture) {
+			s.Engines = s.Engines[1:]
+			s.Engines[0].Spec.NodeID = "z"
+		}, v1beta2.VolumeStateDetaching, nil},
+		"the first engine has stopped, and the second one is the volume's": {func(s *fixture) {
+			stop(s.Engines[0])
+			s.Engines[0].Spec.Active, s.Engines[1].Spec.Active = false, true
+		}, nil, "y"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := moving(t, v1beta2.DataEngineV1)
+			s.Volume.Spec.NodeID, s.Volume.Spec.MigrationNodeID = "y", ""
+			c.left(s)
+			v := Decide(s.World)
+			require.Equal(t, c.state, v.Status["state"])
+			require.Equal(t, c.node, v.Status["currentNodeID"])
+			require.True(t, s.settle(), "%s", s)
+			require.Equal(t, "y", s.Volume.Status.CurrentNodeID)
+			require.Len(t, s.Engines, 1, "%s", s)
+			require.Equal(t, "y", s.Engines[0].Spec.NodeID)
+		})
+	}
+}

@@ -1,11 +1,13 @@
 package machine
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"drover.dev/drover/attach-controller/internal/abandoned"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -100,4 +102,39 @@ func TestTheCurrentImageIsNeverEmptyOnceAVolumeWasAttached(t *testing.T) {
 		}
 	}
 	require.Equal(t, "of the engine", s.Volume.Status.CurrentImage)
+}
+
+// An instance whose end is not proven would look like one whose object was lost.
+func TestAnInstanceThatMayStillRunIsRecordedBeforeItsEngineIsReleased(t *testing.T) {
+	listed := abandoned.Listing{Node: "x", UUID: "run-7", DataEngine: v1beta2.DataEngineV1}
+	for name, c := range map[string]struct {
+		concluded bool
+		listing   abandoned.Listing
+		records   int
+	}{
+		"its node is down":                  {true, listed, 1},
+		"its end was observed on that node": {false, listed, 0},
+		"it was left behind on another":     {false, abandoned.Listing{Node: "y", UUID: "run-6", DataEngine: v1beta2.DataEngineV1}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := attached(v1beta2.DataEngineV1, "x")
+			old := attached(v1beta2.DataEngineV1, "x").Engines[0]
+			old.Name, old.UID = "vol-e-7", "e"
+			stop(old)
+			deleted(old)
+			if c.concluded {
+				s.Nodes["x"] = Node{Known: true, Down: true}
+				old.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue}}
+			}
+			s.Previous, s.Listed = []metav1.Object{old}, map[string][]abandoned.Listing{old.Name: {c.listing}}
+			var kinds []Kind
+			for _, w := range Decide(s.World).Writes {
+				if key(w.Object) == key(old) {
+					kinds = append(kinds, w.Kind)
+					require.True(t, w.Kind != Abandon || w.Record.Instance.UUID == c.listing.UUID && w.Record.Node == c.listing.Node)
+				}
+			}
+			require.Equal(t, append(slices.Repeat([]Kind{Abandon}, c.records), DropFinalizer), kinds)
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -152,4 +153,97 @@ func TestTheRestoreErrorOfAnEarlierEngineRunFaultsNothing(t *testing.T) {
 	s.restores(0, v1beta2.RestoreStatus{Error: "no such backup"})
 	s.Engines[0].Status.ReplicaModeMap = nil // this run was not polled yet
 	require.Equal(t, v1beta2.VolumeRobustnessUnknown, Decide(s.World).Status["robustness"])
+}
+
+func TestAStandbyVolumeIsActivatedOnceItIsUsable(t *testing.T) {
+	for name, c := range map[string]struct {
+		is    func(*fixture)
+		ended bool
+		waits string
+	}{
+		"it has a usable replica": {func(*fixture) {}, true, ""},
+		"one of them is enough":   {func(s *fixture) { s.Engines[0].Status.ReplicaModeMap["vol-r-0"] = v1beta2.ReplicaModeERR }, true, ""},
+		"its engine was not polled": {func(s *fixture) { s.Engines[0].Status.ReplicaModeMap = nil }, false,
+			"is activated once its engine has a usable replica and purges no snapshots"},
+		"its engine purges snapshots": {func(s *fixture) {
+			s.Engines[0].Status.PurgeStatus = map[string]v1beta2.PurgeStatus{"tcp://a": {IsPurging: true}}
+		}, false, "is activated once its engine has a usable replica and purges no snapshots"},
+		"nobody activates it":              {func(s *fixture) { s.Volume.Spec.Standby = true }, false, ""},
+		"its engine has an earlier backup": {func(s *fixture) { s.Engines[0].Status.LastRestoredBackup = "b-0" }, false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := restoring("x", "y")
+			s.Volume.Status.IsStandby, s.Engines[0].Status.LastRestoredBackup = true, "b-1"
+			s.restores(0, v1beta2.RestoreStatus{LastRestored: "b-1"})
+			c.is(s)
+			v := Decide(s.World)
+			require.Equal(t, c.ended, v.Status["isStandby"] == false && v.Status["restoreRequired"] == false)
+			require.Contains(t, waitsFor(v), c.waits)
+			require.Equal(t, c.ended, slices.Contains(reasons(v), EventRestored))
+		})
+	}
+}
+
+func TestARestoreThatHasNotBegunIsReportedWithTheEnginesFailure(t *testing.T) {
+	s := restoring("x")
+	require.Contains(t, waitsFor(Decide(s.World)), "Engine vol-e-0 was asked to restore backup b-1 and has not begun.")
+	s.Engines[0].Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse,
+		Message: "Restore: no route to host."}}
+	require.Contains(t, waitsFor(Decide(s.World)), "has not begun. Restore: no route to host.")
+	s.restores(0, v1beta2.RestoreStatus{IsRestoring: true})
+	require.NotContains(t, waitsFor(Decide(s.World)), "has not begun")
+}
+
+// A size that cannot be read must not keep a standby volume from its backups.
+func TestABackupWhoseSizeIsUnreadableIsRestored(t *testing.T) {
+	s := restoring("x")
+	s.Volume.Status.IsStandby, s.Volume.Spec.Standby = true, true
+	s.BackupVolume = &v1beta2.BackupVolume{Status: v1beta2.BackupVolumeStatus{LastBackupName: "b-2", LastBackupAt: "then", Size: "1Gi"}}
+	v := Decide(s.World)
+	require.Equal(t, "b-2", writeOf(t, v, s.Engines[0]).Spec["requestedBackupRestore"])
+	require.Equal(t, "b-2", v.Status["lastBackup"])
+	require.Equal(t, "then", v.Status["lastBackupAt"])
+}
+
+// The long pause is for a backup that no replica can be filled with.
+func TestTheLongPauseFollowsOnlyARestoreThatFailedOnAllReplicas(t *testing.T) {
+	for name, c := range map[string]struct {
+		is    func(*fixture)
+		pause time.Duration
+	}{
+		"all of them failed":      {func(*fixture) {}, restoreAgain},
+		"one of them has it":      {func(s *fixture) { s.restores(0, v1beta2.RestoreStatus{LastRestored: "b-1"}) }, retryAfter},
+		"none is in the engine":   {func(s *fixture) { s.Engines[0].Spec.ReplicaAddressMap = nil }, retryAfter},
+		"it was another backup":   {func(s *fixture) { s.Engines[0].Spec.RequestedBackupRestore = "b-9" }, retryAfter},
+		"nothing was requested":   {func(s *fixture) { s.Engines[0].Spec.RequestedBackupRestore = "" }, retryAfter},
+		"nothing is restored now": {func(s *fixture) { s.Volume.Status.RestoreRequired = false }, retryAfter},
+		"the engine is gone":      {func(s *fixture) { s.Engines = nil }, retryAfter},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := restoring("x", "y")
+			for i, r := range s.Replicas {
+				s.restores(i, v1beta2.RestoreStatus{Error: "no such backup", BackupURL: "s3://t?backup=b-1&volume=old"})
+				r.Spec.DesireState, r.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+			}
+			stop(s.Engines[0])
+			s.Volume.Spec.NodeID, s.Volume.Status.CurrentNodeID, s.Volume.Status.State = "", "", v1beta2.VolumeStateDetached
+			s.Volume.Status.Robustness = v1beta2.VolumeRobustnessFaulted
+			s.Volume.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeFaulted, Status: v1beta2.ConditionTrue,
+				LastTransitionTime: stamp(s.Now)}}
+			c.is(s)
+			require.Equal(t, s.Now.Add(c.pause), Decide(s.World).RequeueAt)
+		})
+	}
+}
+
+func TestARestoreWaitsForItsEngine(t *testing.T) {
+	s := restoring("x")
+	e := s.Engines[0]
+	s.Engines = nil
+	v := Decide(s.World)
+	require.Equal(t, []string{"vol-e-0"}, created(v))
+	require.NotContains(t, v.Status, "restoreRequired")
+	s.Engines = []*v1beta2.Engine{e}
+	e.Spec.RequestedBackupRestore = ""
+	require.Equal(t, "b-1", writeOf(t, Decide(s.World), e).Spec["requestedBackupRestore"])
 }

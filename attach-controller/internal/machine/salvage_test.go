@@ -64,6 +64,7 @@ func TestSalvageTakesWhatFailedLastAndCanBeReached(t *testing.T) {
 			[]string{"vol-r-0"}, ""},
 		"not one that is being deleted": {[]string{early, late}, func(s *fixture) { deleted(s.Replicas[1]) },
 			[]string{"vol-r-0"}, ""},
+		"not one whose mark is no time": {[]string{early, "yesterday"}, nil, []string{"vol-r-0"}, ""},
 		"nothing where a person chooses": {[]string{early, late}, func(s *fixture) { s.Settings.AutoSalvage = false }, nil,
 			"auto-salvage"},
 		"nothing while a healthy one is out of reach": {[]string{"", late},

@@ -83,3 +83,26 @@ func TestAReplicaThatDoesNotStartItsRebuildFailsAfterTwoMinutes(t *testing.T) {
 	require.NotEmpty(t, w.Spec["failedAt"])
 	require.Equal(t, v1beta2.InstanceStateStopped, w.Spec["desireState"])
 }
+
+// Whatever the order of the replicas, the controller decides again when the first of their times is over.
+func TestTheFirstTimeThatChangesAVerdictCounts(t *testing.T) {
+	for _, ago := range [][]time.Duration{{5 * time.Second, 2 * time.Second}, {2 * time.Second, 5 * time.Second}} {
+		s, _ := stuck(v1beta2.InstanceStateStarting, "x", "y", "z")
+		for i, r := range s.Replicas[1:] {
+			r.Status.CurrentState, r.Status.Port = v1beta2.InstanceStateStarting, 0
+			s.StartsSince[r.Name] = s.Now.Add(-ago[i])
+		}
+		require.Equal(t, s.Now.Add(startSlow-5*time.Second), Decide(s.World).RequeueAt)
+	}
+}
+
+func TestAVolumeThatCannotOpenNamesTheReplicaWhoseNodeIsDown(t *testing.T) {
+	s, r := stuck(v1beta2.InstanceStateStopped, "x", "y")
+	s.Nodes["y"] = Node{Known: true, Down: true}
+	s.Replicas[0].Spec.FailedAt = early
+	require.Contains(t, waitsFor(Decide(s.World)), `Healthy replica `+r.Name+` is on node "y", which is down: bring that node back.`)
+	s.Replicas = nil
+	require.Contains(t, waitsFor(Decide(s.World)), "none of its replicas is left: restore it from a backup, or delete it.")
+	s.Volume.Status.CurrentImage, s.Volume.Status.LastDegradedAt = "", ""
+	require.Contains(t, waitsFor(Decide(s.World)), "The volume has no replica yet: see the condition Scheduled.")
+}

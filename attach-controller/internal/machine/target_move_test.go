@@ -153,6 +153,10 @@ func TestWhatStandsAgainstAMove(t *testing.T) {
 		"the frontend's target is unknown":  func(s *fixture) { s.Frontends[0].Status.TargetIP = "" },
 		"the frontend's state is unknown":   func(s *fixture) { s.Frontends[0].Status.CurrentState = v1beta2.InstanceStateUnknown },
 		"the engine's state is unknown":     func(s *fixture) { s.Engines[0].Status.CurrentState = v1beta2.InstanceStateUnknown },
+		"a replica's node is down":          func(s *fixture) { s.Nodes["z"] = Node{Known: true, Down: true} },
+		"the volume waits for its backup":   func(s *fixture) { s.Volume.Status.RestoreRequired = true },
+		"the volume is cloned":              func(s *fixture) { s.Volume.Status.CloneStatus.State = v1beta2.CloneInitiated },
+		"the engine lacks its size":         func(s *fixture) { s.Engines[0].Spec.VolumeSize = 1 << 20 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := attached(v1beta2.DataEngineV2, "x", "y", "z")

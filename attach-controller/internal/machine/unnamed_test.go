@@ -26,3 +26,17 @@ func TestAnEngineThatServesFromReplicasWithoutObjectsIsNotStopped(t *testing.T) 
 		})
 	}
 }
+
+// What an engine reported before its node went down proves nothing about what it serves now.
+func TestAnEngineThatIsNotObservedServesFromNothing(t *testing.T) {
+	for _, down := range []bool{false, true} {
+		s := attached(v1beta2.DataEngineV1, "x", "y")
+		for _, r := range s.Replicas {
+			r.Spec.FailedAt = stamp(s.Now)
+			delete(s.Engines[0].Spec.ReplicaAddressMap, r.Name)
+		}
+		s.Engines[0].Status.ReplicaModeMap = map[string]string{"created-since": v1beta2.ReplicaModeRW}
+		s.Nodes["x"] = Node{Known: true, Down: down}
+		require.Equal(t, down, conditions.IsTrue(Decide(s.World).Conditions, v1beta2.VolumeFaulted))
+	}
+}

@@ -1,12 +1,14 @@
 package podrecovery
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
 
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -70,6 +72,11 @@ func TestAPodIsDeletedOnceItsVolumeWasDetachedUnderIt(t *testing.T) {
 			f.Now = remount
 			f.Volumes = append(f.Volumes, Volume{Name: "w", Settings: setting.Defaults(),
 				RemountRequestedAt: remount.Add(-time.Millisecond)})
+		}, ActionNone, remount.Add(remountPause - time.Millisecond)},
+		"the first of two, in whatever order they have": {func(f *Facts) {
+			f.Now = remount
+			f.Volumes = append([]Volume{{Name: "u", Settings: setting.Defaults(), RemountRequestedAt: remount.Add(-time.Millisecond)}},
+				f.Volumes...)
 		}, ActionNone, remount.Add(remountPause - time.Millisecond)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,7 +158,9 @@ func TestAPodOnANodeThatIsDownIsEndedByForceAfterItsVolumesAreFree(t *testing.T)
 			f.Pod.Controller = deployed
 			f.Volumes[0].Settings.NodeDownPolicy = setting.DeleteStatefulSetPod
 		}, ActionNone, zero},
-		"not one that is not being deleted": {func(f *Facts) { f.Pod.DeletedAt = zero }, ActionNone, zero},
+		"not one that is not being deleted":                 {func(f *Facts) { f.Pod.DeletedAt = zero }, ActionNone, zero},
+		"not one without a Longhorn volume":                 {func(f *Facts) { f.Volumes = nil }, ActionNone, zero},
+		"not where the report of its kubelet is incomplete": {kubernetes(Host{Since: remount.Add(-time.Hour)}), ActionNone, zero},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := Decide(leftBehind(c.change))
@@ -224,6 +233,120 @@ func held(h Host) func(*Facts) {
 	return func(f *Facts) { f.Volumes[0].Attachments[0].Node.Kubernetes = &h }
 }
 
+// A user who waits reads there which volume, and which setting, keeps the pod.
+func TestAVerdictExplainsWhyThePodStays(t *testing.T) {
+	for why, f := range map[string]Facts{
+		"It is not scheduled, or uses no Longhorn volume.":           detached(func(f *Facts) { f.Pod.Node = "" }),
+		"It has ended: it mounts nothing any more.":                  detached(func(f *Facts) { f.Pod.Ended = true }),
+		"It has no controller that would create another one.":        detached(func(f *Facts) { f.Pod.Controller = "" }),
+		"It has not started.":                                        detached(func(f *Facts) { f.Pod.Started = zero }),
+		"No volume was detached under it.":                           detached(func(f *Facts) { f.Pod.Started = remount }),
+		"Volume v was detached under it a moment ago.":               detached(func(f *Facts) { f.Now = remount }),
+		"The share of volume v does not serve again yet.":            detached(func(f *Facts) { f.Volumes[0].Shared = true }),
+		"Its node n is not down: its kubelet ends it.":               leftBehind(func(f *Facts) { f.Node.Down = false }),
+		"It was deleted by force, and waits for its finalizers.":     leftBehind(func(f *Facts) { f.Pod.Forced = true }),
+		"VolumeAttachment a is not gone yet.":                        leftBehind(func(f *Facts) { f.Volumes[0].Attachments[0].Deleting = true }),
+		"node-down-pod-deletion-policy is do-nothing, and its contr": leftBehind(func(f *Facts) { f.Volumes[0].Settings = setting.Defaults() }),
+		"Volume v was detached under it, and auto-delete-pod-when-v": detached(func(f *Facts) { f.Volumes[0].Settings.AutoDeletePod = false }),
+		"Volume v was detached under it, and the settings spare pods of apps/StatefulSet.": detached(func(f *Facts) {
+			f.Volumes[0].Settings.SparedControllers = []string{set}
+		}),
+		"Volume v was detached, and the pod was created after the first pod was deleted for that.": detached(func(f *Facts) {
+			f.Pod.Created, f.Volumes[0].FirstDeletionAt = remount, remount
+		}),
+		"Its node n is not ready by its kubelet's own report: it is left alone until 2026-08-01T12:00:15Z.": leftBehind(
+			kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount})),
+		"Its grace, and that of other pods with its volumes, is over at 2026-08-01T12:01:00Z.": leftBehind(func(f *Facts) {
+			f.Pod.DeletedAt = remount.Add(time.Minute)
+		}),
+	} {
+		v := Decide(f)
+		require.Equal(t, ActionNone, v.Action, why)
+		require.Contains(t, v.Why, why)
+	}
+}
+
+// Its mount is of no use on any node: the volume that it waits for is freed for the pod that replaces it.
+func TestAPodThatWaitsIsDeletedFirstIfAVolumeWasDetachedUnderIt(t *testing.T) {
+	v := Decide(waiting(func(f *Facts) {
+		f.Pod.Started, f.Volumes[0].RemountRequestedAt, f.Now = remount.Add(-time.Second), remount, remount.Add(remountPause)
+	}))
+	require.Equal(t, ActionDelete, v.Action)
+	require.Empty(t, v.Detachments)
+}
+
+// anyFacts is a pod with up to three volumes, each attached to up to three nodes.
+func anyFacts(t *rapid.T) Facts {
+	yes := func(label string) bool { return rapid.Bool().Draw(t, label) }
+	at := func(label string) time.Time {
+		return rapid.SampledFrom([]time.Time{zero, remount, remount.Add(-3 * time.Second), remount.Add(-10 * time.Second),
+			remount.Add(time.Minute)}).Draw(t, label)
+	}
+	node := func() Node {
+		n := Node{Name: rapid.SampledFrom([]string{"n", "m"}).Draw(t, "node"), Down: yes("down")}
+		if yes("in Kubernetes") {
+			n.Kubernetes = &Host{Ready: rapid.SampledFrom([]corev1.ConditionStatus{"", corev1.ConditionTrue, corev1.ConditionFalse,
+				corev1.ConditionUnknown}).Draw(t, "ready"), Since: at("since"), OutOfService: yes("out of service")}
+		}
+		return n
+	}
+	f := Facts{Now: remount, Node: node(), Pod: Pod{Node: "n", Controller: rapid.SampledFrom([]string{"", set, alone}).Draw(t, "controller"),
+		Started: at("started"), Created: at("created"), Waits: yes("waits"), DeletedAt: at("deleted"), Forced: yes("forced")}}
+	for i := range rapid.IntRange(1, 3).Draw(t, "volumes") {
+		v := Volume{Name: fmt.Sprintf("v-%d", i), Settings: setting.Defaults(), RemountRequestedAt: at("remount"),
+			FirstDeletionAt: at("first deletion"), Shared: yes("shared"), SharedSince: at("shared since"), ManyNodes: yes("many nodes")}
+		v.Settings.NodeDownPolicy = setting.DeleteStatefulSetPod
+		for n := range rapid.IntRange(0, 3).Draw(t, "attachments") {
+			a := Attachment{Name: fmt.Sprintf("a-%d-%d", i, n), Node: node(), Deleting: yes("deleting")}
+			if yes("used") {
+				a.Users = []User{{Name: "other", Leaves: yes("leaves"), Until: at("until")}}
+			}
+			v.Attachments = append(v.Attachments, a)
+		}
+		f.Volumes = append(f.Volumes, v)
+	}
+	return f
+}
+
+// The controller decides again at that time, and at no other one as long as nothing else changes.
+func TestAVerdictHoldsUntilItsTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := anyFacts(t)
+		now := Decide(f)
+		require.NotEmpty(t, now.Why)
+		require.True(t, now.At.IsZero() || now.At.After(f.Now), now.At)
+		f.Now = f.Now.Add(time.Duration(rapid.Int64Range(0, int64(2*time.Minute)).Draw(t, "later")))
+		if now.At.IsZero() || f.Now.Before(now.At) {
+			require.Equal(t, now, Decide(f))
+			return
+		}
+		f.Now = now.At
+		then := Decide(f)
+		require.True(t, then.Action != now.Action || then.At.After(now.At) || then.Why != now.Why, "it woke for nothing: %s", then.Why)
+	})
+}
+
+// A pod that stays on the node of a VolumeAttachment still reads and writes there.
+func TestNoVerdictDetachesAVolumeFromAPodThatStays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := anyFacts(t)
+		v := Decide(f)
+		detached := map[string]bool{}
+		for _, d := range v.Detachments {
+			detached[d.Attachment] = true
+		}
+		require.Equal(t, v.Action == ActionDetach, len(detached) > 0)
+		require.Equal(t, v.Action == ActionDelete || v.Action == ActionForceDelete, len(v.Volumes) > 0)
+		for _, volume := range f.Volumes {
+			for _, a := range volume.Attachments {
+				_, lost := a.Node.lostFrom()
+				stays := a.Deleting || len(a.Users) > 0 && !a.Users[0].Leaves || !f.Pod.Leaving() && !lost
+				require.False(t, stays && detached[a.Name], a.Name)
+			}
+		}
+	})
+}
+
 // Each VolumeAttachment is deleted for its own volume and reason.
 func TestEachDetachmentNamesItsVolume(t *testing.T) {
 	down := Node{Name: "n", Down: true}
@@ -272,13 +395,36 @@ func TestFactsOfAPod(t *testing.T) {
 	require.Equal(t, Pod{}, FromPod(&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}))
 }
 
+func TestAPodIsForcedOnlyWithAGraceOfZero(t *testing.T) {
+	at, none, some := metav1.NewTime(remount), int64(0), int64(30)
+	for grace, want := range map[*int64]bool{nil: false, &none: true, &some: false} {
+		p := FromPod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &at, DeletionGracePeriodSeconds: grace}})
+		require.Equal(t, want, p.Forced)
+		require.True(t, p.Leaving())
+	}
+}
+
+func TestAUserLeavesOnceItEndedOrIsDeleted(t *testing.T) {
+	at := metav1.NewTime(remount)
+	for phase, ended := range map[corev1.PodPhase]bool{corev1.PodSucceeded: true, corev1.PodFailed: true, corev1.PodRunning: false,
+		corev1.PodPending: false, corev1.PodUnknown: false} {
+		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: phase}}
+		require.Equal(t, User{Leaves: ended}, FromUser(pod), phase)
+		pod.DeletionTimestamp = &at
+		u := FromUser(pod)
+		require.True(t, u.Leaves, phase)
+		require.Equal(t, ended, u.Until.IsZero(), "the grace of a pod that has ended is waited for by nobody: %s", phase)
+	}
+}
+
 func TestFactsOfANode(t *testing.T) {
 	require.Nil(t, FromHost(nil))
 	require.Equal(t, &Host{}, FromHost(&corev1.Node{}))
 	require.Equal(t, &Host{Ready: corev1.ConditionFalse, Since: remount, OutOfService: true}, FromHost(&corev1.Node{
 		Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: corev1.TaintNodeUnreachable}, {Key: corev1.TaintNodeOutOfService}}},
 		Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeDiskPressure, Status: corev1.ConditionTrue},
-			{Type: corev1.NodeReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(remount)}}},
+			{Type: corev1.NodeReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(remount)},
+			{Type: corev1.NodeNetworkUnavailable, Status: corev1.ConditionTrue}}},
 	}))
 }
 
@@ -299,6 +445,6 @@ func TestFactsOfAVolume(t *testing.T) {
 	require.Equal(t, Volume{Name: "v", Shared: true}, FromVolume(v, nil))
 	share.DeletionTimestamp = &at
 	require.Equal(t, Volume{Name: "v", Shared: true}, FromVolume(v, share))
-	v.Spec.Migratable = true
-	require.Equal(t, Volume{Name: "v"}, FromVolume(v, nil))
+	v.Spec.Migratable, share.DeletionTimestamp = true, nil
+	require.Equal(t, Volume{Name: "v"}, FromVolume(v, share), "no pod reaches it through a share")
 }

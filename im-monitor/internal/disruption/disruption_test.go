@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/setting"
@@ -47,6 +48,7 @@ func own(c func(*v1beta2.Replica)) change { return func(w *World) { c(w.Replicas
 func uncordoned(w *World)                 { w.Cordoned = false }
 func autoscaled(w *World)                 { w.Autoscaled = true }
 func alone(w *World)                      { w.Replicas[0].Others = nil }
+func deleting(w *World)                   { w.Managers[0].DeletionTimestamp = &metav1.Time{} }
 func stoppedReplica(w *World) {
 	w.Replicas[0].Spec.DesireState, w.Replicas[0].Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
 }
@@ -96,6 +98,30 @@ func TestABudgetStandsExactlyAsLongAsThePolicySays(t *testing.T) {
 		"the copy was never whole":                    {cordoned(other(func(o *Other) { o.Spec.HealthyAt = "" })), Wanted},
 		"the copy failed": {cordoned(other(func(o *Other) { o.Spec.FailedAt = "2026-08-01T00:00:00Z" })),
 			Wanted},
+		"the copy is being deleted": {cordoned(other(func(o *Other) { o.DeletionTimestamp = &metav1.Time{} })), Wanted},
+		"the replica was whole once": {cordoned(alone, never, own(func(r *v1beta2.Replica) {
+			r.Spec.LastHealthyAt = "2026-08-01T00:00:00Z"
+		})), Wanted},
+		"the replica is whole, whatever was before": {cordoned(alone, never, own(func(r *v1beta2.Replica) {
+			r.Spec.HealthyAt = "2026-08-01T00:00:00Z"
+		})), Wanted},
+		"the replica is about to get its first data": {cordoned(alone, never, own(func(r *v1beta2.Replica) {
+			r.Spec.DesireState = v1beta2.InstanceStateRunning
+		})), Wanted},
+		"the last replica is being stopped, stopped ones are allowed": {cordoned(alone, stoppedReplica,
+			policy(setting.AllowIfReplicaIsStopped), own(func(r *v1beta2.Replica) {
+				r.Status.CurrentState = v1beta2.InstanceStateRunning
+			})), Wanted},
+		"the last replica is to start, stopped ones are allowed": {cordoned(alone, stoppedReplica,
+			policy(setting.AllowIfReplicaIsStopped), own(func(r *v1beta2.Replica) {
+				r.Spec.DesireState = v1beta2.InstanceStateRunning
+			})), Wanted},
+		"one of two copies is protected": {cordoned(func(w *World) {
+			bad := Other{Replica: replica("vol-r-0"), Cordoned: true, Guarded: true}
+			w.Replicas[0].Others = append([]Other{bad}, w.Replicas[0].Others...)
+		}), GivenUp},
+		"the instance manager failed":               {cordoned(uncordoned, state(v1beta2.InstanceManagerStateError)), GivenUp},
+		"the instance manager is being deleted":     {cordoned(uncordoned, deleting), GivenUp},
 		"the copy's node is cordoned, too":          {cordoned(other(func(o *Other) { o.Cordoned = true })), Wanted},
 		"the copy's instance manager has no budget": {cordoned(other(func(o *Other) { o.Guarded = false })), Wanted},
 		"the instance manager is stopped": {cordoned(uncordoned, state(v1beta2.InstanceManagerStateStopped)),
@@ -133,4 +159,117 @@ func TestTheOrderOfListsDoesNotMatter(t *testing.T) {
 	slices.Reverse(w.Replicas)
 	slices.Reverse(w.Managers)
 	require.Equal(t, first, Decide(w))
+}
+
+func TestAVerdictNamesWhatKeepsTheBudgetOrThatNothingDoes(t *testing.T) {
+	lists := func(engines, frontends []string) change {
+		return func(w *World) {
+			status := &w.Managers[0].Status
+			status.InstanceEngines, status.InstanceEngineFrontends = processes(engines), processes(frontends)
+		}
+	}
+	instances := func(list ...Instance) change { return func(w *World) { w.Instances = list } }
+	for name, c := range map[string]struct {
+		w   World
+		why string
+	}{
+		"in service": {cordoned(uncordoned), "Node node-1 takes pods."},
+		"not needed": {cordoned(), "Nothing on node node-1 needs the instance manager."},
+		"stopped":    {cordoned(state(v1beta2.InstanceManagerStateStopped)), "The instance manager does not run."},
+		"starting":   {cordoned(state(v1beta2.InstanceManagerStateStarting)), `The instance manager is "starting".`},
+		"without labels": {cordoned(func(w *World) { w.Managers[0].Labels = nil }),
+			"The instance manager has no labels, by which a budget could choose its pod."},
+		"engines":    {cordoned(lists([]string{"vol-e-9", "vol-e-1"}, nil)), "Engine vol-e-1 runs on node node-1."},
+		"a frontend": {cordoned(lists(nil, []string{"vol-ef-0"})), "EngineFrontend vol-ef-0 runs on node node-1."},
+		"both":       {cordoned(lists([]string{"vol-e-0"}, []string{"a"})), "Engine vol-e-0 runs on node node-1."},
+		"an object alone": {cordoned(instances(Instance{"EngineFrontend", "vol-ef-3", v1beta2.InstanceStateStarting})),
+			"EngineFrontend vol-ef-3 runs on node node-1."},
+		"a list before an object": {cordoned(lists([]string{"vol-e-1"}, nil),
+			instances(Instance{"Engine", "vol-e-2", v1beta2.InstanceStateRunning})), "Engine vol-e-1 runs on node node-1."},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.why, Decide(c.w)[0].Why) })
+	}
+}
+
+func processes(names []string) map[string]v1beta2.InstanceProcess {
+	out := map[string]v1beta2.InstanceProcess{}
+	for _, name := range names {
+		out[name] = v1beta2.InstanceProcess{}
+	}
+	return out
+}
+
+func TestVerdictsFollowTheNamesOfTheInstanceManagers(t *testing.T) {
+	w := cordoned()
+	w.Managers = []v1beta2.InstanceManager{manager("c", ""), manager("a", ""), manager("b", "")}
+	var names []string
+	for _, v := range Decide(w) {
+		names = append(names, v.Manager.Name)
+	}
+	require.Equal(t, []string{"a", "b", "c"}, names)
+	require.Equal(t, "c", w.Managers[0].Name, "the list comes from a cache and stays as it is")
+}
+
+func TestABudgetChoosesAPodByTheLabelsThatItWasMadeWith(t *testing.T) {
+	m := manager("im-1", "")
+	m.Labels = map[string]string{"team": "storage"}
+	want := map[string]string{}
+	for _, key := range []string{v1beta2.LabelComponent, v1beta2.LabelManagedBy, v1beta2.LabelNodeOfComponent, v1beta2.LabelDataEngine,
+		v1beta2.LabelInstanceManagerType, v1beta2.LabelInstanceManagerImage} {
+		m.Labels[key], want[key] = "of "+key, "of "+key
+	}
+	require.Equal(t, want, Selector(&m), "the pod lacks what somebody else put on the object")
+	m.Labels = map[string]string{"team": "storage"}
+	require.Empty(t, Selector(&m))
+}
+
+// From the laxest to the strictest.
+var policies = []setting.DrainPolicy{setting.AlwaysAllow, setting.AllowIfReplicaIsStopped, setting.BlockIfContainsLastReplica,
+	setting.BlockForEviction}
+
+func drawReplica(t *rapid.T) *v1beta2.Replica {
+	states := rapid.SampledFrom([]string{v1beta2.InstanceStateStopped, v1beta2.InstanceStateRunning})
+	times := rapid.SampledFrom([]string{"", "2026-08-01T00:00:00Z"})
+	r := replica("vol-r-" + rapid.StringMatching("[0-9a-f]{4}").Draw(t, "name"))
+	r.Spec.HealthyAt, r.Spec.LastHealthyAt, r.Spec.FailedAt = times.Draw(t, "healthy"), times.Draw(t, "healthy last"), times.Draw(t, "failed")
+	r.Spec.DesireState, r.Status.CurrentState = states.Draw(t, "wanted"), states.Draw(t, "current")
+	return r
+}
+
+func drawWorld(t *rapid.T) World {
+	w := cordoned(func(w *World) {
+		w.Cordoned, w.Autoscaled = rapid.Bool().Draw(t, "cordoned"), rapid.Bool().Draw(t, "autoscaled")
+		w.Policy = rapid.SampledFrom(policies).Draw(t, "policy")
+	})
+	w.Replicas = rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) Replica {
+		others := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Other {
+			return Other{Replica: drawReplica(t), Cordoned: rapid.Bool().Draw(t, "cordoned"), Guarded: rapid.Bool().Draw(t, "guarded")}
+		}), 0, 2).Draw(t, "others")
+		return Replica{Replica: drawReplica(t), Others: others}
+	}), 0, 3, func(r Replica) string { return r.Name }).Draw(t, "replicas")
+	w.Instances = rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Instance {
+		return Instance{"Engine", "vol-e-0", rapid.SampledFrom([]string{"", v1beta2.InstanceStateStopped, v1beta2.InstanceStateRunning,
+			v1beta2.InstanceStateError}).Draw(t, "state")}
+	}), 0, 1).Draw(t, "instances")
+	return w
+}
+
+func TestAStricterPolicyKeepsEveryBudgetThatALaxerOneKeeps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w, kept := drawWorld(t), false
+		for _, w.Policy = range policies {
+			wanted := Decide(w)[0].Budget == Wanted
+			require.True(t, wanted || !kept, "%s gives a budget up that a laxer policy keeps", w.Policy)
+			kept = wanted
+		}
+	})
+}
+
+func TestAnotherReplicaOfTheNodeGivesNoBudgetUp(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		wanted := Decide(w)[0].Budget == Wanted
+		w.Replicas = append(w.Replicas, Replica{Replica: drawReplica(t)})
+		require.True(t, !wanted || Decide(w)[0].Budget == Wanted)
+	})
 }

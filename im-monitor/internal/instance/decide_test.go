@@ -210,6 +210,20 @@ func TestAListedInstanceIsSupervisedAndNeverStartedAgain(t *testing.T) {
 			outcome{running, OpNone, "", ReasonDone}},
 		{"an unknown state is unknown", world(wanted, status(was(running)), lists("dancing")),
 			outcome{unknown, OpNone, "", ReasonChanging}},
+		{"a frontend outlives the instance manager that is gone", world(wanted, asFrontend, status(was(running)), gone),
+			outcome{unknown, OpNone, "", ReasonNoInstanceManager}},
+		{"a pod that is missing on a node that is down proves nothing", world(wanted, status(was(running)), podless, down),
+			outcome{unknown, OpNone, "", ReasonUnknown}},
+		{"nor does it where the newest list is known", world(wanted, status(was(running)), func(w *World) { w.Here.PodMissing = true }),
+			outcome{running, OpNone, "", ReasonUnproven}},
+		{"an upgrade loses frontends only", world(wanted, v2, status(was(running)), absent, upgrading),
+			outcome{failed, OpNone, "", ReasonMissing}},
+		{"an instance manager that was replaced took its engine with it",
+			world(wanted, status(was(running)), func(w *World) { w.HereGone, w.Here.InstanceManager = true, "im-9" }),
+			outcome{failed, OpNone, "", ReasonMissing}},
+		{"an entry of a list that is no longer known does not count",
+			world(wanted, status(was(running)), lists(running), func(w *World) { w.Here.Known = false }),
+			outcome{unknown, OpNone, "", ReasonUnknown}},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, outcomeOf(Decide(c.world))) })
 	}
@@ -281,6 +295,35 @@ func TestStoppedIsReportedOnEvidenceOnly(t *testing.T) {
 			outcome{halted, OpNone, "", ReasonDone}},
 		{"and then it is not called until the node is back", world(status(stopped(v1beta2.ReasonNodeDown)), lists(running), down),
 			outcome{halted, OpNone, "", ReasonDone}},
+		{"a listed instance is not fenced by a status that never was concluded", world(status(stopped("")), lists(running), down),
+			outcome{stopping, OpDelete, im, ReasonCalling}},
+		{"nor by one that a start changed since",
+			world(status(Status{State: halted, NodeDown: v1beta2.ReasonNodeDown, InstanceManager: im}), unread, down),
+			outcome{unknown, OpNone, "", ReasonNotCutOff}},
+		{"an instance that never began keeps its state on a node that is down", world(unread, down),
+			outcome{"", OpNone, "", ReasonNotCutOff}},
+		{"proven absent is stopped also on a node that is down", world(status(was(running)), absent, down),
+			outcome{halted, OpNone, "", ReasonDone}},
+		{"a replica that was concluded stopped, and whose node is back, may run",
+			world(status(was(running)), unread, down, peers(Peer{Name: "r-2", State: halted, NodeDown: true, On: true})),
+			outcome{unknown, OpNone, "", ReasonNotCutOff}},
+		{"a replica that never began does not", world(status(was(running)), unread, down, peers(Peer{Name: "r-2", On: true})),
+			outcome{halted, OpNone, "", ReasonDone}},
+		{"an instance manager without a pod runs no engine",
+			world(status(was(running)), unread, func(w *World) { w.Here.PodMissing = true }), outcome{halted, OpNone, "", ReasonDone}},
+		{"a frontend it may", world(asFrontend, status(was(running)), unread, func(w *World) { w.Here.PodMissing = true }),
+			outcome{unknown, OpNone, "", ReasonUnknown}},
+		{"a pod that is missing is no proof beside a list", world(status(was(running)), func(w *World) { w.Here.PodMissing = true }),
+			outcome{running, OpNone, "", ReasonUnproven}},
+		{"an instance manager that was replaced runs nothing", world(status(was(running)), func(w *World) { w.HereGone = true }),
+			outcome{halted, OpNone, "", ReasonDone}},
+		{"an instance without a node is stopped although no list is known", world(unread, func(w *World) { w.Object.NodeID = "" }),
+			outcome{halted, OpNone, "", ReasonDone}},
+		{"an instance that never began and has no instance manager is stopped also on a node that is down",
+			world(down, func(w *World) { w.Here = nil }), outcome{halted, OpNone, "", ReasonDone}},
+		{"an instance without a status that is listed is stopping", world(lists(running)), outcome{stopping, OpDelete, im, ReasonCalling}},
+		{"an ending instance that the status never began stays stopped", world(status(stopped("")), lists(stopping)),
+			outcome{halted, OpNone, "", ReasonChanging}},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, outcomeOf(Decide(c.world))) })
 	}
@@ -300,6 +343,39 @@ func TestAConclusionIsMarkedUntilTheNextList(t *testing.T) {
 	require.Equal(t, Status{State: stopping, InstanceManager: im}, back.Status, "the old engine still exists")
 	require.Equal(t, OpDelete, back.Call.Op)
 	require.Equal(t, stopped(""), Decide(world(status(stopped("")), down)).Status, "a listed stop is not marked")
+	require.Equal(t, stopped(""), Decide(world(concluded, func(w *World) { w.Here = nil })).Status, "no instance manager is left to list it")
+	marked := was(unknown)
+	marked.NodeDown = v1beta2.ReasonNodeDown
+	require.Equal(t, stopped(""), Decide(world(status(marked), absent, down)).Status, "it is proven absent, not concluded")
+	require.Empty(t, Decide(world(wanted, status(marked), lists(running))).Status.NodeDown, "it is listed")
+	require.Empty(t, Decide(world(status(marked), lists(running))).Status.NodeDown, "it is listed, and ends")
+}
+
+func TestADeletionIsMarkedWhereItsNodeIsOut(t *testing.T) {
+	require.True(t, Decide(world(status(was(running)), lists(running), down)).Call.Out)
+	require.False(t, Decide(world(status(was(running)), lists(running))).Call.Out)
+}
+
+func TestAListThatMayProveAnAbsenceIsRequestedWhereOneLacksTheInstance(t *testing.T) {
+	for _, spec := range []change{wanted, func(*World) {}} {
+		require.True(t, Decide(world(spec, status(was(running)))).ExpectAbsence)
+		require.True(t, Decide(world(spec, asReplica, v2, status(was(running)), notLoaded)).ExpectAbsence)
+		require.False(t, Decide(world(spec, status(was(running)), absent)).ExpectAbsence, "it is proven")
+		require.False(t, Decide(world(spec, status(was(running)), unread)).ExpectAbsence, "no list lacks it")
+	}
+}
+
+func TestAStartedInstanceStaysStartedInEveryState(t *testing.T) {
+	for _, state := range []string{running, v1beta2.InstanceStateSuspended, failed} {
+		for name, c := range map[string]change{"unknown": unread, "absent": absent, "unlisted": func(*World) {}, "ends": lists(stopping)} {
+			require.True(t, Decide(world(wanted, status(Status{State: state, InstanceManager: im}), c)).Status.Started, "%s, %s", state, name)
+		}
+	}
+	begun := Status{State: starting, Starting: true, NodeDown: v1beta2.ReasonNodeDown}
+	for name, c := range map[string]change{"listed in error": lists(failed), "refused": func(w *World) { w.Refusals = 3 }} {
+		s := Decide(world(wanted, status(begun), c)).Status
+		require.Equal(t, Status{State: failed, Started: true, InstanceManager: im, Creation: s.Creation}, s, name)
+	}
 }
 
 func TestADeletionKeepsDataAndCarriesTheUUID(t *testing.T) {
@@ -345,4 +421,7 @@ func TestARepeatedCallWaitsForItsRetryAndAnotherOneDoesNot(t *testing.T) {
 	require.Equal(t, w.NotBefore, again.At)
 	w.Object.Running, w.Here.Entry = false, &Entry{State: running, UUID: "u-9"}
 	require.Equal(t, OpDelete, Decide(w).Call.Op)
+	due := world(wanted, status(stopped("")))
+	due.Tried, due.NotBefore = first.Call.Identity(), now
+	require.Equal(t, first, Decide(due), "it is due")
 }

@@ -37,6 +37,13 @@ func TestAnInstanceOnAReturningNodeEnds(t *testing.T) {
 		{"an engine", world(runs, returned()), true, true},
 		{"a frontend", world(asFrontend, runs, returned()), true, false},
 		{"a replica, whose data stays", world(asReplica, runs, returned()), true, false},
+		{"a replica, which has no second one",
+			world(asReplica, runs, returned(), func(w *World) { w.Object.Active = false }), true, false},
+		{"not beside a frontend that waits for its target", world(asFrontend, runs, returned(), func(w *World) {
+			w.Here.Entry.EngineName, w.Here.Entry.ActivePath = "vol-e-1", "10.0.0.8:20001"
+		}), false, false},
+		{"not where the list is no longer known", world(runs, returned(func(p *Place) { p.Known = false })), false, false},
+		{"not where the name is no longer listed", world(runs, returned(func(p *Place) { p.Entry = nil })), false, false},
 		{"not one that a frontend there leads to", world(runs, returned(func(p *Place) { p.UsedBy = "engine-frontend vol-ef-0" })), false,
 			false},
 		{"not one with a UUID, which has an Orphan", world(runs, returned(func(p *Place) { p.Entry.UUID = "u-2" })), false, false},
@@ -72,5 +79,7 @@ func TestAnInstanceOnAReturningNodeEnds(t *testing.T) {
 				"the instance on the object's node stays")
 		})
 	}
-	require.Equal(t, ReasonLeftover, Decide(world(runs, returned(func(p *Place) { p.UsedBy = "engine-frontend vol-ef-0" }))).Reason)
+	used := Decide(world(runs, returned(func(p *Place) { p.UsedBy = "engine-frontend vol-ef-0" })))
+	require.Equal(t, ReasonLeftover, used.Reason)
+	require.Contains(t, used.Message, "which engine-frontend vol-ef-0 uses")
 }

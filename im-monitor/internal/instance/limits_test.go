@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/events"
 )
 
 func TestNothingIsCreatedFromAnObjectThatIsIncomplete(t *testing.T) {
@@ -172,4 +173,175 @@ func TestAfterASwitchBackAnotherTargetIsPreparedWhileTheOldOneIsOnRecord(t *test
 	require.Equal(t, "preparing "+thirdTarget, back())
 	require.Empty(t, back(declined), "its server refused; it is asked again later")
 	require.NotEqual(t, "preparing "+thirdTarget, back(at(phaseReverting, false)), "the switch back is not accepted yet")
+}
+
+func TestAnObjectNeedsOnlyTheFieldsOfItsKind(t *testing.T) {
+	start := func(changes ...change) opAndReason {
+		v := Decide(world(append([]change{wanted, status(stopped(""))}, changes...)...))
+		return opAndReason{v.Call.Op, v.Reason}
+	}
+	created := opAndReason{OpCreate, ReasonCalling}
+	require.Equal(t, created, start(asReplica, func(w *World) { w.Object.Engine = EngineSpec{} }), "a replica has no replicas")
+	require.Equal(t, created, start(asReplica, func(w *World) { w.DiskName = "" }), "a v1 replica needs no disk's name")
+	require.Equal(t, created, start(asReplica, v2, func(w *World) { w.Object.Replica.DiskPath, w.Object.Replica.Directory = "", "" }))
+	for _, kind := range []change{func(*World) {}, asReplica, asFrontend} {
+		imageless := func(w *World) { w.Object.Image, w.EngineImage = "", EngineImage{} }
+		require.Equal(t, created, start(v2, kind, imageless), "a v2 instance is a part of its instance manager")
+	}
+	nameless := func(w *World) { w.Object.Target.Engine = "" }
+	require.Equal(t, opAndReason{OpNone, ReasonIncomplete}, start(asFrontend, nameless), "an address without an engine is no target")
+	require.Empty(t, TargetSpec{Engine: "e", Port: 20001}.Address(), "nor is a port without an IP")
+}
+
+// opAndReason is the call and the reason of a verdict.
+type opAndReason struct {
+	op     Op
+	reason string
+}
+
+func TestAnImageIsUsedOnlyWhereItAcceptsTheNewestFlagsThatAreKnown(t *testing.T) {
+	for _, c := range []struct {
+		cli, oldest int
+		text        string
+	}{{cliOldest, 0, ""}, {cliOldest - 1, 0, "has CLI API version 2"}, {cliNewest, cliNewest, ""}, {cliNewest + 1, cliNewest, ""},
+		{cliNewest + 1, 1, ""}, {cliNewest + 1, 0, "has CLI API version 13 (oldest 0)"}, {cliNewest + 1, -1, "(oldest -1)"},
+		{cliNewest + 1, cliNewest + 1, "(oldest 13)"}, {0, 0, "does not report its CLI API version"}} {
+		v := Decide(world(wanted, status(stopped("")), func(w *World) { w.EngineImage.CLI, w.EngineImage.CLIMin = c.cli, c.oldest }))
+		require.Equal(t, c.text == "", v.Call.Op == OpCreate, c)
+		require.Contains(t, v.Message, c.text, c)
+	}
+	v := Decide(world(wanted, status(stopped("")), func(w *World) { w.EngineImage.Found = false }))
+	require.Contains(t, v.Message, "There is no EngineImage ei-1 of image image:v1")
+}
+
+// An event is emitted once, for what a person has to check.
+func TestAnEventReportsAFailureOrAConclusionOnce(t *testing.T) {
+	fenced := func(w *World) { unread(w); down(w); w.Peers.Read = true }
+	for _, c := range []struct {
+		name  string
+		world World
+		want  string
+	}{
+		{"it failed", world(wanted, status(was(running)), lists(failed)), ReasonFailed},
+		{"it is missing", world(wanted, status(was(running)), absent), ReasonMissing},
+		{"its creation is refused", world(wanted, func(w *World) { w.Refusals, w.Refusal = 3, "no" }), ReasonRefused},
+		{"it failed before", world(wanted, status(was(failed)), lists(failed)), ""},
+		{"it runs", world(wanted, status(was(failed)), lists(running)), ""},
+		{"it stopped", world(status(was(running)), absent), ""},
+		{"it is concluded stopped", world(status(was(running)), fenced), v1beta2.ReasonNodeDown},
+		{"it was concluded stopped before", world(status(stopped(v1beta2.ReasonNodeDown)), fenced), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := Decide(c.world)
+			if c.want == "" {
+				require.Empty(t, v.Events)
+				return
+			}
+			require.Equal(t, []events.Event{{Type: "Warning", Reason: c.want, Action: actionRun, Note: v.Message}}, v.Events)
+			require.NotEmpty(t, v.Message)
+		})
+	}
+}
+
+func TestAPlaceElsewhereIsCalledOnlyWhereItsNewestListHasTheNameLiveOnANodeInService(t *testing.T) {
+	for name, hides := range map[string]func(*Place){
+		"its list is unknown":         func(p *Place) { p.Known = false },
+		"its node is out":             func(p *Place) { p.Out = true },
+		"it lacks the name":           func(p *Place) { p.Entry = nil },
+		"its instance ends":           func(p *Place) { p.Entry.State = stopping },
+		"its instance has terminated": func(p *Place) { p.Entry.State = v1beta2.InstanceStateTerminating },
+		"its instance has stopped":    func(p *Place) { p.Entry.State = halted },
+	} {
+		require.NotEqual(t, "im-2", Decide(world(wanted, status(stopped("")), returned(hides))).Call.InstanceManager, name)
+	}
+	require.Equal(t, "im-2", Decide(world(wanted, status(stopped("")), returned())).Call.InstanceManager)
+	for name, hides := range map[string]func(*Place){
+		"its list is unknown": func(p *Place) { p.Known = false },
+		"it lacks the name":   func(p *Place) { p.Entry = nil },
+		"its instance ends":   func(p *Place) { p.Entry.State = stopping },
+		"it is another node":  func(p *Place) { p.Node = "node-2" },
+	} {
+		v := Decide(world(status(stopped("")), returned(func(p *Place) { p.Node = "node-1"; hides(p) })))
+		require.Equal(t, outcome{halted, OpNone, "", ReasonDone}, outcomeOf(v), name)
+	}
+}
+
+func TestAListedInstanceOfAnEarlierRunEndsBeforeAStart(t *testing.T) {
+	begun := status(Status{State: starting, Starting: true, InstanceManager: im})
+	for _, c := range []struct {
+		name  string
+		world World
+		want  outcome
+	}{
+		{"a v1 replica that is listed as stopped is ending", world(wanted, asReplica, status(stopped("")), lists(halted)),
+			outcome{halted, OpNone, "", ReasonChanging}},
+		{"a v2 engine that is listed as stopped is deleted", world(wanted, v2, status(stopped("")), lists(halted)),
+			outcome{halted, OpDelete, im, ReasonCalling}},
+		{"also while it is being started", world(wanted, v2, begun, lists(halted)), outcome{starting, OpDelete, im, ReasonCalling}},
+		{"a v2 replica that runs is deleted, and then served", world(wanted, v2, asReplica, status(stopped("")), lists(running)),
+			outcome{halted, OpDelete, im, ReasonCalling}},
+		{"an instance that was deleted on request is created while it is being started",
+			world(wanted, begun, absent, func(w *World) { w.Here.Ended = true }), outcome{starting, OpCreate, im, ReasonCalling}},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, outcomeOf(Decide(c.world))) })
+	}
+}
+
+func TestAnInstanceManagerStartsInstancesAsSoonAsItRunsAndItsListIsComplete(t *testing.T) {
+	start := func(changes ...change) Verdict { return Decide(world(append([]change{wanted}, changes...)...)) }
+	broken := func(w *World) { w.Here.CannotStart = "ImagePullBackOff" }
+	halt := func(w *World) { w.Here.Running = false }
+	require.Equal(t, OpCreate, start(broken).Call.Op, "it runs: what its pod reported before does not count")
+	require.Equal(t, ReasonUnknown, start(halt).Reason, "its pod may still start")
+	require.Contains(t, start(halt, broken).Message, "Instance manager im-1 of node node-1 does not run: ImagePullBackOff")
+	young := func(w *World) { w.Here.Since = now.Add(-time.Second) }
+	require.Equal(t, OpCreate, start(young).Call.Op, "only a v2 server recovers instances")
+	v := start(v2, young)
+	require.Equal(t, ReasonRediscovering, v.Reason)
+	require.Equal(t, now.Add(4*time.Second), v.At)
+	require.Equal(t, OpCreate, start(v2, func(w *World) { w.Here.Since = now.Add(-5 * time.Second) }).Call.Op)
+}
+
+func TestDataIsMissedOnlyOfAV2ReplicaWhoseDiskIsLoaded(t *testing.T) {
+	full := func(w *World) { w.Object.Replica.HasData = true }
+	require.Equal(t, OpCreate, Decide(world(wanted, asReplica, full)).Call.Op, "a v1 process finds its data, or fails")
+	require.Equal(t, ReasonDataMissing, Decide(world(wanted, v2, asReplica, full)).Reason)
+	v := Decide(world(wanted, v2, asReplica, full, notLoaded, func(w *World) { w.DiskName = "" }))
+	require.Equal(t, ReasonIncomplete, v.Reason, "what a disk holds that is not loaded is not known")
+}
+
+func TestAPeerIsLiveUnlessItIsKnownToBeStopped(t *testing.T) {
+	second := func(w *World) { w.Object.Active = false }
+	migrating := func(w *World) { w.Peers.Migrating = true }
+	with := func(p Peer, read bool) change { return func(w *World) { w.Peers.Read, w.Peers.Same = read, []Peer{p} } }
+	runs := Peer{Name: "vol-e-1", State: running}
+	v := Decide(world(wanted, with(runs, true)))
+	require.Equal(t, ReasonOtherLive, v.Reason)
+	require.Contains(t, v.Message, "vol-e-1 of the same volume is running;")
+	require.Equal(t, OpCreate, Decide(world(wanted, with(runs, false))).Call.Op, "it is decided again once the peers are read")
+	v = Decide(world(wanted, asFrontend, second, migrating, with(runs, true)))
+	require.Equal(t, OpCreate, v.Call.Op, "a frontend of a migration has no replicas of its own")
+	left := func(w *World) { w.Peers.Read, w.Peers.Leftovers = true, []string{"vol-e-7 on im-2"} }
+	require.Equal(t, OpCreate, Decide(world(wanted, second, migrating, left)).Call.Op, "the volume may have two engines")
+	require.Contains(t, Decide(world(wanted, left)).Message, "vol-e-7 on im-2 of the same volume still runs")
+}
+
+func TestAnInstanceMayExistWhereAnyPartOfTheStatusReportsIt(t *testing.T) {
+	for _, c := range []struct {
+		status Status
+		want   bool
+	}{{Status{}, false}, {Status{State: halted}, false}, {Status{State: halted, NodeDown: v1beta2.ReasonNodeDown}, false},
+		{Status{State: halted, Starting: true}, true}, {Status{State: halted, Started: true}, true},
+		{Status{State: halted, InstanceManager: im}, true}, {Status{State: unknown}, true}, {Status{State: stopping}, true}} {
+		require.Equal(t, c.want, c.status.Begun(), c.status)
+	}
+}
+
+func TestOnlyTheFirstPreparingBeginsASwitchOver(t *testing.T) {
+	for _, op := range []Op{OpNone, OpCreate, OpDelete, OpSwitchOver, OpSuspend, OpResume, OpRevert} {
+		for _, phase := range []string{"", phasePreparing, phaseSwitching, phasePromoting, phaseReverting} {
+			require.Equal(t, op == OpSwitchOver && phase == phasePreparing, Call{Op: op, Phase: phase}.BeginsSwitchOver(), "%s %s", op, phase)
+		}
+	}
+	require.True(t, Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget))).Call.BeginsSwitchOver())
 }

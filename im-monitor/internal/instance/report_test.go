@@ -53,3 +53,33 @@ func TestTheStatusOfARunningInstanceHasItsAddress(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, Decide(c.world).Status) })
 	}
 }
+
+func TestAStatusKeepsWhatANewListDoesNotReport(t *testing.T) {
+	before := was(running)
+	before.Image, before.SalvageExecuted, before.TargetIP, before.TargetPort, before.Size = "image:v0", true, "10.0.0.8", 20001, 3<<30
+	seen := func(changes ...change) Status {
+		return Decide(world(append([]change{wanted, status(before), lists(running)}, changes...)...)).Status
+	}
+	require.Equal(t, "10.0.0.1", seen(func(w *World) { w.Here.IP = "" }).IP, "an instance manager without an IP moved nothing")
+	require.Equal(t, "10.0.0.2", seen(func(w *World) { w.Here.IP = "10.0.0.2" }).StorageIP)
+	require.Equal(t, "image:v0", seen(func(w *World) { w.Here.Image = "im:v2" }).Image, "a v1 process is not its instance manager's image")
+	require.False(t, seen().SalvageExecuted, "no salvage is requested any more")
+	require.True(t, seen(func(w *World) { w.Object.SalvageRequested = true }).SalvageExecuted)
+	require.Equal(t, "/dev/x", seen(func(w *World) { w.Here.Entry.Endpoint = "/dev/x" }).Endpoint, "what the server reports comes first")
+
+	front := seen(asFrontend, lists(running))
+	require.Equal(t, targetAt("10.0.0.8").Address(), address(front.TargetIP, front.TargetPort), "no record is no other target")
+	require.EqualValues(t, 3<<30, front.Size, "the size of the engine is not known")
+	require.EqualValues(t, 2<<30, seen(asFrontend, lists(running), func(w *World) { w.EngineSize = 2 << 30 }).Size)
+
+	before.Image = ""
+	require.Equal(t, "image:v1", seen().Image, "an image that is not known is that of the spec")
+	before.Image, before.State, before.Starting, before.Started = "image:v0", starting, true, false
+	require.Equal(t, "image:v1", seen().Image, "a new process has the image of the spec")
+}
+
+func TestAFailureIsReportedWithItsCause(t *testing.T) {
+	require.Equal(t, "im-1 lists it as error: exit status 61",
+		Decide(world(wanted, status(was(running)), lists(failed), func(w *World) { w.Here.Entry.Error = "exit status 61" })).Message)
+	require.Equal(t, "im-1 lists it as stopped: it reports no cause.", Decide(world(wanted, status(was(running)), lists(halted))).Message)
+}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // args are the arguments of what is created, as one line.
@@ -69,6 +71,7 @@ func TestAProcessGetsTheFlagsOfItsImagesCLIAPIVersion(t *testing.T) {
 	require.Contains(t, args(t, asReplica, volume(Volume{Encrypted: true}), cli(12)), "--encrypted")
 	require.NotContains(t, args(t, volume(Volume{Encrypted: true}), cli(12)), "--encrypted", "no engine knows it")
 	require.NotContains(t, args(t, cli(12), volume(Volume{})), "unix")
+	require.NotContains(t, args(t, asReplica, cli(12), volume(Volume{})), "--encrypted")
 }
 
 // 16 MiB too few drop every replica. [A3]
@@ -115,6 +118,54 @@ func TestAReplicaStartsOverItsBackingImageOrNotAtAll(t *testing.T) {
 	}
 }
 
+func TestAReplicaNamesTheCopyThatItWaitsForAndNeedsNoOther(t *testing.T) {
+	copied := func(c change) change { return func(w *World) { asReplica(w); backed(w); c(w) } }
+	for _, c := range []struct {
+		name   string
+		engine change
+		copied change
+		text   string
+	}{
+		{"a v1 replica needs no v2 copy", func(*World) {}, copied(func(w *World) { w.BackingImage.FirstCopy = "" }), ""},
+		{"a v2 replica starts over its copy and the first one", v2, copied(func(*World) {}), ""},
+		{"a v2 copy has no UUID of its own", v2, copied(func(w *World) { w.BackingImage.UUID = "" }), ""},
+		{"the first v2 copy is not there", v2, copied(func(w *World) { w.BackingImage.FirstCopy = "" }),
+			"The first v2 copy of BackingImage bi-1 is not there, not ready."},
+		{"neither copy is there", v2, copied(func(w *World) { w.BackingImage.State, w.BackingImage.FirstCopy = "", "" }),
+			"The copy of BackingImage bi-1 on disk disk-uuid is not there, not ready"},
+		{"it is on its way", v2, copied(func(w *World) { w.BackingImage.State = "in-progress" }), "on disk disk-uuid is in-progress, not ready"},
+		{"it has failed", v2, copied(func(w *World) { w.BackingImage.State, w.BackingImage.Message = "failed", "no space." }),
+			"has failed: no space. See kubectl get lhbi bi-1."},
+		{"it has failed without a cause", v2, copied(func(w *World) { w.BackingImage.State = "failed" }), "has failed: it reports no cause."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := Decide(world(wanted, status(stopped("")), c.engine, c.copied))
+			require.Equal(t, c.text == "", v.Call.Op == OpCreate, v.Message)
+			require.Contains(t, v.Message, c.text)
+		})
+	}
+}
+
+func TestACopyIsRequestedWhereTheSpecOfTheImageLacksTheDisk(t *testing.T) {
+	for name, c := range map[string]struct {
+		change change
+		want   bool
+	}{
+		"the spec lacks the disk, also where a copy is there": {func(w *World) { w.BackingImage.Wanted = false }, true},
+		"the spec names the disk":                             {func(*World) {}, false},
+		"the disk is not known": {func(w *World) {
+			w.BackingImage.Wanted, w.Object.Replica.DiskID = false, ""
+		}, false},
+		"the replica has no backing image": {func(w *World) {
+			w.BackingImage.Wanted, w.Object.Replica.BackingImage = false, ""
+		}, false},
+	} {
+		v := Decide(world(wanted, status(stopped("")), asReplica, backed, c.change))
+		require.Equal(t, OpCreate, v.Call.Op, name)
+		require.Equal(t, c.want, v.WantsCopy, name)
+	}
+}
+
 func TestAnUnknownImageStartsNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		image  EngineImage
@@ -149,6 +200,11 @@ func TestTheObstacleOfAStartIsReportedUntilTheInstanceRuns(t *testing.T) {
 	require.Equal(t, exits.Status.Creation, after.Status.Creation, "it was stopped in between")
 	begun.Creation = after.Status.Creation
 	require.Empty(t, Decide(world(wanted, status(begun), lists(running))).Status.Creation)
+	require.Empty(t, Decide(world(wanted, asFrontend, status(begun), lists(v1beta2.InstanceStateSuspended))).Status.Creation)
+	ran := Decide(world(wanted, status(was(running)), absent))
+	require.Equal(t, ReasonMissing, ran.Reason)
+	require.Empty(t, ran.Status.Creation, "it was created, and ran")
+	require.Empty(t, Decide(world(wanted, status(was(failed)), lists(failed))).Status.Creation, "it had failed before")
 }
 
 func TestUblkAndQueuesComeFromTheSettingsWhereTheObjectNamesNone(t *testing.T) {
@@ -161,6 +217,7 @@ func TestUblkAndQueuesComeFromTheSettingsWhereTheObjectNamesNone(t *testing.T) {
 	got := spdk(func(w *World) { w.Object.Frontend = "ublk" })
 	require.Equal(t, []int{128, 1, 0}, []int{got.UblkQueueDepth, got.UblkNumberOfQueue, got.IOQueues})
 	require.Equal(t, 4, spdk().IOQueues, "a block device")
+	require.Zero(t, spdk(func(w *World) { w.Object.DisableFrontend = true }).IOQueues, "no device, no queues")
 	got = spdk(func(w *World) {
 		w.Object.UblkQueueDepth, w.Object.UblkNumberOfQueue, w.Object.Target.IOQueues = 64, 2, 8
 	})

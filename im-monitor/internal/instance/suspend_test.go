@@ -86,6 +86,8 @@ func TestAFrontendThatCannotBeSuspendedStaysWhereItIs(t *testing.T) {
 		require.Equal(t, OpNone, v.Call.Op)
 		require.Empty(t, v.Status.Suspended)
 	}
+	v := Decide(world(recordedAt(oldTarget), asked(request, ""), func(w *World) { w.Object.DisableFrontend = true }))
+	require.Equal(t, ReasonSuspendUnsupported, v.Reason, "a block device that is disabled is none")
 }
 
 // In any state of its switch-over, a frontend that is to be suspended and is not never moves, and one that is not to be is never suspended.

@@ -400,3 +400,176 @@ func TestTwoOpenPathsAreNoRecordAlsoWhereTheServerNamesNoEngine(t *testing.T) {
 	}
 	require.Equal(t, TargetSpec{IP: oldTarget, Port: 20001}, record(&Entry{Paths: []v1beta2.NvmeTCPPath{unnamed}}))
 }
+
+func TestASwitchOverIsReportedWhereItWaitsForWhatAPersonMayCheck(t *testing.T) {
+	both := serving(oldTarget, newTarget)
+	for reason, w := range map[string]World{
+		ReasonTargetUnknown:         world(recordedAt(oldTarget), serving(oldTarget), at(phaseSwitching, true)),
+		ReasonSwitchoverUnsupported: world(recordedAt(oldTarget), both, func(w *World) { w.Object.Frontend = "ublk" }),
+	} {
+		v := Decide(w)
+		require.Equal(t, Problem{reason, v.Message}, v.Status.Switching)
+	}
+	for _, w := range []World{world(recordedAt(oldTarget), serving(oldTarget)), world(recordedAt(oldTarget), both, declined),
+		world(recordedAt(newTarget), both)} {
+		w.Status.Switching = Problem{ReasonTargetUnknown, "before"}
+		require.Zero(t, Decide(w).Status.Switching, "it ends by itself")
+	}
+}
+
+func TestARefusedPhaseIsRetriedWhenThatIsDue(t *testing.T) {
+	both := serving(oldTarget, newTarget)
+	for _, phase := range []change{func(*World) {}, at(phasePreparing, true)} {
+		v := Decide(world(recordedAt(oldTarget), both, phase, declined))
+		require.Equal(t, ReasonMoveRefused, v.Reason)
+		require.Equal(t, now.Add(time.Minute), v.At)
+	}
+	require.Zero(t, Decide(world(recordedAt(oldTarget), serving(oldTarget), declined)).At, "an engine that serves is a change")
+}
+
+func TestARecordIsTheTargetOnlyAtItsAddressAndUnderItsName(t *testing.T) {
+	both := serving(oldTarget, newTarget)
+	unnamed := func(w *World) {
+		w.Here.Entry.EngineName = ""
+		for i := range w.Here.Entry.Paths {
+			w.Here.Entry.Paths[i].EngineName = ""
+		}
+	}
+	require.Equal(t, ReasonDone, Decide(world(recordedAt(newTarget), both, unnamed)).Reason, "a server that names no engine")
+	require.Equal(t, "preparing "+newTarget, do(Decide(world(recordedAt(oldTarget), both, unnamed))))
+	elsewhere := Decide(world(recordedAt(oldTarget), both, func(w *World) { w.Here.Entry.EngineName = engineAt(newTarget) }))
+	require.Equal(t, "preparing "+newTarget, do(elsewhere), "the engine has another address now")
+	reached := Decide(world(recordedAt(newTarget), serving(newTarget), at(phaseSwitching, true),
+		func(w *World) { w.Object.Target = TargetSpec{} }))
+	require.Equal(t, ReasonDone, reached.Reason)
+	blank := func(w *World) { w.Here.Entry.EngineName, w.Here.Entry.ActivePath, w.Here.Entry.Paths = "", "", nil }
+	v := Decide(world(recordedAt(oldTarget), both, at(phaseSwitching, true), blank))
+	require.Equal(t, outcome{running, OpNone, "", ReasonTargetUnknown}, outcomeOf(v), "which target would be closed is not known")
+}
+
+func TestAPreparedTargetIsKeptOnlyAtTheAddressThatTheSpecNames(t *testing.T) {
+	moved := func(w *World) {
+		w.Object.Target.Port = 20002
+		know(newTarget, func(e *EngineFacts) { e.Address = newTarget + ":20002" })(w)
+	}
+	v := Decide(world(recordedAt(oldTarget), serving(oldTarget, newTarget), at(phasePreparing, true), moved))
+	require.NotEqual(t, "switching "+newTarget, do(v), "another address was prepared")
+	require.Equal(t, OpRevert, v.Call.Op)
+}
+
+func TestAnotherTargetIsPreparedOnlyOnceTheOneBeforeItIsClosedOrGone(t *testing.T) {
+	stuck := func(more ...change) string {
+		base := []change{recordedAt(oldTarget), serving(thirdTarget), at(phaseSwitching, true), wants(thirdTarget)}
+		return do(Decide(world(append(base, more...)...)))
+	}
+	require.Equal(t, "preparing "+thirdTarget, stuck(gone(newTarget)))
+	require.Empty(t, stuck(), "the second one may be used")
+	require.Empty(t, stuck(know(newTarget, func(e *EngineFacts) { e.UID = "" })), "an engine without an object is not proven gone")
+	require.Empty(t, stuck(gone(newTarget), declined), "its server refused; the retry is not due")
+	require.Empty(t, stuck(gone(newTarget), serving(), gone(newTarget)), "the third one does not serve")
+}
+
+func TestASwitchBackIsFinishedBeforeATargetThatDoesNotServeOrWasRefused(t *testing.T) {
+	from := recordedAt(oldTarget)
+	for _, c := range []struct {
+		name   string
+		world  World
+		call   string
+		reason string
+	}{
+		{"the new one does not serve", world(from, serving(oldTarget), at(phaseReverting, false)), goBack, ReasonCalling},
+		{"the new one was refused", world(from, serving(oldTarget, newTarget), at(phaseReverting, false), declined), goBack, ReasonCalling},
+		{"neither the old one nor a third one serves", world(from, serving(), at(phaseReverting, true), wants(thirdTarget)), "",
+			ReasonTargetNotServing},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := Decide(c.world)
+			require.Equal(t, c.call, do(v))
+			require.Equal(t, c.reason, v.Reason)
+		})
+	}
+}
+
+// Only an unanswered phase is waited for after the old target was opened.
+func TestTheOldTargetIsOpenedAtOnceWhereNoPhaseIsUnanswered(t *testing.T) {
+	back := func(accepted, unanswered bool, more ...change) Verdict {
+		base := []change{recordedAt(oldTarget), serving(oldTarget), wants(oldTarget), at(phaseReverting, accepted), func(w *World) {
+			w.Status.Switchover.Unanswered, w.Settings.CallPatience = unanswered, 3*time.Minute
+		}}
+		return Decide(world(append(base, more...)...))
+	}
+	require.Equal(t, ReasonChanging, back(true, true).Reason)
+	require.Equal(t, goBack, do(back(true, false)))
+	require.Equal(t, goBack, do(back(false, true)))
+	require.Equal(t, ReasonTargetNotServing, back(true, true, serving()).Reason, "there is nothing to open")
+}
+
+func TestAPromotingClosesAnOldTargetThatRunsFirstAndIsNotRepeatedBeforeTheNextList(t *testing.T) {
+	promote := func(accepted bool, more ...change) Verdict {
+		return Decide(world(append([]change{recordedAt(oldTarget), serving(oldTarget, newTarget), at(phasePromoting, accepted)}, more...)...))
+	}
+	unsettled := func(w *World) { w.Unsettled = true }
+	require.Equal(t, "promoting "+newTarget, do(promote(false, gone(oldTarget))), "an engine that is gone need not be closed")
+	require.Equal(t, "switching, promoting "+newTarget, do(promote(false, unsettled)), "it was not accepted: the list does not matter")
+	require.Empty(t, do(promote(true, unsettled)))
+}
+
+func TestAPhaseRecordsWhetherTheOldTargetMayBeClosed(t *testing.T) {
+	open := func(w *World) { w.Status.Switchover.OldClosed = false }
+	both := serving(oldTarget, newTarget)
+	for _, c := range []struct {
+		name   string
+		world  World
+		phase  string
+		closed bool
+	}{
+		{"a new preparing", world(recordedAt(oldTarget), both), phasePreparing, false},
+		{"a repeated one", world(recordedAt(oldTarget), both, at(phasePreparing, false)), phasePreparing, false},
+		{"a preparing after it was closed", world(recordedAt(oldTarget), both, at(phasePreparing, false), oldClosed), phasePreparing, true},
+		{"a switching", world(recordedAt(oldTarget), both, at(phasePreparing, true)), phaseSwitching, true},
+		{"a promoting", world(recordedAt(oldTarget), both, at(phaseSwitching, true), open), phasePromoting, true},
+	} {
+		c.world.Status.Switchover.Since = ago
+		v := Decide(c.world)
+		require.Equal(t, c.phase, v.Call.Phase, c.name)
+		require.Equal(t, c.closed, v.Call.Ahead.Switchover.OldClosed, c.name)
+		same := c.world.Status.Switchover
+		repeated := same.Phase == c.phase && !same.Accepted
+		require.Equal(t, repeated, v.Call.Ahead.Switchover.Since == ago, "%s: only a repetition keeps its time", c.name)
+	}
+	renewed := world(recordedAt(oldTarget), both, at(phasePreparing, false), know(newTarget, func(e *EngineFacts) { e.UID = "another" }))
+	renewed.Status.Switchover.Since = ago
+	require.NotEqual(t, ago, Decide(renewed).Call.Ahead.Switchover.Since, "another engine's phase is another one")
+}
+
+const ago = "2026-07-31T12:00:00Z"
+
+func TestASwitchBackRecordsWhichPhaseMayStillBeExecutedAndWhetherItsTargetMustAnswer(t *testing.T) {
+	back := func(phase string, accepted bool, more ...change) Call {
+		base := []change{recordedAt(oldTarget), serving(oldTarget, newTarget), at(phase, accepted), oldClosed, declined}
+		c := Decide(world(append(base, more...)...)).Call
+		require.Equal(t, OpRevert, c.Op, phase)
+		return c
+	}
+	for _, c := range []struct {
+		phase      string
+		accepted   bool
+		more       change
+		unanswered bool
+	}{
+		{phaseSwitching, false, func(*World) {}, true},
+		{phaseSwitching, true, func(*World) {}, false},
+		{phasePromoting, false, func(*World) {}, true},
+		{phasePromoting, true, func(*World) {}, false},
+		{phasePreparing, false, wants(thirdTarget), false},
+		{phaseReverting, false, func(*World) {}, false},
+		{phaseReverting, false, func(w *World) { w.Status.Switchover.Unanswered = true }, true},
+	} {
+		require.Equal(t, c.unanswered, back(c.phase, c.accepted, c.more).Ahead.Switchover.Unanswered, "%s %t", c.phase, c.accepted)
+	}
+	require.False(t, back(phaseSwitching, true).Revert.Harmless, "it runs, and must be closed")
+	require.True(t, back(phaseSwitching, true, gone(newTarget)).Revert.Harmless, "it is gone")
+	lost := know(newTarget, func(e *EngineFacts) { e.NodeOut, e.Address = true, "" })
+	cut := func(w *World) { suspendedNow(w); w.Now, w.Settings.PathLoss = now.Add(time.Hour), time.Minute }
+	require.True(t, back(phaseSwitching, true, lost, cut).Revert.Harmless, "no path leads to it")
+}

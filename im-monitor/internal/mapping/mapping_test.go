@@ -1,10 +1,12 @@
 package mapping_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
 
 	"drover.dev/drover/im-monitor/internal/mapping"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -63,4 +65,50 @@ func TestPlacesAreInTheOrderOfTheirNames(t *testing.T) {
 	places := []mapping.Place{{InstanceManager: "b"}, {InstanceManager: "c"}, {InstanceManager: "a"}}
 	mapping.Order(places)
 	require.Equal(t, []mapping.Place{{InstanceManager: "a"}, {InstanceManager: "b"}, {InstanceManager: "c"}}, places)
+}
+
+func TestAnEngineObjectGivesTheAddressInUseBeforeTheWantedOnes(t *testing.T) {
+	e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{ReplicaAddressMap: map[string]string{replica: "wanted"}}}
+	address := func() string { return mapping.EngineOf(e).Replicas[replica] }
+	require.Equal(t, "wanted", address())
+	e.Spec.UpgradedReplicaAddressMap = map[string]string{replica: "upgraded"}
+	require.Equal(t, "upgraded", address(), "an upgrade replaces the address")
+	e.Status.CurrentReplicaAddressMap = map[string]string{replica: "current"}
+	require.Equal(t, "current", address(), "the engine that runs is the one that writes")
+}
+
+func TestOnlyAStoppedEngineThatMustBeStoppedMapsNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		states := rapid.SampledFrom([]string{"", v1beta2.InstanceStateStopped, v1beta2.InstanceStateStarting, v1beta2.InstanceStateRunning,
+			v1beta2.InstanceStateStopping, v1beta2.InstanceStateError, v1beta2.InstanceStateUnknown})
+		e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{DesireState: states.Draw(t, "wanted"),
+			ReplicaAddressMap: map[string]string{replica: "1"}}}
+		e.Status.CurrentState = states.Draw(t, "current")
+		atRest := e.Status.CurrentState == v1beta2.InstanceStateStopped && e.Spec.DesireState != v1beta2.InstanceStateRunning
+		require.Equal(t, atRest, len(mapping.Uses(replica, []mapping.Engine{mapping.EngineOf(e)}, nil)) == 0)
+	})
+}
+
+func TestUnaskedNamesUpToFiveNodesAndCountsTheOthers(t *testing.T) {
+	var places []mapping.Place
+	for _, node := range []string{"a", "b", "c", "d", "e"} {
+		places = append(places, mapping.Place{Node: node, Needed: true})
+	}
+	require.Equal(t, "An engine that maps replica vol-r-1 may run on a, b, c, d, e, whose instance manager does not answer.",
+		mapping.Unasked(replica, places))
+	require.Contains(t, mapping.Unasked(replica, append(places, mapping.Place{Node: "f", Needed: true})), "a, b, c, d, e and 1 more nodes")
+}
+
+func TestUnaskedReportsASilentPlaceInWhateverOrderPlacesAreListed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		places := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) mapping.Place {
+			return mapping.Place{Node: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "node"), Down: rapid.Bool().Draw(t, "down"),
+				Needed: rapid.Bool().Draw(t, "needed"), Known: rapid.Bool().Draw(t, "known"),
+				MappedBy: rapid.SampledFrom([]string{"", "vol-e-0"}).Draw(t, "mapped by")}
+		}), 0, 6).Draw(t, "places")
+		why := mapping.Unasked(replica, places)
+		silent := slices.ContainsFunc(places, func(p mapping.Place) bool { return p.Needed && !p.Known && !p.Down && p.MappedBy == "" })
+		require.Equal(t, silent, why != "")
+		require.Equal(t, why, mapping.Unasked(replica, rapid.Permutation(places).Draw(t, "another order")))
+	})
 }

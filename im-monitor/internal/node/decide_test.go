@@ -1,12 +1,14 @@
 package node
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
 
 	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -54,6 +56,9 @@ func TestCreation(t *testing.T) {
 			w.Settings.Tolerations = []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpEqual, Value: value}}
 		}
 	}
+	tolerations := func(list ...corev1.Toleration) func(*World) {
+		return func(w *World) { w.Settings.Tolerations = list }
+	}
 	cases := []struct {
 		name  string
 		world World
@@ -72,6 +77,24 @@ func TestCreation(t *testing.T) {
 		}), true},
 		{"a node that the selector leaves out gets none",
 			world(missing, func(w *World) { w.Settings.NodeSelector = map[string]string{"disk": "ssd"} }), false},
+		{"a label of another value leaves it out, too", world(missing, func(w *World) {
+			w.Settings.NodeSelector = map[string]string{"disk": "ssd"}
+			w.Kubernetes.Labels["disk"] = "hdd"
+		}), false},
+		{"an empty value is not a missing label", world(missing, func(w *World) {
+			w.Settings.NodeSelector = map[string]string{"disk": ""}
+		}), false},
+		{"a toleration of another effect lets nothing in", world(missing, tainted(corev1.TaintEffectNoSchedule),
+			tolerations(corev1.Toleration{Key: "dedicated", Value: "gpu", Effect: corev1.TaintEffectNoExecute})), false},
+		{"one of that effect does", world(missing, tainted(corev1.TaintEffectNoSchedule),
+			tolerations(corev1.Toleration{Key: "dedicated", Value: "gpu", Effect: corev1.TaintEffectNoSchedule})), true},
+		{"so does one of every value", world(missing, tainted(corev1.TaintEffectNoSchedule),
+			tolerations(corev1.Toleration{Key: "dedicated", Operator: corev1.TolerationOpExists})), true},
+		{"but none of another key", world(missing, tainted(corev1.TaintEffectNoSchedule),
+			tolerations(corev1.Toleration{Key: "owner", Operator: corev1.TolerationOpExists})), false},
+		{"each taint has to be tolerated", world(missing, tainted(corev1.TaintEffectNoSchedule), tolerating("gpu"), func(w *World) {
+			w.Kubernetes.Taints = append(w.Kubernetes.Taints, corev1.Taint{Key: "owner", Effect: corev1.TaintEffectNoExecute})
+		}), false},
 		{"one that it chooses does", world(missing, func(w *World) {
 			w.Settings.NodeSelector = map[string]string{"disk": "ssd"}
 			w.Kubernetes.Labels["disk"] = "ssd"
@@ -217,4 +240,168 @@ func TestANodeSumsUpItsDisks(t *testing.T) {
 	require.Nil(t, Decide(w).Status, "a few bytes are no news")
 	w.Node.Status.DiskStatus["a"] = status(v1beta2.ConditionTrue, 19*gib, 100*gib)
 	require.Equal(t, "119Gi/500Gi", Decide(w).Status.Storage)
+}
+
+// sentence is one condition of a verdict, as people read it.
+func sentence(v Verdict, kind string) string {
+	c := conditions.Get(v.Status.Conditions, kind)
+	return fmt.Sprintf("%s %s: %s", c.Status, c.Reason, c.Message)
+}
+
+func TestAConditionNamesTheNodeAndWhatHoldsItUp(t *testing.T) {
+	two := func(state string, answers v1beta2.ConditionStatus) func(*World) {
+		return managers(Manager{Name: "im-2", State: state, HasPod: true, Answers: answers},
+			Manager{Name: "im-1", State: state, HasPod: true, Answers: answers})
+	}
+	running := v1beta2.InstanceManagerStateRunning
+	for name, c := range map[string]struct {
+		world      World
+		kind, want string
+	}{
+		"ready": {world(two(running, v1beta2.ConditionTrue)), v1beta2.NodeReady,
+			"True NodeReady: The Kubernetes node node-1 is ready and 2 of its 2 instance managers answer."},
+		"one is silent": {world(managers(Manager{Name: "im-1", State: running, HasPod: true, Answers: v1beta2.ConditionFalse},
+			Manager{Name: "im-2", State: running, HasPod: true}, Manager{Name: "im-3"})), v1beta2.NodeReady,
+			"True NodeReady: The Kubernetes node node-1 is ready and 1 of its 3 instance managers answer."},
+		"gone": {world(gone), v1beta2.NodeReady,
+			"False KubernetesNodeGone: No Kubernetes node node-1 exists: add it again, or delete this Node."},
+		"kubelet silent": {world(kubeletSilent), v1beta2.NodeReady,
+			"False KubernetesNodeNotReady: The Kubernetes node node-1 is not ready (KubeletStopped: silence)."},
+		"no pod runs": {world(two(v1beta2.InstanceManagerStateStarting, "")), v1beta2.NodeReady, "False ManagerPodDown: " +
+			"No instance-manager pod of node node-1 runs; see the condition PodReady of im-1, im-2."},
+		"all are silent": {world(two(running, v1beta2.ConditionFalse)), v1beta2.NodeReady, "False InstanceManagerUnreachable: " +
+			"The instance managers of node node-1 run but do not answer; see the condition Reachable of im-1, im-2."},
+		"schedulable": {world(), v1beta2.NodeSchedulable, "True Schedulable: Node node-1 is not cordoned."},
+		"cordoned": {world(cordoned), v1beta2.NodeSchedulable, "False KubernetesNodeCordoned: " +
+			"The Kubernetes node node-1 is cordoned: it gets no new replica until it is uncordoned."},
+		"deleted in service": {world(deleting), v1beta2.NodeRemoved, "False KubernetesNodeInService: The Kubernetes node node-1 " +
+			"exists and takes pods: drain and cordon it, or delete it; then this Node goes."},
+		"deleted with instance managers": {world(deleting, gone, two(running, v1beta2.ConditionTrue)), v1beta2.NodeRemoved,
+			"False InstanceManagersRemain: Waiting for instance managers to become empty and go: im-1, im-2. Detach the volumes and " +
+				"remove the replicas that still run there."},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, sentence(Decide(c.world), c.kind)) })
+	}
+}
+
+// written is the world after the status of a verdict was stored.
+func written(w World, v Verdict) World {
+	n := w.Node.DeepCopy()
+	if s := v.Status; s != nil {
+		n.Status.Conditions, n.Status.Region, n.Status.Zone = s.Conditions, s.Region, s.Zone
+		n.Status.DisksReady, n.Status.Storage, n.Status.AutoEvicting = s.DisksReady, s.Storage, s.AutoEvicting
+	}
+	w.Node = n
+	return w
+}
+
+func TestAnEventReportsAChangeOfReadinessAlone(t *testing.T) {
+	evaluated := func(changes ...func(*World)) World {
+		w := world(changes...)
+		return written(w, Decide(w))
+	}
+	seen := func(before World, changes ...func(*World)) (out []string) {
+		for _, change := range changes {
+			change(&before)
+		}
+		for _, e := range Decide(before).Events {
+			out = append(out, fmt.Sprintf("%s %s %s: %s", e.Type, e.Reason, e.Action, e.Note))
+		}
+		return out
+	}
+	require.Equal(t, []string{"Normal NodeReady JudgeNode: The Kubernetes node node-1 is ready and 1 of its 1 instance managers answer."},
+		seen(evaluated(kubeletSilent), func(w *World) { w.Kubernetes.Ready = true }))
+	require.Equal(t, []string{"Warning KubernetesNodeGone JudgeNode: No Kubernetes node node-1 exists: add it again, or delete this Node."},
+		seen(evaluated(kubeletSilent), gone), "it is not ready for another reason")
+	require.Empty(t, seen(evaluated(kubeletSilent), func(w *World) { w.Kubernetes.NotReadyMessage = "KubeletStopped: still" }),
+		"another message is no other reason")
+	require.Empty(t, seen(evaluated(), cordoned), "a cordon is no change of readiness")
+}
+
+func TestANodeReportsWhereKubernetesHasIt(t *testing.T) {
+	v := Decide(world())
+	require.Equal(t, "a", v.Status.Zone)
+	require.Equal(t, "r", v.Status.Region)
+	for _, label := range []string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion} {
+		w := written(world(), v)
+		w.Kubernetes.Labels = map[string]string{corev1.LabelTopologyZone: "a", corev1.LabelTopologyRegion: "r", label: "moved"}
+		require.NotNil(t, Decide(w).Status, "a move of %s alone is written", label)
+	}
+}
+
+func TestANodeWithoutBlockDisksReportsNoSpace(t *testing.T) {
+	ready, storage := Disks(&v1beta2.Node{Spec: v1beta2.NodeSpec{Disks: map[string]v1beta2.DiskSpec{"files": {DiskType: "filesystem"}}}})
+	require.Empty(t, ready)
+	require.Empty(t, storage)
+	ready, storage = Disks(&v1beta2.Node{Spec: v1beta2.NodeSpec{Disks: map[string]v1beta2.DiskSpec{"a": {DiskType: v1beta2.DiskTypeBlock}}}})
+	require.Equal(t, "0/1", ready, "a disk without a status is not ready")
+	require.Equal(t, "0Gi/0Gi", storage)
+}
+
+func TestDisksReadyAloneIsAChangeOfTheStatus(t *testing.T) {
+	w := world(func(w *World) {
+		w.Node.Spec.Disks = map[string]v1beta2.DiskSpec{"a": {DiskType: v1beta2.DiskTypeBlock}}
+	})
+	w = written(w, Decide(w))
+	w.Node.Status.DiskStatus = map[string]v1beta2.DiskStatus{"a": {Conditions: []v1beta2.Condition{{Type: v1beta2.DiskReady,
+		Status: v1beta2.ConditionTrue}}}}
+	require.Equal(t, "1/1", Decide(w).Status.DisksReady, "its space is less than a GiB")
+}
+
+func drawManager(t *rapid.T) Manager {
+	return Manager{Name: rapid.SampledFrom([]string{"im-1", "im-2", "im-3"}).Draw(t, "name"), HasPod: rapid.Bool().Draw(t, "has a pod"),
+		State: rapid.SampledFrom([]string{"", v1beta2.InstanceManagerStateStopped, v1beta2.InstanceManagerStateStarting,
+			v1beta2.InstanceManagerStateRunning, v1beta2.InstanceManagerStateUnknown}).Draw(t, "state"),
+		Answers: rapid.SampledFrom([]v1beta2.ConditionStatus{v1beta2.ConditionTrue, v1beta2.ConditionFalse,
+			v1beta2.ConditionUnknown}).Draw(t, "answers")}
+}
+
+// drawNode is a world with a Longhorn Node that was evaluated in any other world before.
+func drawNode(t *rapid.T) World {
+	draw := func() World {
+		w := world(managers(rapid.SliceOfN(rapid.Custom(drawManager), 0, 3).Draw(t, "managers")...))
+		for _, change := range []func(*World){kubeletSilent, cordoned, gone, deleting} {
+			if w.Kubernetes != nil && rapid.Bool().Draw(t, "changes") {
+				change(&w)
+			}
+		}
+		w.Settings.DrainPolicy = rapid.SampledFrom([]sharedsetting.DrainPolicy{sharedsetting.AlwaysAllow,
+			sharedsetting.BlockForEviction}).Draw(t, "policy")
+		return w
+	}
+	before, w := draw(), draw()
+	w.Node.Status = written(before, Decide(before)).Node.Status
+	return w
+}
+
+func TestANodeIsDownExactlyWhereKubernetesReportsThat(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawNode(t)
+		v := Decide(w)
+		if !v.DropFinalizer {
+			require.Equal(t, w.Kubernetes.Down(), v1beta2.IsNodeDown(written(w, v).Node))
+		}
+	})
+}
+
+func TestDecidingOnTheWrittenStatusWritesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawNode(t)
+		before := w.Node.DeepCopy()
+		after := written(w, Decide(w))
+		require.Equal(t, before, w.Node, "what was read comes from a cache and stays as it is")
+		after.Now = now.Add(time.Hour)
+		v := Decide(after)
+		require.Nil(t, v.Status)
+		require.Empty(t, v.Events)
+	})
+}
+
+func TestTheOrderOfInstanceManagersChangesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawNode(t)
+		first := Decide(w)
+		w.Managers = rapid.Permutation(w.Managers).Draw(t, "another order")
+		require.Equal(t, first, Decide(w))
+	})
 }

@@ -26,6 +26,11 @@ func TestWhatIsReadOfAKubernetesNode(t *testing.T) {
 	require.True(t, FromKubernetes(n).Down())
 	n.Status.Conditions[1].Status = corev1.ConditionTrue
 	require.False(t, FromKubernetes(n).Down())
+	n.Status.Conditions[0], n.Status.Conditions[1] = n.Status.Conditions[1], n.Status.Conditions[0]
+	n.Status.Conditions[1].Status = corev1.ConditionFalse
+	require.False(t, FromKubernetes(n).Down(), "no other condition makes it not ready")
+	n.Spec.Unschedulable = false
+	require.False(t, FromKubernetes(n).Cordoned)
 }
 
 func TestWhatIsReadOfAnInstanceManager(t *testing.T) {
@@ -67,7 +72,12 @@ func TestWhyANodeHasNoPod(t *testing.T) {
 	}{
 		"no image":       {func(w *World) { w.Settings.Image = "" }, "set the Setting " + setting.DefaultInstanceManagerImage},
 		"no data engine": {func(w *World) { w.Settings.V1, w.Settings.V2 = false, false }, "no data engine is enabled on it"},
-		"not yet":        {func(*World) {}, "one is about to be made"},
+		"v1 disabled, v2 kept off by the label": {func(w *World) {
+			w.Settings.V1, w.Settings.V2 = false, true
+			w.Kubernetes.Labels[LabelDisableV2] = "true"
+		}, "see the Settings v1-data-engine, v2-data-engine and system-managed-components-node-selector."},
+		"v2 alone": {func(w *World) { w.Settings.V1, w.Settings.V2 = false, true }, "one is about to be made"},
+		"not yet":  {func(*World) {}, "one is about to be made"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ready := conditions.Get(Decide(world(noManagers, c.change)).Status.Conditions, v1beta2.NodeReady)

@@ -117,3 +117,80 @@ func TestDecisionsComeToRest(t *testing.T) {
 		require.Equal(t, *before, v.Status)
 	})
 }
+
+// edges are the ways of the package comment from one state to another.
+var edges = map[string][]string{
+	"": {undefined, initializing, completed, failed}, undefined: {initializing, completed, failed}, initializing: {over, rolling},
+	over: {detaching, rolling}, detaching: {replacing, rolling}, replacing: {back, rolling}, back: {rebuilding},
+	rebuilding: {completed, failed}, rolling: {failed, back},
+}
+
+// What cannot be undone follows from uncached reads alone; after the instance manager was replaced there is no way back.
+func TestAnUpgradeFollowsTheEdgesOfItsStates(t *testing.T) {
+	needFresh := []string{initializing, over, detaching, replacing, completed}
+	rapid.Check(t, func(t *rapid.T) {
+		s := anyScene(t)
+		from, v := s.u.Status.State, s.decide()
+		to := v.Status.State
+		if v.Confirm || len(v.ConfirmVolumes) > 0 || v.AddFinalizer {
+			require.True(t, s.stale || v.AddFinalizer, "everything was read uncached")
+			return
+		}
+		require.True(t, from == to || slices.Contains(edges[from], to), "from %q to %q", from, to)
+		if s.stale && from != to && from != rebuilding {
+			require.NotContains(t, needFresh, to)
+		}
+		ended := nodeupgrade.Ended(to)
+		require.True(t, from == to || ended == (v.Status.CompletedAt != ""), "it ended at %q", v.Status.CompletedAt)
+		require.Equal(t, to == failed || to == rolling, v.Status.ErrorMessage != "")
+		require.True(t, v.RequeueAt.IsZero() || v.RequeueAt.After(s.now) && from == to && !ended, v.RequeueAt)
+	})
+}
+
+func TestEffectsContradictNeitherThemselvesNorTheNode(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := anyScene(t)
+		v := s.decide()
+		seen := map[string]nodeupgrade.Effect{}
+		for _, e := range v.Effects {
+			about := map[nodeupgrade.Kind]string{nodeupgrade.CloseNode: "cordon", nodeupgrade.OpenNode: "cordon"}[e.Kind]
+			if about == "" {
+				about = string(e.Kind)
+			}
+			require.NotContains(t, seen, about+e.Name, "two effects on one field")
+			seen[about+e.Name] = e
+			switch e.Kind {
+			case nodeupgrade.OpenNode:
+				require.False(t, s.stale)
+				require.True(t, s.Nodes["node-1"].Spec.UpgradeRequested)
+			case nodeupgrade.SetTarget:
+				require.Contains(t, []string{"", s.u.Status.Volumes[e.Volume].TemporaryNodeID}, e.Node, "its node was stored before")
+				require.NotEqual(t, s.Volumes[e.Name].Spec.TargetNodeID, e.Node, "it is there already")
+			case nodeupgrade.TakeSnapshot:
+				require.Equal(t, s.u.Status.Volumes[e.Volume].Snapshot, e.Name, "its name was stored before")
+			}
+		}
+	})
+}
+
+// UPG-1: attach-controller takes out what is listed.
+func TestTheLastHealthyReplicaIsNeverListed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := anyScene(t)
+		if s.Engines["vol-e-0"] != nil && rapid.Bool().Draw(t, "polled") {
+			s.polled()
+		}
+		for name := range s.Replicas {
+			if e := s.Engines["vol-e-0"]; e != nil && rapid.Bool().Draw(t, "dropped") && e.Status.ReplicaModeMap[name] != "" {
+				e.Status.ReplicaModeMap[name] = v1beta2.ReplicaModeERR
+			}
+		}
+		before := s.u.Status.DeepCopy()
+		for name, x := range s.decide().Status.Volumes {
+			if x.Replica != "" && x.Replica != before.Volumes[name].Replica {
+				require.Positive(t, s.Cluster().HealthyBeside(s.Cluster().Volumes[name], "node-1"), name)
+				require.False(t, s.stale, "it is listed on uncached reads alone")
+			}
+		}
+	})
+}
