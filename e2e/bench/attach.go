@@ -13,6 +13,9 @@ import (
 // manyVolumes is how many volumes are attached at once in the group attach.
 var manyVolumes = 1000
 
+// attachPart is one part of the group: latency, cycle or bulk; empty means all.
+var attachPart string
+
 const (
 	// hosts are the nodes that hold the many volumes; the last node holds none.
 	hosts        = 10
@@ -38,8 +41,14 @@ func attach(ctx context.Context, r *report) (err error) {
 	if b.patch, b.patch99, err = floor(ctx, w); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{b.latency, b.cycle, b.bulk, b.silence, b.flap} {
-		if err := part(ctx); err != nil {
+	for _, part := range []struct {
+		name string
+		run  func(context.Context) error
+	}{{"latency", b.latency}, {"cycle", b.cycle}, {"bulk", b.bulk}, {"bulk", b.silence}, {"bulk", b.flap}} {
+		if attachPart != "" && attachPart != part.name {
+			continue
+		}
+		if err := part.run(ctx); err != nil {
 			return err
 		}
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -43,6 +45,10 @@ func (b *attachBench) bulk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	profiles, err := b.profile(ctx)
+	if err != nil {
+		return err
+	}
 	began := time.Now()
 	if err := each(ctx, manyVolumes, func(ctx context.Context, i int) error {
 		return b.ticket(ctx, many(i), fmt.Sprintf("node-%d", i%hosts+1))
@@ -59,6 +65,12 @@ func (b *attachBench) bulk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := profiles(); err != nil {
+		return err
+	}
+	for _, controller := range w.Controllers() {
+		b.logf("    %-20s %6.1f ms of processor time a volume", controller, (after[controller]-before[controller])*1000/float64(manyVolumes))
+	}
 	writes := float64(w.API.Counts().Sum(write))
 	b.add(Result{Name: "attach.bulk_1000.seconds", Value: took.Seconds(), Unit: "s", Runs: 1,
 		Note: fmt.Sprintf("%d volumes, 3 replicas each; %.0f writes, peak %d writes in a second; tickets included", manyVolumes, writes,
@@ -68,6 +80,24 @@ func (b *attachBench) bulk(ctx context.Context) error {
 	b.add(Result{Name: "attach.bulk_1000.cpu_ms_per_volume", Value: (total(after) - total(before)) * 1000 / float64(manyVolumes), Unit: "ms",
 		Runs: 1, Note: "processor time of all five controllers until the last volume is attached"})
 	return b.peaks()
+}
+
+// profile takes half a minute of each controller's processor time, if profiles are wanted; what it returns waits for them.
+func (b *attachBench) profile(ctx context.Context) (wait func() error, err error) {
+	if profileDirectory == "" {
+		return func() error { return nil }, nil
+	}
+	if err := os.MkdirAll(profileDirectory, 0o755); err != nil {
+		return nil, fmt.Errorf("creating the directory of profiles: %w", err)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, controller := range b.world.Controllers() {
+		process := b.world.Process(controller)
+		group.Go(func() error {
+			return process.Profile(ctx, "profile?seconds=30", filepath.Join(profileDirectory, controller+"-bulk.cpu.pb.gz"))
+		})
+	}
+	return group.Wait, nil
 }
 
 // peaks are what the memory limits of the charts rest on.

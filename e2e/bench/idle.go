@@ -25,7 +25,7 @@ const (
 	idleStandby = "-standby"
 )
 
-// profileDirectory is where profiles of the idle controllers go; empty: none are taken.
+// profileDirectory is where profiles of controllers go; empty: none are taken.
 var profileDirectory string
 
 // idle measures what all five controllers cost while nothing happens, each with a standby: writes of leases, processor and memory.
