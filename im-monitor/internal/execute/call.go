@@ -62,9 +62,10 @@ type Call struct {
 	// List reads a whole list that begins now. Gather reads what else the check needs of instance managers.
 	List   bool
 	Gather func(ctx context.Context) error
-	// Check reads uncached and decides. Ahead writes what must be on record before the call. Send is the RPC. Record notes what came of the
-	// try, under the locks; it is not called where the try was interrupted before the call, by an error of the API server or by the end of
-	// the leadership. Where that ended during the call, Record notes what is known of it: nothing can be written then.
+	// Check reads uncached, or what the write of Ahead is bound to the version of, and decides. Ahead writes what must be on record before
+	// the call. Send is the RPC. Record notes what came of the try, under the locks; it is not called where the try was interrupted before
+	// the call, by an error of the API server or by the end of the leadership. Where that ended during the call, Record notes what is known
+	// of it: nothing can be written then.
 	Check  func(ctx context.Context, at Reading) (Checked, error)
 	Ahead  func(ctx context.Context) (Stop, error)
 	Send   func(ctx context.Context, client imclient.Client) error

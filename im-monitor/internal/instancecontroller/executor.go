@@ -75,7 +75,7 @@ type try struct {
 	wait time.Duration
 }
 
-// serve decides again on the object uncached and calls; then the reporter reads the result. It reports when to come back.
+// serve decides again and calls; then the reporter reads the result. It reports when to come back.
 func (r *executor) serve(ctx context.Context, key Key, volume string, first instance.Call) (time.Duration, error) {
 	t := &try{executor: r, key: key, first: first}
 	out, err := r.guard.Do(ctx, execute.Call{
@@ -85,7 +85,7 @@ func (r *executor) serve(ctx context.Context, key Key, volume string, first inst
 	return max(t.wait, out.Wait), err
 }
 
-// check decides on the object uncached. It allows nothing but what the locks are for.
+// check decides again, under the locks. It allows nothing but what they are for.
 func (t *try) check(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
 	_, epoch, _ := t.store.Client(t.first.InstanceManager) // before the lists that the decision reads
 	disagreed := execute.Checked{Stop: execute.Stop{Result: execute.Disagreed}}
