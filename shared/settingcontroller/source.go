@@ -5,11 +5,11 @@ package settingcontroller
 
 import (
 	"context"
-	"fmt"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/setting"
 )
 
@@ -43,13 +43,12 @@ func (s *Source[V]) InForce(dataEngine string) V { return s.memory.Values(dataEn
 
 // Refusal reads one Setting; what is returned first is why its value is refused, nil if it is not.
 func (s *Source[V]) Refusal(ctx context.Context, name string) (refused, failed error) {
-	var one v1beta2.Setting
-	err := s.reader.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, &one)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("reading setting %s: %w", name, err)
+	one, err := lookup.Shared(ctx, s.reader, s.namespace, name, &v1beta2.Setting{})
+	if err != nil {
+		return nil, err
 	}
 	var value *string
-	if err == nil {
+	if one != nil {
 		value = &one.Value
 	}
 	_, refused = s.memory.Set(name, value)
