@@ -56,10 +56,11 @@ properties: ## the property tests, with 10,000 random worlds each: a few minutes
 	$(GO) test -count=1 $$(grep -rl pgregory.net/rapid --include='*_test.go' . | xargs -n1 dirname | sort -u | grep -v -e '^./e2e/' -e snapshotcontroller) \
 		-rapid.checks=$(or $(DRAWS),10000)
 
-nightly: ## the end-to-end tests with all times as in a cluster, for hours; PACKAGES=./e2e/disks runs some
+nightly: ## the end-to-end tests with all times as in a cluster, then mixed versions, for hours; PACKAGES=./e2e/disks runs some alone
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
 	DROVER_TIME_FACTOR=1 $(GO) test -count=1 -p 1 -timeout 10h \
 		$(or $(PACKAGES),./e2e/scenarios ./e2e/attach ./e2e/disks ./e2e/snapshot/... ./e2e/upgrade/...)
+	$(if $(PACKAGES),,$(MAKE) skew)
 
 bazel-test: bazel-install ## every test under Bazel; BAZEL=bazel where the Central Registry can be reached
 	$(BAZEL) test //... --curses=no --show_progress_rate_limit=15 $(BAZEL_FLAGS)
@@ -96,7 +97,7 @@ rules-quick: ## the same for the rules of attaching, each with the tests of its 
 skew: controlplane ## controllers and definitions of an earlier commit together with the current ones
 	$(GO) run ./e2e/skew
 
-bench: controlplane ## measure; BENCH=orphan|attach|snapshot|upgrade|quiet|scale|faults|failover|idle|plugin runs one group
+bench: controlplane ## measure; BENCH=orphan|attach|snapshot|upgrade|quiet|scale|faults|failover|idle|plugin|crowd runs one group
 	$(GO) run ./e2e/bench $(if $(BENCH),--group $(BENCH)) --record docs/performance.json --page docs/performance.md $(BENCH_FLAGS)
 
 bench-check: controlplane ## measure, and fail where a figure is more than 20 % worse than those in docs/performance.md

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -73,8 +74,9 @@ func (b *attachBench) bulk(ctx context.Context) error {
 	}
 	writes := float64(w.API.Counts().Sum(write))
 	b.add(Result{Name: "attach.bulk_1000.seconds", Value: took.Seconds(), Unit: "s", Runs: 1,
-		Note: fmt.Sprintf("%d volumes, 3 replicas each; %.0f writes, peak %d writes in a second; tickets included", manyVolumes, writes,
-			highest)})
+		Note: fmt.Sprintf("%d volumes, 3 replicas each; %.0f writes, peak %d in a second, tickets included; beside them %d events and %d "+
+			"uncached reads", manyVolumes, writes, highest, w.API.Counts().Sum(ofKind(record.KindEvent)),
+			w.API.Counts().Sum(ofKind(record.KindRead)))})
 	b.add(Result{Name: "attach.bulk_1000.ratio", Value: took.Seconds() / (writes / rate), Unit: "ratio", Goal: "<= 1.2", Runs: 1,
 		Note: fmt.Sprintf("time : writes / API rate; the API server alone takes %.0f status patches a second from 16 writers", rate)})
 	b.add(Result{Name: "attach.bulk_1000.cpu_ms_per_volume", Value: (total(after) - total(before)) * 1000 / float64(manyVolumes), Unit: "ms",

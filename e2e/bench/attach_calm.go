@@ -37,10 +37,14 @@ func (b *attachBench) silence(ctx context.Context) error {
 	return nil
 }
 
-// flap lets a node without any volume go down and return, and counts the reconciles that follow.
+// flap lets the last node, which has no volume, go down and return.
 func (b *attachBench) flap(ctx context.Context) error {
+	return b.foreign(ctx, "attach.node_flap.foreign_reconciles", fmt.Sprintf("node-%d", hosts+1))
+}
+
+// foreign lets a node without any volume go down and return, and counts the reconciles that follow.
+func (b *attachBench) foreign(ctx context.Context, name, previous string) error {
 	w := b.world
-	previous := fmt.Sprintf("node-%d", hosts+1)
 	before, err := b.reconciles(ctx)
 	if err != nil {
 		return err
@@ -70,7 +74,7 @@ func (b *attachBench) flap(ctx context.Context) error {
 			b.logf("    %.0f  %s", count-before[controller], controller)
 		}
 	}
-	b.add(Result{Name: "attach.node_flap.foreign_reconciles", Value: total(after) - total(before), Unit: "count", Goal: "0", Runs: 1,
+	b.add(Result{Name: name, Value: total(after) - total(before), Unit: "count", Goal: "0", Runs: 1,
 		Note: fmt.Sprintf("reconciles of attach-controller while a node without volumes went down and came back; %d writes of volumes' "+
 			"objects", w.API.Counts().Sum(volumeWrites)-writes)})
 	return nil

@@ -28,7 +28,8 @@ type group struct {
 
 func groups() []group {
 	return []group{{"orphan", orphan}, {"attach", attach}, {"snapshot", snapshots}, {"upgrade", upgrade}, {"quiet", quiet},
-		{"scale", scale}, {"faults", faults}, {"failover", failover}, {"idle", idle}, {"plugin", plugin}}
+		{"scale", scale}, {"faults", faults}, {"failover", failover}, {"idle", idle}, {"plugin", plugin},
+		{"crowd", crowdOfVolumes}}
 }
 
 func groupNames() string {
@@ -49,6 +50,9 @@ func main() {
 	flag.IntVar(&manyNodes, "nodes", manyNodes, "nodes of the large cluster of the groups quiet and scale")
 	flag.IntVar(&manyInstances, "instances", manyInstances, "instances of the large cluster")
 	flag.IntVar(&manyVolumes, "volumes", manyVolumes, "volumes of the group attach that are attached at once")
+	flag.IntVar(&crowdVolumes, "crowd-volumes", crowdVolumes, "volumes of the group crowd, with three replicas each")
+	flag.IntVar(&crowdNodes, "crowd-nodes", crowdNodes, "nodes of the group crowd")
+	flag.DurationVar(&crowdQuiet, "crowd-quiet", crowdQuiet, "how long the group crowd measures while nothing happens")
 	flag.IntVar(&snapshotVolumes, "snapshot-volumes", snapshotVolumes, "volumes of the group snapshot, with 30 snapshots each")
 	flag.IntVar(&manyUpgraded, "upgraded", manyUpgraded,
 		"most volumes of a node whose upgrade is measured in the group upgrade: 10, 100 or 500")
