@@ -24,15 +24,11 @@ func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 			r.executorQueue.Add(next)
 		}
 	}()
-	o, err := lookup.Shared(ctx, r.rt.Client, r.rt.Namespace, key.Name, empty(key.Kind))
+	o, w, v, err := r.evaluate(ctx, r.rt.Client, key)
 	if err != nil || o == nil {
 		return reconcile.Result{}, err
 	}
-	w, err := r.observe(ctx, key, o)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	first := instance.Decide(w).Call
+	first := v.Call
 	if first.Op == instance.OpNone {
 		return reconcile.Result{}, nil
 	}
@@ -136,16 +132,17 @@ func (t *try) ahead(ctx context.Context) (execute.Stop, error) {
 // the object is read from the cache if a write ahead of the call is bound to the version that was read: that write fails where the cache
 // is behind.
 func (r *executor) decide(ctx context.Context, key Key, first instance.Op) (client.Object, instance.Verdict, error) {
-	o, w, err := r.world(ctx, r.rt.Client, key)
-	if err != nil {
+	from := r.rt.Uncached
+	if first == instance.OpCreate {
+		from = r.rt.Client
+	}
+	o, w, v, err := r.evaluate(ctx, from, key)
+	if err == nil && first == instance.OpCreate && !writesAhead(o, w.Status, v.Call) {
+		o, w, v, err = r.evaluate(ctx, r.rt.Uncached, key)
+	}
+	if err != nil || o == nil {
 		return nil, instance.Verdict{}, err
 	}
-	if o == nil || first != instance.OpCreate || !writesAhead(o, w.Status, instance.Decide(w).Call) {
-		if o, w, err = r.world(ctx, r.rt.Uncached, key); err != nil || o == nil {
-			return nil, instance.Verdict{}, err
-		}
-	}
-	v := instance.Decide(w)
 	if v.Call.Op == instance.OpCreate {
 		r.waitlist.set(w.Object.Volume, key, true) // before the read, so that no change after it is missed
 		if err := r.readVolume(ctx, key, &w); err != nil {
@@ -165,14 +162,17 @@ func (r *executor) decide(ctx context.Context, key Key, first instance.Op) (clie
 	return o, v, nil
 }
 
-// world reads the object from there, and what is decided on with it from the cache; nil: there is no such object.
-func (r *executor) world(ctx context.Context, from client.Reader, key Key) (client.Object, instance.World, error) {
+// evaluate decides on the object as it is read from there, and on what the cache has beside it; nil: there is no such object.
+func (r *executor) evaluate(ctx context.Context, from client.Reader, key Key) (client.Object, instance.World, instance.Verdict, error) {
 	o, err := lookup.Shared(ctx, from, r.rt.Namespace, key.Name, empty(key.Kind))
 	if err != nil || o == nil {
-		return nil, instance.World{}, err
+		return nil, instance.World{}, instance.Verdict{}, err
 	}
 	w, err := r.observe(ctx, key, o)
-	return o, w, err
+	if err != nil {
+		return nil, instance.World{}, instance.Verdict{}, err
+	}
+	return o, w, instance.Decide(w), nil
 }
 
 // poll requests a last poll of a running engine: the replicas' modes, which cannot be read after its end.
