@@ -26,10 +26,7 @@ const (
 // attach measures how soon a ticket is served, what a cycle of attaching and detaching costs, and what a thousand attached
 // volumes cost while nothing happens and while a node without a volume goes down and returns.
 func attach(ctx context.Context, r *report) (err error) {
-	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts + 1), Record: true, Attach: true, Snapshots: true, Upgrades: true,
-		Log: r.logf, Flags: measured(),
-		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
-			"--log-level", "warn"}})
+	w, err := worldOfMany(ctx, r, hosts+1)
 	if err != nil {
 		return err
 	}

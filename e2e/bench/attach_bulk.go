@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -17,16 +15,7 @@ import (
 // bulk attaches many volumes at once.
 func (b *attachBench) bulk(ctx context.Context) error {
 	w := b.world
-	b.logf("  ordering %d volumes with 3 replicas", manyVolumes)
-	for i := range hosts {
-		if err := w.Patch(ctx, w.NodeObject(fmt.Sprintf("node-%d", i+1)),
-			map[string]any{"spec": map[string]any{"tags": []string{"host"}}}); err != nil {
-			return err
-		}
-	}
-	if err := each(ctx, manyVolumes, func(ctx context.Context, i int) error {
-		return w.Order(ctx, many(i), v1beta2.DataEngineV1, 3, func(s *v1beta2.VolumeSpec) { s.NodeSelector = []string{"host"} })
-	}); err != nil {
+	if err := b.order(ctx, manyVolumes, hosts); err != nil {
 		return err
 	}
 	if err := w.Quiet(ctx, 5*time.Minute); err != nil {
@@ -52,7 +41,7 @@ func (b *attachBench) bulk(ctx context.Context) error {
 	}
 	began := time.Now()
 	if err := each(ctx, manyVolumes, func(ctx context.Context, i int) error {
-		return b.ticket(ctx, many(i), fmt.Sprintf("node-%d", i%hosts+1))
+		return b.ticket(ctx, many(i), hostOf(i, hosts))
 	}); err != nil {
 		return err
 	}
@@ -89,15 +78,14 @@ func (b *attachBench) profile(ctx context.Context) (wait func() error, err error
 	if profileDirectory == "" {
 		return func() error { return nil }, nil
 	}
-	if err := os.MkdirAll(profileDirectory, 0o755); err != nil {
-		return nil, fmt.Errorf("creating the directory of profiles: %w", err)
-	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, controller := range b.world.Controllers() {
+		file, err := profileFile(controller + "-bulk")
+		if err != nil {
+			return nil, err
+		}
 		process := b.world.Process(controller)
-		group.Go(func() error {
-			return process.Profile(ctx, "profile?seconds=30", filepath.Join(profileDirectory, controller+"-bulk.cpu.pb.gz"))
-		})
+		group.Go(func() error { return process.Profile(ctx, "profile?seconds=30", file+".cpu.pb.gz") })
 	}
 	return group.Wait, nil
 }
@@ -114,6 +102,23 @@ func (b *attachBench) peaks() error {
 	}
 	return nil
 }
+
+// order makes many volumes with three replicas each, on the first nodes alone.
+func (b *attachBench) order(ctx context.Context, volumes, nodes int) error {
+	w := b.world
+	b.logf("  ordering %d volumes with 3 replicas on %d nodes", volumes, nodes)
+	for i := range nodes {
+		if err := w.Patch(ctx, w.NodeObject(hostOf(i, nodes)), map[string]any{"spec": map[string]any{"tags": []string{"host"}}}); err != nil {
+			return err
+		}
+	}
+	return each(ctx, volumes, func(ctx context.Context, i int) error {
+		return w.Order(ctx, many(i), v1beta2.DataEngineV1, 3, func(s *v1beta2.VolumeSpec) { s.NodeSelector = []string{"host"} })
+	})
+}
+
+// hostOf is the node to which a volume of many is attached, as many to each.
+func hostOf(i, nodes int) string { return fmt.Sprintf("node-%d", i%nodes+1) }
 
 func many(i int) string { return fmt.Sprintf("many-%d", i) }
 

@@ -85,7 +85,7 @@ func (b *attachBench) half(ctx context.Context, name string, there func(*v1beta2
 	done := 0
 	for _, request := range w.API.Writes() {
 		if show {
-			b.logf("    %6.1f ms  %d  %v  %.200s", milliseconds(request.Ended.Sub(began)), request.Code, request.Request, request.Body)
+			b.logf("    %s", writeLine(request, began))
 		}
 		if request.Code < http.StatusBadRequest {
 			done++

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"drover.dev/drover/e2e/record"
-	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -21,10 +20,7 @@ var (
 
 // crowdOfVolumes measures what a crowd of volumes costs while nothing happens, and what follows when one of its nodes is lost and returns.
 func crowdOfVolumes(ctx context.Context, r *report) (err error) {
-	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(crowdNodes + 1), Record: true, Attach: true, Snapshots: true,
-		Upgrades: true, Log: r.logf, Flags: measured(),
-		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
-			"--log-level", "warn"}})
+	w, err := worldOfMany(ctx, r, crowdNodes+1)
 	if err != nil {
 		return err
 	}
@@ -46,26 +42,16 @@ func (b *crowdBench) size() string {
 
 // fill makes and attaches the volumes, as many on each node.
 func (b *crowdBench) fill(ctx context.Context) error {
-	w := b.world
-	b.logf("  making %d volumes on %d nodes", crowdVolumes, crowdNodes)
-	for i := range crowdNodes {
-		if err := w.Patch(ctx, w.NodeObject(crowdNode(i)), map[string]any{"spec": map[string]any{"tags": []string{"host"}}}); err != nil {
-			return err
-		}
+	if err := b.order(ctx, crowdVolumes, crowdNodes); err != nil {
+		return err
 	}
 	if err := each(ctx, crowdVolumes, func(ctx context.Context, i int) error {
-		if err := w.Order(ctx, many(i), v1beta2.DataEngineV1, 3,
-			func(s *v1beta2.VolumeSpec) { s.NodeSelector = []string{"host"} }); err != nil {
-			return err
-		}
-		return b.ticket(ctx, many(i), crowdNode(i))
+		return b.ticket(ctx, many(i), hostOf(i, crowdNodes))
 	}); err != nil {
 		return err
 	}
 	return b.healthy(ctx)
 }
-
-func crowdNode(i int) string { return fmt.Sprintf("node-%d", i%crowdNodes+1) }
 
 // healthy waits until every volume is attached and has all its replicas.
 func (b *crowdBench) healthy(ctx context.Context) error {
@@ -123,7 +109,7 @@ func (b *crowdBench) rest(ctx context.Context) error {
 
 // loseNode cuts a node off until all its replicas have failed, and lets it return.
 func (b *crowdBench) loseNode(ctx context.Context) error {
-	w, lost := b.world, crowdNode(0)
+	w, lost := b.world, hostOf(0, crowdNodes)
 	concerned, err := b.concerned(ctx, lost)
 	if err != nil {
 		return err
@@ -189,7 +175,7 @@ func (b *crowdBench) concerned(ctx context.Context, node string) (map[string]boo
 		}
 	}
 	for i := range crowdVolumes {
-		if crowdNode(i) == node {
+		if hostOf(i, crowdNodes) == node {
 			out[many(i)] = true
 		}
 	}

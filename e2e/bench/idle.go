@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -24,9 +22,6 @@ const (
 	idleVolumes = 50
 	idleStandby = "-standby"
 )
-
-// profileDirectory is where profiles of controllers go; empty: none are taken.
-var profileDirectory string
 
 // idle measures what all five controllers cost while nothing happens, each with a standby: writes of leases, processor and memory.
 func idle(ctx context.Context, r *report) (err error) {
@@ -130,15 +125,15 @@ func (b *idleBench) rest(ctx context.Context, volumes int) error {
 	if profileDirectory == "" {
 		return b.world.Pass(ctx, idleFor)
 	}
-	if err := os.MkdirAll(profileDirectory, 0o755); err != nil {
-		return fmt.Errorf("creating the directory of profiles: %w", err)
-	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return b.world.Pass(ctx, idleFor) })
 	for _, controller := range b.world.Controllers() {
 		for _, suffix := range []string{"", idleStandby} {
 			process := b.world.Process(controller + suffix)
-			file := filepath.Join(profileDirectory, fmt.Sprintf("%s-%d-volumes", process.Name, volumes))
+			file, err := profileFile(fmt.Sprintf("%s-%d-volumes", process.Name, volumes))
+			if err != nil {
+				return err
+			}
 			group.Go(func() error {
 				return errors.Join(process.Profile(ctx, fmt.Sprintf("profile?seconds=%.0f", idleFor.Seconds()), file+".cpu.pb.gz"),
 					process.Profile(ctx, "heap?gc=1", file+".heap.pb.gz"), process.Profile(ctx, "goroutine?debug=1", file+".goroutines.txt"))

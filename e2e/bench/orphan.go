@@ -149,7 +149,7 @@ func life(ctx context.Context, r *report, w *world.World, seen *sightings, patch
 		unary = append(unary, float64(w.DataPlane.Counts().Sum(call)))
 		if run == 0 {
 			for _, request := range w.API.Writes() {
-				r.logf("    %6.1f ms  %d  %v  %.240s", milliseconds(request.Ended.Sub(began)), request.Code, request.Request, request.Body)
+				r.logf("    %s", writeLine(request, began))
 			}
 			for _, line := range append(w.API.Counts().Lines(write), w.DataPlane.Counts().Lines(call)...) {
 				r.logf("    %s", line)

@@ -1,8 +1,36 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
 	"drover.dev/drover/e2e/world"
 )
+
+// profileDirectory is where profiles of controllers go; empty: none are taken.
+var profileDirectory string
+
+// profileFile is the path, without an ending, for profiles of that name. It makes the directory.
+func profileFile(name string) (string, error) {
+	if err := os.MkdirAll(profileDirectory, 0o755); err != nil {
+		return "", fmt.Errorf("creating the directory of profiles: %w", err)
+	}
+	return filepath.Join(profileDirectory, name), nil
+}
+
+// worldOfMany has so many nodes and all five controllers, for many volumes.
+func worldOfMany(ctx context.Context, r *report, nodes int) (*world.World, error) {
+	return world.Start(ctx, world.Options{RealTimes: true, Nodes: names(nodes), Record: true, Attach: true, Snapshots: true, Upgrades: true,
+		Log: r.logf, Flags: measured(), SimulatorArgs: instant()})
+}
+
+// instant are the simulator's arguments with which its instances start and end at once, and its streams carry changes only.
+func instant() []string {
+	return []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
+		"--log-level", "warn"}
+}
 
 // measured are the flags of measured controllers: they log, and poll, as in production. A World's shorter intervals would poll engines ten
 // times as often.

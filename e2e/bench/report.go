@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"drover.dev/drover/e2e/record"
 )
 
 // Result is one line of bench.json.
@@ -99,6 +101,11 @@ func spread(values []float64) [2]float64 {
 		return [2]float64{}
 	}
 	return [2]float64{slices.Min(values), slices.Max(values)}
+}
+
+// writeLine is a write as a log shows it: when it ended, its answer, writer, request, and the start of its body.
+func writeLine(w record.Write, began time.Time) string {
+	return fmt.Sprintf("%6.1f ms  %d  %s  %v  %.250s", milliseconds(w.Ended.Sub(began)), w.Code, w.User, w.Request, w.Body)
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

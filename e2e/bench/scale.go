@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -66,10 +64,10 @@ func profiled(ctx context.Context, process *world.Process, run int) error {
 	if profileDirectory == "" {
 		return nil
 	}
-	if err := os.MkdirAll(profileDirectory, 0o755); err != nil {
-		return fmt.Errorf("creating the directory of profiles: %w", err)
+	file, err := profileFile(fmt.Sprintf("%s-run-%d", process.Name, run))
+	if err != nil {
+		return err
 	}
-	file := filepath.Join(profileDirectory, fmt.Sprintf("%s-run-%d", process.Name, run))
 	return errors.Join(process.Profile(ctx, "allocs", file+".allocs.pb.gz"), process.Profile(ctx, "heap?gc=1", file+".heap.pb.gz"))
 }
 

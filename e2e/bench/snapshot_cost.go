@@ -122,8 +122,7 @@ func (b *snapshotBench) act(ctx context.Context, what string, show bool, do func
 	}
 	for _, request := range w.API.Writes() {
 		if show {
-			b.logf("    %s: %6.1f ms  %d  %s  %v  %.250s", what, milliseconds(request.Ended.Sub(began)), request.Code, request.User,
-				request.Request, request.Body)
+			b.logf("    %s: %s", what, writeLine(request, began))
 		}
 		if request.Code >= http.StatusBadRequest {
 			continue

@@ -25,9 +25,8 @@ func living(ctx context.Context, r *report) (err error) {
 		flags[controller] = []string{"--log-level=warn", "--log-format=json"}
 	}
 	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: names(hosts), Record: true, Attach: true, Snapshots: true, Log: r.logf,
-		Flags: flags,
-		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
-			"--log-level", "warn"}})
+		Flags:         flags,
+		SimulatorArgs: instant()})
 	if err != nil {
 		return err
 	}

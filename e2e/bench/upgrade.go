@@ -24,8 +24,7 @@ const upgradePatience = 30 * time.Minute
 func upgrade(ctx context.Context, r *report) (err error) {
 	w, err := world.Start(ctx, world.Options{RealTimes: true, Nodes: threeNodes, Record: true, Attach: true, Snapshots: true,
 		Upgrades: true, Log: r.logf, Flags: measured(),
-		SimulatorArgs: []string{"--start-time", "0", "--stop-time", "0", "--linger", "0", "--heartbeat", "0", "--status-period", "0",
-			"--copy-time", "0", "--log-level", "warn"}})
+		SimulatorArgs: append(instant(), "--copy-time", "0")})
 	if err != nil {
 		return err
 	}
