@@ -35,7 +35,11 @@ func (b *attachBench) bulk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	profiles, err := b.profile(ctx)
+	var leaders []*world.Process
+	for _, controller := range w.Controllers() {
+		leaders = append(leaders, w.Process(controller))
+	}
+	profiles, err := processorProfiles(ctx, "bulk", 30*time.Second, leaders...)
 	if err != nil {
 		return err
 	}
@@ -71,23 +75,6 @@ func (b *attachBench) bulk(ctx context.Context) error {
 	b.add(Result{Name: "attach.bulk_1000.cpu_ms_per_volume", Value: (total(after) - total(before)) * 1000 / float64(manyVolumes), Unit: "ms",
 		Runs: 1, Note: "processor time of all five controllers until the last volume is attached"})
 	return b.peaks()
-}
-
-// profile takes half a minute of each controller's processor time, if profiles are wanted; what it returns waits for them.
-func (b *attachBench) profile(ctx context.Context) (wait func() error, err error) {
-	if profileDirectory == "" {
-		return func() error { return nil }, nil
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	for _, controller := range b.world.Controllers() {
-		file, err := profileFile(controller + "-bulk")
-		if err != nil {
-			return nil, err
-		}
-		process := b.world.Process(controller)
-		group.Go(func() error { return process.Profile(ctx, "profile?seconds=30", file+".cpu.pb.gz") })
-	}
-	return group.Wait, nil
 }
 
 // peaks are what the memory limits of the charts rest on.

@@ -63,7 +63,7 @@ func main() {
 	flag.Func("snapshot-part", "part of the group snapshot: stored, living; of living: cost, wave, adopted; empty means all",
 		enumflag.Words(&snapshotPart, "stored", "living", "cost", "wave", "adopted"))
 	flag.DurationVar(&idleFor, "idle-for", idleFor, "how long the group idle measures while nothing happens")
-	flag.StringVar(&profileDirectory, "profiles", "", "directory for profiles of the groups attach, idle and scale; empty takes none")
+	flag.StringVar(&profileDirectory, "profiles", "", "directory for profiles of the groups attach, idle, scale and snapshot; empty takes none")
 	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot counts writes while nothing happens")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"drover.dev/drover/e2e/world"
 )
@@ -18,6 +21,24 @@ func profileFile(name string) (string, error) {
 		return "", fmt.Errorf("creating the directory of profiles: %w", err)
 	}
 	return filepath.Join(profileDirectory, name), nil
+}
+
+// processorProfiles takes profiles of what processes do in so much time, if profiles are wanted; what it returns waits for them.
+func processorProfiles(ctx context.Context, name string, during time.Duration, processes ...*world.Process) (wait func() error, err error) {
+	if profileDirectory == "" {
+		return func() error { return nil }, nil
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, process := range processes {
+		file, err := profileFile(process.Name + "-" + name)
+		if err != nil {
+			return nil, err
+		}
+		group.Go(func() error {
+			return process.Profile(ctx, fmt.Sprintf("profile?seconds=%.0f", during.Seconds()), file+".cpu.pb.gz")
+		})
+	}
+	return group.Wait, nil
 }
 
 // worldOfMany has so many nodes and all five controllers, for many volumes.

@@ -82,6 +82,10 @@ func coldStart(ctx context.Context, r *report, w *world.World, f *figures, run i
 	if err != nil {
 		return nil, err
 	}
+	profiles, err := processorProfiles(ctx, fmt.Sprintf("%d-snapshots", f.snapshots), 10*time.Second, process)
+	if err != nil {
+		return nil, err
+	}
 	// Serving its metrics costs the process some time, too.
 	if err := w.WaitSlowly(ctx, "the evaluation of every snapshot", 100*time.Millisecond, 10*time.Minute,
 		func(ctx context.Context) (string, error) {
@@ -108,7 +112,7 @@ func coldStart(ctx context.Context, r *report, w *world.World, f *figures, run i
 		return nil, err
 	}
 	rss, err := process.RSS()
-	if err != nil {
+	if err := errors.Join(err, profiles()); err != nil {
 		return nil, err
 	}
 	f.seconds, f.spent, f.rss = append(f.seconds, seconds), append(f.spent, cpu), append(f.rss, float64(rss)/1e6)

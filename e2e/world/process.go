@@ -211,13 +211,19 @@ func (p *Process) Processor() (time.Duration, error) {
 	return time.Duration(user+system) * 10 * time.Millisecond, nil
 }
 
-// Profile writes what the process answers at /debug/pprof/<what> into a file.
+// Profile writes what the process answers at /debug/pprof/<what> into a file. One that has just started is asked until it serves.
 func (p *Process) Profile(ctx context.Context, what, file string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.profile+"/debug/pprof/"+what, nil)
 	if err != nil {
 		return fmt.Errorf("asking %s for a profile: %w", p.Name, err)
 	}
-	response, err := http.DefaultClient.Do(request)
+	var response *http.Response
+	for {
+		if response, err = http.DefaultClient.Do(request); !errors.Is(err, syscall.ECONNREFUSED) || p.Died() != nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
 	if err != nil {
 		return fmt.Errorf("asking %s for a profile: %w", p.Name, err)
 	}

@@ -23,7 +23,7 @@ const (
 
 	// Poll is the pause between two checks of a test that waits without a watch. Each asks the API server, and many tests wait side by
 	// side.
-	Poll = 50 * time.Millisecond
+	Poll = 150 * time.Millisecond
 )
 
 // WaitFor waits until the object that has this namespace and name is as wanted, and returns it. What is wanted is

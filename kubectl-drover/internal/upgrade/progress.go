@@ -202,7 +202,7 @@ func (p Progress) lines() []line {
 }
 
 func (p Progress) headline() string {
-	text := fmt.Sprintf("%s: %s", p.Name, p.State)
+	text := fmt.Sprintf("%s: %s", p.Name, inWords(p.State))
 	if p.Progress != "" {
 		text += ", " + p.Progress + " nodes"
 	}
@@ -229,7 +229,7 @@ func (p Progress) style() terminal.Style {
 }
 
 func (n NodeProgress) lines() []line {
-	text := "node " + n.Node + ": " + n.State
+	text := "node " + n.Node + ": " + inWords(n.State)
 	if n.Progress != "" {
 		text += " " + n.Progress
 	}
@@ -247,6 +247,14 @@ func (n NodeProgress) lines() []line {
 		out = append(out, line{subject: n.Node + " " + v.Volume, text: v.text(), depth: 2})
 	}
 	return out
+}
+
+// inWords is a state as it is shown; of all states only the first one is no word for a reader.
+func inWords(state string) string {
+	if state == v1beta2.UpgradeStateUndefined {
+		return "not begun"
+	}
+	return state
 }
 
 func nodeStyle(state string) terminal.Style {

@@ -213,7 +213,15 @@ func TestANodeIsWrittenDownBeforeItsUpgradeIsMade(t *testing.T) {
 	require.Equal(t, "node-1", v.Status.UpgradingNode)
 	require.Empty(t, v.Create)
 	m.Status = v.Status
-	require.Equal(t, "upgrade-node-1", plan.Decide(world(m, nil)).CreateName)
+	v = plan.Decide(world(m, nil))
+	require.Equal(t, "upgrade-node-1", v.CreateName)
+
+	// What is reported then holds until the node's upgrade has a state.
+	begins := v.Status.Conditions
+	require.Contains(t, conditions.Get(begins, v1beta2.UpgradeProgressing).Message, "Node node-1 begins; NodeDataEngineUpgrade upgrade-node-1 states")
+	m.Status = v.Status
+	v = plan.Decide(world(m, func(w *plan.World) { w.Upgrades = append(w.Upgrades, node("node-1", "")) }))
+	require.Equal(t, begins, v.Status.Conditions)
 }
 
 // UPG-2.

@@ -120,7 +120,7 @@ func (p *pass) follow(node string) {
 		p.status.UpgradeNodes[node] = n
 		p.to(v1beta2.UpgradeStateUpgrading)
 		p.verdict.Create, p.verdict.CreateName = node, UpgradeName(p.Manager.Name, node)
-		p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("Node %s begins.", node)))
+		p.move(v1beta2.ReasonUpgradingNode, p.summary(progressOf(node, v1beta2.UpgradeStateUndefined, p.verdict.CreateName)))
 	case p.earlier(u):
 		p.end(u, fmt.Sprintf("Node %s: NodeDataEngineUpgrade %s is of an earlier upgrade; it must end first.", node, u.Name))
 	case n.State == retry:
@@ -143,7 +143,6 @@ func (p *pass) follow(node string) {
 // write it twice.
 func (p *pass) report(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	state := cmp.Or(u.Status.State, v1beta2.UpgradeStateUndefined)
-	message := fmt.Sprintf("Node %s is %s; NodeDataEngineUpgrade %s states what it waits for.", node, state, u.Name)
 	if nothing := state == v1beta2.UpgradeStateUndefined; nothing && p.Manager.Spec.Paused && !p.Manager.Spec.Abort {
 		p.to(v1beta2.UpgradeStatePaused)
 		p.hold(v1beta2.ReasonPaused, p.summary(fmt.Sprintf("Node %s is next; set spec.paused to false.", node)))
@@ -152,7 +151,7 @@ func (p *pass) report(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	if !p.Manager.Spec.Abort {
 		p.to(v1beta2.UpgradeStateUpgrading)
 	}
-	p.move(v1beta2.ReasonUpgradingNode, p.summary(message))
+	p.move(v1beta2.ReasonUpgradingNode, p.summary(progressOf(node, state, u.Name)))
 	if stalled := conditions.Get(u.Status.Conditions, v1beta2.UpgradeStalled); stalled != nil && stalled.Status == v1beta2.ConditionTrue {
 		p.condition(v1beta2.UpgradeStalled, v1beta2.ConditionTrue, v1beta2.ReasonTimedOut,
 			fmt.Sprintf("Node %s: %s", node, stalled.Message))
@@ -243,3 +242,11 @@ func (p *pass) summary(message string) string {
 }
 
 func byName(a, b *v1beta2.NodeDataEngineUpgrade) int { return cmp.Compare(a.Name, b.Name) }
+
+// progressOf is a sentence on the node's upgrade.
+func progressOf(node, state, upgrade string) string {
+	if state == v1beta2.UpgradeStateUndefined {
+		return fmt.Sprintf("Node %s begins; NodeDataEngineUpgrade %s states what it waits for.", node, upgrade)
+	}
+	return fmt.Sprintf("Node %s is %s; NodeDataEngineUpgrade %s states what it waits for.", node, state, upgrade)
+}
