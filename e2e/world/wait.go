@@ -9,7 +9,7 @@ import (
 
 // checkPause is the interval between two checks of a wait, idlePause while nothing is changed through the proxies: tests mostly wait for a
 // time to pass, and each check sends requests to the API server.
-const checkPause, idlePause = 50 * time.Millisecond, 200 * time.Millisecond
+const checkPause, idlePause = 150 * time.Millisecond, 300 * time.Millisecond
 
 // Wait checks until check returns "", or returns an error with the last text after the time is over. The text of check
 // shows why the state is not reached yet.

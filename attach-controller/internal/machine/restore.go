@@ -68,6 +68,7 @@ func (x restore) decide() {
 		from = x.BackupVolume.Name
 	}
 	if x.engine.Spec.RequestedBackupRestore != backup || x.engine.Spec.BackupVolume != from {
+		x.out.Fresh, x.out.FreshVolume = true, true
 		x.patch(StageRun, x.engine, "requestedBackupRestore", backup)
 		x.patch(StageRun, x.engine, "backupVolume", from)
 		return

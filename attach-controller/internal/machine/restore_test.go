@@ -51,6 +51,7 @@ func TestAStandbyVolumeHasTheSizeOfABackupBeforeItIsFilledWithIt(t *testing.T) {
 			require.Equal(t, c.size, size)
 			w := findWrite(v, s.Engines[0])
 			require.Equal(t, c.asked, w != nil && w.Spec["requestedBackupRestore"] == "b-2")
+			require.Equal(t, c.asked, v.Fresh && v.FreshVolume, "an activated volume is not filled because the cache is behind")
 			if c.says != "" {
 				require.Contains(t, conditions.Get(v.Conditions, v1beta2.VolumeAttached).Message, c.says)
 			}

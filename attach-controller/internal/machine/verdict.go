@@ -70,6 +70,9 @@ type Verdict struct {
 	// FreshFrontends requests uncached frontends, too: an engine is about to stop, or to serve, because of the engine that a frontend
 	// leads to. It comes with Fresh. [UPG-3]
 	FreshFrontends bool
+	// FreshVolume requests the uncached Volume, too: it is about to be filled, and the cache may not show yet that this ended and that it is
+	// in use. It comes with Fresh.
+	FreshVolume bool
 	// Writes are in order of their stages.
 	Writes []Write
 	// Status are the keys of Volume.status that change.

@@ -67,9 +67,16 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 	return w, nil
 }
 
-// refresh reads engines and replicas again, uncached, and on request the frontends.
-func (o observer) refresh(ctx context.Context, w *machine.World, frontends bool) (err error) {
-	if frontends {
+// refresh reads what a verdict requests again, uncached: engines and replicas, the frontends, the volume.
+func (o observer) refresh(ctx context.Context, w *machine.World, wants machine.Verdict) (err error) {
+	if wants.FreshVolume {
+		fresh := &v1beta2.Volume{}
+		if err := lookup.Confirm(ctx, o.uncached, w.Volume, fresh); err != nil {
+			return err
+		}
+		w.Volume = fresh
+	}
+	if wants.FreshFrontends {
 		if err := o.refreshFrontends(ctx, w); err != nil {
 			return err
 		}

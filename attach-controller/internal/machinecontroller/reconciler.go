@@ -40,7 +40,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	r.starts.note(world)
 	verdict := machine.Decide(*world)
 	if verdict.Fresh {
-		if err := r.observer.refresh(ctx, world, verdict.FreshFrontends); err != nil {
+		if err := r.observer.refresh(ctx, world, verdict); err != nil {
 			return ctrl.Result{}, err
 		}
 		verdict = machine.Decide(*world)

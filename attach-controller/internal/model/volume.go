@@ -19,7 +19,7 @@ func (w *world) runVolume() {
 	facts := w.machineWorld()
 	verdict := machine.Decide(facts)
 	if verdict.Fresh {
-		w.refresh(&facts)
+		w.refresh(&facts, verdict)
 		verdict = machine.Decide(facts)
 	}
 	for _, one := range w.inAnyOrder(verdict.Writes) {
@@ -51,8 +51,11 @@ func (w *world) machineWorld() machine.World {
 	return out
 }
 
-// refresh reads engines and replicas again, uncached.
-func (w *world) refresh(facts *machine.World) {
+// refresh reads what a verdict requests again, uncached.
+func (w *world) refresh(facts *machine.World, wants machine.Verdict) {
+	if wants.FreshVolume {
+		facts.Volume = w.volume.now
+	}
 	facts.Engines, facts.Replicas = again(w.engines, facts.Engines), again(w.replicas, facts.Replicas)
 }
 
