@@ -112,6 +112,7 @@ func (r *reconciler) patch(ctx context.Context, object client.Object, body map[s
 // resourceVersion: then the next pass writes the status. later: what the volume waits for is not worth a write yet.
 func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict, later bool) (reported bool, err error) {
 	if slices.ContainsFunc(verdict.Writes, func(w machine.Write) bool { return w.Object.GetUID() == v.UID }) {
+		r.written.Record(v)
 		return false, nil
 	}
 	own := machine.Owned(v.Status.Conditions)
@@ -123,7 +124,9 @@ func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict mach
 	if len(fields) == 0 {
 		return false, nil
 	}
-	err = status.MergeStatus(ctx, r.client, v, fields, status.AtVersion())
+	if err = status.MergeStatus(ctx, r.client, v, fields, status.AtVersion()); err == nil {
+		r.written.Record(v)
+	}
 	return err == nil, client.IgnoreNotFound(err)
 }
 

@@ -14,6 +14,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/status"
 )
 
@@ -24,6 +25,7 @@ type reconciler struct {
 	clock    clock.PassiveClock
 	debounce debouncer
 	starts   starts
+	written  kube.Written
 }
 
 // Reconcile does one step of one volume.
@@ -36,6 +38,9 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		r.debounce.forget(request.Name)
 		r.starts.forget(request.Name)
 		return ctrl.Result{}, nil
+	}
+	if r.written.Stale(world.Volume) {
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
 	}
 	r.starts.note(world)
 	verdict := machine.Decide(*world)
