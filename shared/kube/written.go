@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -26,6 +28,7 @@ type Written struct {
 }
 
 type write struct {
+	uid     types.UID
 	version string
 	at      time.Time
 }
@@ -39,7 +42,7 @@ func (w *Written) Record(obj client.Object) {
 	if w.writes == nil {
 		w.writes = map[string]write{}
 	}
-	w.writes[key(obj)] = write{version(obj), now}
+	w.writes[key(obj)] = write{obj.GetUID(), obj.GetResourceVersion(), now}
 }
 
 // Stale reports whether the object, as given, was changed a moment ago and the cache does not show the change yet. Whoever leaves it alone
@@ -50,7 +53,16 @@ func (w *Written) Stale(obj client.Object) bool {
 	now := w.Clock.Now()
 	w.sweep(now)
 	last, ok := w.writes[key(obj)]
-	return ok && last.version == version(obj) && now.Sub(last.at) <= behindFor
+	return ok && last.uid == obj.GetUID() && !newer(obj.GetResourceVersion(), last.version) && now.Sub(last.at) <= behindFor
+}
+
+// newer compares versions, where the API server's are numbers; others are newer if they differ.
+func newer(a, b string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	if err != nil {
+		return a != b
+	}
+	return order > 0
 }
 
 // sweep forgets what is too old to count; the lock is held.
@@ -65,5 +77,3 @@ func (w *Written) sweep(now time.Time) {
 func key(obj client.Object) string {
 	return fmt.Sprintf("%T/%s/%s", obj, obj.GetNamespace(), obj.GetName())
 }
-
-func version(obj client.Object) string { return string(obj.GetUID()) + "/" + obj.GetResourceVersion() }

@@ -23,6 +23,13 @@ func TestWhatWasWrittenIsStaleUntilTheCacheShowsIt(t *testing.T) {
 	written.Record(v)
 	require.True(t, written.Stale(at("v", "1")))
 	require.False(t, written.Stale(at("v", "2")), "the cache shows the change")
+	written.Record(at("v", "10"))
+	require.True(t, written.Stale(at("v", "9")), "it was read uncached, and the cache is further behind")
+	require.False(t, written.Stale(at("v", "11")))
+	other := at("v", "9")
+	other.UID = "2"
+	require.False(t, written.Stale(other), "it was deleted and created again")
+	written.Record(v)
 	require.False(t, written.Stale(at("w", "1")), "another object")
 	require.False(t, written.Stale(&v1beta2.Engine{ObjectMeta: v.ObjectMeta}), "another kind")
 	clock.SetTime(clock.Now().Add(3 * time.Second))
