@@ -114,8 +114,8 @@ func merge(ctx context.Context, c client.Client, obj client.Object, part string,
 	return nil
 }
 
-// DropFinalizer removes one finalizer from the version that was evaluated. An object that is gone, or that does not carry
-// the finalizer, is success; one that changed meanwhile is a conflict.
+// DropFinalizer removes one finalizer from the version that was evaluated. An object that does not carry the finalizer is success; one that
+// is gone is NotFound: somebody dropped it before, perhaps this process. One that changed meanwhile is a conflict.
 func DropFinalizer(ctx context.Context, c client.Client, obj client.Object, finalizer string) error {
 	changed := bare(obj)
 	changed.SetFinalizers(append([]string(nil), obj.GetFinalizers()...))
@@ -123,7 +123,7 @@ func DropFinalizer(ctx context.Context, c client.Client, obj client.Object, fina
 		return nil
 	}
 	err := MergeMetadata(ctx, c, obj, map[string]any{"finalizers": changed.GetFinalizers()})
-	if client.IgnoreNotFound(err) != nil {
+	if err != nil {
 		return fmt.Errorf("dropping finalizer: %w", err)
 	}
 	return nil

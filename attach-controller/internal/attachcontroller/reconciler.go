@@ -71,7 +71,8 @@ func (r *reconciler) keepAttachment(ctx context.Context, of objects) (bool, erro
 // letGo releases a VolumeAttachment that is being deleted; there is nothing to clean up. The volume is evaluated after that, without
 // tickets or with another VolumeAttachment.
 func (r *reconciler) letGo(ctx context.Context, a *v1beta2.VolumeAttachment) (bool, error) {
-	return slices.Contains(a.Finalizers, v1beta2.Finalizer), status.DropFinalizer(ctx, r.client, a, v1beta2.Finalizer)
+	err := status.DropFinalizer(ctx, r.client, a, v1beta2.Finalizer)
+	return slices.Contains(a.Finalizers, v1beta2.Finalizer), client.IgnoreNotFound(err)
 }
 
 // report emits the events, the log entry and the metrics of what was done.

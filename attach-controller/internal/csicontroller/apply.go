@@ -42,7 +42,7 @@ func (r *reconciler) applyStep(ctx context.Context, s *seen, step csi.Step) erro
 		r.note(s.attachment)
 		return nil
 	case csi.StepRelease:
-		if err := status.DropFinalizer(ctx, r.rt.Client, s.attachment, csi.Finalizer); err != nil {
+		if err := client.IgnoreNotFound(status.DropFinalizer(ctx, r.rt.Client, s.attachment, csi.Finalizer)); err != nil {
 			return err
 		}
 		r.note(s.attachment)

@@ -104,7 +104,7 @@ func (r *releaser) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	if !csi.DecidePersistentVolume(csi.FromPersistentVolume(pv), len(list.Items)) || r.written.Stale(pv) {
 		return ctrl.Result{}, nil
 	}
-	if err := status.DropFinalizer(ctx, r.rt.Client, pv, csi.Finalizer); err != nil {
+	if err := client.IgnoreNotFound(status.DropFinalizer(ctx, r.rt.Client, pv, csi.Finalizer)); err != nil {
 		if status.IsConflict(err) {
 			return ctrl.Result{RequeueAfter: conflictPause}, nil
 		}

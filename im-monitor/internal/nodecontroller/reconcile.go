@@ -75,7 +75,7 @@ func (s *reconciler) apply(ctx context.Context, w node.World, v node.Verdict) er
 		s.rt.Log.Info("node created", "node", w.Name)
 		return nil
 	case v.DropFinalizer:
-		if err := status.DropFinalizer(ctx, s.rt.Client, w.Node, v1beta2.Finalizer); err != nil {
+		if err := client.IgnoreNotFound(status.DropFinalizer(ctx, s.rt.Client, w.Node, v1beta2.Finalizer)); err != nil {
 			return err
 		}
 		s.note(w.Node)

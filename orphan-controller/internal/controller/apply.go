@@ -28,5 +28,5 @@ func apply(ctx context.Context, c client.Client, o *v1beta2.Orphan, v orphan.Ver
 	default:
 		err = fmt.Errorf("unknown step %q", v.Step)
 	}
-	return client.IgnoreNotFound(err)
+	return err
 }

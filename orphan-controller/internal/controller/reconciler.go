@@ -38,7 +38,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	forget := r.remember(o, verdict)
 	if err := apply(ctx, r.client, o, verdict); err != nil {
 		forget()
-		return ctrl.Result{}, err
+		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	events.Emit(r.recorder, o, eventsOf(o, verdict)...)
 	r.metrics.record(o, verdict)

@@ -15,7 +15,7 @@ import (
 // owner is the field manager of what this binary writes.
 const owner = "snapshot-controller"
 
-// apply does the one write of a verdict, to the version that was evaluated. What is gone meanwhile is fine.
+// apply does the one write of a verdict, to the version that was evaluated. What is gone meanwhile is NotFound.
 func apply(ctx context.Context, c client.Client, w *backup.World, v backup.Verdict) error {
 	var err error
 	switch v.Step {
@@ -34,7 +34,7 @@ func apply(ctx context.Context, c client.Client, w *backup.World, v backup.Verdi
 	default:
 		err = fmt.Errorf("unknown step %q", v.Step)
 	}
-	return client.IgnoreNotFound(err)
+	return err
 }
 
 // repair puts label and finalizer right in one patch.

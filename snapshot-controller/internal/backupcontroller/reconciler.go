@@ -29,7 +29,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	verdict := backup.Decide(*world)
 	if verdict.Step != backup.StepNone {
 		if err := apply(ctx, r.client, world, verdict); err != nil {
-			return ctrl.Result{}, err
+			return ctrl.Result{}, client.IgnoreNotFound(err) // gone: it was done before, or the event of what is gone brings the rest
 		}
 		events.Emit(r.recorder, world.Backup, eventsOf(world, verdict)...)
 		verdicts.WithLabelValues(string(verdict.Step), verdict.Reason).Inc()

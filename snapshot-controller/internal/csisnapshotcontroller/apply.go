@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/status"
@@ -31,7 +32,7 @@ func (r *reconciler) apply(ctx context.Context, s *seen, v csisnapshot.Verdict) 
 	case csisnapshot.StepDeleteBackup:
 		return status.Delete(ctx, r.rt.Client, s.world.Backup)
 	case csisnapshot.StepRelease:
-		return status.DropFinalizer(ctx, r.rt.Client, s.content, csisnapshot.Finalizer)
+		return client.IgnoreNotFound(status.DropFinalizer(ctx, r.rt.Client, s.content, csisnapshot.Finalizer))
 	}
 	return fmt.Errorf("unknown step %q", v.Step)
 }

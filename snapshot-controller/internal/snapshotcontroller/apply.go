@@ -14,7 +14,7 @@ import (
 // Owner is the field manager of everything that this binary writes.
 const Owner = "snapshot-controller"
 
-// apply does the one write of a verdict, to the version that was evaluated. What is gone meanwhile is fine.
+// apply does the one write of a verdict, to the version that was evaluated. What is gone meanwhile is NotFound.
 func apply(ctx context.Context, c client.Client, w *snapshot.World, v snapshot.Verdict) error {
 	var err error
 	switch v.Step {
@@ -34,7 +34,7 @@ func apply(ctx context.Context, c client.Client, w *snapshot.World, v snapshot.V
 	default:
 		err = fmt.Errorf("unknown step %q", v.Step)
 	}
-	return client.IgnoreNotFound(err)
+	return err
 }
 
 // repair puts label, finalizer and owner reference right in one patch.

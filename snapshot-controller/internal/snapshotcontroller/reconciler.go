@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	kevents "k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -47,7 +48,9 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if world == nil || verdict.Step == snapshot.StepNone {
 		return result, nil
 	}
-	if err := apply(ctx, r.client, world, verdict); err != nil {
+	if err := apply(ctx, r.client, world, verdict); apierrors.IsNotFound(err) {
+		return result, nil // it was done before, or nothing is left of it
+	} else if err != nil {
 		return ctrl.Result{}, err
 	}
 	events.Emit(r.recorder, world.Snapshot, eventsOf(world.Snapshot, verdict)...)
