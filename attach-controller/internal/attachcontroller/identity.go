@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/ticketcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -30,6 +31,10 @@ func foreign(a *v1beta2.VolumeAttachment, v *v1beta2.Volume) bool {
 
 // create creates the VolumeAttachment of a volume that has none. If one exists by now, its event follows.
 func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume) error {
+	v, err := r.placed(ctx, v)
+	if err != nil {
+		return err
+	}
 	tickets, err := ticketcontroller.TakeOver(ctx, r.client, v, nil)
 	if err != nil {
 		return err
@@ -57,6 +62,16 @@ func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume) error {
 	return nil
 }
 
+// placed returns the volume as it is now, uncached, if the cache shows it on a node: one that was just released gets no ticket for where it
+// was.
+func (r *reconciler) placed(ctx context.Context, v *v1beta2.Volume) (*v1beta2.Volume, error) {
+	if v.Spec.NodeID == "" {
+		return v, nil
+	}
+	now := &v1beta2.Volume{}
+	return now, lookup.Confirm(ctx, r.writer.uncached, v, now)
+}
+
 // withTickets is the object with its tickets written out even if there are none: an empty map, as other clients expect it.
 func withTickets(a *v1beta2.VolumeAttachment) (*unstructured.Unstructured, error) {
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(a)
@@ -74,14 +89,21 @@ func withTickets(a *v1beta2.VolumeAttachment) (*unstructured.Unstructured, error
 
 // takeOver writes the tickets into an empty VolumeAttachment of an attached volume, and reports whether it did.
 func (r *reconciler) takeOver(ctx context.Context, of objects) (bool, error) {
-	tickets, err := ticketcontroller.TakeOver(ctx, r.client, of.volume, of.attachment)
+	if len(of.attachment.Spec.AttachmentTickets) > 0 {
+		return false, nil
+	}
+	volume, err := r.placed(ctx, of.volume)
+	if err != nil {
+		return false, err
+	}
+	tickets, err := ticketcontroller.TakeOver(ctx, r.client, volume, of.attachment)
 	if err != nil || len(tickets) == 0 {
 		return false, err
 	}
 	if err := status.MergeSpec(ctx, r.client, of.attachment, map[string]any{"attachmentTickets": tickets}, status.AtVersion()); err != nil {
 		return true, err
 	}
-	events.Emit(r.recorder, of.attachment, ticketcontroller.TakenOver(of.volume.Spec.NodeID, tickets))
+	events.Emit(r.recorder, of.attachment, ticketcontroller.TakenOver(volume.Spec.NodeID, tickets))
 	return true, nil
 }
 

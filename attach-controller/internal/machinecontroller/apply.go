@@ -42,6 +42,9 @@ func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machi
 				if err := r.write(groupCtx, w); err != nil {
 					return err
 				}
+				if o, ok := w.Object.(client.Object); ok && w.Kind != machine.Create && w.Kind != machine.Abandon {
+					r.note(o)
+				}
 				r.emit(v, w.Events)
 				return nil
 			})
@@ -75,7 +78,7 @@ func (r *reconciler) write(ctx context.Context, w machine.Write) error {
 	case machine.Abandon:
 		return abandonedcontroller.Write(ctx, r.client, object.GetNamespace(), w.Record)
 	case machine.DropFinalizer:
-		return status.DropFinalizer(ctx, r.client, object, v1beta2.Finalizer)
+		return client.IgnoreNotFound(status.DropFinalizer(ctx, r.client, object, v1beta2.Finalizer))
 	}
 	body := map[string]any{}
 	metadata := map[string]any{}
@@ -112,7 +115,6 @@ func (r *reconciler) patch(ctx context.Context, object client.Object, body map[s
 // resourceVersion: then the next pass writes the status. later: what the volume waits for is not worth a write yet.
 func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict, later bool) (reported bool, err error) {
 	if slices.ContainsFunc(verdict.Writes, func(w machine.Write) bool { return w.Object.GetUID() == v.UID }) {
-		r.written.Record(v)
 		return false, nil
 	}
 	own := machine.Owned(v.Status.Conditions)
@@ -125,7 +127,7 @@ func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict mach
 		return false, nil
 	}
 	if err = status.MergeStatus(ctx, r.client, v, fields, status.AtVersion()); err == nil {
-		r.written.Record(v)
+		r.note(v)
 	}
 	return err == nil, client.IgnoreNotFound(err)
 }

@@ -2,6 +2,7 @@ package machinecontroller
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -26,6 +27,8 @@ type reconciler struct {
 	debounce debouncer
 	starts   starts
 	written  kube.Written
+	// observe: nothing is written.
+	observe bool
 }
 
 // Reconcile does one step of one volume.
@@ -39,8 +42,8 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		r.starts.forget(request.Name)
 		return ctrl.Result{}, nil
 	}
-	if r.written.Stale(world.Volume) {
-		return ctrl.Result{RequeueAfter: conflictPause}, nil
+	if r.behind(world) {
+		return ctrl.Result{RequeueAfter: cachePause}, nil
 	}
 	r.starts.note(world)
 	verdict := machine.Decide(*world)
@@ -71,6 +74,25 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{RequeueAfter: next(left, verdict.RequeueAt, r.clock.Now())}, nil
 }
 
+// behind reports whether the cache does not show yet what this process wrote to the volume and its objects: events of different kinds come in
+// any order, and what rests on one object must not be written to another one by what that was before.
+func (r *reconciler) behind(w *machine.World) bool {
+	return r.written.Stale(w.Volume) || slices.ContainsFunc(w.Engines, stale[*v1beta2.Engine](&r.written)) ||
+		slices.ContainsFunc(w.Frontends, stale[*v1beta2.EngineFrontend](&r.written)) ||
+		slices.ContainsFunc(w.Replicas, stale[*v1beta2.Replica](&r.written))
+}
+
+func stale[T client.Object](w *kube.Written) func(T) bool {
+	return func(o T) bool { return w.Stale(o) }
+}
+
+// note remembers a version that was changed.
+func (r *reconciler) note(o client.Object) {
+	if !r.observe {
+		r.written.Record(o)
+	}
+}
+
 // next is when to evaluate again: when a wait has lasted, or when time alone changes the verdict; zero means never.
 func next(left time.Duration, requeueAt, now time.Time) time.Duration {
 	if requeueAt.IsZero() {
@@ -83,8 +105,8 @@ func next(left time.Duration, requeueAt, now time.Time) time.Duration {
 	return until
 }
 
-// conflictPause gives the cache time to show the write.
-const conflictPause = 20 * time.Millisecond
+// conflictPause gives the cache time to show another writer's write, cachePause our own.
+const conflictPause, cachePause = 20 * time.Millisecond, 5 * time.Millisecond
 
 // emit emits the events of the volume.
 func (r *reconciler) emit(v *v1beta2.Volume, list []machine.Event) {

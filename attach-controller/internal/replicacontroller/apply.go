@@ -76,6 +76,7 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 		if err := status.Delete(ctx, r.client, d.Replica); err != nil {
 			return err
 		}
+		r.note(d.Replica)
 		events.Emit(r.recorder, w.Volume, deleted(d))
 		actions.WithLabelValues("delete").Inc()
 	}
@@ -106,6 +107,7 @@ func (r *reconciler) approve(ctx context.Context, approvals []replica.Approval) 
 		if client.IgnoreNotFound(err) != nil {
 			return err
 		}
+		r.note(a.Replica)
 		actions.WithLabelValues("approve").Inc()
 	}
 	return nil
@@ -127,6 +129,7 @@ func (r *reconciler) patches(ctx context.Context, w replica.World, verdict repli
 			r.unreserve(ctx, verdict.Patches[i:])
 			return err
 		}
+		r.note(p.Replica)
 		if _, back := p.Spec["failedAt"]; back {
 			events.Emit(r.recorder, w.Volume, takenBack(p.Replica))
 			actions.WithLabelValues("take-back").Inc()
@@ -137,7 +140,7 @@ func (r *reconciler) patches(ctx context.Context, w replica.World, verdict repli
 
 func (r *reconciler) release(ctx context.Context, one *v1beta2.Replica) error {
 	if err := status.DropFinalizer(ctx, r.client, one, v1beta2.Finalizer); err != nil {
-		return err
+		return client.IgnoreNotFound(err)
 	}
 	if one.Spec.DataEngine != v1beta2.DataEngineV2 && one.Spec.DataDirectoryName != "" {
 		events.Emit(r.recorder, one, directoryStays(one))
@@ -162,6 +165,7 @@ func (r *reconciler) scheduled(ctx context.Context, v *v1beta2.Volume, verdict r
 	if err := status.Apply(ctx, r.client, v, Owner, fields); err != nil {
 		return client.IgnoreNotFound(err)
 	}
+	r.note(v)
 	if verdict.Scheduled == nil {
 		return nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/replica"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/status"
 )
 
@@ -35,6 +36,10 @@ type reconciler struct {
 	mu sync.Mutex
 	// made are the replicas of a volume that this process created and the cache has not shown yet.
 	made map[string][]string
+
+	written kube.Written
+	// observe: nothing is written.
+	observe bool
 }
 
 // cachePause gives the cache time to show the write.
@@ -48,6 +53,9 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	if stale, err := r.stale(ctx, request.Name, slices.Concat(world.Replicas, world.Previous)); stale || err != nil {
 		return ctrl.Result{RequeueAfter: cachePause}, err
+	}
+	if r.behind(world) {
+		return ctrl.Result{RequeueAfter: cachePause}, nil
 	}
 	if world.Volume == nil && len(world.Replicas) == 0 {
 		r.wait(ctx, request.Name, nil)
@@ -68,6 +76,20 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: max(verdict.RequeueAt.Sub(r.clock.Now()), time.Millisecond)}, nil
+}
+
+// behind reports whether the cache does not show yet what this process wrote to the volume and its replicas: a second pass on that would
+// cancel the reservation of a rebuild that began, or count a replica that goes among those that stay.
+func (r *reconciler) behind(w replica.World) bool {
+	return w.Volume != nil && r.written.Stale(w.Volume) ||
+		slices.ContainsFunc(w.Replicas, func(one *v1beta2.Replica) bool { return r.written.Stale(one) })
+}
+
+// note remembers a version that was changed.
+func (r *reconciler) note(o client.Object) {
+	if !r.observe {
+		r.written.Record(o)
+	}
 }
 
 // decideAndPlace decides, and creates what the verdict places before another volume may choose.
