@@ -76,10 +76,15 @@ func (w World) noSnapshot() (reason, message string) {
 	return v1beta2.ReasonSnapshotNotReady, "Snapshot " + name + " is not ready: " + why + "; see the Snapshot."
 }
 
+// isReady reports whether the snapshot can be copied, or is waited for with the ticket: attached for it, the volume's engine is about to show
+// what was last seen before.
 func (w World) isReady() bool {
-	conditionsOf := w.Snapshot.Status.Conditions
-	return conditions.IsTrue(conditionsOf, v1beta2.SnapshotReady) ||
-		conditions.Reason(conditionsOf, v1beta2.SnapshotReady) == v1beta2.ReasonVolumeDetached && !w.attached()
+	seenBefore := conditions.Reason(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady) == v1beta2.ReasonVolumeDetached
+	return w.isShown() || seenBefore && (!w.attached() || w.ticket() != nil)
+}
+
+func (w World) isShown() bool {
+	return conditions.IsTrue(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady)
 }
 
 func (w World) migrating() (reason, message string) {
@@ -99,6 +104,10 @@ func (w World) attach() Verdict {
 		// Who has it attached now may let it go before the ticket is seen, and the engine would begin for nothing.
 		return w.report(v1beta2.ReasonWaitingForAttach, "Volume "+w.Volume.Name+
 			" is attached; its VolumeAttachment does not show yet that it stays.", ticket)
+	}
+	if !v1beta2.IsBackupBegun(w.Backup) && !w.isShown() {
+		return w.report(v1beta2.ReasonWaitingForAttach, "Volume "+w.Volume.Name+" is attached; its engine has to show snapshot "+
+			w.Snapshot.Name+", which was last seen before.", ticket)
 	}
 	return w.report(v1beta2.ReasonReady, fmt.Sprintf("Nothing stands against taking it; it goes to BackupTarget %s.", w.TargetName), ticket)
 }

@@ -45,6 +45,10 @@ func TestASnapshotIsSeenAgainBeforeItIsCopied(t *testing.T) {
 	v := Decide(world(seen))
 	require.Equal(t, v1beta2.ReasonSnapshotNotReady, v.Reason, "attached, it is another reason")
 	require.Nil(t, v.Ticket)
+	v = Decide(world(seen, holdsTicket))
+	require.Equal(t, v1beta2.ReasonWaitingForAttach, v.Reason, "the volume was attached for it, and stays so until its engine was polled")
+	require.NotNil(t, v.Ticket)
+	require.Contains(t, v.Message, "its engine has to show snapshot snap-1")
 	require.Equal(t, v1beta2.ReasonReady, Decide(world(seen, holdsTicket, state(v1beta2.BackupInProgress))).Reason,
 		"what was begun was seen")
 }

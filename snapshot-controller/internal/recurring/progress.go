@@ -67,12 +67,20 @@ func (w World) underWaySnapshots(p *plan, waiting map[string]bool) map[string]*v
 // ask adds what is asked for next of one volume: the run's Snapshot (nil: there is none yet), then the Backup of it.
 func (w World) ask(p *plan, name string, v *v1beta2.Volume, s *v1beta2.Snapshot) {
 	switch {
+	case s == nil && w.isCreated(name):
+		p.hold(w.Created[name].Add(patience))
 	case s == nil && !w.mayBegin(v):
 	case s == nil:
 		p.snapshots = append(p.snapshots, w.newSnapshot(name, v))
 	case w.backsUp() && s.DeletionTimestamp == nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady):
 		p.backups = append(p.backups, w.newBackup(name, v))
 	}
+}
+
+// isCreated reports whether the Snapshot, which the cache does not show, was created a while ago at most.
+func (w World) isCreated(snapshot string) bool {
+	at, created := w.Created[snapshot]
+	return created && w.Now.Before(at.Add(patience))
 }
 
 // served reports whether the volumes have what the run was to make of each, or never will.
@@ -82,7 +90,7 @@ func (w World) served(run time.Time) bool {
 		at := slices.IndexFunc(w.Snapshots, func(s *v1beta2.Snapshot) bool { return s.Name == name })
 		switch {
 		case at < 0:
-			return w.mayBegin(v)
+			return w.isCreated(name) || w.mayBegin(v)
 		case untaken(w.Snapshots[at]):
 			return true
 		case !w.backsUp() || w.Snapshots[at].Status.CreationTime == "":

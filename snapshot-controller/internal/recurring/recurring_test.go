@@ -334,6 +334,29 @@ func TestWhatARunBeganItEnds(t *testing.T) {
 	require.Len(t, decide(w).BackUp, 1)
 }
 
+// The volume may be detached before the cache shows its Snapshot: the Backup follows all the same.
+func TestARunWaitsForASnapshotThatTheCacheDoesNotShowYet(t *testing.T) {
+	w := backingUp("a")
+	w.done(decide(w))
+	v := decide(w)
+	require.Len(t, v.Create, 1)
+	w.Created = map[string]time.Time{v.Create[0].Name: w.Now}
+	w.Volumes[0].Status.State = v1beta2.VolumeStateDetached
+	now, _ := IsFinished(w)
+	require.False(t, now)
+	behind := Decide(w)
+	require.Empty(t, behind.Create)
+	require.Equal(t, w.Now.Add(patience), behind.Enqueue)
+	require.NotEmpty(t, behind.Status.CurrentRun)
+
+	w.Volumes[0].Status.State = v1beta2.VolumeStateAttached
+	require.Empty(t, Decide(w).Create, "it is not created again")
+
+	w.Volumes[0].Status.State, w.Now = v1beta2.VolumeStateDetached, w.Now.Add(patience)
+	now, forGood := IsFinished(w)
+	require.True(t, now && forGood, "it was deleted before the cache showed it")
+}
+
 func TestOneThatWaitsForPeopleOrFailedHoldsUpNobody(t *testing.T) {
 	for _, reason := range []string{v1beta2.ReasonLimitReached, v1beta2.ReasonFailed} {
 		w := world("a")

@@ -25,6 +25,8 @@ type World struct {
 	Backups []*v1beta2.Backup
 	// WhileDetached reports whether detached volumes are attached for runs; else runs pass them over.
 	WhileDetached bool
+	// Created has when this process created Snapshots of the run that is under way, by their names: the cache may not show them yet.
+	Created map[string]time.Time
 	// Shared has the names of Snapshots whose data linked clones share.
 	Shared map[string]bool
 }

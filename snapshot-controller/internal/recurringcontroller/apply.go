@@ -23,6 +23,9 @@ func (r *reconciler) apply(ctx context.Context, job *v1beta2.RecurringJob, v rec
 		if err != nil {
 			return client.IgnoreNotFound(err)
 		}
+		if !r.observe {
+			r.written.Record(job)
+		}
 		events.Emit(r.recorder, job, eventsOf(job, v)...)
 		if v.Status.ExecutionCount != job.Status.ExecutionCount {
 			done.WithLabelValues(doneRun).Inc()
@@ -32,6 +35,7 @@ func (r *reconciler) apply(ctx context.Context, job *v1beta2.RecurringJob, v rec
 		if err := r.create(ctx, s); err != nil {
 			return fmt.Errorf("creating snapshot %s of volume %s: %w", s.Name, s.Spec.Volume, err)
 		}
+		r.finished.of(job).created[s.Name] = r.observer.clock.Now()
 	}
 	for _, b := range v.BackUp {
 		if err := r.create(ctx, b); err != nil {

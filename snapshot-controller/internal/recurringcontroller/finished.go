@@ -1,13 +1,16 @@
 package recurringcontroller
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // finished remembers which volumes the runs that are under way have finished with, so that none is read again for each
-// event of another. It is found out again by a process that does not know it. One goroutine uses it.
+// event of another, and which Snapshots this process created for them, which the cache may not show yet. A process that does not know
+// it finds it out again. One goroutine uses it.
 type finished struct {
 	runs map[string]ofRun // by the job's name
 }
@@ -17,6 +20,7 @@ type ofRun struct {
 	job     types.UID
 	run     string
 	volumes map[types.UID]bool
+	created map[string]time.Time // Snapshots, by their names
 }
 
 func newFinished() *finished { return &finished{runs: map[string]ofRun{}} }
@@ -25,7 +29,8 @@ func newFinished() *finished { return &finished{runs: map[string]ofRun{}} }
 func (f *finished) of(job *v1beta2.RecurringJob) ofRun {
 	known, ok := f.runs[job.Name]
 	if !ok || known.job != job.UID || known.run != job.Status.CurrentRun {
-		known = ofRun{job: job.UID, run: job.Status.CurrentRun, volumes: map[types.UID]bool{}}
+		known = ofRun{job: job.UID, run: job.Status.CurrentRun, volumes: map[types.UID]bool{},
+			created: map[string]time.Time{}}
 		f.runs[job.Name] = known
 	}
 	return known
@@ -36,3 +41,10 @@ func (f *finished) forget(job string) { delete(f.runs, job) }
 func (r ofRun) has(v *v1beta2.Volume) bool { return r.volumes[v.UID] }
 
 func (r ofRun) add(v *v1beta2.Volume) { r.volumes[v.UID] = true }
+
+// shown forgets that Snapshots were created which the cache shows.
+func (r ofRun) shown(list []*v1beta2.Snapshot) {
+	for _, s := range list {
+		delete(r.created, s.Name)
+	}
+}

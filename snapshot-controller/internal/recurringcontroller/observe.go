@@ -45,6 +45,7 @@ func (o observer) observe(ctx context.Context, name string, done *finished) (*re
 	w := &recurring.World{Now: o.clock.Now(), Job: job, Sources: sources, Shared: map[string]bool{},
 		WhileDetached: values.JobsWhileDetached}
 	left := done.of(job)
+	w.Created = left.created
 	for _, v := range volumes {
 		if left.has(v) {
 			continue
@@ -53,7 +54,8 @@ func (o observer) observe(ctx context.Context, name string, done *finished) (*re
 		if err != nil {
 			return nil, err
 		}
-		one.WhileDetached = w.WhileDetached
+		left.shown(one.Snapshots)
+		one.WhileDetached, one.Created = w.WhileDetached, w.Created
 		if now, forGood := recurring.IsFinished(*one); now {
 			if forGood {
 				left.add(v)

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/snapshot-controller/internal/recurring"
 )
 
@@ -18,13 +19,22 @@ type reconciler struct {
 	client   client.Client
 	recorder kevents.EventRecorder
 	finished *finished
+	written  kube.Written
+	// observe: nothing is written.
+	observe bool
 }
+
+// cachePause gives the cache time to show what was written to the job.
+const cachePause = 20 * time.Millisecond
 
 // Reconcile implements reconcile.Reconciler.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	world, err := r.observer.observe(ctx, request.Name, r.finished)
 	if world == nil || err != nil {
 		return ctrl.Result{}, err
+	}
+	if r.written.Stale(world.Job) {
+		return ctrl.Result{RequeueAfter: cachePause}, nil // it may show a run that has ended
 	}
 	verdict := recurring.Decide(*world)
 	if err := r.apply(ctx, world.Job, verdict); err != nil {

@@ -44,7 +44,8 @@ func (w World) volumeGone() (gone, confirm bool) {
 	case owner == "" && w.outlived():
 		return true, true
 	}
-	return w.Volume.DeletionTimestamp != nil, false
+	gone = w.Volume.DeletionTimestamp != nil
+	return gone, gone && owner == "" // it may be of a volume that was made since
 }
 
 // outlived reports whether a Snapshot that names no owner is of an earlier volume: it is older than this one, and it is not

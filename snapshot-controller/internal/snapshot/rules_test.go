@@ -174,6 +174,14 @@ func check(t *testing.T, r row) {
 	}
 }
 
+// It may be of a volume of the same name that was made since, which the cache does not show yet.
+func TestASnapshotThatNamesNoOwnerGoesWithAVolumeThatIsKnownToGo(t *testing.T) {
+	require.False(t, Decide(world(leaving)).Confirm)
+	v := Decide(world(leaving, func(w *World) { w.Snapshot.OwnerReferences = nil }))
+	require.Equal(t, StepDelete, v.Step)
+	require.True(t, v.Confirm)
+}
+
 func copied(w *World) { w.Backups = []string{"b"} }
 
 // room: the limit of bytes is just as large as what two has.
