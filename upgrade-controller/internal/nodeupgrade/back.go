@@ -121,15 +121,18 @@ func (p *pass) complete() {
 // ended leaves nothing behind: it uncordons the node and deletes snapshots that are not to be kept. An upgrade that never had a volume
 // uncordons nothing: the upgrade that cordoned the node may have left targets relocated, which are switched back first (package leftover).
 func (p *pass) ended() {
-	clean := len(p.status.Volumes) == 0 || p.uncordoned()
+	clean, unseen := len(p.status.Volumes) == 0 || p.uncordoned(), false
 	if p.Manager == nil || !p.Manager.Spec.KeepSnapshots {
 		for _, name := range p.volumes() {
-			snapshot := p.Snapshots[p.status.Volumes[name].Snapshot]
+			recorded := p.status.Volumes[name].Snapshot
+			snapshot := p.Snapshots[recorded]
+			unseen = unseen || recorded != "" && snapshot == nil
 			if snapshot != nil && snapshot.DeletionTimestamp == nil {
 				p.effect(Effect{Kind: DropSnapshot, Name: snapshot.Name, Volume: name})
 				clean = false
 			}
 		}
 	}
-	p.verdict.DropFinalizer = clean && p.Upgrade.DeletionTimestamp != nil
+	// A snapshot that the cache does not show is gone, or was only just ordered.
+	p.verdict.DropFinalizer = clean && p.Upgrade.DeletionTimestamp != nil && (!unseen || p.confirmed())
 }

@@ -473,6 +473,17 @@ func TestTheEndLeavesNothingBehind(t *testing.T) {
 	require.False(t, s.decide().DropFinalizer)
 	s.Nodes["node-1"].Spec.UpgradeRequested = false
 	require.True(t, s.decide().DropFinalizer)
+	t.Run("a snapshot that the cache does not show may only just have been ordered", func(t *testing.T) {
+		s := at(over, func(s *scene) { s.u.Status.State = completed })
+		s.Nodes["node-1"].Spec.UpgradeRequested = false
+		s.delete()
+		s.Snapshots, s.stale = nil, true
+		v := s.decide()
+		require.True(t, v.Confirm)
+		require.False(t, v.DropFinalizer)
+		s.stale = false
+		require.True(t, s.decide().DropFinalizer)
+	})
 	t.Run("a node that another upgrade has by now is not opened", func(t *testing.T) {
 		s := at(over, func(s *scene) {
 			s.u.Status.State = failed

@@ -224,6 +224,16 @@ func TestANodeIsWrittenDownBeforeItsUpgradeIsMade(t *testing.T) {
 	require.Equal(t, begins, v.Status.Conditions)
 }
 
+// A node's upgrade was created, and aborted before the cache shows it.
+func TestAnAbortForgetsANodeOnceItsUpgradeIsKnownNotToExist(t *testing.T) {
+	m := upgrading(func(m *v1beta2.DataEngineUpgradeManager) { under("node-1")(m); m.Spec.Abort = true })
+	v := plan.Decide(world(m, func(w *plan.World) { w.Fresh = false }))
+	require.True(t, v.Confirm)
+	v = plan.Decide(world(m, nil))
+	require.False(t, v.Confirm)
+	require.Empty(t, v.Status.UpgradingNode)
+}
+
 // UPG-2.
 func TestNoNodeBeginsWhileAnotherIsUnderWay(t *testing.T) {
 	other := node("node-2", v1beta2.UpgradeStateRollingBack)
@@ -249,6 +259,7 @@ func TestWhatFollowsWhenANodeEnds(t *testing.T) {
 		v := plan.Decide(world(m, with(failed)))
 		require.Equal(t, 1, v.Status.UpgradeNodes["node-1"].RetryCount)
 		m.Status = v.Status
+		require.Empty(t, plan.Decide(world(m, with(node("node-1", "")))).Delete, "this is the next try, and the cache is behind with the plan")
 		v = plan.Decide(world(m, with(failed)))
 		require.Len(t, v.Delete, 1)
 		m.Status = v.Status

@@ -110,6 +110,9 @@ func (p *pass) follow(node string) {
 	}
 	switch {
 	case u == nil && p.Manager.Spec.Abort:
+		if !p.confirmed() { // the cache may not show yet what was created
+			return
+		}
 		p.forget(node, v1beta2.UpgradeNodeStatus{RetryCount: n.RetryCount})
 	case u == nil && p.taken(node) != nil:
 		p.hold(v1beta2.ReasonWaitingForUpgrade, p.summary(fmt.Sprintf("NodeDataEngineUpgrade %s blocks the name: it is for node %s and "+
@@ -123,7 +126,7 @@ func (p *pass) follow(node string) {
 		p.move(v1beta2.ReasonUpgradingNode, p.summary(progressOf(node, v1beta2.UpgradeStateUndefined, p.verdict.CreateName)))
 	case p.earlier(u):
 		p.end(u, fmt.Sprintf("Node %s: NodeDataEngineUpgrade %s is of an earlier upgrade; it must end first.", node, u.Name))
-	case n.State == retry:
+	case n.State == retry && nodeupgrade.Ended(u.Status.State): // another one is the new try
 		p.end(u, fmt.Sprintf("Node %s is tried again.", node))
 	case u.Status.State == v1beta2.UpgradeStateCompleted:
 		p.finish(node, u)

@@ -11,6 +11,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/status"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 	"drover.dev/drover/upgrade-controller/internal/plan"
 	"drover.dev/drover/upgrade-controller/internal/setting"
 )
@@ -22,7 +23,7 @@ func (r *planReconciler) applyPlan(ctx context.Context, w *plan.World, v plan.Ve
 	case v.AddFinalizer:
 		return false, addFinalizer(ctx, r.client, w.Manager)
 	case v.DropFinalizer:
-		if err := r.dropChecks(ctx, w.Manager); err != nil {
+		if err := r.dropChecks(ctx, r.observer.live, w.Manager); err != nil {
 			return false, err
 		}
 		return false, client.IgnoreNotFound(status.DropFinalizer(ctx, r.client, w.Manager, v1beta2.Finalizer))
@@ -46,7 +47,7 @@ func (r *planReconciler) applyPlan(ctx context.Context, w *plan.World, v plan.Ve
 
 func (r *planReconciler) applyRest(ctx context.Context, w *plan.World, v plan.Verdict) error {
 	if v.DropChecks {
-		if err := r.dropChecks(ctx, w.Manager); err != nil {
+		if err := r.dropChecks(ctx, r.observer.reader(nodeupgrade.Ended(v.Status.State)), w.Manager); err != nil {
 			return err
 		}
 	}
@@ -105,8 +106,9 @@ func (r *planReconciler) pullSecret(ctx context.Context) (string, error) {
 	return values.PullSecret, err
 }
 
-func (r *planReconciler) dropChecks(ctx context.Context, m *v1beta2.DataEngineUpgradeManager) error {
-	pods, err := r.observer.checks(ctx, r.observer.cached, m)
+// dropChecks deletes the pods that a reader shows. Once the plan has ended no later pass finds one that the cache did not show yet.
+func (r *planReconciler) dropChecks(ctx context.Context, from client.Reader, m *v1beta2.DataEngineUpgradeManager) error {
+	pods, err := r.observer.checks(ctx, from, m)
 	if err != nil {
 		return err
 	}
