@@ -75,7 +75,7 @@ func (o observer) instances(ctx context.Context, node string) ([]disruption.Inst
 
 // cordoned: the Kubernetes node takes no pods, or is gone.
 func (o observer) cordoned(ctx context.Context, name string) (bool, error) {
-	n, err := lookup.Get(ctx, o, "", name, &corev1.Node{})
+	n, err := lookup.Shared(ctx, o, "", name, &corev1.Node{})
 	return n == nil || n.Spec.Unschedulable, err
 }
 
@@ -86,7 +86,7 @@ func (o observer) managers(ctx context.Context, node string) ([]v1beta2.Instance
 }
 
 func (o observer) budget(ctx context.Context, manager string) (*policyv1.PodDisruptionBudget, error) {
-	return lookup.Get(ctx, o, o.namespace, manager, &policyv1.PodDisruptionBudget{})
+	return lookup.Shared(ctx, o, o.namespace, manager, &policyv1.PodDisruptionBudget{})
 }
 
 // replicas are the node's, each with the other ones of its volume.

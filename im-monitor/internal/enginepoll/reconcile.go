@@ -68,10 +68,10 @@ type poll struct {
 
 // apply makes a verdict true: the engine's status, its calls, Snapshots, Backups.
 func (p *poll) apply(ctx context.Context, v verdict) (ctrl.Result, error) {
-	full := p.memory.polled(p.engine.Name, v, p.seen.Purges)
 	if err := p.write(ctx, p.engine, v.engine.Status); err != nil {
 		return written(err)
 	}
+	full := p.memory.polled(p.engine.Name, v, p.seen.Purges) // after the write: what it found is reported once, by the poll that was written
 	p.memory.wrote(p.engine.Name)
 	p.report(v.engine, full)
 	p.watchRebuild(v.engine)
