@@ -2,16 +2,19 @@ package instancemanagercontroller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -85,7 +88,17 @@ func (s *reconciler) connect(w instancemanager.World, v instancemanager.Verdict)
 	}
 }
 
+// remove deletes an instance manager without a pod. It is a conflict that there is one which the cache does not show yet: a successor, which
+// knows its siblings by their objects, would start beside it.
 func (s *reconciler) remove(ctx context.Context, im *v1beta2.InstanceManager) error {
+	var pods corev1.PodList
+	if err := lookup.List(ctx, s.rt.Uncached, im.Namespace, &pods, client.MatchingFields{"metadata.name": im.Name}); err != nil {
+		return err
+	}
+	if len(pods.Items) > 0 {
+		return apierrors.NewConflict(v1beta2.GroupVersion.WithResource("instancemanagers").GroupResource(), im.Name,
+			errors.New("the cache does not show its pod yet"))
+	}
 	if err := status.Delete(ctx, s.rt.Client, im); err != nil {
 		return err
 	}

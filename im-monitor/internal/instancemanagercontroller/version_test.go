@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -42,4 +43,22 @@ func TestTheStatusIsWrittenToTheVersionThatWasEvaluated(t *testing.T) {
 	require.NoError(t, admin.Get(t.Context(), client.ObjectKeyFromObject(im), now))
 	require.Equal(t, v1beta2.InstanceManagerStateRunning, now.Status.CurrentState)
 	require.Contains(t, now.Status.InstanceEngines, "e")
+}
+
+func TestAnInstanceManagerWhosePodTheCacheDoesNotShowStays(t *testing.T) {
+	admin, namespace := testkit.Admin(t), testkit.Namespace(t)
+	named := metav1.ObjectMeta{Namespace: namespace, Name: "im-1"}
+	im := &v1beta2.InstanceManager{ObjectMeta: named}
+	require.NoError(t, admin.Create(t.Context(), im))
+	pod := &corev1.Pod{ObjectMeta: named, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+	require.NoError(t, admin.Create(t.Context(), pod))
+	s := &reconciler{rt: &runkit.Runtime{Client: admin, Uncached: admin, Namespace: namespace, Clock: clock.RealClock{}},
+		written: kube.Written{Clock: clock.RealClock{}}}
+
+	err := s.remove(t.Context(), im)
+	require.True(t, status.IsConflict(err), err)
+	require.NoError(t, admin.Get(t.Context(), client.ObjectKeyFromObject(im), im))
+	require.NoError(t, admin.Delete(t.Context(), pod, client.GracePeriodSeconds(0)))
+	require.NoError(t, s.remove(t.Context(), im))
+	require.NoError(t, client.IgnoreNotFound(admin.Get(t.Context(), client.ObjectKeyFromObject(im), im)))
 }
