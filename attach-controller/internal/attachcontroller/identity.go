@@ -31,11 +31,7 @@ func foreign(a *v1beta2.VolumeAttachment, v *v1beta2.Volume) bool {
 
 // create creates the VolumeAttachment of a volume that has none. If one exists by now, its event follows.
 func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume) error {
-	v, err := r.placed(ctx, v)
-	if err != nil {
-		return err
-	}
-	tickets, err := ticketcontroller.TakeOver(ctx, r.client, v, nil)
+	tickets, err := r.takenOver(ctx, v, nil)
 	if err != nil {
 		return err
 	}
@@ -62,14 +58,18 @@ func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume) error {
 	return nil
 }
 
-// placed returns the volume as it is now, uncached, if the cache shows it on a node: one that was just released gets no ticket for where it
-// was.
-func (r *reconciler) placed(ctx context.Context, v *v1beta2.Volume) (*v1beta2.Volume, error) {
-	if v.Spec.NodeID == "" {
-		return v, nil
+// takenOver are the tickets of an attached volume that has none, for where it is now: one that was just released gets none for where it was.
+func (r *reconciler) takenOver(ctx context.Context, v *v1beta2.Volume, a *v1beta2.VolumeAttachment) (map[string]v1beta2.AttachmentTicket,
+	error) {
+	tickets, err := ticketcontroller.TakeOver(ctx, r.client, v, a)
+	if err != nil || len(tickets) == 0 {
+		return nil, err
 	}
 	now := &v1beta2.Volume{}
-	return now, lookup.Confirm(ctx, r.writer.uncached, v, now)
+	if err := lookup.Confirm(ctx, r.writer.uncached, v, now); err != nil {
+		return nil, err
+	}
+	return ticketcontroller.TakeOver(ctx, r.client, now, a)
 }
 
 // withTickets is the object with its tickets written out even if there are none: an empty map, as other clients expect it.
@@ -89,21 +89,14 @@ func withTickets(a *v1beta2.VolumeAttachment) (*unstructured.Unstructured, error
 
 // takeOver writes the tickets into an empty VolumeAttachment of an attached volume, and reports whether it did.
 func (r *reconciler) takeOver(ctx context.Context, of objects) (bool, error) {
-	if len(of.attachment.Spec.AttachmentTickets) > 0 {
-		return false, nil
-	}
-	volume, err := r.placed(ctx, of.volume)
-	if err != nil {
-		return false, err
-	}
-	tickets, err := ticketcontroller.TakeOver(ctx, r.client, volume, of.attachment)
+	tickets, err := r.takenOver(ctx, of.volume, of.attachment)
 	if err != nil || len(tickets) == 0 {
 		return false, err
 	}
 	if err := status.MergeSpec(ctx, r.client, of.attachment, map[string]any{"attachmentTickets": tickets}, status.AtVersion()); err != nil {
 		return true, err
 	}
-	events.Emit(r.recorder, of.attachment, ticketcontroller.TakenOver(volume.Spec.NodeID, tickets))
+	events.Emit(r.recorder, of.attachment, ticketcontroller.TakenOver(of.volume.Spec.NodeID, tickets))
 	return true, nil
 }
 

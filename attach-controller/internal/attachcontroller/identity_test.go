@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/ticket"
+	"drover.dev/drover/attach-controller/internal/ticketcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
@@ -38,6 +39,22 @@ func TestEveryVolumeGetsItsAttachmentWithEverythingThatItIsFoundBy(t *testing.T)
 	require.NoError(t, err)
 	require.True(t, exists && tickets != nil, "an empty map, never none")
 	w.quiet(p)
+}
+
+// Its VolumeAttachment was deleted while it was being released, which the cache does not show yet.
+func TestAVolumeThatWasJustReleasedGetsNoTicketForWhereItWas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	seen := w.volume(vol, nil)
+	seen.Spec.NodeID = "node-2"
+	seen.Status.State, seen.Status.CurrentNodeID = v1beta2.VolumeStateAttached, "node-2"
+	tickets, err := ticketcontroller.TakeOver(t.Context(), w.admin, seen, nil)
+	require.NoError(t, err)
+	require.Len(t, tickets, 1, "the volume that the cache shows has one")
+	r := reconciler{client: w.admin, writer: writer{client: w.admin, uncached: w.admin}}
+	require.NoError(t, r.create(t.Context(), seen))
+	_, a := w.now(vol)
+	require.Empty(t, a.Spec.AttachmentTickets)
 }
 
 // An object that a user created with nothing but its tickets is completed, and served.
