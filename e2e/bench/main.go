@@ -56,12 +56,12 @@ func main() {
 	flag.IntVar(&snapshotVolumes, "snapshot-volumes", snapshotVolumes, "volumes of the group snapshot, with 30 snapshots each")
 	flag.IntVar(&manyUpgraded, "upgraded", manyUpgraded,
 		"most volumes of a node whose upgrade is measured in the group upgrade: 10, 100 or 500")
-	flag.Func("attach-part", "part of the group attach: latency, cycle, bulk (with the quiet time after it); empty means all",
-		enumflag.Words(&attachPart, "latency", "cycle", "bulk"))
-	flag.Func("upgrade-part", "part of the group upgrade: pauses, writes, growth; empty means all",
-		enumflag.Words(&upgradePart, "pauses", "writes", "growth"))
-	flag.Func("snapshot-part", "part of the group snapshot: stored, living; of living: cost, wave, adopted; empty means all",
-		enumflag.Words(&snapshotPart, "stored", "living", "cost", "wave", "adopted"))
+	flag.Var(enumflag.Words(&attachPart, "latency", "cycle", "bulk"), "attach-part",
+		"part of the group attach: latency, cycle, bulk (with the quiet time after it); empty means all")
+	flag.Var(enumflag.Words(&upgradePart, "pauses", "writes", "growth"), "upgrade-part",
+		"part of the group upgrade: pauses, writes, growth; empty means all")
+	flag.Var(enumflag.Words(&snapshotPart, "stored", "living", "cost", "wave", "adopted"), "snapshot-part",
+		"part of the group snapshot: stored, living; of living: cost, wave, adopted; empty means all")
 	flag.DurationVar(&idleFor, "idle-for", idleFor, "how long the group idle measures while nothing happens")
 	flag.StringVar(&profileDirectory, "profiles", "", "directory for profiles of the groups attach, idle, scale and snapshot; empty takes none")
 	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot counts writes while nothing happens")

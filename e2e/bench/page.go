@@ -3,45 +3,52 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 )
 
 const pageHead = `# Performance
 
-Written by ` + "`make bench`" + `; do not edit. Each figure is of the newest measurement of its group. Counts are exact. Times are medians or
-percentiles of the number of runs in the column n, with the smallest and the largest of them in brackets, on the machine that is named: a
-load above its number of processors at the start means that it did other work meanwhile. A missed goal is in bold.
+Written by ` + "`make bench`" + `; do not edit. Each table is of the newest measurement of its group, or of a part of it that was measured since.
+Counts are exact. Times are medians or percentiles of the number of runs in the column n, with the smallest and the largest of them in
+brackets, on the machine that is named: a load above its number of processors at the start means that it did other work meanwhile. A missed
+goal is in bold.
 
 ` + "`make bench BENCH=orphan`" + ` measures a group again, ` + "`make bench-check BENCH=orphan`" + ` fails where a figure is more than 20 % worse than the
 mean of those that are kept for the same machine (docs/performance.json, the last 5).
 `
 
-// page renders the newest measurement of each group, the groups in the order of the command.
+// page renders the newest measurements of each group, the groups in the order of the command.
 func (h History) page() string {
 	var out strings.Builder
 	out.WriteString(pageHead)
 	for _, g := range groups() {
-		m, found := h.newest(g.name)
-		if !found {
-			continue
+		newest := h.newest(g.name)
+		if len(newest) > 0 {
+			fmt.Fprintf(&out, "\n## %s\n", g.name)
 		}
-		fmt.Fprintf(&out, "\n## %s\n\n%s, commit %s, %s, load %.1f: `%s`.\n\n", g.name, m.Date, m.Commit, m.Machine, m.Load, m.command())
-		out.WriteString("| figure | value | goal | n | note |\n|---|---|---|---|---|\n")
-		for _, r := range m.Results {
-			fmt.Fprintf(&out, "| %s | %s | %s | %d | %s |\n", r.Name, r.shown(), r.goal(), r.Runs, strings.ReplaceAll(r.Note, "|", "\\|"))
+		for _, m := range newest {
+			fmt.Fprintf(&out, "\n%s, commit %s, %s, load %.1f: `%s`.\n\n", m.Date, m.Commit, m.Machine, m.Load, m.command())
+			out.WriteString("| figure | value | goal | n | note |\n|---|---|---|---|---|\n")
+			for _, r := range m.Results {
+				fmt.Fprintf(&out, "| %s | %s | %s | %d | %s |\n", r.Name, r.shown(), r.goal(), r.Runs, strings.ReplaceAll(r.Note, "|", "\\|"))
+			}
 		}
 	}
 	return out.String()
 }
 
-// newest is the last measurement of a group, one with the default options if there is any.
-func (h History) newest(group string) (found Measurement, ok bool) {
+// newest are the last measurement of a group with the default options, if there is any, and the last ones with each of the other options, such
+// as one part of the group, that are newer.
+func (h History) newest(group string) (found []Measurement) {
 	for _, m := range h {
-		if m.Group == group && (!ok || m.Options == "" || found.Options != "") {
-			found, ok = m, true
+		if m.Group != group {
+			continue
 		}
+		found = slices.DeleteFunc(found, func(x Measurement) bool { return m.Options == "" || x.Options == m.Options })
+		found = append(found, m)
 	}
-	return found, ok
+	return found
 }
 
 // command repeats the measurement.

@@ -78,6 +78,21 @@ func TestThePageShowsTheNewestAndWhatIsMissed(t *testing.T) {
 	require.Contains(t, page, "`make bench BENCH=orphan`")
 }
 
+func TestThePageShowsPartsThatWereMeasuredSince(t *testing.T) {
+	part := func(value float64, options string) Measurement {
+		m := history(value)[0]
+		m.Options = options
+		return m
+	}
+	h := append(history(10), part(20, "--part=a"), part(30, "--part=b"), part(40, "--part=a"))
+	require.Len(t, h.newest("orphan"), 3)
+	require.NotContains(t, h.page(), "20 ms")
+	for _, shown := range []string{"10 ms", "30 ms", "40 ms", `BENCH_FLAGS="--part=b"`} {
+		require.Contains(t, h.page(), shown)
+	}
+	require.Len(t, append(h, part(50, "")).newest("orphan"), 1, "the whole group was measured after them")
+}
+
 func TestAHistoryIsReadAsItWasWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "performance.json")
 	empty, err := readHistory(path)

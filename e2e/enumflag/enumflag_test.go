@@ -10,11 +10,12 @@ import (
 
 func TestAnotherWordIsRefusedAndNamesThem(t *testing.T) {
 	into := "before"
-	set := enumflag.Words(&into, "all", "first")
-	require.ErrorContains(t, set("al"), "all, first")
+	words := enumflag.Words(&into, "all", "first")
+	require.ErrorContains(t, words.Set("al"), "all, first")
 	require.Equal(t, "before", into)
-	require.NoError(t, set("first"))
+	require.NoError(t, words.Set("first"))
 	require.Equal(t, "first", into)
-	require.NoError(t, set(""))
+	require.Equal(t, "first", words.String())
+	require.NoError(t, words.Set(""))
 	require.Empty(t, into)
 }

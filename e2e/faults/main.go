@@ -62,10 +62,9 @@ func main() {
 	flag.Var(&o.shard, "shard", "only the k-th of n parts of the cases, as k/n")
 	flag.IntVar(&o.sweep, "sweep", 0, "also crash each controller at every n-th of its steps in one run; 0 runs no sweep")
 	flag.BoolVar(&o.single, "points", true, "crash points one by one, and the other failures")
-	flag.Func("rules",
+	flag.Var(enumflag.Words(&o.rules, "all", "first"), "rules",
 		"instead, disable one rule of live upgrades and of attaching after the other; a test must fail: all packages, or first for the "+
-			"rule's own package",
-		enumflag.Words(&o.rules, "all", "first"))
+			"rule's own package")
 	flag.StringVar(&o.only, "only", "", "of --rules, only those whose name contains this")
 	flag.StringVar(&o.page, "page", "", "write the page of rules and mutants to this file, and run nothing")
 	flag.IntVar(&o.pauses, "pauses", 0, "instead, run this number of scenarios, each with a leader paused by a signal for 20 to 60 "+
@@ -73,7 +72,8 @@ func main() {
 	flag.IntVar(&o.jumps, "jumps", 0, "instead, run this number of scenarios, each with the wall clock of a leader set by seconds to "+
 		"hours, and set back, with two processes of each controller")
 	o.mutants = "yes"
-	flag.Func("mutants", "run the mutants: yes, no or only (default yes)", enumflag.Words(&o.mutants, "yes", "no", "only"))
+	flag.Var(enumflag.Words(&o.mutants, "yes", "no", "only"), "mutants",
+		"run the mutants: yes, no or only")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, o)
