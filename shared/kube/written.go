@@ -21,6 +21,8 @@ const behindFor = 2 * time.Second
 // write. It is safe for concurrent use.
 type Written struct {
 	Clock clock.PassiveClock
+	// Observe is that of the process: under it nothing is written, so that nothing is remembered.
+	Observe bool
 
 	mutex  sync.Mutex
 	writes map[string]write
@@ -35,6 +37,9 @@ type write struct {
 
 // Record notes that the object, as given, was evaluated and then changed.
 func (w *Written) Record(obj client.Object) {
+	if w.Observe {
+		return
+	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	now := w.Clock.Now()

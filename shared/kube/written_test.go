@@ -34,4 +34,8 @@ func TestWhatWasWrittenIsStaleUntilTheCacheShowsIt(t *testing.T) {
 	require.False(t, written.Stale(&v1beta2.Engine{ObjectMeta: v.ObjectMeta}), "another kind")
 	clock.SetTime(clock.Now().Add(3 * time.Second))
 	require.False(t, written.Stale(v), "a write that changed nothing brings no event")
+
+	observing := kube.Written{Clock: clock, Observe: true}
+	observing.Record(v)
+	require.False(t, observing.Stale(v), "nothing was written")
 }

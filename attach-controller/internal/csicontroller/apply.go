@@ -39,13 +39,13 @@ func (r *reconciler) applyStep(ctx context.Context, s *seen, step csi.Step) erro
 		if err := status.MergeStatus(ctx, r.rt.Client, s.attachment, fields, status.AtVersion()); err != nil {
 			return err
 		}
-		r.note(s.attachment)
+		r.written.Record(s.attachment)
 		return nil
 	case csi.StepRelease:
 		if err := client.IgnoreNotFound(status.DropFinalizer(ctx, r.rt.Client, s.attachment, csi.Finalizer)); err != nil {
 			return err
 		}
-		r.note(s.attachment)
+		r.written.Record(s.attachment)
 		return nil
 	}
 	return fmt.Errorf("unknown step %q", step.Kind)
@@ -63,7 +63,7 @@ func (r *reconciler) hold(ctx context.Context, obj client.Object, annotations ma
 	if err := status.MergeMetadata(ctx, r.rt.Client, obj, metadata); err != nil {
 		return fmt.Errorf("adding the finalizer: %w", err)
 	}
-	r.note(obj)
+	r.written.Record(obj)
 	return nil
 }
 
@@ -83,7 +83,7 @@ func (r *reconciler) setTicket(ctx context.Context, s *seen, step csi.Step) erro
 		return client.IgnoreNotFound(err)
 	}
 	if target == s.tickets {
-		r.note(target)
+		r.written.Record(target)
 	}
 	return nil
 }

@@ -110,16 +110,9 @@ func (r *releaser) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 		}
 		return ctrl.Result{}, err
 	}
-	r.note(pv)
+	r.written.Record(pv)
 	log.FromContext(ctx).Info("PersistentVolume released", "name", pv.Name)
 	return ctrl.Result{}, nil
-}
-
-// note records a version that we wrote; under --observe nothing was written.
-func (r *reconciler) note(obj client.Object) {
-	if !r.rt.Observe {
-		r.written.Record(obj)
-	}
 }
 
 // behind reports whether the cache was behind for one of the objects of the world.

@@ -60,7 +60,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry pr
 	if err != nil {
 		return err
 	}
-	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: kube.Written{Clock: rt.Clock}}
+	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: kube.Written{Clock: rt.Clock, Observe: rt.Observe}}
 	if err := setUpAttachments(rt, r, q); err != nil {
 		return fmt.Errorf("setting up the controller of VolumeAttachments: %w", err)
 	}

@@ -42,9 +42,6 @@ func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machi
 				if err := r.write(groupCtx, w); err != nil {
 					return err
 				}
-				if o, ok := w.Object.(client.Object); ok && w.Kind != machine.Create && w.Kind != machine.Abandon {
-					r.note(o)
-				}
 				r.emit(v, w.Events)
 				return nil
 			})
@@ -73,10 +70,21 @@ func (r *reconciler) write(ctx context.Context, w machine.Write) error {
 			return fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
 		}
 		return nil
-	case machine.Delete:
-		return status.Delete(ctx, r.client, object)
 	case machine.Abandon:
 		return abandonedcontroller.Write(ctx, r.client, object.GetNamespace(), w.Record)
+	}
+	err := r.change(ctx, object, w)
+	if err == nil {
+		r.written.Record(object)
+	}
+	return err
+}
+
+// change changes or deletes an object that the cache has.
+func (r *reconciler) change(ctx context.Context, object client.Object, w machine.Write) error {
+	switch w.Kind {
+	case machine.Delete:
+		return status.Delete(ctx, r.client, object)
 	case machine.DropFinalizer:
 		return client.IgnoreNotFound(status.DropFinalizer(ctx, r.client, object, v1beta2.Finalizer))
 	}
@@ -127,7 +135,7 @@ func (r *reconciler) status(ctx context.Context, v *v1beta2.Volume, verdict mach
 		return false, nil
 	}
 	if err = status.MergeStatus(ctx, r.client, v, fields, status.AtVersion()); err == nil {
-		r.note(v)
+		r.written.Record(v)
 	}
 	return err == nil, client.IgnoreNotFound(err)
 }

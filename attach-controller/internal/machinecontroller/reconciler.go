@@ -27,8 +27,6 @@ type reconciler struct {
 	debounce debouncer
 	starts   starts
 	written  kube.Written
-	// observe: nothing is written.
-	observe bool
 }
 
 // Reconcile does one step of one volume.
@@ -84,13 +82,6 @@ func (r *reconciler) behind(w *machine.World) bool {
 
 func stale[T client.Object](w *kube.Written) func(T) bool {
 	return func(o T) bool { return w.Stale(o) }
-}
-
-// note remembers a version that was changed.
-func (r *reconciler) note(o client.Object) {
-	if !r.observe {
-		r.written.Record(o)
-	}
 }
 
 // next is when to evaluate again: when a wait has lasted, or when time alone changes the verdict; zero means never.

@@ -34,7 +34,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 			clock:     rt.Clock,
 			instances: abandonedcontroller.Reader{Client: rt.Client, Namespace: rt.Namespace}},
 		client: rt.Client, recorder: rt.Recorder, clock: rt.Clock,
-		written: kube.Written{Clock: rt.Clock}, observe: rt.Observe,
+		written: kube.Written{Clock: rt.Clock, Observe: rt.Observe},
 	}
 	w := watches{kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("volume").

@@ -76,7 +76,7 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 		if err := status.Delete(ctx, r.client, d.Replica); err != nil {
 			return err
 		}
-		r.note(d.Replica)
+		r.written.Record(d.Replica)
 		events.Emit(r.recorder, w.Volume, deleted(d))
 		actions.WithLabelValues("delete").Inc()
 	}
@@ -107,7 +107,7 @@ func (r *reconciler) approve(ctx context.Context, approvals []replica.Approval) 
 		if client.IgnoreNotFound(err) != nil {
 			return err
 		}
-		r.note(a.Replica)
+		r.written.Record(a.Replica)
 		actions.WithLabelValues("approve").Inc()
 	}
 	return nil
@@ -129,7 +129,7 @@ func (r *reconciler) patches(ctx context.Context, w replica.World, verdict repli
 			r.unreserve(ctx, verdict.Patches[i:])
 			return err
 		}
-		r.note(p.Replica)
+		r.written.Record(p.Replica)
 		if _, back := p.Spec["failedAt"]; back {
 			events.Emit(r.recorder, w.Volume, takenBack(p.Replica))
 			actions.WithLabelValues("take-back").Inc()
@@ -165,7 +165,7 @@ func (r *reconciler) scheduled(ctx context.Context, v *v1beta2.Volume, verdict r
 	if err := status.Apply(ctx, r.client, v, Owner, fields); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	r.note(v)
+	r.written.Record(v)
 	if verdict.Scheduled == nil {
 		return nil
 	}

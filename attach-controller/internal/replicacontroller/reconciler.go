@@ -38,8 +38,6 @@ type reconciler struct {
 	made map[string][]string
 
 	written kube.Written
-	// observe: nothing is written.
-	observe bool
 }
 
 // cachePause gives the cache time to show the write.
@@ -83,13 +81,6 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 func (r *reconciler) behind(w replica.World) bool {
 	return w.Volume != nil && r.written.Stale(w.Volume) ||
 		slices.ContainsFunc(w.Replicas, func(one *v1beta2.Replica) bool { return r.written.Stale(one) })
-}
-
-// note remembers a version that was changed.
-func (r *reconciler) note(o client.Object) {
-	if !r.observe {
-		r.written.Record(o)
-	}
 }
 
 // decideAndPlace decides, and creates what the verdict places before another volume may choose.

@@ -44,7 +44,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		client: rt.Client, uncached: rt.Uncached, recorder: rt.Recorder, clock: rt.Clock, waiting: w.waiting,
 		enqueued: make(chan event.GenericEvent, 64),
 		newID:    func() string { return uuid.NewString()[:8] }, made: map[string][]string{},
-		written: kube.Written{Clock: rt.Clock}, observe: rt.Observe,
+		written: kube.Written{Clock: rt.Clock, Observe: rt.Observe},
 	}
 	w.reservations = r.observer.reservations
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("replica").

@@ -35,7 +35,7 @@ type base struct {
 func newBase(rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store, options Options) *base {
 	return &base{rt: rt, log: rt.Log.WithName("instance"), settings: settings, store: store, options: options,
 		guard:   execute.Guard{Clock: rt.Clock, Store: store, Locks: options.Locks, Observe: rt.Observe},
-		written: kube.Written{Clock: rt.Clock}, mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
+		written: kube.Written{Clock: rt.Clock, Observe: rt.Observe}, mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 }
 
 // fencingDelayEnds is when this leader may touch names whose deletion a server may still execute. A process that is not elected never may.

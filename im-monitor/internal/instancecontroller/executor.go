@@ -195,7 +195,7 @@ func (r *executor) writeAhead(ctx context.Context, key Key, o client.Object, cal
 		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, status.AtVersion()); err != nil {
 			return err
 		}
-		r.wrote(o)
+		r.written.Record(o)
 	}
 	if before.NodeDown == "" {
 		return nil

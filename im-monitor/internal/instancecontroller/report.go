@@ -106,7 +106,7 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 	if err := r.write(ctx, o, before, after, v.Message); err != nil {
 		return err
 	}
-	r.wrote(o)
+	r.written.Record(o)
 	events.Emit(r.rt.Recorder, o, v.Events...)
 	r.report(key, o, v)
 	if before.State != after.State {
@@ -144,13 +144,6 @@ func (r *reporter) write(ctx context.Context, o client.Object, before, after ins
 		return r.writeProblems(ctx, o, after, at...)
 	}
 	return nil
-}
-
-// wrote remembers a version that we changed; under --observe nothing was changed.
-func (s *base) wrote(o client.Object) {
-	if !s.rt.Observe {
-		s.written.Record(o)
-	}
 }
 
 func (s *base) forget(key Key) {

@@ -100,7 +100,7 @@ func (r *executor) accept(ctx context.Context, key Key, call instance.Call) erro
 		fields := map[string]any{}
 		changeSwitchover(fields, now.Switchover, call.Accepted)
 		if err = status.MergeStatus(ctx, r.rt.Client, f, fields, status.AtVersion()); err == nil {
-			r.wrote(f)
+			r.written.Record(f)
 			return nil
 		}
 		if !status.IsConflict(err) {

@@ -66,15 +66,8 @@ func (s *reconciler) deletePod(ctx context.Context, pod *corev1.Pod, options ...
 	if err := s.rt.Client.Delete(ctx, pod, options...); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting pod %s: %w", pod.Name, err)
 	}
-	s.note(pod)
+	s.written.Record(pod)
 	return nil
-}
-
-// note remembers a version that we changed; under --observe nothing was changed.
-func (s *reconciler) note(obj client.Object) {
-	if !s.rt.Observe {
-		s.written.Record(obj)
-	}
 }
 
 func (s *reconciler) connect(w instancemanager.World, v instancemanager.Verdict) {
@@ -102,7 +95,7 @@ func (s *reconciler) remove(ctx context.Context, im *v1beta2.InstanceManager) er
 	if err := status.Delete(ctx, s.rt.Client, im); err != nil {
 		return err
 	}
-	s.note(im)
+	s.written.Record(im)
 	return nil
 }
 
@@ -119,7 +112,7 @@ func (s *reconciler) applyStatus(ctx context.Context, im *v1beta2.InstanceManage
 			return 0, client.IgnoreNotFound(err)
 		}
 		s.memory.wroteMaps(im.Name, now)
-		s.note(im)
+		s.written.Record(im)
 		at = nil
 	}
 	return 0, s.applyState(ctx, im, v, at...)
@@ -139,7 +132,7 @@ func (s *reconciler) applyState(ctx context.Context, im *v1beta2.InstanceManager
 	if err := status.Apply(ctx, s.rt.Client, im, fieldOwner, fields, at...); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	s.note(im)
+	s.written.Record(im)
 	return nil
 }
 

@@ -41,7 +41,7 @@ type reconciler struct {
 
 // Setup registers the controller of Nodes.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source) error {
-	s := &reconciler{rt: rt, settings: settings, written: kube.Written{Clock: rt.Clock}}
+	s := &reconciler{rt: rt, settings: settings, written: kube.Written{Clock: rt.Clock, Observe: rt.Observe}}
 	if err := rt.AddIndexes(ctx, kube.ByNode(&v1beta2.InstanceManager{})); err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (s *reconciler) apply(ctx context.Context, w node.World, v node.Verdict) er
 		if err := client.IgnoreNotFound(status.DropFinalizer(ctx, s.rt.Client, w.Node, v1beta2.Finalizer)); err != nil {
 			return err
 		}
-		s.note(w.Node)
+		s.written.Record(w.Node)
 		s.rt.Log.Info("node released", "node", w.Name)
 		return nil
 	case v.AddFinalizer:
@@ -95,7 +95,7 @@ func (s *reconciler) apply(ctx context.Context, w node.World, v node.Verdict) er
 	if err := status.Apply(ctx, s.rt.Client, w.Node, fieldOwner, fields, status.AtVersion()); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	s.note(w.Node)
+	s.written.Record(w.Node)
 	events.Emit(s.rt.Recorder, w.Node, v.Events...)
 	for _, e := range v.Events {
 		s.rt.Log.Info("node evaluated", "node", w.Name, "reason", e.Reason)
@@ -110,13 +110,6 @@ func (s *reconciler) addFinalizer(ctx context.Context, n *v1beta2.Node) error {
 	if err != nil {
 		return fmt.Errorf("adding the finalizer to node %s: %w", n.Name, err)
 	}
-	s.note(n)
+	s.written.Record(n)
 	return nil
-}
-
-// note remembers a version that we changed; under --observe nothing was changed.
-func (s *reconciler) note(n *v1beta2.Node) {
-	if !s.rt.Observe {
-		s.written.Record(n)
-	}
 }

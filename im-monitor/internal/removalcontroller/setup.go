@@ -34,7 +34,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, store inventory.Store, optio
 		options.Locks = &execute.Locks{}
 	}
 	r := &reconciler{rt: rt, log: rt.Log.WithName("removal"), store: store, options: options,
-		written: kube.Written{Clock: rt.Clock}, mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace},
+		written: kube.Written{Clock: rt.Clock, Observe: rt.Observe}, mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace},
 		guard: execute.Guard{Clock: rt.Clock, Store: store, Locks: options.Locks, Slots: &execute.Semaphore{},
 			PerManager: callsPerManager, Observe: rt.Observe},
 		mappings: mappingreader.Reader{Cached: rt.Client, Uncached: rt.Uncached, Store: store, Namespace: rt.Namespace}}

@@ -58,7 +58,7 @@ func (k *keeper) write(ctx context.Context, secret *corev1.Secret, data map[stri
 	if err := status.Merge(ctx, k.rt.Client, secret, "data", data, status.AtVersion()); err != nil {
 		return fmt.Errorf("writing the webhook's certificate: %w", err)
 	}
-	k.note(secret)
+	k.written.Record(secret)
 	return nil
 }
 
@@ -95,13 +95,6 @@ func (k *keeper) trustIn(ctx context.Context, configuration client.Object, webho
 	if err := patch.Write(ctx, k.rt.Client, configuration); err != nil {
 		return fmt.Errorf("letting the API server trust the webhook's certificate: %w", err)
 	}
-	k.note(configuration)
+	k.written.Record(configuration)
 	return nil
-}
-
-// note remembers a version that we changed; under --observe nothing was changed.
-func (k *keeper) note(obj client.Object) {
-	if !k.rt.Observe {
-		k.written.Record(obj)
-	}
 }

@@ -63,7 +63,7 @@ func Setup(rt *runkit.Runtime, store *Store, validity time.Duration) error {
 		For(&corev1.Secret{}).
 		Watches(&admissionv1.MutatingWebhookConfiguration{}, one).
 		Watches(&admissionv1.ValidatingWebhookConfiguration{}, one).
-		Complete(&keeper{rt: rt, validity: validity, written: kube.Written{Clock: rt.Clock}})
+		Complete(&keeper{rt: rt, validity: validity, written: kube.Written{Clock: rt.Clock, Observe: rt.Observe}})
 	if err != nil {
 		return fmt.Errorf("setting up the controller of the webhook's certificate: %w", err)
 	}

@@ -57,9 +57,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err) // what is gone brings an event
 	}
-	if !r.rt.Observe {
-		r.written.Record(evaluated)
-	}
+	r.written.Record(evaluated)
 	if s.world.Volume != nil {
 		events.Emit(r.rt.Recorder, s.world.Volume, eventsOf(s.world, verdict)...)
 	}

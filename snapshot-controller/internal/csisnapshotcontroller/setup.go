@@ -58,7 +58,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options, registry pr
 	if err != nil {
 		return err
 	}
-	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: kube.Written{Clock: rt.Clock}}
+	r := &reconciler{rt: rt, observer: observer{rt}, election: e, metrics: m, written: kube.Written{Clock: rt.Clock, Observe: rt.Observe}}
 	o := queue.Options(workers)
 	o.Reconciler = r
 	c, err := controller.New("csi-snapshot", rt.Manager, o)

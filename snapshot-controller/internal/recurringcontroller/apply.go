@@ -23,9 +23,7 @@ func (r *reconciler) apply(ctx context.Context, job *v1beta2.RecurringJob, v rec
 		if err != nil {
 			return client.IgnoreNotFound(err)
 		}
-		if !r.observe {
-			r.written.Record(job)
-		}
+		r.written.Record(job)
 		events.Emit(r.recorder, job, eventsOf(job, v)...)
 		if v.Status.ExecutionCount != job.Status.ExecutionCount {
 			done.WithLabelValues(doneRun).Inc()

@@ -20,8 +20,6 @@ type reconciler struct {
 	recorder kevents.EventRecorder
 	finished *finished
 	written  kube.Written
-	// observe: nothing is written.
-	observe bool
 }
 
 // cachePause gives the cache time to show what was written to the job.

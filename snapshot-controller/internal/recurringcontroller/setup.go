@@ -35,7 +35,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		Watches(&v1beta2.Snapshot{}, w.ofGoing()).
 		Watches(&v1beta2.Backup{}, w.ofMade(w.leadRunning)).
 		Complete(&reconciler{observer: o, client: rt.Client, recorder: rt.Recorder, finished: newFinished(),
-			written: kube.Written{Clock: rt.Clock}, observe: rt.Observe})
+			written: kube.Written{Clock: rt.Clock, Observe: rt.Observe}})
 	if err != nil {
 		return fmt.Errorf("setting up the controller of recurring jobs: %w", err)
 	}
