@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"drover.dev/drover/attach-controller/internal/ticket"
 	"drover.dev/drover/attach-controller/internal/ticketcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
@@ -31,7 +32,7 @@ func foreign(a *v1beta2.VolumeAttachment, v *v1beta2.Volume) bool {
 
 // create creates the VolumeAttachment of a volume that has none. If one exists by now, its event follows.
 func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume) error {
-	tickets, err := r.takenOver(ctx, v, nil)
+	tickets, err := r.ticketsTakenOver(ctx, v, nil)
 	if err != nil {
 		return err
 	}
@@ -58,12 +59,12 @@ func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume) error {
 	return nil
 }
 
-// takenOver are the tickets of an attached volume that has none, for where it is now: one that was just released gets none for where it was.
-func (r *reconciler) takenOver(ctx context.Context, v *v1beta2.Volume, a *v1beta2.VolumeAttachment) (map[string]v1beta2.AttachmentTicket,
-	error) {
-	tickets, err := ticketcontroller.TakeOver(ctx, r.client, v, a)
-	if err != nil || len(tickets) == 0 {
-		return nil, err
+// ticketsTakenOver are the tickets of an attached volume that has none, for where it is now: one that was just released gets none for where it
+// was.
+func (r *reconciler) ticketsTakenOver(ctx context.Context, v *v1beta2.Volume, a *v1beta2.VolumeAttachment) (
+	map[string]v1beta2.AttachmentTicket, error) {
+	if !ticket.NeedsTakeOver(v, a) {
+		return nil, nil
 	}
 	now := &v1beta2.Volume{}
 	if err := lookup.Confirm(ctx, r.writer.uncached, v, now); err != nil {
@@ -89,7 +90,7 @@ func withTickets(a *v1beta2.VolumeAttachment) (*unstructured.Unstructured, error
 
 // takeOver writes the tickets into an empty VolumeAttachment of an attached volume, and reports whether it did.
 func (r *reconciler) takeOver(ctx context.Context, of objects) (bool, error) {
-	tickets, err := r.takenOver(ctx, of.volume, of.attachment)
+	tickets, err := r.ticketsTakenOver(ctx, of.volume, of.attachment)
 	if err != nil || len(tickets) == 0 {
 		return false, err
 	}
