@@ -248,8 +248,9 @@ func byName(a, b *v1beta2.NodeDataEngineUpgrade) int { return cmp.Compare(a.Name
 
 // progressOf is a sentence on the node's upgrade.
 func progressOf(node, state, upgrade string) string {
+	now := "is " + state
 	if state == v1beta2.UpgradeStateUndefined {
-		return fmt.Sprintf("Node %s begins; NodeDataEngineUpgrade %s states what it waits for.", node, upgrade)
+		now = "begins"
 	}
-	return fmt.Sprintf("Node %s is %s; NodeDataEngineUpgrade %s states what it waits for.", node, state, upgrade)
+	return fmt.Sprintf("Node %s %s; NodeDataEngineUpgrade %s states what it waits for.", node, now, upgrade)
 }
