@@ -35,11 +35,7 @@ func (b *attachBench) bulk(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var leaders []*world.Process
-	for _, controller := range w.Controllers() {
-		leaders = append(leaders, w.Process(controller))
-	}
-	profiles, err := processorProfiles(ctx, "bulk", 30*time.Second, leaders...)
+	profiles, err := processorProfiles(ctx, "bulk", 30*time.Second, processesOf(w, "")...)
 	if err != nil {
 		return err
 	}

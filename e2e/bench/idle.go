@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -122,23 +120,23 @@ func (b *idleBench) measure(ctx context.Context, volumes int) error {
 
 // rest lets the time pass, and takes profiles of it if they are wanted. Writing a profile costs some processor time itself.
 func (b *idleBench) rest(ctx context.Context, volumes int) error {
-	if profileDirectory == "" {
-		return b.world.Pass(ctx, idleFor)
+	all, name := processesOf(b.world, "", idleStandby), fmt.Sprintf("%d-volumes", volumes)
+	profiles, err := processorProfiles(ctx, name, idleFor, all...)
+	if err != nil {
+		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return b.world.Pass(ctx, idleFor) })
-	for _, controller := range b.world.Controllers() {
-		for _, suffix := range []string{"", idleStandby} {
-			process := b.world.Process(controller + suffix)
-			file, err := profileFile(fmt.Sprintf("%s-%d-volumes", process.Name, volumes))
-			if err != nil {
-				return err
-			}
-			group.Go(func() error {
-				return errors.Join(process.Profile(ctx, fmt.Sprintf("profile?seconds=%.0f", idleFor.Seconds()), file+".cpu.pb.gz"),
-					process.Profile(ctx, "heap?gc=1", file+".heap.pb.gz"), process.Profile(ctx, "goroutine?debug=1", file+".goroutines.txt"))
-			})
+	if err := errors.Join(b.world.Pass(ctx, idleFor), profiles()); err != nil || profileDirectory == "" {
+		return err
+	}
+	for _, process := range all {
+		file, err := profileFile(process.Name + "-" + name)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(process.Profile(ctx, "heap?gc=1", file+".heap.pb.gz"),
+			process.Profile(ctx, "goroutine?debug=1", file+".goroutines.txt")); err != nil {
+			return err
 		}
 	}
-	return group.Wait()
+	return nil
 }

@@ -23,6 +23,17 @@ func profileFile(name string) (string, error) {
 	return filepath.Join(profileDirectory, name), nil
 }
 
+// processesOf are the World's controllers: for each of the suffixes all of their processes with it.
+func processesOf(w *world.World, suffixes ...string) []*world.Process {
+	var out []*world.Process
+	for _, suffix := range suffixes {
+		for _, controller := range w.Controllers() {
+			out = append(out, w.Process(controller+suffix))
+		}
+	}
+	return out
+}
+
 // processorProfiles takes profiles of what processes do in so much time, if profiles are wanted; what it returns waits for them.
 func processorProfiles(ctx context.Context, name string, during time.Duration, processes ...*world.Process) (wait func() error, err error) {
 	if profileDirectory == "" {

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // Process is one running binary. The kernel kills it when this program ends.
@@ -218,12 +220,13 @@ func (p *Process) Profile(ctx context.Context, what, file string) error {
 		return fmt.Errorf("asking %s for a profile: %w", p.Name, err)
 	}
 	var response *http.Response
-	for {
-		if response, err = http.DefaultClient.Do(request); !errors.Is(err, syscall.ECONNREFUSED) || p.Died() != nil {
-			break
+	err = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (answered bool, failure error) {
+		response, failure = http.DefaultClient.Do(request)
+		if errors.Is(failure, syscall.ECONNREFUSED) && p.Died() == nil {
+			return false, nil
 		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return true, failure
+	})
 	if err != nil {
 		return fmt.Errorf("asking %s for a profile: %w", p.Name, err)
 	}
