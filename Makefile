@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-guides test-tools quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
+.PHONY: help setup demo test test-main test-guides test-tools quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,14 +31,18 @@ demo: controlplane ## show the main job, on a real API server; DEMO_FLAGS=--keep
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 SIDE_BY_SIDE = -p $$(($(PROCESSORS) * 2)) -parallel $$(($(PROCESSORS) * 3)) -ldflags=-w
 
-# The guides wait for most of their time, so that the tools are compiled and tested beside them; what tests make must not wait for this
-# make's jobs. The time-outs only end what hangs: on a loaded machine e2e/attach alone takes half an hour.
+# The guides wait for most of their time, so that they run beside the tests, as the tools do. What all of them compile is compiled before:
+# side by side each would compile it for itself. The time-outs only end what hangs: on a loaded machine e2e/attach alone takes half an hour.
 test: ## every test, on a real API server
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
-	$(GO) test -timeout 90m $(SIDE_BY_SIDE) ./...
-	@$(MAKE) --no-print-directory --keep-going -j2 test-guides test-tools
+	@$(GO) build ./...
+	@$(MAKE) --no-print-directory --keep-going -j3 test-main test-guides test-tools
 
+# What tests make must not wait for this make's jobs.
 ALONE := env -u MAKEFLAGS -u MFLAGS
+
+test-main:
+	$(ALONE) $(GO) test -timeout 90m $(SIDE_BY_SIDE) ./...
 
 test-guides:
 	$(ALONE) $(GO) -C e2e/guides test -timeout 60m -ldflags=-w ./...
