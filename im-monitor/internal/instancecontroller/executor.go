@@ -61,6 +61,8 @@ func locks(key Key, volume string, call instance.Call) []execute.Key {
 type try struct {
 	*executor
 	key Key
+	// volume is the name of the object's volume.
+	volume string
 	// first is the call that the cache asks for; the locks are for its instance manager.
 	first instance.Call
 	// object and call are what the check read and allows.
@@ -73,7 +75,7 @@ type try struct {
 
 // serve decides again and calls; then the reporter reads the result. It reports when to come back.
 func (r *executor) serve(ctx context.Context, key Key, volume string, first instance.Call) (time.Duration, error) {
-	t := &try{executor: r, key: key, first: first}
+	t := &try{executor: r, key: key, volume: volume, first: first}
 	out, err := r.guard.Do(ctx, execute.Call{
 		InstanceManager: first.InstanceManager, Locks: locks(key, volume, first), Noun: "instance",
 		Check: t.check, Ahead: t.ahead, Send: t.send, Record: t.record,
@@ -95,7 +97,10 @@ func (t *try) check(ctx context.Context, _ execute.Reading) (execute.Checked, er
 		t.reportQueue.Add(t.key)
 		return disagreed, nil
 	case call.Op == instance.OpNone || call.Op != t.first.Op || call.InstanceManager != t.first.InstanceManager:
-		return disagreed, nil // the cache is behind, or the volume's other objects hold it up: their events enqueue the reporter
+		if waitsForVolume(v.Reason) { // since the reporter decided, another object of the volume holds it up
+			t.await(t.volume, t.key, true)
+		}
+		return disagreed, nil // else the cache is behind, and the event enqueues the reporter
 	case call.Poll && !t.polled && !t.rt.Observe:
 		t.poll(ctx, o)
 		t.polled = true

@@ -1,11 +1,15 @@
 package instancecontroller_test
 
 import (
+	"context"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/im-monitor/internal/instancecontroller"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit/cut"
 )
 
 // openV2 runs replica, engine and frontend of a v2 volume on one node, as attach-controller would.
@@ -21,6 +25,32 @@ func (w *world) openV2(volume, node string) (*v1beta2.Replica, *v1beta2.Engine, 
 	f := w.frontend(volume+"-ef-0", volume, node)
 	w.spec(f, map[string]any{"targetIP": e.Status.StorageIP, "targetPort": e.Status.Port, "desireState": "running"})
 	return r, e, w.frontendIs(f.Name, v1beta2.InstanceStateRunning)
+}
+
+// An attachment that is ended at once stops the engine while the frontend still starts. Then the check before the engine's deletion finds a
+// frontend that the reporter did not see; the engine waits for it, and stops after it. [UPG-3]
+func TestAnEngineWhoseFrontendStartsMeanwhileStopsAfterIt(t *testing.T) {
+	decided, started := make(chan struct{}), make(chan struct{})
+	decide := sync.OnceFunc(func() { close(decided) })
+	w := newWorldWith(t, cut.Point{}, func(o *instancecontroller.Options) {
+		o.BeforeEngineStop = func(context.Context, *v1beta2.Engine) error { // between the decision and the check
+			decide()
+			<-started
+			return nil
+		}
+	}, "late-1")
+	_, e, f := w.openV2("vol", "late-1")
+	w.stop(f)
+	w.frontendIs(f.Name, v1beta2.InstanceStateStopped)
+	w.stop(e)
+	<-decided
+	w.run(f)
+	w.frontendIs(f.Name, v1beta2.InstanceStateRunning)
+	close(started)
+	w.never(func() bool { return len(w.deletions(e.Name)) > 0 }, "the frontend's target")
+	w.stop(f)
+	w.frontendIs(f.Name, v1beta2.InstanceStateStopped)
+	w.engineIs(e.Name, v1beta2.InstanceStateStopped)
 }
 
 func TestAV2VolumeRunsAndStopsAndKeepsItsData(t *testing.T) {

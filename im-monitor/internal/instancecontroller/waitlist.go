@@ -8,9 +8,11 @@ type waitlist struct {
 	m  map[string]map[Key]struct{}
 }
 
-func (w *waitlist) set(volume string, key Key, waits bool) {
+// set enters a key or removes it, and reports whether it is new on the list.
+func (w *waitlist) set(volume string, key Key, waits bool) (entered bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	_, listed := w.m[volume][key]
 	switch {
 	case waits && w.m == nil:
 		w.m = map[string]map[Key]struct{}{volume: {key: {}}}
@@ -18,12 +20,13 @@ func (w *waitlist) set(volume string, key Key, waits bool) {
 		w.m[volume] = map[Key]struct{}{key: {}}
 	case waits:
 		w.m[volume][key] = struct{}{}
-	case w.m[volume] != nil:
+	case listed:
 		delete(w.m[volume], key)
 		if len(w.m[volume]) == 0 {
 			delete(w.m, volume)
 		}
 	}
+	return waits && !listed
 }
 
 // of are those of one volume.
@@ -59,5 +62,13 @@ func (w *waitlist) drop(key Key) {
 		if len(keys) == 0 {
 			delete(w.m, volume)
 		}
+	}
+}
+
+// await enters a key that waits for another object of its volume. What changed between the reading and the entry enqueued nothing, so that a
+// key which is new on the list is evaluated once more.
+func (s *base) await(volume string, key Key, waits bool) {
+	if s.waitlist.set(volume, key, waits) {
+		s.reportQueue.Add(key)
 	}
 }
