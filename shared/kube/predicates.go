@@ -28,6 +28,12 @@ func DeepChanged[T client.Object, F any](facts func(T) F, before, after T) bool 
 	return lifeChanged(before, after) || !equality.Semantic.DeepEqual(facts(before), facts(after))
 }
 
+// OnDifference passes an update in which the objects differ as the function finds, for facts that would be costly to collect of each: maps
+// with hundreds of keys. Of deletion and identity it is as OnChange.
+func OnDifference[T client.Object](differ func(before, after T) bool) predicate.Predicate {
+	return onUpdate(func(before, after T) bool { return lifeChanged(before, after) || differ(before, after) })
+}
+
 // OnAnyChange passes an update that changes anything that the cache keeps of an object, the version apart. T is a struct that carries its
 // metadata as a field.
 func OnAnyChange[T any, P interface {

@@ -23,6 +23,7 @@ func TestAnUpdatePassesWhereFactsOrLifeChange(t *testing.T) {
 	for name, p := range map[string]predicate.Predicate{
 		"comparable": kube.OnChange(func(r *v1beta2.Replica) facts { return facts{r.Spec.NodeID} }),
 		"deep":       kube.OnDeepChange(func(r *v1beta2.Replica) any { return []any{r.Spec.NodeID, r.Labels} }),
+		"function":   kube.OnDifference(func(before, after *v1beta2.Replica) bool { return before.Spec.NodeID != after.Spec.NodeID }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: "r", UID: "1", ResourceVersion: "1"}}

@@ -7,33 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/shell"
 )
 
-// decisions is how many volumes were decided on so far, by all controllers of this process: tests that count do not run
-// beside others.
-func decisions(t *testing.T) int {
-	t.Helper()
-	families, err := metrics.Registry.Gather()
-	require.NoError(t, err)
-	count := 0.0
-	for _, family := range families {
-		if family.GetName() != "controller_runtime_reconcile_total" {
-			continue
-		}
-		for _, m := range family.GetMetric() {
-			for _, l := range m.GetLabel() {
-				if l.GetName() == "controller" && l.GetValue() == "volume" {
-					count += m.GetCounter().GetValue()
-				}
-			}
-		}
-	}
-	return int(count)
-}
+// decisions is how many volumes were decided on so far.
+func decisions(t *testing.T) int { return testkit.Reconciles(t, "volume") }
 
 // crowd creates that many detached volumes, each with its replica on node-1, node-2 or node-3 in rotation, and waits for quiet.
 func (w *world) crowd(volumes int) *shell.Process {

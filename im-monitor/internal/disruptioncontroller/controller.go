@@ -6,6 +6,7 @@ package disruptioncontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -48,10 +49,10 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		WithOptions(queue.Options(1)).
 		Watches(&corev1.Node{}, nodes.To(s.aroundNode), builder.WithPredicates(kube.OnChange(cordoned))).
 		Watches(&v1beta2.InstanceManager{}, nodes.To(s.aroundManager), builder.WithPredicates(kube.OnChange(state))).
-		Watches(&v1beta2.InstanceManager{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnDeepChange(content))).
-		Watches(&v1beta2.Engine{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnChange(engineFacts))).
-		Watches(&v1beta2.EngineFrontend{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnChange(frontendFacts))).
-		Watches(&v1beta2.Replica{}, nodes.To(s.nodesOfVolume), builder.WithPredicates(kube.OnChange(replicaFacts))).
+		Watches(&v1beta2.InstanceManager{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnDifference(contentDiffers))).
+		Watches(&v1beta2.Engine{}, nodes.To(s.emptied(enqueue.Node)), builder.WithPredicates(kube.OnChange(engineFacts))).
+		Watches(&v1beta2.EngineFrontend{}, nodes.To(s.emptied(enqueue.Node)), builder.WithPredicates(kube.OnChange(frontendFacts))).
+		Watches(&v1beta2.Replica{}, nodes.To(s.emptied(s.nodesOfVolume)), builder.WithPredicates(kube.OnChange(replicaFacts))).
 		Watches(&policyv1.PodDisruptionBudget{}, nodes.To(s.aroundBudget), builder.WithPredicates(kube.OnLife())).
 		Watches(&policyv1.PodDisruptionBudget{}, nodes.To(s.nodeOfBudget), builder.WithPredicates(kube.OnDeepChange(budgetFacts))).
 		Watches(&v1beta2.Setting{}, nodes.To(s.all), builder.WithPredicates(settingcontroller.Concerns())).
@@ -60,6 +61,21 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		return fmt.Errorf("setting up the controller of disruption budgets: %w", err)
 	}
 	return nil
+}
+
+// emptied keeps those of the nodes that find returns that are being emptied. On the others the budgets stand whatever runs there, and a node
+// from which pods are kept later is enqueued then: an attached volume costs no evaluation.
+func (s *keeper) emptied(find func(context.Context, client.Object) []string) func(context.Context, client.Object) []string {
+	return func(ctx context.Context, o client.Object) []string {
+		settings, err := s.settings.Current(ctx)
+		if err != nil || settings.ClusterAutoscaler {
+			return find(ctx, o)
+		}
+		return slices.DeleteFunc(find(ctx, o), func(node string) bool {
+			cordoned, err := s.cached().cordoned(ctx, node)
+			return err == nil && !cordoned
+		})
+	}
 }
 
 // nodesOfVolume are the nodes of all replicas of a replica's volume: one may be protected by the other now, or not any more.

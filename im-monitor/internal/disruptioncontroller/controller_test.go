@@ -2,6 +2,7 @@ package disruptioncontroller
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -151,4 +152,40 @@ func TestOfTwoNodesOnlyOneIsGivenUp(t *testing.T) {
 	w.create(&v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: setting.ClusterAutoscaler}, Value: "true"})
 	require.Eventually(t, func() bool { return w.budget("drain-1") == nil || w.budget("drain-2") == nil }, patience, poll)
 	require.Never(t, func() bool { return w.budget("drain-1") == nil && w.budget("drain-2") == nil }, watched, poll)
+}
+
+// What comes and goes on nodes that take pods changes no budget, so that no node is reconciled for it; on a node that is being emptied it is.
+func TestWhatANodeHasCountsOnceItIsEmptied(t *testing.T) {
+	w := start(t)
+	w.has("drain-1", "Node drain-1 takes pods.")
+	w.has("drain-2", "Node drain-2 takes pods.")
+	before := -1
+	require.Eventually(t, func() bool {
+		last := before
+		before = testkit.Reconciles(t, "disruption")
+		return before == last
+	}, patience, watched, "it never rests")
+	engine := &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "vol-e-0"}}
+	engine.Spec.NodeID, engine.Spec.VolumeName = "drain-1", "vol"
+	w.create(engine)
+	state := func(s string) {
+		require.NoError(t, status.MergeStatus(t.Context(), w.admin, engine, map[string]any{"currentState": s}))
+	}
+	state(v1beta2.InstanceStateRunning)
+	replica := &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "vol-r-drain-2"}}
+	failed := func(at string) {
+		require.NoError(t, status.MergeSpec(t.Context(), w.admin, replica, map[string]any{"failedAt": at}))
+	}
+	failed("2026-08-02T00:00:00Z")
+	require.Never(t, func() bool { return testkit.Reconciles(t, "disruption") != before }, watched, poll)
+
+	w.cordon("drain-1", true)
+	w.has("drain-1", "Engine vol-e-0 runs on node drain-1.")
+	state(v1beta2.InstanceStateStopped)
+	require.Eventually(t, func() bool {
+		b := w.budget("drain-1")
+		return b != nil && strings.HasPrefix(b.Annotations[Protects], "Replica vol-r-drain-1 on node drain-1 may be the last one")
+	}, patience, poll, "%v", w.budget("drain-1"))
+	failed("")
+	w.has("drain-1", "")
 }

@@ -2,7 +2,6 @@ package disruptioncontroller
 
 import (
 	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -14,15 +13,16 @@ func cordoned(n *corev1.Node) bool { return n.Spec.Unschedulable }
 
 func state(im *v1beta2.InstanceManager) string { return im.Status.CurrentState }
 
-// contents are what matters of an instance manager beside its state: which engines and frontends it has, whatever changes within them.
-type contents struct {
-	Labels             map[string]string
-	Engines, Frontends []string
+// contentDiffers compares what matters of an instance manager beside its state: its labels, and which engines and frontends it has, whatever
+// changes within them.
+func contentDiffers(before, after *v1beta2.InstanceManager) bool {
+	was, is := before.Status, after.Status
+	return !maps.Equal(before.Labels, after.Labels) || !sameNames(was.InstanceEngines, is.InstanceEngines) ||
+		!sameNames(was.InstanceEngineFrontends, is.InstanceEngineFrontends)
 }
 
-func content(im *v1beta2.InstanceManager) contents {
-	return contents{im.Labels, slices.Sorted(maps.Keys(im.Status.InstanceEngines)),
-		slices.Sorted(maps.Keys(im.Status.InstanceEngineFrontends))}
+func sameNames[V any](a, b map[string]V) bool {
+	return maps.EqualFunc(a, b, func(V, V) bool { return true })
 }
 
 // instance is what matters of an Engine or EngineFrontend: whether it may run, and where.

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
@@ -21,6 +20,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/status"
+	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
 )
 
@@ -121,23 +121,7 @@ func TestWhatExistsAlreadyIsLookedAtAndARefusalIsAnErrorInTheEnd(t *testing.T) {
 }
 
 // handled is how many keys the executors of this test binary handled.
-func handled(t *testing.T) (total float64) {
-	families, err := metrics.Registry.Gather()
-	require.NoError(t, err)
-	for _, f := range families {
-		if f.GetName() != "controller_runtime_reconcile_total" {
-			continue
-		}
-		for _, m := range f.GetMetric() {
-			for _, l := range m.GetLabel() {
-				if l.GetName() == "controller" && l.GetValue() == "instance-executor" {
-					total += m.GetCounter().GetValue()
-				}
-			}
-		}
-	}
-	return total
-}
+func handled(t *testing.T) int { return testkit.Reconciles(t, "instance-executor") }
 
 // ATT-1
 func TestAnEngineWaitsWhileAnotherOneOfItsVolumeMayBeLive(t *testing.T) {
