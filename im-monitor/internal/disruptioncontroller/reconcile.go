@@ -3,6 +3,7 @@ package disruptioncontroller
 import (
 	"context"
 	"fmt"
+	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -14,7 +15,10 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/disruption"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
 )
+
+const conflictPause = 100 * time.Millisecond
 
 // Reconcile reconciles the budgets of the instance managers of one node.
 func (s *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -23,7 +27,10 @@ func (s *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	for _, v := range disruption.Decide(w) {
-		if err := s.apply(ctx, request.Name, v); err != nil {
+		switch err := s.apply(ctx, request.Name, v); {
+		case status.IsConflict(err): // with Kubernetes, which writes the status of budgets: of that no event is passed
+			return ctrl.Result{RequeueAfter: conflictPause}, nil
+		case err != nil:
 			return ctrl.Result{}, err
 		}
 	}
@@ -81,7 +88,7 @@ func (s *keeper) correct(ctx context.Context, has *policyv1.PodDisruptionBudget,
 		return nil
 	}
 	err := s.rt.Client.Patch(ctx, wanted, client.MergeFromWithOptions(has, client.MergeFromWithOptimisticLock{}))
-	if client.IgnoreNotFound(err) != nil && !apierrors.IsConflict(err) {
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("correcting the disruption budget of instance manager %s: %w", v.Manager.Name, err)
 	}
 	return nil

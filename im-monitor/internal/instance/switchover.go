@@ -199,6 +199,12 @@ func (p *mover) forward() Verdict {
 // pathLost reports that the kernel has dropped its path to an engine on a node that is out, while all I/O was suspended: it cannot
 // reconnect to it.
 func (p *mover) pathLost(e EngineFacts) bool {
+	at := p.pathLossAt(e)
+	return !at.IsZero() && !at.After(p.w.Now)
+}
+
+// pathLossAt is when the path counts as lost; zero while nothing lets it.
+func (p *mover) pathLossAt(e EngineFacts) time.Time {
 	since, err := time.Parse(time.RFC3339, p.s.Since)
 	if asked, bad := time.Parse(time.RFC3339, p.w.Object.Suspend); bad == nil && asked.After(since) {
 		since = asked
@@ -206,7 +212,10 @@ func (p *mover) pathLost(e EngineFacts) bool {
 	if e.OutSince.After(since) {
 		since = e.OutSince
 	}
-	return err == nil && p.held && e.NodeOut && !since.Add(p.w.Settings.PathLoss).After(p.w.Now)
+	if err != nil || !p.held || !e.NodeOut {
+		return time.Time{}
+	}
+	return since.Add(p.w.Settings.PathLoss)
 }
 
 // back aborts a switch-over whose target does not serve, or is not that of the spec.
@@ -217,8 +226,12 @@ func (p *mover) back() Verdict {
 	case p.reopens() && p.closable():
 		return p.revert()
 	}
-	return p.wait(ReasonTargetUnknown, fmt.Sprintf("The switch-over from engine %s to engine %s stopped at %s: neither is known to serve "+
+	v := p.wait(ReasonTargetUnknown, fmt.Sprintf("The switch-over from engine %s to engine %s stopped at %s: neither is known to serve "+
 		"alone. The switch-over continues once the node of one of them answers.", p.at.Engine, p.s.Engine, p.s.Phase))
+	if at := p.pathLossAt(p.w.Engines[p.s.Engine]); at.After(p.w.Now) {
+		v.At = at
+	}
+	return v
 }
 
 // reverted continues from reverting.

@@ -297,6 +297,19 @@ func TestASwitchOverWithoutATargetIsReported(t *testing.T) {
 	require.Equal(t, OpNone, v.Call.Op)
 }
 
+// Nothing reports that the kernel has dropped a path: the decision is due then.
+func TestASwitchOverThatWaitsForTheLossOfAPathIsDecidedOnAgainThen(t *testing.T) {
+	w := world(recordedAt(oldTarget), serving(oldTarget), know(newTarget, func(e *EngineFacts) { e.NodeOut = true }), at(phaseSwitching, true),
+		suspendedNow, func(w *World) { w.Settings.PathLoss = time.Minute })
+	v := Decide(w)
+	require.Equal(t, ReasonTargetUnknown, v.Reason)
+	require.True(t, v.At.After(w.Now), "%s", v.At)
+	w.Now = v.At
+	v = Decide(w)
+	require.Equal(t, goBack, do(v))
+	require.Zero(t, v.At)
+}
+
 // An engine that is gone need not be closed. If it cannot be closed, all I/O must be suspended for longer than a kernel tries to reconnect.
 func TestAnOldTargetThatCannotBeClosedIsLeftOnlyOnceItsPathIsLost(t *testing.T) {
 	out := know(oldTarget, func(e *EngineFacts) { e.NodeOut = true })

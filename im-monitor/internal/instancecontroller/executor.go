@@ -30,7 +30,7 @@ func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 	}
 	first := v.Call
 	if first.Op == instance.OpNone {
-		return reconcile.Result{}, nil
+		return reconcile.Result{RequeueAfter: r.heldUp(w.Object.Volume, key, v)}, nil
 	}
 	if !r.semaphore.Take(first.InstanceManager, key, callsPerManager) {
 		return reconcile.Result{}, nil // enqueued when a slot is free
@@ -93,14 +93,12 @@ func (t *try) check(ctx context.Context, _ execute.Reading) (execute.Checked, er
 	}
 	call := v.Call
 	switch {
-	case call.Op == instance.OpNone && !v.At.IsZero(): // it is due later, which no event reports
-		t.reportQueue.Add(t.key)
+	case call.Op == instance.OpNone:
+		t.wait = t.heldUp(t.volume, t.key, v)
 		return disagreed, nil
-	case call.Op == instance.OpNone || call.Op != t.first.Op || call.InstanceManager != t.first.InstanceManager:
-		if waitsForVolume(v.Reason) { // since the reporter decided, another object of the volume holds it up
-			t.await(t.volume, t.key, true)
-		}
-		return disagreed, nil // else the cache is behind, and the event enqueues the reporter
+	case call.Op != t.first.Op || call.InstanceManager != t.first.InstanceManager: // the cache is behind, or another server's list changed
+		t.wait = conflictPause
+		return disagreed, nil
 	case call.Poll && !t.polled && !t.rt.Observe:
 		t.poll(ctx, o)
 		t.polled = true
@@ -108,6 +106,20 @@ func (t *try) check(ctx context.Context, _ execute.Reading) (execute.Checked, er
 	}
 	t.object, t.call = o, call
 	return execute.Checked{Allowed: true, Epoch: epoch, Timeout: timeoutOf(call)}, nil
+}
+
+// heldUp is about a key whose call is not due any more since the reporter decided: it is decided on again when its time comes, or when
+// another object of its volume changes that holds it up. It returns when to come back where nothing reports that: Volumes are not watched.
+func (r *executor) heldUp(volume string, key Key, v instance.Verdict) time.Duration {
+	switch {
+	case v.Reason == instance.ReasonVolumeMissing:
+		return volumePause
+	case waitsForVolume(v.Reason):
+		r.await(volume, key, true)
+	case !v.At.IsZero():
+		r.reportQueue.Add(key)
+	}
+	return 0
 }
 
 // timeoutOf bounds a deletion. A creation, or a call that moves a frontend, is bounded by the connection alone.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
@@ -146,6 +147,35 @@ func TestAnEngineWaitsWhileAnotherOneOfItsVolumeMayBeLive(t *testing.T) {
 	w.never(func() bool { return w.holds(manager("one-1", "v1"), first.Name) }, "a second engine over replicas that no one saw in mode RW")
 	require.NoError(t, w.modes(second, map[string]any{"vol-r-00000001": "RW"}))
 	w.engineIs(first.Name, v1beta2.InstanceStateRunning)
+}
+
+// A leftover ends with its server: the first list of the next one, which is empty, names nothing that changed.
+func TestAnEngineStartsOnceTheServerOfALeftoverOnAnotherNodeStartedAnew(t *testing.T) {
+	w := newWorld(t, "left-1", "left-2")
+	w.volume("vol", "v1")
+	other := manager("left-2", "v1")
+	w.Servers.Put(other, inventory.Instance{Name: "vol-e-0", Type: v1beta2.InstanceTypeEngine, UUID: "left",
+		DataEngine: "v1", State: v1beta2.InstanceStateRunning})
+	e := w.engine("vol-e-1", "vol", "left-1", "v1")
+	w.run(e)
+	w.never(func() bool { return w.holds(manager("left-1", "v1"), e.Name) }, "two engines")
+	w.Servers.Shut(other, true)
+	w.Servers.Drop(other, "vol-e-0")
+	w.Servers.Shut(other, false)
+	w.engineIs(e.Name, v1beta2.InstanceStateRunning)
+}
+
+// A backup of a cluster may be applied in any order. Volumes are not watched.
+func TestAnEngineThatWasRestoredBeforeItsVolumeStartsAfterIt(t *testing.T) {
+	w := newWorld(t, "early-1")
+	e := w.engine("vol-e-0", "vol", "early-1", "v1")
+	volume := &v1beta2.Volume{ObjectMeta: w.meta("vol")}
+	require.NoError(t, w.Admin.Patch(t.Context(), volume, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))))
+	require.NoError(t, w.Admin.Delete(t.Context(), volume))
+	w.run(e)
+	w.never(func() bool { return w.holds(manager("early-1", "v1"), e.Name) }, "whether its volume is encrypted is not known")
+	w.volume("vol", "v1")
+	w.engineIs(e.Name, v1beta2.InstanceStateRunning)
 }
 
 func TestAnEngineThatMovedEndsAtItsOldPlaceBeforeItStartsAtTheNewOne(t *testing.T) {

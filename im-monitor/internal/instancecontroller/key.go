@@ -31,10 +31,8 @@ func ofVolume(volume string) client.MatchingLabels {
 
 // volumeOf is the volume that the name of an engine or a frontend reports; empty for other names.
 func volumeOf(name string) string {
-	for _, infix := range []string{"-e-", "-ef-"} {
-		if at := strings.LastIndex(name, infix); at > 0 {
-			return name[:at]
-		}
+	if at := max(strings.LastIndex(name, "-e-"), strings.LastIndex(name, "-ef-")); at > 0 {
+		return name[:at]
 	}
 	return ""
 }

@@ -45,6 +45,8 @@ const (
 	// outTimeout bounds a deletion on a node that is out: its object may be wanted elsewhere any moment.
 	outTimeout = 2 * time.Second
 
+	// volumePause is the wait for a Volume that does not exist yet, as while a cluster is restored.
+	volumePause = 5 * time.Second
 	// conflictPause is the wait for a cache that is behind.
 	conflictPause = 100 * time.Millisecond
 )

@@ -97,6 +97,9 @@ func (s *base) inventoryChanged(change inventory.Change) {
 	if change.Whole {
 		s.reportQueue.Add(s.keysOfNode(context.Background(), change.Node)...)
 		s.reportQueue.Add(s.listed(change.InstanceManager)...)
+		if _, known := s.store.Latest(change.InstanceManager); known { // what somebody waits for may have ended with the list before
+			s.reportQueue.Add(s.waitlist.all()...)
+		}
 		return
 	}
 	snapshot, known := s.store.Latest(change.InstanceManager)

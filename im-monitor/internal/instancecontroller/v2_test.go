@@ -2,12 +2,15 @@ package instancecontroller_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
+	"drover.dev/drover/im-monitor/internal/shelltest"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/testkit/cut"
 )
@@ -50,6 +53,38 @@ func TestAnEngineWhoseFrontendStartsMeanwhileStopsAfterIt(t *testing.T) {
 	w.never(func() bool { return len(w.deletions(e.Name)) > 0 }, "the frontend's target")
 	w.stop(f)
 	w.frontendIs(f.Name, v1beta2.InstanceStateStopped)
+	w.engineIs(e.Name, v1beta2.InstanceStateStopped)
+}
+
+// The same while the engine waits for its server's share of calls: what held it up is found before the last check.
+func TestAnEngineThatWaitsForASlotStopsAfterAFrontendThatStartsMeanwhile(t *testing.T) {
+	w := newWorld(t, "slot-1", "slot-2")
+	_, e, f := w.openV2("vol", "slot-1")
+	w.stop(f)
+	w.frontendIs(f.Name, v1beta2.InstanceStateStopped)
+	crowded := manager("slot-1", "v2")
+	release := make(chan struct{})
+	var inside atomic.Int32
+	w.Servers.OnCall(func(_ context.Context, c shelltest.Call) error {
+		if c.Manager == crowded && c.Create != nil && c.Create.Type == v1beta2.InstanceTypeReplica {
+			inside.Add(1)
+			<-release
+		}
+		return nil
+	})
+	for n := range 8 {
+		w.run(w.replica(fmt.Sprintf("other-r-%08d", n), "other", "slot-1", "v2"))
+	}
+	w.Eventually(func() bool { return inside.Load() == 8 }, "the instance manager's share of calls was never used up")
+	w.stop(e)
+	w.never(func() bool { return w.deleted(e.Name) }, "no slot is free")
+	there := w.frontend("vol-ef-1", "vol", "slot-2")
+	w.spec(there, map[string]any{"targetIP": e.Status.StorageIP, "targetPort": e.Status.Port, "desireState": "running"})
+	w.frontendIs(there.Name, v1beta2.InstanceStateRunning)
+	close(release)
+	w.never(func() bool { return w.deleted(e.Name) }, "the frontend's target")
+	w.stop(there)
+	w.frontendIs(there.Name, v1beta2.InstanceStateStopped)
 	w.engineIs(e.Name, v1beta2.InstanceStateStopped)
 }
 

@@ -35,7 +35,7 @@ func (r *reconciler) serve(ctx context.Context, replica *v1beta2.Replica, im str
 	case out.Wait > 0:
 		return out.Wait, nil
 	}
-	return r.memory.Of(replica.Name).NotBefore.Sub(r.rt.Clock.Now()), nil
+	return max(r.memory.Of(replica.Name).NotBefore.Sub(r.rt.Clock.Now()), time.Millisecond), nil // it may have passed while a list was read
 }
 
 // gather reads what runs where an engine or another copy of the volume is.
