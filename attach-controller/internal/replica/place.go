@@ -133,7 +133,7 @@ func (w *World) request(taken []placement.Place) placement.Request {
 	switch v.DataLocality {
 	case "strict-local":
 		r.OnlyNode = v.NodeID
-	case "best-effort":
+	case BestEffort:
 		r.PreferNode = v.NodeID
 	}
 	return r

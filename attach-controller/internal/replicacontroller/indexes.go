@@ -1,6 +1,7 @@
 package replicacontroller
 
 import (
+	"drover.dev/drover/attach-controller/internal/replica"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/kube"
@@ -9,6 +10,9 @@ import (
 // byTrouble finds volumes that lack a place for a replica.
 const byTrouble = "replicacontroller.unplaced"
 
+// byLocality finds, by the node that a volume is wanted on, those that want a replica there beside the others.
+const byLocality = "replicacontroller.locality"
+
 var indexes = []kube.Index{
 	kube.ByVolume(&v1beta2.Engine{}),
 	kube.ByVolume(&v1beta2.Replica{}),
@@ -16,5 +20,11 @@ var indexes = []kube.Index{
 	kube.ByNode(&v1beta2.InstanceManager{}),
 	kube.IndexIf(&v1beta2.Volume{}, byTrouble, func(v *v1beta2.Volume) bool {
 		return conditions.IsFalse(v.Status.Conditions, v1beta2.VolumeScheduled)
+	}),
+	kube.IndexBy(&v1beta2.Volume{}, byLocality, func(v *v1beta2.Volume) string {
+		if v.Spec.DataLocality != replica.BestEffort {
+			return ""
+		}
+		return v.Spec.NodeID
 	}),
 }

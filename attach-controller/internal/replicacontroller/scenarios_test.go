@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/attach-controller/internal/replica"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -83,6 +84,36 @@ func TestRoomThatIsLeftIsTaken(t *testing.T) {
 	w.status(&v1beta2.Node{ObjectMeta: w.meta("node-1")},
 		map[string]any{"diskStatus": map[string]any{"disk": map[string]any{"storageAvailable": 50 * gib}}})
 	w.shows("third", "node-1/new")
+}
+
+// Nothing on the node belongs to the volume yet that is attached there.
+func TestABestEffortVolumeGetsItsLocalReplicaOnceItsNodeCanHaveIt(t *testing.T) {
+	t.Parallel()
+	disk := func(available int64) map[string]any {
+		return map[string]any{"diskStatus": map[string]any{"disk": map[string]any{"storageAvailable": available}}}
+	}
+	for name, c := range map[string]struct{ refused, allowed func(*world, *v1beta2.Node) }{
+		"the node takes no replicas": {
+			func(w *world, n *v1beta2.Node) { w.spec(n, map[string]any{"allowScheduling": false}) },
+			func(w *world, n *v1beta2.Node) { w.spec(n, map[string]any{"allowScheduling": true}) }},
+		"its disk is full": {
+			func(w *world, n *v1beta2.Node) { w.status(n, disk(0)) },
+			func(w *world, n *v1beta2.Node) { w.status(n, disk(100*gib)) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			n := &v1beta2.Node{ObjectMeta: w.meta("node-3")}
+			c.refused(w, n)
+			p := w.start()
+			w.volume(vol, 2, func(s *v1beta2.VolumeSpec) { s.DataLocality = replica.BestEffort })
+			w.shows(vol, "node-1/new node-2/new")
+			w.attached(vol, "node-3")
+			w.quiet(p)
+			w.shows(vol, "node-1 node-2")
+			c.allowed(w, n)
+			w.shows(vol, "node-1 node-2 node-3/new")
+		})
+	}
 }
 
 func TestAReplicaThatFailedIsTakenBackOrReplaced(t *testing.T) {

@@ -14,7 +14,7 @@ type waitlist struct {
 func newWaitlist() *waitlist { return &waitlist{byNode: map[string][]string{}} }
 
 // set makes a volume wait for exactly these nodes. It returns the volumes that are next on the nodes for which this one no longer waits:
-// it may have left a slot free.
+// it may have left a slot free. One that is new on a node is next itself: a slot that became free since it was decided on enqueued nobody.
 func (w *waitlist) set(volume string, nodes []string) (next []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -34,6 +34,7 @@ func (w *waitlist) set(volume string, nodes []string) (next []string) {
 	for _, node := range nodes {
 		if !slices.Contains(w.byNode[node], volume) {
 			w.byNode[node] = append(w.byNode[node], volume)
+			next = append(next, volume)
 		}
 	}
 	return next

@@ -29,7 +29,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Replica{}, w.replicas()).
 		Watches(&v1beta2.Node{}, w.To(func(ctx context.Context, obj client.Object) []string { return w.onNode(ctx, obj.GetName()) }),
 			builder.WithPredicates(kube.OnDeepChange(nodeFacts))).
-		Watches(&v1beta2.Node{}, w.To(func(ctx context.Context, _ client.Object) []string { return w.lacking(ctx) }),
+		Watches(&v1beta2.Node{}, w.To(func(ctx context.Context, obj client.Object) []string { return w.lacking(ctx, obj.GetName()) }),
 			builder.WithPredicates(hasMoreRoom)).
 		Watches(&v1beta2.InstanceManager{}, w.To(func(ctx context.Context, obj client.Object) []string {
 			return w.onNode(ctx, obj.(*v1beta2.InstanceManager).Spec.NodeID)
@@ -65,7 +65,7 @@ func (w watches) replicas() handler.EventHandler {
 				w.Enqueue(q, w.waiting.first(r.Spec.NodeID))
 			}
 			w.Enqueue(q, r.Spec.VolumeName)
-			w.Enqueue(q, w.lacking(ctx)...) // it freed space on its disk
+			w.Enqueue(q, w.lacking(ctx, r.Spec.NodeID)...) // it freed space on its disk
 		},
 	}
 }
@@ -73,12 +73,13 @@ func (w watches) replicas() handler.EventHandler {
 // onNode are the volumes with a replica on the node, and those that lack a place.
 func (w watches) onNode(ctx context.Context, node string) []string {
 	on := w.NamesBy(ctx, kube.VolumeName, &v1beta2.ReplicaList{}, client.MatchingFields{kube.FieldNode: node})
-	return append(on, w.lacking(ctx)...)
+	return append(on, w.lacking(ctx, node)...)
 }
 
-// lacking are the volumes that lack a place.
-func (w watches) lacking(ctx context.Context) []string {
-	return w.Names(ctx, &v1beta2.VolumeList{}, client.MatchingFields{byTrouble: kube.Yes})
+// lacking are the volumes that lack a place, and those that may want one on this node.
+func (w watches) lacking(ctx context.Context, node string) []string {
+	lack := w.Names(ctx, &v1beta2.VolumeList{}, client.MatchingFields{byTrouble: kube.Yes})
+	return append(lack, w.Names(ctx, &v1beta2.VolumeList{}, client.MatchingFields{byLocality: node})...)
 }
 
 // all is for what concerns every volume: a setting.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/ticket"
@@ -63,6 +64,32 @@ func TestEvictionAttachesADetachedVolumeUntilNothingIsLeft(t *testing.T) {
 		"diskStatus": map[string]any{"fast": map[string]any{"diskUUID": "disk-of-node-2"}}})
 	w.detached(v)
 	w.shows(vol, "volume-eviction-controller-vol-1 @node-2 any")
+}
+
+// A replica that is being deleted needs a running engine, but not while its node is down.
+func TestEvictionAttachesAgainOnceTheNodeOfALeavingReplicaIsBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.volume(vol, nil)
+	w.start()
+	w.spec(&v1beta2.Node{ObjectMeta: w.meta("node-1")}, map[string]any{"evictionRequested": true})
+	w.shows(vol, "volume-eviction-controller-vol-1 @node-1 any")
+	leaving := &v1beta2.Replica{ObjectMeta: w.meta(vol + "-r-node-1")}
+	finalizers := func(list string) {
+		body := []byte(`{"metadata":{"finalizers":` + list + `}}`)
+		require.NoError(t, w.admin.Patch(t.Context(), leaving, client.RawPatch("application/merge-patch+json", body)))
+	}
+	finalizers(`["` + v1beta2.Finalizer + `"]`)
+	w.delete(leaving)
+	w.shows(vol, "volume-eviction-controller-vol-1 @node-2 any")
+	w.down("node-1")
+	w.attached(v, "node-2")
+	w.detached(v)
+	w.shows(vol)
+	w.ready("node-1")
+	w.shows(vol, "volume-eviction-controller-vol-1 @node-2 any")
+	finalizers("null")
+	w.shows(vol)
 }
 
 func TestOfflineRebuildingYieldsToAPod(t *testing.T) {

@@ -77,7 +77,7 @@ func (w watches) nodeChanged(ctx context.Context, e event.UpdateEvent, q kube.Qu
 		w.Enqueue(q, w.placed(ctx, after.Name)...)
 	}
 	closing := func(n *v1beta2.Node) bool { return n.Spec.UpgradeRequested }
-	if kube.Changed(evictionFacts, before, after) || kube.Changed(closing, before, after) {
+	if kube.Changed(evictionFacts, before, after) || kube.Changed(closing, before, after) || kube.Changed(v1beta2.IsNodeDown, before, after) {
 		w.Enqueue(q, w.stored(ctx, after.Name)...)
 	}
 }
