@@ -11,6 +11,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -186,6 +187,27 @@ func TestAStandbyOfTheBinaryKnowsWhenTheLeaseRanOut(t *testing.T) {
 	require.Never(t, leads, (seconds+1)*time.Second, poll, "a standby acts")
 	close(elected)
 	require.Eventually(t, leads, time.Minute, poll, "it waits once more")
+}
+
+// A renewal that succeeds late keeps the term: what was refused meanwhile comes with no new term.
+func TestWorkThatIsRefusedWithinATermIsTriedAgain(t *testing.T) {
+	clock := clocktesting.NewFakeClock(time.Now())
+	e := &Election{lease: quick(), fence: leaselock.NewFence(time.Second, clock), won: func(context.Context) {}, leading: func(bool) {}}
+	require.Zero(t, e.Resumes(), "each term begins with all")
+	own, end := context.WithCancel(t.Context())
+	of := &term{Context: own, end: end}
+	e.begin(of)
+	e.fence.Renewed(clock.Now())
+	clock.Step(2 * time.Second)
+	_, _, ok := e.Enter(t.Context())
+	require.False(t, ok, "the lease was not renewed in time")
+	require.Equal(t, e.lease.RetryPeriod, e.Resumes())
+	e.fence.Renewed(clock.Now())
+	_, done, ok := e.Enter(t.Context())
+	require.True(t, ok)
+	done()
+	e.stop(of)
+	require.Zero(t, e.Resumes())
 }
 
 func TestAnObserverNeverTouchesTheLease(t *testing.T) {

@@ -31,11 +31,11 @@ type reconciler struct {
 	written  kube.Written
 }
 
-// Reconcile implements reconcile.Reconciler. Without the lease the request is dropped: each term begins with all.
+// Reconcile implements reconcile.Reconciler. Without a term the request is dropped: each begins with all.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	ctx, done, leads := r.election.Enter(ctx)
 	if !leads {
-		return ctrl.Result{}, nil
+		return ctrl.Result{RequeueAfter: r.election.Resumes()}, nil
 	}
 	defer done()
 	s, err := r.observer.observe(ctx, request.Name, false)
@@ -90,7 +90,7 @@ type releaser struct{ *reconciler }
 func (r *releaser) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	ctx, done, leads := r.election.Enter(ctx)
 	if !leads {
-		return ctrl.Result{}, nil
+		return ctrl.Result{RequeueAfter: r.election.Resumes()}, nil
 	}
 	defer done()
 	pv, err := lookup.Get(ctx, r.rt.Client, "", request.Name, &corev1.PersistentVolume{})

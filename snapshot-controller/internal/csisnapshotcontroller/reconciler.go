@@ -29,11 +29,11 @@ type reconciler struct {
 	written  kube.Written
 }
 
-// Reconcile implements reconcile.Reconciler. Whoever does not lead may forget the request: each term begins with all.
+// Reconcile implements reconcile.Reconciler. Without a term the request is dropped: each begins with all.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	ctx, done, leads := r.election.Enter(ctx)
 	if !leads {
-		return ctrl.Result{}, nil
+		return ctrl.Result{RequeueAfter: r.election.Resumes()}, nil
 	}
 	defer done()
 	s, verdict, err := r.decide(ctx, request.Name)
