@@ -52,10 +52,10 @@ func Reached(volume string, list map[string]v1beta2.SnapshotInfo, l Limits) stri
 		return fmt.Sprintf("The replicas of volume %s have %d disks and may have %d, removed snapshots that are not merged yet included; "+
 			"delete some snapshots.", volume, len(list), MaxDisks)
 	}
-	head, taken := bytes(list[Head]), int64(0)
+	head, taken := Bytes(list[Head]), int64(0)
 	for info, ok := list[list[Head].Parent]; ok; info, ok = list[info.Parent] {
 		if !info.Removed {
-			taken += bytes(info)
+			taken += Bytes(info)
 		}
 		if info.Parent == info.Name {
 			break
@@ -68,8 +68,8 @@ func Reached(volume string, list map[string]v1beta2.SnapshotInfo, l Limits) stri
 	return ""
 }
 
-// bytes is a size as engines report it.
-func bytes(info v1beta2.SnapshotInfo) int64 {
+// Bytes is a size as engines report it; 0 where it is unknown.
+func Bytes(info v1beta2.SnapshotInfo) int64 {
 	n, err := strconv.ParseInt(info.Size, 10, 64)
 	if err != nil {
 		return 0

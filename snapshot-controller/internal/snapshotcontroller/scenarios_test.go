@@ -293,6 +293,24 @@ func TestTheLimitOfAVolume(t *testing.T) {
 	w.ready("snap-1", v1beta2.ReasonCreating)
 }
 
+// Discarded data leaves room, too: of the list only the head changes.
+func TestASnapshotThatWaitsForRoomIsTakenOnceTheHeadIsSmaller(t *testing.T) {
+	w := newWorld(t)
+	w.spec(w.volume(vol), map[string]any{"snapshotMaxSize": "100"})
+	w.attach(vol, "a")
+	head := func(size string) {
+		w.status(w.engine(vol), map[string]any{"snapshots": map[string]any{v1beta2.VolumeHead: map[string]any{"parent": "a", "size": size}}})
+	}
+	head("90")
+	p := w.start()
+	w.snapshot("snap-1", vol)
+	s := w.ready("snap-1", v1beta2.ReasonLimitReached)
+	require.Contains(t, s.Status.Error, "its head has 90")
+	w.quiet(p)
+	head("30")
+	w.ready("snap-1", v1beta2.ReasonCreating)
+}
+
 // While the engine is not running, its rule is kept by what it listed last: what is marked removed does not count.
 func TestRemovedSnapshotsDoNotCountWhileTheVolumeIsDetached(t *testing.T) {
 	w := newWorld(t)

@@ -15,6 +15,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/settingcontroller"
+	"drover.dev/drover/shared/snapshotlimit"
 	"drover.dev/drover/snapshot-controller/internal/compactcache"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
@@ -84,12 +85,17 @@ func (w watches) engineChanged(ctx context.Context, e event.UpdateEvent, q kube.
 		return
 	}
 	names := changedInfos(compactcache.List(before), compactcache.List(after))
-	if was != is || len(names) > 0 {
+	if was != is || len(names) > 0 || headSize(after) < headSize(before) { // less data leaves more of the volume's limit
 		names = append(names, w.names(ctx, byBusy, after.Spec.VolumeName)...)
 	}
 	// Each once: one that is asked for twice is decided on again before what was written of it is seen.
 	slices.Sort(names)
 	w.Enqueue(q, slices.Compact(names)...)
+}
+
+// headSize is in bytes; zero where it is unknown.
+func headSize(e *v1beta2.Engine) int64 {
+	return snapshotlimit.Bytes(compactcache.List(e)[v1beta2.VolumeHead])
 }
 
 type ofEngines struct {
