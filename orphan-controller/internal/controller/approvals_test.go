@@ -1,10 +1,12 @@
 package controller
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -30,6 +32,23 @@ func TestApprovalsCountWhatTheCacheDoesNotShowYet(t *testing.T) {
 	clock.SetTime(time.Unix(11, 0))
 	require.Equal(t, 0, a.count("node-1", "c", nil), "what never shows is forgotten")
 	require.Empty(t, a.byNode)
+}
+
+// An orphan that is held for a reason of its own may be acknowledged, too. It must not take the turn of those that may go.
+func TestOrphansThatWaitForTheLimitComeBeforeAcknowledgedOnes(t *testing.T) {
+	orphan := func(name, reason string, minute int) v1beta2.Orphan {
+		o := v1beta2.Orphan{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.Date(2026, 9, 1, 0, minute, 0, 0, time.UTC)}}
+		o.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.OrphanCleanupApproved, Status: v1beta2.ConditionFalse, Reason: reason}}
+		return o
+	}
+	list := []v1beta2.Orphan{orphan("d", v1beta2.ReasonAcknowledged, 1), orphan("c", v1beta2.ReasonAcknowledged, 0),
+		orphan("b", v1beta2.ReasonRateLimited, 3), orphan("a", v1beta2.ReasonRateLimited, 3), orphan("z", v1beta2.ReasonRateLimited, 2)}
+	slices.SortFunc(list, byTurn)
+	var names string
+	for _, o := range list {
+		names += o.Name
+	}
+	require.Equal(t, "zabcd", names)
 }
 
 func TestAFailedAttemptDoesNotCountAsUnderWay(t *testing.T) {

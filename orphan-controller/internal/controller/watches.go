@@ -14,6 +14,7 @@ import (
 
 	"drover.dev/drover/orphan-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/kube"
 )
 
@@ -120,7 +121,8 @@ func (w watches) orphanGone(ctx context.Context, e event.DeleteEvent, q kube.Que
 	}
 }
 
-// enqueueWaiting enqueues the oldest orphans that wait for the rate limit, as many as may be under way at once.
+// enqueueWaiting enqueues the oldest orphans that wait for the rate limit, as many as may be under way at once. Acknowledged ones come after
+// the others: what is held for another reason is acknowledged, too, and would be evaluated each time in the place of what may go.
 func (w watches) enqueueWaiting(ctx context.Context, node string, q kube.Queue) {
 	var next []v1beta2.Orphan
 	for _, o := range w.waiting(ctx, node) {
@@ -128,12 +130,21 @@ func (w watches) enqueueWaiting(ctx context.Context, node string, q kube.Queue) 
 			next = append(next, o)
 		}
 	}
-	slices.SortFunc(next, func(a, b v1beta2.Orphan) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(next, byTurn)
 	for _, o := range next[:min(len(next), w.concurrent)] {
 		w.Enqueue(q, o.Name)
 	}
+}
+
+// byTurn orders orphans by when it is their turn.
+func byTurn(a, b v1beta2.Orphan) int {
+	acknowledged := func(o v1beta2.Orphan) int {
+		if conditions.Reason(o.Status.Conditions, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonAcknowledged {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(acknowledged(a)-acknowledged(b), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 }
 
 func (w watches) enqueueFlood(ctx context.Context, node string, q kube.Queue) {
