@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/startfacts"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
@@ -93,13 +94,14 @@ func (s *base) same(ctx context.Context, key Key, volume string) (same []instanc
 const earlier = 64
 
 // leftovers finds live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's. One
-// on a node that is out was concluded to be fenced before its object could go.
+// on a node that is out was concluded to be fenced before its object could go. What a server had when it was lost may still run.
 func (s *base) leftovers(ctx context.Context, volume, own string, objects map[string]bool) ([]string, error) {
 	last, err := strconv.Atoi(own[min(len(volume)+len("-e-"), len(own)):])
 	if err != nil {
 		return nil, nil // a name of another form has no other numbers
 	}
 	var out []string
+	lost := s.store.Lost()
 	for n := max(0, last-earlier); n <= last+1; n++ {
 		if n < 0 {
 			break // the largest number has none after it
@@ -108,21 +110,35 @@ func (s *base) leftovers(ctx context.Context, volume, own string, objects map[st
 		if objects[name] {
 			continue
 		}
-		for _, im := range s.store.Holders(name) {
-			snapshot, ok := s.store.Latest(im)
-			if !ok || !alive(snapshot.Instances.At(name).State) {
+		listing := s.listing(name)
+		for i, list := range append(listing, lost...) {
+			if !alive(list.Instances.At(name).State) {
 				continue
 			}
+			where := list.InstanceManager
+			if i >= len(listing) {
+				where += " (which does not answer)"
+			}
 			var at instance.Node
-			if _, err := s.nodeFacts(ctx, snapshot.Node, &at); err != nil {
+			if _, err := s.nodeFacts(ctx, list.Node, &at); err != nil {
 				return nil, err
 			}
 			if !at.Out() {
-				out = append(out, fmt.Sprintf("Engine %s on %s", name, im))
+				out = append(out, fmt.Sprintf("Engine %s on %s", name, where))
 			}
 		}
 	}
 	return out, nil
+}
+
+// listing are the latest lists that have a name.
+func (s *base) listing(name string) (out []*inventory.Snapshot) {
+	for _, im := range s.store.Holders(name) {
+		if list, ok := s.store.Latest(im); ok {
+			out = append(out, list)
+		}
+	}
+	return out
 }
 
 func alive(state string) bool {

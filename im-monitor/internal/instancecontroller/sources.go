@@ -28,7 +28,7 @@ func (s *base) reportSources(c cache.Cache) []source.TypedSource[Key] {
 			objectChanged[*v1beta2.EngineFrontend](nil)),
 		enqueue.On(c, &v1beta2.Replica{}, itself[*v1beta2.Replica](s, v1beta2.InstanceTypeReplica), objectChanged[*v1beta2.Replica](nil)),
 		enqueue.On(c, &v1beta2.InstanceManager{}, func(ctx context.Context, im *v1beta2.InstanceManager) []Key {
-			return s.keysOfNode(ctx, im.Spec.NodeID)
+			return append(s.keysOfNode(ctx, im.Spec.NodeID), s.waitlist.all()...)
 		}, kube.OnChange(managerFacts)),
 		enqueue.On(c, &v1beta2.EngineImage{}, func(context.Context, *v1beta2.EngineImage) []Key { return s.waitlist.all() }),
 		enqueue.On(c, &v1beta2.BackingImage{}, func(context.Context, *v1beta2.BackingImage) []Key { return s.waitlist.all() }),
@@ -97,9 +97,7 @@ func (s *base) inventoryChanged(change inventory.Change) {
 	if change.Whole {
 		s.reportQueue.Add(s.keysOfNode(context.Background(), change.Node)...)
 		s.reportQueue.Add(s.listed(change.InstanceManager)...)
-		if _, known := s.store.Latest(change.InstanceManager); known { // what somebody waits for may have ended with the list before
-			s.reportQueue.Add(s.waitlist.all()...)
-		}
+		s.reportQueue.Add(s.waitlist.all()...) // what somebody waits for may have ended with the list before
 		return
 	}
 	snapshot, known := s.store.Latest(change.InstanceManager)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -113,6 +114,7 @@ func (i *Inventory) leaveAddress(target Target, m *member) {
 
 // Set implements Store.
 func (i *Inventory) Set(target Target) {
+	defer i.replaced(target.InstanceManager)()
 	target.ContainerStarted = target.ContainerStarted.UTC() // the same instant is the same epoch, however it was read
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -137,6 +139,7 @@ func (i *Inventory) Set(target Target) {
 
 // Remove implements Store.
 func (i *Inventory) Remove(instanceManager string) {
+	defer i.replaced(instanceManager)()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	m, ok := i.members[instanceManager]
@@ -147,6 +150,27 @@ func (i *Inventory) Remove(instanceManager string) {
 	former := m.remove()
 	i.leaveNode(former.Node, instanceManager)
 	i.leaveAddress(former, m)
+}
+
+// replaced returns a function that notifies subscribers if what the instance manager had when it was lost does not count any more: between
+// sessions nothing else does.
+func (i *Inventory) replaced(instanceManager string) func() {
+	before := i.lostBy(instanceManager)
+	return func() {
+		if before != nil && i.lostBy(instanceManager) == nil {
+			i.emit(Change{InstanceManager: instanceManager, Node: before.Node, Whole: true})
+		}
+	}
+}
+
+func (i *Inventory) lostBy(instanceManager string) *Snapshot {
+	m, ok := i.member(instanceManager)
+	if !ok {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.lost
 }
 
 // joinNode and leaveNode keep the instance managers of a node sorted. Slices that were handed out are never modified.
@@ -274,6 +298,22 @@ func (i *Inventory) ExpectAbsence(subject Subject) time.Time {
 
 // Holders implements Store.
 func (i *Inventory) Holders(name string) []string { return i.index.of(name) }
+
+// Lost implements Store.
+func (i *Inventory) Lost() []*Snapshot {
+	i.mu.RLock()
+	members := slices.Collect(maps.Values(i.members))
+	i.mu.RUnlock()
+	var out []*Snapshot
+	for _, m := range members {
+		m.mu.Lock()
+		if m.lost != nil {
+			out = append(out, m.lost)
+		}
+		m.mu.Unlock()
+	}
+	return out
+}
 
 // OfNode implements Store.
 func (i *Inventory) OfNode(node string) []string {

@@ -193,6 +193,8 @@ func TestALostStreamMakesTheInventoryUnknownAtOnceAndANewEpochLater(t *testing.T
 		require.ErrorIs(t, b.Err(manager), imclient.ErrUnreachable)
 		require.Empty(t, b.Holders("r-1"))
 		require.False(t, b.absent("r-1", "u1"), "unknown is not empty")
+		require.Len(t, b.Lost(), 1)
+		require.True(t, b.Lost()[0].Instances.Has("r-1"))
 		_, _, connected := b.Client(manager)
 		require.False(t, connected)
 		require.Equal(t, []Change{{InstanceManager: manager, Node: "node-1", Whole: true}}, b.seen())
@@ -204,6 +206,7 @@ func TestALostStreamMakesTheInventoryUnknownAtOnceAndANewEpochLater(t *testing.T
 		list, known := b.Latest(manager)
 		require.True(t, known)
 		require.Greater(t, list.Epoch.Connection, uint64(1))
+		require.Empty(t, b.Lost())
 		require.Equal(t, []Change{{InstanceManager: manager, Node: "node-1", Whole: true}}, b.seen())
 	})
 }
@@ -251,6 +254,7 @@ func TestAnotherTargetIsAnotherEpochAtOnce(t *testing.T) {
 		b.Set(replacement)
 		_, known = b.Latest(manager)
 		require.False(t, known)
+		require.Empty(t, b.Lost(), "what the old pod had ended with it")
 		close(gate)
 		synctest.Wait()
 
@@ -298,6 +302,34 @@ func TestARemovedInstanceManagerIsForgotten(t *testing.T) {
 		b.after(time.Hour)
 		require.Equal(t, []imclient.Cause{imclient.CauseReconnect}, b.server.lists())
 	})
+}
+
+func TestSubscribersHearThatWhatWasLostIsGone(t *testing.T) {
+	for name, end := range map[string]func(*bench){
+		"removed": func(b *bench) { b.Remove(manager) },
+		"another pod": func(b *bench) {
+			next := b.target
+			next.PodUID = "pod-2"
+			b.Set(next)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+				b.server.change(false, func(m map[string]Instance) { m["e-0"] = running("e-0", "u1") })
+				b.Set(b.target)
+				b.after(time.Second)
+				b.server.crash(true)
+				b.after(time.Second)
+				b.seen()
+				b.Set(b.target)
+				require.Empty(t, b.seen(), "nothing has changed")
+				require.Len(t, b.Lost(), 1)
+				end(b)
+				require.Empty(t, b.Lost())
+				require.Equal(t, []Change{{InstanceManager: manager, Node: "node-1", Whole: true}}, b.seen())
+			})
+		})
+	}
 }
 
 func TestFreshBeginsAfterTheCallAndIsShared(t *testing.T) {

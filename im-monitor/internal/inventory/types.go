@@ -132,6 +132,8 @@ type Store interface {
 	DeleteReplicaData(ctx context.Context, instanceManager string, disk imclient.DiskRef, replica string) error
 	// Holders are the instance managers whose latest list has this name, sorted.
 	Holders(name string) []string
+	// Lost are the last lists of servers that do not answer any more, and that nothing replaced: what they had may still run.
+	Lost() []*Snapshot
 	// OfNode are the instance managers that were set for a node, sorted.
 	OfNode(node string) []string
 	// Subscribe calls f with every change, in order per instance manager, without any lock held. f must be quick and must not call Fresh.

@@ -239,6 +239,8 @@ func (s *store) ExpectAbsence(subject inventory.Subject) time.Time {
 
 func (s *store) QuietFrom(string) time.Time { return time.Time{} }
 
+func (s *store) Lost() []*inventory.Snapshot { return nil }
+
 func (s *store) Holders(name string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
