@@ -150,7 +150,7 @@ func TestAnEngineWaitsWhileAnotherOneOfItsVolumeMayBeLive(t *testing.T) {
 }
 
 // A leftover ends with its server: the first list of the next one, which is empty, names nothing that changed.
-func TestAnEngineStartsOnceTheServerOfALeftoverOnAnotherNodeStartedAnew(t *testing.T) {
+func TestAnEngineStartsOnceTheServerOfALeftoverOnAnotherNodeWasReplaced(t *testing.T) {
 	w := newWorld(t, "left-1", "left-2")
 	w.volume("vol", "v1")
 	other := manager("left-2", "v1")
