@@ -153,7 +153,7 @@ func (r *reconciler) stale(ctx context.Context, volume string, seen []*v1beta2.R
 		}
 		err := r.uncached.Get(ctx, client.ObjectKey{Namespace: r.observer.namespace, Name: name}, &v1beta2.Replica{})
 		if apierrors.IsNotFound(err) {
-			r.observer.reservations.forget(name)
+			r.enqueue(ctx, r.waiting.first(r.observer.reservations.forget(name)))
 			continue
 		}
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"drover.dev/drover/attach-controller/internal/replica"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -33,6 +34,9 @@ func TestACacheThatLacksOurReplicasIsWaitedFor(t *testing.T) {
 		r.remember(vol, made.Name)
 		r.observer.reservations.see(made)
 	}
+	r.enqueued = make(chan event.GenericEvent, 1)
+	r.observer.reservations.reserve(one)
+	r.waiting.set("other", []string{"node-1"})
 	stale, err := r.stale(t.Context(), vol, nil)
 	require.NoError(t, err)
 	require.True(t, stale, "none is seen")
@@ -44,6 +48,7 @@ func TestACacheThatLacksOurReplicasIsWaitedFor(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, stale, "what is gone is not waited for")
 	require.EqualValues(t, 10, r.observer.reservations.bytes("disk"), "nor is it counted")
+	require.Equal(t, "other", (<-r.enqueued).Object.GetName(), "who waits for its slot")
 	require.Empty(t, r.made)
 	stale, err = r.stale(t.Context(), vol, nil)
 	require.NoError(t, err)

@@ -110,13 +110,17 @@ func (l *reservations) fill(list func() ([]v1beta2.Replica, error)) error {
 	return nil
 }
 
-func (l *reservations) forget(name string) (freed bool) {
+// forget drops a replica that is gone, and returns the node on which that freed a slot for a rebuild; empty: none.
+func (l *reservations) forget(name string) (freed string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.entries[name]
 	l.take(name)
 	delete(l.reserved, name)
-	return before.rebuilding
+	if !before.rebuilding {
+		return ""
+	}
+	return before.node
 }
 
 func (l *reservations) put(name string, e entry) {

@@ -61,9 +61,7 @@ func (w watches) replicas() handler.EventHandler {
 		},
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q kube.Queue) {
 			r := e.Object.(*v1beta2.Replica)
-			if w.reservations.forget(r.Name) {
-				w.Enqueue(q, w.waiting.first(r.Spec.NodeID))
-			}
+			w.Enqueue(q, w.waiting.first(w.reservations.forget(r.Name)))
 			w.Enqueue(q, r.Spec.VolumeName)
 			w.Enqueue(q, w.lacking(ctx, r.Spec.NodeID)...) // it freed space on its disk
 		},
