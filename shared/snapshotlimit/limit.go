@@ -4,7 +4,6 @@ package snapshotlimit
 
 import (
 	"fmt"
-	"strconv"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -52,10 +51,10 @@ func Reached(volume string, list map[string]v1beta2.SnapshotInfo, l Limits) stri
 		return fmt.Sprintf("The replicas of volume %s have %d disks and may have %d, removed snapshots that are not merged yet included; "+
 			"delete some snapshots.", volume, len(list), MaxDisks)
 	}
-	head, taken := Bytes(list[Head]), int64(0)
+	head, taken := v1beta2.BytesOf(list[Head].Size), int64(0)
 	for info, ok := list[list[Head].Parent]; ok; info, ok = list[info.Parent] {
 		if !info.Removed {
-			taken += Bytes(info)
+			taken += v1beta2.BytesOf(info.Size)
 		}
 		if info.Parent == info.Name {
 			break
@@ -66,13 +65,4 @@ func Reached(volume string, list map[string]v1beta2.SnapshotInfo, l Limits) stri
 			"raise snapshotMaxSize.", volume, taken, head, l.Bytes)
 	}
 	return ""
-}
-
-// Bytes is a size as engines report it; 0 where it is unknown.
-func Bytes(info v1beta2.SnapshotInfo) int64 {
-	n, err := strconv.ParseInt(info.Size, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }

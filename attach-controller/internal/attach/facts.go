@@ -10,12 +10,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-const (
-	// strictLocal is the data locality of a volume that runs only where its replica is.
-	strictLocal = "strict-local"
-	// volumeHead is in every engine's list of snapshots, and none of them.
-	volumeHead = v1beta2.VolumeHead
-)
+// volumeHead is in every engine's list of snapshots, and none of them.
+const volumeHead = v1beta2.VolumeHead
 
 // volumeBlocking are the reasons of a Volume's condition Attached that end only with a change from outside.
 var volumeBlocking = []string{
@@ -33,7 +29,7 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 		},
 		Shared:      v.Spec.AccessMode == v1beta2.AccessModeReadWriteMany && !v.Spec.Migratable,
 		Migratable:  v.Spec.Migratable,
-		StrictLocal: v.Spec.DataLocality == strictLocal,
+		StrictLocal: v.Spec.DataLocality == v1beta2.DataLocalityStrictLocal,
 		Unfilled:    unfilled(v),
 		V2:          v.Spec.DataEngine == v1beta2.DataEngineV2,
 		State:       v.Status.State, CurrentNodeID: v.Status.CurrentNodeID, CurrentMigrationNodeID: v.Status.CurrentMigrationNodeID,

@@ -14,7 +14,7 @@ func TestWhatCountsOfAVolume(t *testing.T) {
 	v := &v1beta2.Volume{
 		ObjectMeta: metav1.ObjectMeta{Name: "vol-1", DeletionTimestamp: &metav1.Time{Time: now}},
 		Spec: v1beta2.VolumeSpec{NodeID: here, MigrationNodeID: there, DisableFrontend: true, LastAttachedBy: "somebody",
-			AccessMode: v1beta2.AccessModeReadWriteMany, DataLocality: strictLocal, DataEngine: v1beta2.DataEngineV2},
+			AccessMode: v1beta2.AccessModeReadWriteMany, DataLocality: v1beta2.DataLocalityStrictLocal, DataEngine: v1beta2.DataEngineV2},
 		Status: v1beta2.VolumeStatus{State: v1beta2.VolumeStateAttached, CurrentNodeID: here, CurrentMigrationNodeID: there,
 			FrontendDisabled: true, Robustness: v1beta2.VolumeRobustnessFaulted},
 	}

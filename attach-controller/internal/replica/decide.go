@@ -110,7 +110,7 @@ type need struct {
 func (w *World) missing(g groups) need {
 	wanted := w.Volume.Spec.NumberOfReplicas
 	if !w.everHealthy() {
-		if w.Volume.Spec.DataLocality == "strict-local" && w.Volume.Spec.NodeID == "" {
+		if w.Volume.Spec.DataLocality == v1beta2.DataLocalityStrictLocal && w.Volume.Spec.NodeID == "" {
 			return need{}
 		}
 		usable := 0

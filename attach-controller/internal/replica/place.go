@@ -2,7 +2,6 @@ package replica
 
 import (
 	"slices"
-	"strconv"
 
 	"drover.dev/drover/attach-controller/internal/placement"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -44,7 +43,8 @@ func (w *World) place(g groups, n need, out *Verdict) {
 // outdated reports whether a detached volume lacks replicas, and its condition reports no place for them: that may have changed, and an
 // eviction or rebuild that would attach the volume waits for it.
 func (w *World) outdated(g groups) bool {
-	return w.everHealthy() && w.Volume.Status.State == v1beta2.VolumeStateDetached && w.Volume.Spec.DataLocality != "strict-local" &&
+	return w.everHealthy() && w.Volume.Status.State == v1beta2.VolumeStateDetached &&
+		w.Volume.Spec.DataLocality != v1beta2.DataLocalityStrictLocal &&
 		conditions.IsFalse(w.Volume.Status.Conditions, v1beta2.VolumeScheduled) &&
 		len(g.healthy) > 0 && len(g.staying)+len(g.coming) < w.Volume.Spec.NumberOfReplicas
 }
@@ -77,7 +77,7 @@ func (w *World) promise(d placement.Disk) {
 
 func (w *World) waitsForNode(g groups) bool {
 	v := w.Volume
-	return v.Spec.DataLocality == "strict-local" && v.Spec.NodeID == "" && len(g.healthy)+len(g.coming)+len(g.failed) == 0
+	return v.Spec.DataLocality == v1beta2.DataLocalityStrictLocal && v.Spec.NodeID == "" && len(g.healthy)+len(g.coming)+len(g.failed) == 0
 }
 
 // find searches for one disk. A rebuild takes a slot on its node: nodes without one are left out, and waited for if no other node will do.
@@ -131,9 +131,9 @@ func (w *World) request(taken []placement.Place) placement.Request {
 		r.Data = w.data()
 	}
 	switch v.DataLocality {
-	case "strict-local":
+	case v1beta2.DataLocalityStrictLocal:
 		r.OnlyNode = v.NodeID
-	case BestEffort:
+	case v1beta2.DataLocalityBestEffort:
 		r.PreferNode = v.NodeID
 	}
 	return r
@@ -146,9 +146,7 @@ func (w *World) data() int64 {
 	}
 	sum := int64(0)
 	for _, s := range w.Engine.Status.Snapshots {
-		if n, err := strconv.ParseInt(s.Size, 10, 64); err == nil && n > 0 {
-			sum += n
-		}
+		sum += max(v1beta2.BytesOf(s.Size), 0)
 	}
 	return sum
 }

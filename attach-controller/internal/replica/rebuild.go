@@ -83,12 +83,9 @@ func (w *World) returning(g groups) (count int, until time.Time) {
 	return count, until
 }
 
-// BestEffort is the Volume.spec.dataLocality that wants a replica where the volume is attached, beside the others if necessary.
-const BestEffort = "best-effort"
-
 // wantsLocal reports whether a best-effort volume has no replica where it is attached.
 func (w *World) wantsLocal(g groups) bool {
-	if w.Volume.Spec.DataLocality != BestEffort {
+	if w.Volume.Spec.DataLocality != v1beta2.DataLocalityBestEffort {
 		return false
 	}
 	return !slices.ContainsFunc(g.healthy, func(r *v1beta2.Replica) bool { return r.Spec.NodeID == w.Volume.Spec.NodeID })

@@ -1,7 +1,6 @@
 package replicacontroller
 
 import (
-	"drover.dev/drover/attach-controller/internal/replica"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/kube"
@@ -22,7 +21,7 @@ var indexes = []kube.Index{
 		return conditions.IsFalse(v.Status.Conditions, v1beta2.VolumeScheduled)
 	}),
 	kube.IndexBy(&v1beta2.Volume{}, byLocality, func(v *v1beta2.Volume) string {
-		if v.Spec.DataLocality != replica.BestEffort {
+		if v.Spec.DataLocality != v1beta2.DataLocalityBestEffort {
 			return ""
 		}
 		return v.Spec.NodeID

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"drover.dev/drover/attach-controller/internal/replica"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -105,7 +104,7 @@ func TestABestEffortVolumeGetsItsLocalReplicaOnceItsNodeCanHaveIt(t *testing.T) 
 			n := &v1beta2.Node{ObjectMeta: w.meta("node-3")}
 			c.refused(w, n)
 			p := w.start()
-			w.volume(vol, 2, func(s *v1beta2.VolumeSpec) { s.DataLocality = replica.BestEffort })
+			w.volume(vol, 2, func(s *v1beta2.VolumeSpec) { s.DataLocality = v1beta2.DataLocalityBestEffort })
 			w.shows(vol, "node-1/new node-2/new")
 			w.attached(vol, "node-3")
 			w.quiet(p)

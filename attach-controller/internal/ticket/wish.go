@@ -80,7 +80,7 @@ func wishes(w World) []wish {
 // ticket. The ticket of a strict-local volume is written only with its node.
 func (w World) early(x wish) bool {
 	return len(w.Replicas) == 0 && x.node == "" && x.attacher != v1beta2.AttacherShareManager &&
-		w.Volume.Spec.DataLocality != "strict-local" &&
+		w.Volume.Spec.DataLocality != v1beta2.DataLocalityStrictLocal &&
 		!w.has(x.attacher, x.object)
 }
 

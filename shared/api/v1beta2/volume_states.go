@@ -1,5 +1,7 @@
 package v1beta2
 
+import "strconv"
+
 // States of a volume in Volume.status.state.
 const (
 	VolumeStateCreating  = "creating"
@@ -25,8 +27,12 @@ const (
 	ReplicaModeERR = "ERR"
 )
 
-// DataLocalityStrictLocal is the data locality of a volume that runs only where its one replica is.
-const DataLocalityStrictLocal = "strict-local"
+// Data localities of a volume. A strict-local one runs only where its one replica is; a best-effort one wants a replica where it is
+// attached, beside the others if necessary.
+const (
+	DataLocalityStrictLocal = "strict-local"
+	DataLocalityBestEffort  = "best-effort"
+)
 
 // Access modes of a volume.
 const (
@@ -34,6 +40,15 @@ const (
 	AccessModeReadWriteOncePod = "rwop"
 	AccessModeReadWriteMany    = "rwx"
 )
+
+// BytesOf is a size in bytes that a status has as text, as of a snapshot or backup; 0 where it is unknown.
+func BytesOf(size string) int64 {
+	n, err := strconv.ParseInt(size, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
 
 // SizeOf is the size in bytes that the volume's engine and replicas have or may be given: spec.size, except a size that was not accepted
 // yet.

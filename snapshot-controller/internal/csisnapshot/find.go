@@ -42,7 +42,7 @@ func (w World) ofBackup(h volumesnapshot.Handle) Verdict {
 	if b == nil || b.Status.VolumeName != "" && b.Status.VolumeName != h.Volume {
 		return w.err(OutcomeMissing, fmt.Sprintf("there is no Backup %s of volume %s", h.Name, h.Volume))
 	}
-	status := w.status(h, cmp.Or(b.Status.SnapshotCreatedAt, b.Status.BackupCreatedAt), bytes(b.Status.VolumeSize))
+	status := w.status(h, cmp.Or(b.Status.SnapshotCreatedAt, b.Status.BackupCreatedAt), v1beta2.BytesOf(b.Status.VolumeSize))
 	switch {
 	case b.DeletionTimestamp != nil:
 		status.Error = fmt.Sprintf("Backup %s is being deleted", b.Name)

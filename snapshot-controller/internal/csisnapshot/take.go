@@ -2,7 +2,6 @@ package csisnapshot
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -130,14 +129,6 @@ func (w World) nanoseconds(text string) int64 {
 		at = w.Now
 	}
 	return at.UnixNano()
-}
-
-func bytes(text string) int64 {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // taken reports whether the snapshot is there and can be used.

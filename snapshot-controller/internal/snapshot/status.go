@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"maps"
-	"strconv"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -34,19 +33,11 @@ func (w World) mirrored(info *v1beta2.SnapshotInfo) v1beta2.SnapshotStatus {
 	if old := w.Snapshot.Status.CreationTime; info.Created == "" && old != "" {
 		out.CreationTime = old
 	}
-	out.Size = bytes(info.Size)
+	out.Size = v1beta2.BytesOf(info.Size)
 	if out.RestoreSize == 0 && w.Volume != nil {
 		out.RestoreSize = w.Volume.Spec.Size
 	}
 	return out
-}
-
-func bytes(text string) int64 {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 func ready(reason, message string) v1beta2.Condition {

@@ -15,7 +15,6 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/settingcontroller"
-	"drover.dev/drover/shared/snapshotlimit"
 	"drover.dev/drover/snapshot-controller/internal/compactcache"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
@@ -95,7 +94,7 @@ func (w watches) engineChanged(ctx context.Context, e event.UpdateEvent, q kube.
 
 // headSize is in bytes; zero where it is unknown.
 func headSize(e *v1beta2.Engine) int64 {
-	return snapshotlimit.Bytes(compactcache.List(e)[v1beta2.VolumeHead])
+	return v1beta2.BytesOf(compactcache.List(e)[v1beta2.VolumeHead].Size)
 }
 
 type ofEngines struct {
