@@ -46,13 +46,20 @@ func TestExpansionAttachesADetachedVolume(t *testing.T) {
 	w.shows(vol)
 }
 
-func TestEvictionAttachesADetachedVolumeUntilNothingIsLeft(t *testing.T) {
-	t.Parallel()
+// newEviction is a world with a detached volume that has its ticket, since node-1 is to be emptied.
+func newEviction(t *testing.T) (*world, *v1beta2.Volume) {
+	t.Helper()
 	w := newWorld(t)
 	v := w.volume(vol, nil)
 	w.start()
 	w.spec(&v1beta2.Node{ObjectMeta: w.meta("node-1")}, map[string]any{"evictionRequested": true})
 	w.shows(vol, "volume-eviction-controller-vol-1 @node-1 any")
+	return w, v
+}
+
+func TestEvictionAttachesADetachedVolumeUntilNothingIsLeft(t *testing.T) {
+	t.Parallel()
+	w, v := newEviction(t)
 	w.attached(v, "node-1")
 	w.stays(vol)
 	w.delete(&v1beta2.Replica{ObjectMeta: w.meta(vol + "-r-node-1")})
@@ -69,11 +76,7 @@ func TestEvictionAttachesADetachedVolumeUntilNothingIsLeft(t *testing.T) {
 // A replica that is being deleted needs a running engine, but not while its node is down.
 func TestEvictionAttachesAgainOnceTheNodeOfALeavingReplicaIsBack(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
-	v := w.volume(vol, nil)
-	w.start()
-	w.spec(&v1beta2.Node{ObjectMeta: w.meta("node-1")}, map[string]any{"evictionRequested": true})
-	w.shows(vol, "volume-eviction-controller-vol-1 @node-1 any")
+	w, v := newEviction(t)
 	leaving := &v1beta2.Replica{ObjectMeta: w.meta(vol + "-r-node-1")}
 	finalizers := func(list string) {
 		body := []byte(`{"metadata":{"finalizers":` + list + `}}`)
