@@ -49,7 +49,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		WithOptions(queue.Options(1)).
 		Watches(&corev1.Node{}, nodes.To(s.aroundNode), builder.WithPredicates(kube.OnChange(cordoned))).
 		Watches(&v1beta2.InstanceManager{}, nodes.To(s.aroundManager), builder.WithPredicates(kube.OnChange(state))).
-		Watches(&v1beta2.InstanceManager{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnDifference(contentDiffers))).
+		Watches(&v1beta2.InstanceManager{}, nodes.To(enqueue.Node), builder.WithPredicates(kube.OnDeepChange(labels))).
+		Watches(&v1beta2.InstanceManager{}, nodes.To(s.emptied(enqueue.Node)), builder.WithPredicates(kube.OnDifference(listsOthers))).
 		Watches(&v1beta2.Engine{}, nodes.To(s.emptied(enqueue.Node)), builder.WithPredicates(kube.OnChange(engineFacts))).
 		Watches(&v1beta2.EngineFrontend{}, nodes.To(s.emptied(enqueue.Node)), builder.WithPredicates(kube.OnChange(frontendFacts))).
 		Watches(&v1beta2.Replica{}, nodes.To(s.emptied(s.nodesOfVolume)), builder.WithPredicates(kube.OnChange(replicaFacts))).
@@ -63,8 +64,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	return nil
 }
 
-// emptied keeps those of the nodes that find returns that are being emptied. On the others the budgets stand whatever runs there, and a node
-// from which pods are kept later is enqueued then: an attached volume costs no evaluation.
+// emptied keeps those of the nodes that find returns that are being emptied. On the others the budgets stand whatever runs there, and a
+// node from which pods are kept later is enqueued then: an attached volume costs no evaluation.
 func (s *keeper) emptied(find func(context.Context, client.Object) []string) func(context.Context, client.Object) []string {
 	return func(ctx context.Context, o client.Object) []string {
 		settings, err := s.settings.Current(ctx)

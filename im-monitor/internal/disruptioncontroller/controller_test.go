@@ -154,7 +154,7 @@ func TestOfTwoNodesOnlyOneIsGivenUp(t *testing.T) {
 	require.Never(t, func() bool { return w.budget("drain-1") == nil && w.budget("drain-2") == nil }, watched, poll)
 }
 
-// What comes and goes on nodes that take pods changes no budget, so that no node is reconciled for it; on a node that is being emptied it is.
+// What comes and goes on nodes that take pods changes no budget, so that no node is reconciled for it; on one that is being emptied it is.
 func TestWhatANodeHasCountsOnceItIsEmptied(t *testing.T) {
 	w := start(t)
 	w.has("drain-1", "Node drain-1 takes pods.")
@@ -177,11 +177,13 @@ func TestWhatANodeHasCountsOnceItIsEmptied(t *testing.T) {
 		require.NoError(t, status.MergeSpec(t.Context(), w.admin, replica, map[string]any{"failedAt": at}))
 	}
 	failed("2026-08-02T00:00:00Z")
+	w.manager("drain-1", map[string]any{"instanceEngines": map[string]any{"vol-e-0": v1beta2.InstanceProcess{}}})
 	require.Never(t, func() bool { return testkit.Reconciles(t, "disruption") != before }, watched, poll)
 
 	w.cordon("drain-1", true)
 	w.has("drain-1", "Engine vol-e-0 runs on node drain-1.")
 	state(v1beta2.InstanceStateStopped)
+	w.manager("drain-1", map[string]any{"instanceEngines": nil})
 	require.Eventually(t, func() bool {
 		b := w.budget("drain-1")
 		return b != nil && strings.HasPrefix(b.Annotations[Protects], "Replica vol-r-drain-1 on node drain-1 may be the last one")

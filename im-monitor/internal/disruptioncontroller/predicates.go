@@ -13,12 +13,13 @@ func cordoned(n *corev1.Node) bool { return n.Spec.Unschedulable }
 
 func state(im *v1beta2.InstanceManager) string { return im.Status.CurrentState }
 
-// contentDiffers compares what matters of an instance manager beside its state: its labels, and which engines and frontends it has, whatever
-// changes within them.
-func contentDiffers(before, after *v1beta2.InstanceManager) bool {
+// labels choose the pod of an instance manager.
+func labels(im *v1beta2.InstanceManager) map[string]string { return im.Labels }
+
+// listsOthers reports whether an instance manager has other engines or frontends than before, whatever changed within them.
+func listsOthers(before, after *v1beta2.InstanceManager) bool {
 	was, is := before.Status, after.Status
-	return !maps.Equal(before.Labels, after.Labels) || !sameNames(was.InstanceEngines, is.InstanceEngines) ||
-		!sameNames(was.InstanceEngineFrontends, is.InstanceEngineFrontends)
+	return !sameNames(was.InstanceEngines, is.InstanceEngines) || !sameNames(was.InstanceEngineFrontends, is.InstanceEngineFrontends)
 }
 
 func sameNames[V any](a, b map[string]V) bool {
