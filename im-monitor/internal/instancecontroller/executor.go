@@ -30,7 +30,7 @@ func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 	}
 	first := v.Call
 	if first.Op == instance.OpNone {
-		return reconcile.Result{RequeueAfter: r.heldUp(w.Object.Volume, key, v)}, nil
+		return reconcile.Result{RequeueAfter: r.heldUp(key, o, v)}, nil
 	}
 	if !r.semaphore.Take(first.InstanceManager, key, callsPerManager) {
 		return reconcile.Result{}, nil // enqueued when a slot is free
@@ -61,8 +61,6 @@ func locks(key Key, volume string, call instance.Call) []execute.Key {
 type try struct {
 	*executor
 	key Key
-	// volume is the name of the object's volume.
-	volume string
 	// first is the call that the cache asks for; the locks are for its instance manager.
 	first instance.Call
 	// object and call are what the check read and allows.
@@ -75,7 +73,7 @@ type try struct {
 
 // serve decides again and calls; then the reporter reads the result. It reports when to come back.
 func (r *executor) serve(ctx context.Context, key Key, volume string, first instance.Call) (time.Duration, error) {
-	t := &try{executor: r, key: key, volume: volume, first: first}
+	t := &try{executor: r, key: key, first: first}
 	out, err := r.guard.Do(ctx, execute.Call{
 		InstanceManager: first.InstanceManager, Locks: locks(key, volume, first), Noun: "instance",
 		Check: t.check, Ahead: t.ahead, Send: t.send, Record: t.record,
@@ -94,7 +92,7 @@ func (t *try) check(ctx context.Context, _ execute.Reading) (execute.Checked, er
 	call := v.Call
 	switch {
 	case call.Op == instance.OpNone:
-		t.wait = t.heldUp(t.volume, t.key, v)
+		t.wait = t.heldUp(t.key, o, v)
 		return disagreed, nil
 	case call.Op != t.first.Op || call.InstanceManager != t.first.InstanceManager: // the cache is behind, or another server's list changed
 		t.wait = conflictPause
@@ -110,12 +108,12 @@ func (t *try) check(ctx context.Context, _ execute.Reading) (execute.Checked, er
 
 // heldUp is about a key whose call is not due any more since the reporter decided: it is decided on again when its time comes, or when
 // another object of its volume changes that holds it up. It returns when to come back where nothing reports that: Volumes are not watched.
-func (r *executor) heldUp(volume string, key Key, v instance.Verdict) time.Duration {
+func (r *executor) heldUp(key Key, o client.Object, v instance.Verdict) time.Duration {
 	switch {
 	case v.Reason == instance.ReasonVolumeMissing:
 		return volumePause
 	case waitsForVolume(v.Reason):
-		r.await(volume, key, true)
+		r.await(v1beta2.VolumeNameOf(o), key, true)
 	case !v.At.IsZero():
 		r.reportQueue.Add(key)
 	}

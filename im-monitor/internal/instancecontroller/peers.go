@@ -110,13 +110,12 @@ func (s *base) leftovers(ctx context.Context, volume, own string, objects map[st
 		if objects[name] {
 			continue
 		}
-		listing := s.listing(name)
-		for i, list := range append(listing, lost...) {
+		for _, list := range append(s.listing(name), lost...) {
 			if !alive(list.Instances.At(name).State) {
 				continue
 			}
 			where := list.InstanceManager
-			if i >= len(listing) {
+			if _, answers := s.store.Latest(where); !answers {
 				where += " (which does not answer)"
 			}
 			var at instance.Node

@@ -170,7 +170,7 @@ func (i *Inventory) lostBy(instanceManager string) *Snapshot {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.lost
+	return m.lost()
 }
 
 // joinNode and leaveNode keep the instance managers of a node sorted. Slices that were handed out are never modified.
@@ -307,8 +307,8 @@ func (i *Inventory) Lost() []*Snapshot {
 	var out []*Snapshot
 	for _, m := range members {
 		m.mu.Lock()
-		if m.lost != nil {
-			out = append(out, m.lost)
+		if list := m.lost(); list != nil {
+			out = append(out, list)
 		}
 		m.mu.Unlock()
 	}

@@ -24,8 +24,7 @@ type member struct {
 	stop    context.CancelFunc
 	client  imclient.Client
 	latest  *Snapshot // nil is unknown
-	former  *Snapshot // the last list of an earlier epoch, while latest is nil: for its texts only
-	lost    *Snapshot // the same, while the server is still the one that had it
+	former  *Snapshot // the last list of an earlier epoch, while latest is nil
 	err     error
 	absence absence
 	// settling is the evidence about replicas of a v2 server, probed when its last probe began; probeRequeue enqueues the probe.
@@ -75,9 +74,6 @@ func (m *member) retarget(target Target) Target {
 		m.settling.calls = m.inventory.earlierCalls(target)
 	}
 	answer := m.leave(errReplaced)
-	if before != target.server() {
-		m.lost = nil
-	}
 	m.mu.Unlock()
 	answer()
 	return former
@@ -109,13 +105,21 @@ func (m *member) leave(err error) func() {
 // forget makes the inventory unknown. The lock is held; the returned function answers the waitlist without it.
 func (m *member) forget(err error) func() {
 	if m.latest != nil {
-		m.former, m.lost, m.latest = m.latest, m.latest, nil
+		m.former, m.latest = m.latest, nil
 		m.inventory.index.remove(m.former.InstanceManager, m.former.Instances.names())
 	}
 	m.client, m.err = nil, err
 	waiters := m.waiters
 	m.waiters = nil
 	return func() { reply(waiters, result{err: err}) }
+}
+
+// lost is the last list of the present server while it does not answer; the lock is held.
+func (m *member) lost() *Snapshot {
+	if m.former == nil || m.former.server() != m.target.server() {
+		return nil
+	}
+	return m.former
 }
 
 // reply answers the callers on the waitlist; each channel has room for one answer.

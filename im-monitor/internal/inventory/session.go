@@ -249,6 +249,6 @@ func (m *member) accept(s *session, list *Snapshot, instances map[string]Instanc
 	}
 	m.settling.seen(kept.Has)
 	m.settling.prune(list.Began.Add(-2 * s.config.SafetyPeriod))
-	m.latest, m.former, m.lost, m.client, m.err = list, nil, nil, s.client, nil
+	m.latest, m.former, m.client, m.err = list, nil, s.client, nil
 	return change, true
 }
