@@ -2,6 +2,7 @@ package guides
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -54,7 +55,7 @@ func guides() map[string]guide {
 		"docs/pods.md":           {prepare: pods, words: func(*fixture) words { return words{"<name>": "of-vol-1"} }},
 		"docs/snapshots.md":      {prepare: attached},
 		"docs/volumes.md": {words: func(f *fixture) words { return words{"<replica>": f.values["replica"]} },
-			before: steps{"kubectl drover why vol-1  ": replica}},
+			before: steps{"kubectl drover why vol-1  ": replicaThatStays}},
 		"docs/settings.md":         {prepare: func(ctx context.Context, f *fixture) error { return f.Set(ctx, "default-replica-count", "2") }},
 		"docs/taking-over.md":      takingOver(),
 		"docs/leaving.md":          leaving(),
@@ -134,6 +135,25 @@ func replica(ctx context.Context, f *fixture) error {
 		f.values["replica"] = found[0].Name
 	}
 	return err
+}
+
+// replicaThatStays finds a Replica of vol-1 once it has as many as it wants: one too many may be on its way out.
+func replicaThatStays(ctx context.Context, f *fixture) error {
+	err := f.Wait(ctx, "as many replicas as vol-1 wants", soon, func(ctx context.Context) (string, error) {
+		var volume v1beta2.Volume
+		if err := f.Get(ctx, "vol-1", &volume); err != nil {
+			return "", err
+		}
+		found, err := f.ReplicasOf(ctx, "vol-1")
+		if err == nil && len(found) != volume.Spec.NumberOfReplicas {
+			return fmt.Sprintf("there are %d of %d", len(found), volume.Spec.NumberOfReplicas), nil
+		}
+		return "", err
+	})
+	if err != nil {
+		return err
+	}
+	return replica(ctx, f)
 }
 
 // snapshot creates a snapshot of vol-1 and waits for it.

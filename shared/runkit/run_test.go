@@ -15,9 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/client/clientset/clientset"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
@@ -43,21 +46,25 @@ func start(t *testing.T, namespace string, flags ...string) *program {
 
 func startAs(t *testing.T, namespace, kubeconfig string, flags ...string) *program {
 	t.Helper()
-	return startDoing(t, namespace, kubeconfig, func(ctx context.Context, rt *runkit.Runtime) error {
-		written := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "written", Namespace: rt.Namespace}}
-		return client.IgnoreAlreadyExists(rt.Client.Create(ctx, written))
-	}, flags...)
+	return startDoing(t, namespace, kubeconfig, write, flags...)
 }
 
 // startDoing starts a binary that does something as soon as it leads.
 func startDoing(t *testing.T, namespace, kubeconfig string, do func(context.Context, *runkit.Runtime) error, flags ...string) *program {
+	t.Helper()
+	return startCaching(t, namespace, kubeconfig, nil, do, flags...)
+}
+
+// startCaching starts a binary whose cache has kinds of its own.
+func startCaching(t *testing.T, namespace, kubeconfig string, kinds map[client.Object]cache.ByObject,
+	do func(context.Context, *runkit.Runtime) error, flags ...string) *program {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	p := &program{namespace: namespace, health: listener.Addr().String(), ended: make(chan error, 1)}
 	require.NoError(t, listener.Close())
 	command := runkit.Command(runkit.Program{
-		Name: "tester", Version: "0.3.1\n", Contracts: []string{"0", "1"},
+		Name: "tester", Version: "0.3.1\n", Contracts: []string{"0", "1"}, Cache: kinds,
 		Setup: func(ctx context.Context, rt *runkit.Runtime) error {
 			if _, err := rt.Manager.GetCache().GetInformer(ctx, &corev1.ConfigMap{}); err != nil {
 				return err
@@ -80,6 +87,12 @@ func startDoing(t *testing.T, namespace, kubeconfig string, do func(context.Cont
 	go func() { p.ended <- command.ExecuteContext(ctx) }()
 	t.Cleanup(p.stop)
 	return p
+}
+
+// write creates the ConfigMap of a binary that leads.
+func write(ctx context.Context, rt *runkit.Runtime) error {
+	written := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "written", Namespace: rt.Namespace}}
+	return client.IgnoreAlreadyExists(rt.Client.Create(ctx, written))
 }
 
 func (p *program) wrote(t *testing.T) bool {
@@ -244,6 +257,34 @@ func TestABinaryWithoutAnIdentityNamesIt(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(p.probe("/readyz"), "knows no such identity; the token") }, patience, tick)
 	p.stop()
 	require.NoError(t, <-p.ended)
+}
+
+// An API server that has just started serves custom resources moments after everything else, and definitions may come after the controllers.
+func TestABinaryWaitsForTheKindsOfItsCache(t *testing.T) {
+	kind := schema.GroupVersionKind{Group: "later.example.com", Version: "v1", Kind: "Thing"}
+	thing := &metav1.PartialObjectMetadata{}
+	thing.SetGroupVersionKind(kind)
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, testkit.Cluster().AdminKubeconfig(kubeconfig))
+	p := startCaching(t, testkit.Namespace(t), kubeconfig, map[client.Object]cache.ByObject{thing: {}}, write)
+	require.Eventually(t, func() bool { return strings.Contains(p.probe("/readyz"), "does not serve later.example.com/v1 Thing") }, patience,
+		tick)
+	require.Empty(t, p.ended, "it ended")
+
+	preserve := true
+	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "things." + kind.Group},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{Group: kind.Group, Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "things", Kind: kind.Kind},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: kind.Version, Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object",
+					XPreserveUnknownFields: &preserve}}}}}}
+	definitions := apiextensions.NewForConfigOrDie(testkit.Cluster().AdminConfig()).ApiextensionsV1().CustomResourceDefinitions()
+	_, err := definitions.Create(t.Context(), definition, metav1.CreateOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, definitions.Delete(context.Background(), definition.Name, metav1.DeleteOptions{}))
+	})
+	require.Eventually(t, func() bool { return p.wrote(t) && p.ready() == http.StatusOK }, patience, tick)
 }
 
 // Until there is an API server, a binary waits, and a request to stop is a clean end.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
@@ -27,6 +28,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -176,7 +178,11 @@ func run(ctx context.Context, p Program, o options) error {
 		return stopped(asked, log, err)
 	}
 	health.require(cachesCheck, func(context.Context) error { return errCaches })
-	process := process{config: config, identity: identity(p.Name, o, config, log),
+	mapper, err := awaitKinds(ctx, config, p.Cache, log, health)
+	if err != nil {
+		return stopped(asked, log, err)
+	}
+	process := process{config: config, mapper: mapper, identity: identity(p.Name, o, config, log),
 		fence: leaselock.NewFence(o.renewDeadline, clock.RealClock{})}
 	defer func() { _ = process.identity.Close() }() // the system closes the file anyway
 	manager, against, err := newManager(ctx, cancel, p, o, process, log)
@@ -225,20 +231,58 @@ func awaitAPIServer(ctx context.Context, config *rest.Config, log logr.Logger, h
 	if err != nil {
 		return fmt.Errorf("building the client that searches for the API server: %w", err)
 	}
-	report := func(missing error) {
-		health.require(apiServerCheck, func(context.Context) error { return missing })
+	return await(ctx, log, health, func() error {
+		if _, err := server.ServerVersion(); err != nil {
+			return why(err, config.Host)
+		}
+		return nil
+	})
+}
+
+// awaitKinds returns a mapper once the API server serves all kinds of the cache, and meanwhile reports which it does not, in the log and by
+// readiness: one that has just started may serve custom resources moments after everything else.
+func awaitKinds(ctx context.Context, config *rest.Config, kinds map[client.Object]cache.ByObject, log logr.Logger, health *health) (
+	meta.RESTMapper, error) {
+	scheme, err := Scheme()
+	if err != nil {
+		return nil, err
 	}
+	config = rest.CopyConfig(config)
+	config.Timeout = apiServerTimeout
+	direct, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("building the client that finds out which kinds are served: %w", err)
+	}
+	mapper, err := newMapper(config, direct)
+	if err != nil {
+		return nil, fmt.Errorf("building the client that finds out which kinds are served: %w", err)
+	}
+	return mapper, await(ctx, log, health, func() error {
+		for object := range kinds {
+			kind, err := apiutil.GVKForObject(object, scheme)
+			if err != nil {
+				return err
+			}
+			if _, err := mapper.RESTMapping(kind.GroupKind(), kind.Version); err != nil {
+				return fmt.Errorf("the API server %s does not serve %s %s; if this stays, apply Drover's custom resource definitions: %w",
+					config.Host, kind.GroupVersion(), kind.Kind, err)
+			}
+		}
+		return nil
+	})
+}
+
+// await returns once nothing is missing of the API server, and meanwhile reports what is, in the log and by readiness.
+func await(ctx context.Context, log logr.Logger, health *health, missing func() error) error {
+	report := func(err error) { health.require(apiServerCheck, func(context.Context) error { return err }) }
 	report(errors.New("the API server has not been asked yet"))
 	return wait.PollUntilContextCancel(ctx, apiServerRetry, true, func(context.Context) (bool, error) {
-		_, err := server.ServerVersion()
-		if err == nil {
-			report(nil)
-			return true, nil
+		err := missing()
+		report(err)
+		if err != nil {
+			log.Info(err.Error() + "; trying again")
 		}
-		missing := why(err, config.Host)
-		report(missing)
-		log.Info(missing.Error() + "; trying again")
-		return false, nil
+		return err == nil, nil
 	})
 }
 
@@ -288,7 +332,7 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 	managerOptions := ctrl.Options{
 		Scheme:         scheme,
 		Logger:         log,
-		MapperProvider: newMapper,
+		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return process.mapper, nil },
 		Cache: cache.Options{
 			DefaultNamespaces: map[string]cache.Config{o.namespace: {}},
 			DefaultTransform:  cache.TransformStripManagedFields(),

@@ -2,7 +2,6 @@ package csicontroller
 
 import (
 	"context"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -18,9 +17,6 @@ import (
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
 )
-
-// conflictPause is how long to wait after the cache was behind; the awaited event usually arrives first.
-const conflictPause = 100 * time.Millisecond
 
 // reconciler decides on one VolumeAttachment and does the verdict's writes.
 type reconciler struct {
@@ -43,7 +39,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if r.behind(s) {
-		return ctrl.Result{RequeueAfter: conflictPause}, nil
+		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
 	verdict := csi.Decide(s.world)
 	if verdict.Confirm {
@@ -62,7 +58,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 func (r *reconciler) act(ctx context.Context, s *seen, verdict csi.Verdict) (ctrl.Result, error) {
 	if err := r.apply(ctx, s, verdict); err != nil {
 		if status.IsConflict(err) {
-			return ctrl.Result{RequeueAfter: conflictPause}, nil
+			return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err) // a deletion brings an event
 	}
@@ -106,7 +102,7 @@ func (r *releaser) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Re
 	}
 	if err := client.IgnoreNotFound(status.DropFinalizer(ctx, r.rt.Client, pv, csi.Finalizer)); err != nil {
 		if status.IsConflict(err) {
-			return ctrl.Result{RequeueAfter: conflictPause}, nil
+			return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 		}
 		return ctrl.Result{}, err
 	}

@@ -89,7 +89,7 @@ func next(left time.Duration, requeueAt, now time.Time) time.Duration {
 	if requeueAt.IsZero() {
 		return left
 	}
-	until := max(requeueAt.Sub(now), time.Millisecond)
+	until := kube.Until(requeueAt, now)
 	if left > 0 {
 		return min(left, until)
 	}

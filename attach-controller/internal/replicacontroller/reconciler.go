@@ -73,7 +73,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil || verdict.RequeueAt.IsZero() {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: max(verdict.RequeueAt.Sub(r.clock.Now()), time.Millisecond)}, nil
+	return ctrl.Result{RequeueAfter: kube.Until(verdict.RequeueAt, r.clock.Now())}, nil
 }
 
 // behind reports whether the cache does not show yet what this process wrote to the volume and its replicas: a second pass on that would

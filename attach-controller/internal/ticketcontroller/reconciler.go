@@ -2,7 +2,6 @@ package ticketcontroller
 
 import (
 	"context"
-	"time"
 
 	kevents "k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -12,6 +11,7 @@ import (
 
 	"drover.dev/drover/attach-controller/internal/ticket"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 )
 
 // reconciler decides on the tickets of one volume.
@@ -64,7 +64,7 @@ func (r *reconciler) requeue(v ticket.Verdict) ctrl.Result {
 	if v.RequeueAt.IsZero() {
 		return ctrl.Result{}
 	}
-	return ctrl.Result{RequeueAfter: max(v.RequeueAt.Sub(r.clock.Now()), time.Millisecond)}
+	return ctrl.Result{RequeueAfter: kube.Until(v.RequeueAt, r.clock.Now())}
 }
 
 func nodeOf(c ticket.Change) string {

@@ -14,6 +14,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/status"
 )
 
@@ -108,7 +109,7 @@ func (s *reconciler) again(node string, at *server, after time.Duration) time.Du
 	if after > 0 && now.Add(after).Before(known.next) {
 		known.next = now.Add(after)
 	}
-	return max(known.next.Sub(now), time.Millisecond)
+	return kube.Until(known.next, now)
 }
 
 // behind decides again where the node has changed since it was read.

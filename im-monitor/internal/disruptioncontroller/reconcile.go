@@ -3,7 +3,6 @@ package disruptioncontroller
 import (
 	"context"
 	"fmt"
-	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -15,10 +14,9 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/disruption"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/status"
 )
-
-const conflictPause = 100 * time.Millisecond
 
 // Reconcile reconciles the budgets of the instance managers of one node.
 func (s *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -29,7 +27,7 @@ func (s *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	for _, v := range disruption.Decide(w) {
 		switch err := s.apply(ctx, request.Name, v); {
 		case status.IsConflict(err): // with Kubernetes, which writes the status of budgets: of that no event is passed
-			return ctrl.Result{RequeueAfter: conflictPause}, nil
+			return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 		case err != nil:
 			return ctrl.Result{}, err
 		}

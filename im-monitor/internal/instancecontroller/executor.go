@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
@@ -42,7 +43,7 @@ func (r *executor) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 	}()
 	wait, err := r.serve(ctx, key, w.Object.Volume, first)
 	if status.IsConflict(err) {
-		wait, err = conflictPause, nil
+		wait, err = kube.ConflictPause, nil
 	}
 	return reconcile.Result{RequeueAfter: wait}, client.IgnoreNotFound(err)
 }
@@ -95,7 +96,7 @@ func (t *try) check(ctx context.Context, _ execute.Reading) (execute.Checked, er
 		t.wait = t.heldUp(t.key, o, v)
 		return disagreed, nil
 	case call.Op != t.first.Op || call.InstanceManager != t.first.InstanceManager: // the cache is behind, or another server's list changed
-		t.wait = conflictPause
+		t.wait = kube.ConflictPause
 		return disagreed, nil
 	case call.Poll && !t.polled && !t.rt.Observe:
 		t.poll(ctx, o)
@@ -137,7 +138,7 @@ func (t *try) ahead(ctx context.Context) (execute.Stop, error) {
 		return execute.Stop{}, nil
 	}
 	if written, err := t.reportLost(ctx, t.object, t.call); err != nil || written {
-		t.wait = conflictPause // then it is read again
+		t.wait = kube.ConflictPause // then it is read again
 		return execute.Stop{Result: execute.Disagreed}, err
 	}
 	return execute.Stop{}, t.writeAhead(ctx, t.key, t.object, t.call)

@@ -47,8 +47,6 @@ const (
 
 	// volumePause is the wait for a Volume that does not exist yet, as while a cluster is restored.
 	volumePause = 5 * time.Second
-	// conflictPause is the wait for a cache that is behind.
-	conflictPause = 100 * time.Millisecond
 )
 
 // afterCall is the wait after an accepted call, so that it takes effect.

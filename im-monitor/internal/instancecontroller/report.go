@@ -2,13 +2,13 @@ package instancecontroller
 
 import (
 	"context"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
@@ -27,7 +27,7 @@ func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 		return reconcile.Result{}, nil
 	}
 	if r.written.Stale(o) {
-		return reconcile.Result{RequeueAfter: conflictPause}, nil
+		return reconcile.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
 	w, err := r.observe(ctx, key, o)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *reporter) Reconcile(ctx context.Context, key Key) (reconcile.Result, er
 	}
 	if err := r.apply(ctx, key, o, w, v); err != nil {
 		if status.IsConflict(err) {
-			return reconcile.Result{RequeueAfter: conflictPause}, nil
+			return reconcile.Result{RequeueAfter: kube.ConflictPause}, nil
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -71,7 +71,7 @@ func (r *reporter) requeue(key Key, w instance.World, v instance.Verdict) reconc
 	if v.At.IsZero() {
 		return reconcile.Result{}
 	}
-	return reconcile.Result{RequeueAfter: max(v.At.Sub(r.rt.Clock.Now()), time.Millisecond)}
+	return reconcile.Result{RequeueAfter: kube.Until(v.At, r.rt.Clock.Now())}
 }
 
 func waitsForVolume(reason string) bool {

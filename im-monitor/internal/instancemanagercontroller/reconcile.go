@@ -18,8 +18,6 @@ import (
 )
 
 const (
-	// conflictPause is the wait for a cache that is behind.
-	conflictPause = 100 * time.Millisecond
 	// askTimeout bounds a list begun for one decision; askPause is the wait after it failed.
 	askTimeout = 10 * time.Second
 	askPause   = 15 * time.Second
@@ -39,14 +37,14 @@ func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, nil
 	}
 	if s.written.Stale(&im) {
-		return ctrl.Result{RequeueAfter: conflictPause}, nil
+		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
 	w, err := s.observe(ctx, &im)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	if w.Pod != nil && s.written.Stale(w.Pod) {
-		return ctrl.Result{RequeueAfter: conflictPause}, nil
+		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
 	return s.carryOut(ctx, w)
 }
@@ -60,7 +58,7 @@ func (s *reconciler) carryOut(ctx context.Context, w instancemanager.World) (ctr
 	left, err := s.apply(ctx, w, v)
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
-		return ctrl.Result{RequeueAfter: conflictPause}, nil
+		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 	case err != nil:
 		return ctrl.Result{}, err
 	case left > 0 && (v.After == 0 || left < v.After):

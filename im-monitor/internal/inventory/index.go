@@ -63,3 +63,26 @@ func (x *index) of(name string) []string {
 	slices.Sort(all)
 	return all
 }
+
+// shared returns which of the names other holders have, by holder, in the order of names; nil when none has any.
+func (x *index) shared(holder string, names []string) map[string][]string {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var out map[string][]string
+	for _, name := range names {
+		h := x.names[name]
+		if len(h.more) == 0 && (h.first == holder || h.first == "") {
+			continue
+		}
+		for _, other := range append([]string{h.first}, h.more...) {
+			if other == holder {
+				continue
+			}
+			if out == nil {
+				out = map[string][]string{}
+			}
+			out[other] = append(out[other], name)
+		}
+	}
+	return out
+}

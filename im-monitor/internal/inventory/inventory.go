@@ -336,6 +336,16 @@ func (i *Inventory) emit(change Change) {
 	}
 }
 
+// emitShared notifies subscribers of the names among those of one instance manager that others list as well: whether an instance is listed
+// twice is something that either list decides.
+func (i *Inventory) emitShared(instanceManager string, names []string) {
+	for other, shared := range i.index.shared(instanceManager, names) {
+		if target, ok := i.Target(other); ok {
+			i.emit(Change{InstanceManager: other, Node: target.Node, Names: shared})
+		}
+	}
+}
+
 // Client implements Store.
 func (i *Inventory) Client(instanceManager string) (imclient.Client, Epoch, bool) {
 	m, ok := i.member(instanceManager)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,6 +94,45 @@ func TestANoticeMeansOneListAndOnlyTheChangedNames(t *testing.T) {
 		require.Empty(t, b.Holders("r-7"))
 		require.Equal(t, []string{manager}, b.Holders("r-new"))
 	})
+}
+
+// Whether an instance is listed twice changes with either list, however the other one comes and goes.
+func TestTheOtherHoldersOfANameAreNotified(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") })
+		b.Set(b.target)
+		b.after(time.Second)
+		b.seen()
+		both, other := Change{InstanceManager: manager, Node: "node-1", Names: []string{"r-1"}}, b.target
+		other.InstanceManager, other.Node = "instance-manager-b", "node-2" // its address is that of the first one's server
+
+		b.Set(other)
+		b.after(time.Second)
+		require.Equal(t, []string{manager, other.InstanceManager}, b.Holders("r-1"))
+		require.Contains(t, b.seen(), both, "listed")
+
+		other.PodUID = "pod-2"
+		b.Set(other)
+		b.after(time.Second)
+		require.Equal(t, 2, count(b.seen(), both), "lost, and listed again")
+
+		b.Remove(other.InstanceManager)
+		b.after(time.Second)
+		require.Contains(t, b.seen(), both, "removed")
+
+		b.server.change(true, func(m map[string]Instance) { m["r-1"] = running("r-1", "u2") })
+		b.after(time.Second)
+		require.Equal(t, []Change{both}, b.seen(), "nobody else lists it by now")
+	})
+}
+
+func count(changes []Change, want Change) (n int) {
+	for _, c := range changes {
+		if reflect.DeepEqual(c, want) {
+			n++
+		}
+	}
+	return n
 }
 
 func TestAStormOfNoticesIsCoalesced(t *testing.T) {

@@ -55,12 +55,17 @@ func (m *member) close(s *session, err error) {
 	if failed {
 		answer = m.forget(err)
 	}
+	var lost []string
+	if s.published {
+		lost = m.former.Instances.names()
+	}
 	m.mu.Unlock()
 	answer()
 	first := failed && m.inventory.hear(s.target.InstanceManager)
 	if first || s.published {
 		m.inventory.emit(Change{InstanceManager: s.target.InstanceManager, Node: s.target.Node, Whole: true})
 	}
+	m.inventory.emitShared(s.target.InstanceManager, lost)
 }
 
 // current reports whether the target is still that of a session.

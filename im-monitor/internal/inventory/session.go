@@ -179,7 +179,7 @@ func (s *session) publish(instances map[string]Instance, waiters []chan result) 
 		Serial:     s.member.inventory.serial.Add(1),
 		Version:    s.version,
 	}
-	change, ok := s.member.accept(s, list, instances)
+	change, read, ok := s.member.accept(s, list, instances)
 	if !ok {
 		reply(waiters, result{err: errReplaced})
 		return
@@ -192,6 +192,7 @@ func (s *session) publish(instances map[string]Instance, waiters []chan result) 
 	if change.Whole || len(change.Names) > 0 {
 		s.member.inventory.emit(change)
 	}
+	s.member.inventory.emitShared(list.InstanceManager, read)
 }
 
 // take claims everybody who waits by now, and the list to compare the next one with: of this epoch, or nil.
@@ -213,12 +214,13 @@ func (m *member) reasons(last time.Time) (bool, time.Time) {
 	return len(m.waiters) > 0, m.absence.followUp(last)
 }
 
-// accept completes a list and makes it the latest; false when it came for an earlier target.
-func (m *member) accept(s *session, list *Snapshot, instances map[string]Instance) (Change, bool) {
+// accept completes a list and makes it the latest; false when it came for an earlier target. It returns the change that subscribers are
+// notified of, and the names of which the list shows something new.
+func (m *member) accept(s *session, list *Snapshot, instances map[string]Instance) (Change, []string, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.turns != s.turn {
-		return Change{}, false
+		return Change{}, nil, false
 	}
 	first := m.latest == nil
 	before := m.latest
@@ -237,18 +239,20 @@ func (m *member) accept(s *session, list *Snapshot, instances map[string]Instanc
 	list.Instances, list.Settled = kept, m.absence.settled(list.Began)
 	proofs := m.absence.record(list, d.removed)
 	change := Change{InstanceManager: s.target.InstanceManager, Node: s.target.Node}
+	read := slices.Concat(d.added, d.removed, d.changed)
 	if first {
-		m.inventory.index.add(list.InstanceManager, kept.names())
+		read = kept.names()
+		m.inventory.index.add(list.InstanceManager, read)
 	} else {
 		m.inventory.index.add(list.InstanceManager, d.added)
 		m.inventory.index.remove(list.InstanceManager, d.removed)
 	}
 	if change.Whole = first || list.Settled != before.Settled; !change.Whole {
-		change.Names = slices.Concat(d.added, d.removed, d.changed, proofs)
+		change.Names = slices.Concat(read, proofs)
 		slices.Sort(change.Names)
 	}
 	m.settling.seen(kept.Has)
 	m.settling.prune(list.Began.Add(-2 * s.config.SafetyPeriod))
 	m.latest, m.former, m.client, m.err = list, nil, s.client, nil
-	return change, true
+	return change, read, true
 }

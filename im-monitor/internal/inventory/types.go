@@ -66,7 +66,7 @@ type Snapshot struct {
 // Change notifies subscribers of what a new list, or the loss of one, changed.
 type Change struct {
 	InstanceManager, Node string
-	// Names were added, removed or changed, or became provably absent; sorted.
+	// Names were added, removed or changed, or became provably absent, here or in another instance manager's list of the same names; sorted.
 	Names []string
 	// Whole is set when the inventory became known or unknown: every name of the instance manager is concerned; Names is empty then.
 	Whole bool

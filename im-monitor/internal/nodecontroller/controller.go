@@ -5,7 +5,6 @@ package nodecontroller
 import (
 	"context"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -29,8 +28,6 @@ import (
 const (
 	fieldOwner = "im-monitor"
 	workers    = 4
-	// conflictPause is the wait for a cache that is behind.
-	conflictPause = 100 * time.Millisecond
 )
 
 type reconciler struct {

@@ -26,12 +26,12 @@ func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if w.Node != nil && s.written.Stale(w.Node) {
-		return ctrl.Result{RequeueAfter: conflictPause}, nil
+		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
 	err = s.apply(ctx, w, node.Decide(w))
 	if apierrors.IsConflict(err) {
 		// The object changed meanwhile; its event is on the way, and the back-off is there should it be lost.
-		return ctrl.Result{RequeueAfter: conflictPause}, nil
+		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
 	return ctrl.Result{}, err
 }

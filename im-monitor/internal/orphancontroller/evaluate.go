@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 )
 
 // evaluator is the reconciler that keeps the Orphans of one key true.
@@ -120,7 +121,7 @@ func (r *evaluator) requeueAt(ctx context.Context, seen scene, v orphan.Verdict)
 func (r *evaluator) fencingDelayLeft(seen scene) time.Duration {
 	for _, o := range seen.world.Orphans {
 		if o.FencingDelayed {
-			return max(r.fencingDelayEnds().Sub(r.clock.Now()), time.Millisecond)
+			return kube.Until(r.fencingDelayEnds(), r.clock.Now())
 		}
 	}
 	return 0

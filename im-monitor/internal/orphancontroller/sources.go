@@ -44,13 +44,12 @@ func (s *base) executorSources(c cache.Cache) []source.TypedSource[orphan.Key] {
 	}
 }
 
-// inventoryChanged enqueues the names that a list changed, wherever else they are listed, too. When an inventory becomes known again, tries
+// inventoryChanged enqueues the names that a list changed. When an inventory becomes known again, tries
 // that failed because it was not are due at once.
 func (s *base) inventoryChanged(change inventory.Change) {
 	if !change.Whole {
 		for _, name := range change.Names {
 			s.evaluationQueue.Add(orphan.Key{InstanceManager: change.InstanceManager, Name: name})
-			s.evaluationQueue.Add(s.holders(name)...)
 		}
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/removal"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 )
 
 // try is one try to destroy the data of a replica.
@@ -35,7 +36,7 @@ func (r *reconciler) serve(ctx context.Context, replica *v1beta2.Replica, im str
 	case out.Wait > 0:
 		return out.Wait, nil
 	}
-	return max(r.memory.Of(replica.Name).NotBefore.Sub(r.rt.Clock.Now()), time.Millisecond), nil // it may have passed while a list was read
+	return kube.Until(r.memory.Of(replica.Name).NotBefore, r.rt.Clock.Now()), nil // it may have passed while a list was read
 }
 
 // gather reads what runs where an engine or another copy of the volume is.

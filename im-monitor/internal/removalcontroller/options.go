@@ -28,9 +28,6 @@ const (
 	// callsPerManager keeps one hung instance manager from taking all workers.
 	callsPerManager = 2
 
-	// conflictPause is the wait for a cache that is behind.
-	conflictPause = 100 * time.Millisecond
-
 	// pollTimeout bounds the poll of an engine.
 	pollTimeout = 5 * time.Second
 )

@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
@@ -28,7 +29,7 @@ func (r *reconciler) Reconcile(ctx context.Context, name string) (reconcile.Resu
 		return reconcile.Result{}, nil
 	}
 	if r.written.Stale(replica) {
-		return reconcile.Result{RequeueAfter: conflictPause}, nil
+		return reconcile.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
 	known := r.memory.begin(name, replica.UID, replicaOf(replica).Approval, r.rt.Clock.Now())
 	w, err := r.observe(ctx, r.rt.Client, replica, known)
@@ -63,7 +64,7 @@ func (r *reconciler) apply(ctx context.Context, replica *v1beta2.Replica, w remo
 		}
 	}
 	if !verdict.RequeueAt.IsZero() {
-		wait = max(verdict.RequeueAt.Sub(r.rt.Clock.Now()), time.Millisecond)
+		wait = kube.Until(verdict.RequeueAt, r.rt.Clock.Now())
 	}
 	if verdict.Condition != nil && verdict.Condition.Status == v1beta2.ConditionTrue {
 		wait = 0

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"time"
 
 	kevents "k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
@@ -14,6 +13,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 )
 
 // reconciler decides on one orphan and does the verdict's one write. The watch event of that write enqueues the orphan again.
@@ -79,5 +79,5 @@ func (r *reconciler) requeue(v orphan.Verdict) ctrl.Result {
 	if v.RequeueAt.IsZero() {
 		return ctrl.Result{}
 	}
-	return ctrl.Result{RequeueAfter: max(v.RequeueAt.Sub(r.clock.Now()), time.Millisecond)}
+	return ctrl.Result{RequeueAfter: kube.Until(v.RequeueAt, r.clock.Now())}
 }

@@ -17,9 +17,6 @@ import (
 	"drover.dev/drover/snapshot-controller/internal/certificate"
 )
 
-// conflictPause is how long to wait after the cache was behind.
-const conflictPause = 100 * time.Millisecond
-
 // keeper keeps the Secret and the configurations.
 type keeper struct {
 	rt       *runkit.Runtime
@@ -42,7 +39,7 @@ func (k *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	if s.secret != nil && k.behind(s) {
-		return ctrl.Result{RequeueAfter: conflictPause}, nil
+		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
 	if s.secret == nil {
 		log.FromContext(ctx).Info("the webhook has no Secret for its certificate, and does not serve: apply snapshot-controller/deploy",
@@ -58,7 +55,7 @@ func (k *keeper) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	}
 	if err := k.apply(ctx, s, verdict); err != nil {
 		if status.IsConflict(err) {
-			return ctrl.Result{RequeueAfter: conflictPause}, nil
+			return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}

@@ -2,7 +2,6 @@ package csisnapshotcontroller
 
 import (
 	"context"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -16,9 +15,6 @@ import (
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
 )
-
-// conflictPause is how long to wait after the cache was behind; the event that it waits for comes first as a rule.
-const conflictPause = 100 * time.Millisecond
 
 // reconciler decides on one content and does the verdict's one write; the event of that write brings the next.
 type reconciler struct {
@@ -42,18 +38,18 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	result := ctrl.Result{}
 	if !verdict.RequeueAt.IsZero() {
-		result.RequeueAfter = max(verdict.RequeueAt.Sub(s.world.Now), time.Millisecond)
+		result.RequeueAfter = kube.Until(verdict.RequeueAt, s.world.Now)
 	}
 	if verdict.Step == csisnapshot.StepNone {
 		return result, nil
 	}
 	evaluated := s.evaluated(verdict.Step)
 	if r.written.Stale(evaluated) {
-		return ctrl.Result{RequeueAfter: conflictPause}, nil
+		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
 	if err := r.apply(ctx, s, verdict); err != nil {
 		if status.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-			return ctrl.Result{RequeueAfter: conflictPause}, nil
+			return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 		}
 		return ctrl.Result{}, client.IgnoreNotFound(err) // what is gone brings an event
 	}

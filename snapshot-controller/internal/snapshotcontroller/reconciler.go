@@ -65,7 +65,7 @@ func (r *reconciler) sooner(again time.Duration, at time.Time) time.Duration {
 	if at.IsZero() {
 		return again
 	}
-	wait := max(at.Sub(r.observer.clock.Now()), time.Millisecond)
+	wait := kube.Until(at, r.observer.clock.Now())
 	if again == 0 || wait < again {
 		return wait
 	}

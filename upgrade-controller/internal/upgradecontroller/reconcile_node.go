@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
@@ -88,5 +89,5 @@ func requeue(clock clock.PassiveClock, at time.Time) ctrl.Result {
 	if at.IsZero() {
 		return ctrl.Result{}
 	}
-	return ctrl.Result{RequeueAfter: max(at.Sub(clock.Now()), time.Millisecond)}
+	return ctrl.Result{RequeueAfter: kube.Until(at, clock.Now())}
 }
