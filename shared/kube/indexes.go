@@ -107,11 +107,7 @@ func (x *Indexes) Add(ctx context.Context, indexer client.FieldIndexer, list ...
 }
 
 func distinct(keys []string) []string {
-	var out []string
-	for _, key := range keys {
-		if key != "" && !slices.Contains(out, key) {
-			out = append(out, key)
-		}
-	}
-	return out
+	out := slices.DeleteFunc(slices.Clone(keys), func(key string) bool { return key == "" })
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -172,6 +172,24 @@ func TestAnEngineStartsOnceTheServerOfALeftoverOnAnotherNodeWasReplaced(t *testi
 	w.engineIs(e.Name, v1beta2.InstanceStateRunning)
 }
 
+// A process that has just begun knows nothing of a server that does not answer; what its predecessor recorded counts until there is a list.
+func TestAnEngineDoesNotStartBesideOneThatOnlyAStatusHas(t *testing.T) {
+	w := newWorld(t, "status-1")
+	other := manager("status-2", "v1")
+	w.Servers.Shut(other, true)
+	w.KubernetesNode("status-2", nil)
+	silent := &v1beta2.InstanceManager{}
+	w.Eventually(func() bool { return w.Get(other, silent) && silent.Status.IP != "" }, "%s never had an address", other)
+	require.NoError(t, status.MergeStatus(t.Context(), w.Admin, silent, map[string]any{"instanceEngines": map[string]any{"vol-e-0": map[string]any{
+		"spec": map[string]any{"name": "vol-e-0"}, "status": map[string]any{"state": v1beta2.InstanceStateRunning}}}}))
+	w.volume("vol", "v1")
+	e := w.engine("vol-e-1", "vol", "status-1", "v1")
+	w.run(e)
+	w.never(func() bool { return w.holds(manager("status-1", "v1"), e.Name) }, "what the status has may still run")
+	w.Servers.Shut(other, false)
+	w.engineIs(e.Name, v1beta2.InstanceStateRunning)
+}
+
 // A backup of a cluster may be applied in any order. Volumes are not watched.
 func TestAnEngineThatWasRestoredBeforeItsVolumeStartsAfterIt(t *testing.T) {
 	w := newWorld(t, "early-1")

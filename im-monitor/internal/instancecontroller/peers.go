@@ -94,7 +94,7 @@ func (s *base) same(ctx context.Context, key Key, volume string) (same []instanc
 const earlier = 64
 
 // leftovers finds live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's. One
-// on a node that is out was concluded to be fenced before its object could go. What a server had when it was lost may still run.
+// on a node that is out was concluded to be fenced before its object could go.
 func (s *base) leftovers(ctx context.Context, volume, own string, objects map[string]bool) ([]string, error) {
 	last, err := strconv.Atoi(own[min(len(volume)+len("-e-"), len(own)):])
 	if err != nil {
@@ -110,34 +110,53 @@ func (s *base) leftovers(ctx context.Context, volume, own string, objects map[st
 		if objects[name] {
 			continue
 		}
-		for _, list := range append(s.listing(name), lost...) {
-			if !alive(list.Instances.At(name).State) {
-				continue
-			}
-			where := list.InstanceManager
-			if _, answers := s.store.Latest(where); !answers {
-				where += " (which does not answer)"
-			}
-			var at instance.Node
-			if _, err := s.nodeFacts(ctx, list.Node, &at); err != nil {
+		found, err := s.sightings(ctx, name, lost)
+		if err != nil {
+			return nil, err
+		}
+		for _, at := range found {
+			var node instance.Node
+			if _, err := s.nodeFacts(ctx, at.node, &node); err != nil {
 				return nil, err
 			}
-			if !at.Out() {
-				out = append(out, fmt.Sprintf("Engine %s on %s", name, where))
+			if !node.Out() {
+				out = append(out, fmt.Sprintf("Engine %s on %s", name, at.where))
 			}
 		}
 	}
 	return out, nil
 }
 
-// listing are the latest lists that have a name.
-func (s *base) listing(name string) (out []*inventory.Snapshot) {
+// sighting is an instance manager that has a live engine, as far as is known, and its node.
+type sighting struct{ where, node string }
+
+// sightings are those of a name: in the latest lists; in the last one of each server that does not answer any more; and, of one that this
+// process has read no list of, in its status.
+func (s *base) sightings(ctx context.Context, name string, lost []*inventory.Snapshot) (out []sighting, err error) {
 	for _, im := range s.store.Holders(name) {
-		if list, ok := s.store.Latest(im); ok {
-			out = append(out, list)
+		if list, ok := s.store.Latest(im); ok && alive(list.Instances.At(name).State) {
+			out = append(out, sighting{im, list.Node})
 		}
 	}
-	return out
+	read := map[string]bool{}
+	for _, list := range lost {
+		read[list.InstanceManager] = true
+		if alive(list.Instances.At(name).State) {
+			out = append(out, sighting{list.InstanceManager + " (which does not answer)", list.Node})
+		}
+	}
+	var recorded v1beta2.InstanceManagerList
+	if err := s.rt.Client.List(ctx, &recorded, client.InNamespace(s.rt.Namespace), client.MatchingFields{managersByEngine: name},
+		client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("finding the instance managers that had %s: %w", name, err)
+	}
+	for i := range recorded.Items {
+		im := &recorded.Items[i]
+		if _, answers := s.store.Latest(im.Name); !answers && !read[im.Name] && alive(im.Status.InstanceEngines[name].Status.State) {
+			out = append(out, sighting{im.Name + " (whose server has not answered yet)", im.Spec.NodeID})
+		}
+	}
+	return out, nil
 }
 
 func alive(state string) bool {

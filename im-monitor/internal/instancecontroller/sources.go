@@ -30,6 +30,8 @@ func (s *base) reportSources(c cache.Cache) []source.TypedSource[Key] {
 		enqueue.On(c, &v1beta2.InstanceManager{}, func(ctx context.Context, im *v1beta2.InstanceManager) []Key {
 			return append(s.keysOfNode(ctx, im.Spec.NodeID), s.waitlist.all()...)
 		}, kube.OnChange(managerFacts)),
+		enqueue.On(c, &v1beta2.InstanceManager{}, func(context.Context, *v1beta2.InstanceManager) []Key { return s.waitlist.all() },
+			kube.OnDifference(fewerEngines)),
 		enqueue.On(c, &v1beta2.EngineImage{}, func(context.Context, *v1beta2.EngineImage) []Key { return s.waitlist.all() }),
 		enqueue.On(c, &v1beta2.BackingImage{}, func(context.Context, *v1beta2.BackingImage) []Key { return s.waitlist.all() }),
 		enqueue.On(c, &v1beta2.Node{}, ofNode[*v1beta2.Node](s), kube.OnDeepChange(nodeFacts)),
@@ -152,6 +154,16 @@ type manager struct{ node, dataEngine, image, state, ip, pod string }
 func managerFacts(im *v1beta2.InstanceManager) manager {
 	return manager{im.Spec.NodeID, im.Spec.DataEngine, im.Spec.Image, im.Status.CurrentState, im.Status.IP,
 		conditions.Reason(im.Status.Conditions, v1beta2.InstanceManagerPodReady)}
+}
+
+// fewerEngines reports whether an engine is not in the status any more.
+func fewerEngines(before, after *v1beta2.InstanceManager) bool {
+	for name := range before.Status.InstanceEngines {
+		if _, there := after.Status.InstanceEngines[name]; !there {
+			return true
+		}
+	}
+	return false
 }
 
 // facts are what matters of a Node: not what disks hold and report.
