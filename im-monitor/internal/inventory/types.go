@@ -136,7 +136,7 @@ type Store interface {
 	Lost() []*Snapshot
 	// OfNode are the instance managers that were set for a node, sorted.
 	OfNode(node string) []string
-	// Subscribe calls f with every change, in order per instance manager, without any lock held. f must be quick and must not call Fresh.
+	// Subscribe calls f with every change, those of one list in order, without any lock held. f must be quick and must not call Fresh.
 	// It is called before the inventory starts.
 	Subscribe(f func(Change))
 	// Client is the connection of the present epoch, to send a deletion with; false when there is none.
