@@ -139,21 +139,21 @@ func replica(ctx context.Context, f *fixture) error {
 
 // replicaThatStays finds a Replica of vol-1 once it has as many as it wants: one too many may be on its way out.
 func replicaThatStays(ctx context.Context, f *fixture) error {
-	err := f.Wait(ctx, "as many replicas as vol-1 wants", soon, func(ctx context.Context) (string, error) {
+	return f.Wait(ctx, "as many replicas as vol-1 wants", soon, func(ctx context.Context) (string, error) {
 		var volume v1beta2.Volume
 		if err := f.Get(ctx, "vol-1", &volume); err != nil {
 			return "", err
 		}
 		found, err := f.ReplicasOf(ctx, "vol-1")
-		if err == nil && len(found) != volume.Spec.NumberOfReplicas {
+		if err != nil {
+			return "", err
+		}
+		if len(found) != volume.Spec.NumberOfReplicas {
 			return fmt.Sprintf("there are %d of %d", len(found), volume.Spec.NumberOfReplicas), nil
 		}
-		return "", err
+		f.values["replica"] = found[0].Name
+		return "", nil
 	})
-	if err != nil {
-		return err
-	}
-	return replica(ctx, f)
 }
 
 // snapshot creates a snapshot of vol-1 and waits for it.

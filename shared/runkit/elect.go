@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -103,6 +104,7 @@ func leaderLabels(p Program) map[string]string {
 // process is this run of the program as the API server identifies it. Its config passes no fence.
 type process struct {
 	config   *rest.Config
+	scheme   *runtime.Scheme
 	mapper   meta.RESTMapper // of the kinds that the cache has, at least
 	identity *leaselock.Identity
 	fence    *leaselock.Fence

@@ -2,7 +2,6 @@ package runkit_test
 
 import (
 	"context"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -26,12 +25,10 @@ func TestAWriteThatIsRefusedIsAnEventOfItsObjectOrOwner(t *testing.T) {
 	namespace, admin := testkit.Namespace(t), testkit.Admin(t)
 	owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "owner"}, Immutable: new(true)}
 	require.NoError(t, admin.Create(t.Context(), owner))
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, testkit.Cluster().AdminKubeconfig(kubeconfig))
 	applied := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "auto-salvage"}, Value: "true"}
 	require.NoError(t, admin.Create(t.Context(), applied))
 	errs := make(chan error, 4)
-	p := startDoing(t, namespace, kubeconfig, func(ctx context.Context, rt *runkit.Runtime) error {
+	p := startDoing(t, namespace, adminKubeconfig(t), func(ctx context.Context, rt *runkit.Runtime) error {
 		made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "Not_A_Name",
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: owner.Name, UID: owner.UID}}}}
 		missing := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "missing"}}

@@ -39,9 +39,14 @@ type program struct {
 
 func start(t *testing.T, namespace string, flags ...string) *program {
 	t.Helper()
+	return startAs(t, namespace, adminKubeconfig(t), flags...)
+}
+
+func adminKubeconfig(t *testing.T) string {
+	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	require.NoError(t, testkit.Cluster().AdminKubeconfig(kubeconfig))
-	return startAs(t, namespace, kubeconfig, flags...)
+	return kubeconfig
 }
 
 func startAs(t *testing.T, namespace, kubeconfig string, flags ...string) *program {
@@ -259,25 +264,21 @@ func TestABinaryWithoutAnIdentityNamesIt(t *testing.T) {
 	require.NoError(t, <-p.ended)
 }
 
-// An API server that has just started serves custom resources moments after everything else, and definitions may come after the controllers.
+// An API server that has just started serves custom resources moments after the rest, and definitions may come after the controllers.
 func TestABinaryWaitsForTheKindsOfItsCache(t *testing.T) {
 	kind := schema.GroupVersionKind{Group: "later.example.com", Version: "v1", Kind: "Thing"}
 	thing := &metav1.PartialObjectMetadata{}
 	thing.SetGroupVersionKind(kind)
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, testkit.Cluster().AdminKubeconfig(kubeconfig))
-	p := startCaching(t, testkit.Namespace(t), kubeconfig, map[client.Object]cache.ByObject{thing: {}}, write)
+	p := startCaching(t, testkit.Namespace(t), adminKubeconfig(t), map[client.Object]cache.ByObject{thing: {}}, write)
 	require.Eventually(t, func() bool { return strings.Contains(p.probe("/readyz"), "does not serve later.example.com/v1 Thing") }, patience,
 		tick)
 	require.Empty(t, p.ended, "it ended")
 
-	preserve := true
 	definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "things." + kind.Group},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{Group: kind.Group, Scope: apiextensionsv1.NamespaceScoped,
 			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "things", Kind: kind.Kind},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{Name: kind.Version, Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object",
-					XPreserveUnknownFields: &preserve}}}}}}
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}}}}}}
 	definitions := apiextensions.NewForConfigOrDie(testkit.Cluster().AdminConfig()).ApiextensionsV1().CustomResourceDefinitions()
 	_, err := definitions.Create(t.Context(), definition, metav1.CreateOptions{})
 	require.NoError(t, err)

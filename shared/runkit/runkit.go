@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -174,15 +175,21 @@ func run(ctx context.Context, p Program, o options) error {
 	if err := serve(probed, "profile-address", o.profileAddress, profiles(), log); err != nil {
 		return err
 	}
-	if err := awaitAPIServer(ctx, config, log, health); err != nil {
+	impatient := rest.CopyConfig(config)
+	impatient.Timeout = apiServerTimeout
+	if err := awaitAPIServer(ctx, impatient, log, health); err != nil {
 		return stopped(asked, log, err)
 	}
 	health.require(cachesCheck, func(context.Context) error { return errCaches })
-	mapper, err := awaitKinds(ctx, config, p.Cache, log, health)
+	scheme, err := Scheme()
+	if err != nil {
+		return err
+	}
+	mapper, err := awaitKinds(ctx, impatient, scheme, p.Cache, log, health)
 	if err != nil {
 		return stopped(asked, log, err)
 	}
-	process := process{config: config, mapper: mapper, identity: identity(p.Name, o, config, log),
+	process := process{config: config, scheme: scheme, mapper: mapper, identity: identity(p.Name, o, config, log),
 		fence: leaselock.NewFence(o.renewDeadline, clock.RealClock{})}
 	defer func() { _ = process.identity.Close() }() // the system closes the file anyway
 	manager, against, err := newManager(ctx, cancel, p, o, process, log)
@@ -224,16 +231,14 @@ func stopped(asked context.Context, log logr.Logger, err error) error {
 }
 
 // awaitAPIServer returns once the API server answers, and meanwhile reports why it does not, in the log and by readiness.
-func awaitAPIServer(ctx context.Context, config *rest.Config, log logr.Logger, health *health) error {
-	config = rest.CopyConfig(config)
-	config.Timeout = apiServerTimeout
-	server, err := discovery.NewDiscoveryClientForConfig(config)
+func awaitAPIServer(ctx context.Context, impatient *rest.Config, log logr.Logger, health *health) error {
+	server, err := discovery.NewDiscoveryClientForConfig(impatient)
 	if err != nil {
 		return fmt.Errorf("building the client that searches for the API server: %w", err)
 	}
 	return await(ctx, log, health, func() error {
 		if _, err := server.ServerVersion(); err != nil {
-			return why(err, config.Host)
+			return why(err, impatient.Host)
 		}
 		return nil
 	})
@@ -241,31 +246,29 @@ func awaitAPIServer(ctx context.Context, config *rest.Config, log logr.Logger, h
 
 // awaitKinds returns a mapper once the API server serves all kinds of the cache, and meanwhile reports which it does not, in the log and by
 // readiness: one that has just started may serve custom resources moments after everything else.
-func awaitKinds(ctx context.Context, config *rest.Config, kinds map[client.Object]cache.ByObject, log logr.Logger, health *health) (
-	meta.RESTMapper, error) {
-	scheme, err := Scheme()
-	if err != nil {
-		return nil, err
+func awaitKinds(ctx context.Context, impatient *rest.Config, scheme *runtime.Scheme, cached map[client.Object]cache.ByObject,
+	log logr.Logger, health *health) (meta.RESTMapper, error) {
+	var kinds []schema.GroupVersionKind
+	for object := range cached {
+		kind, err := apiutil.GVKForObject(object, scheme)
+		if err != nil {
+			return nil, fmt.Errorf("finding the kinds of the cache: %w", err)
+		}
+		kinds = append(kinds, kind)
 	}
-	config = rest.CopyConfig(config)
-	config.Timeout = apiServerTimeout
-	direct, err := rest.HTTPClientFor(config)
+	direct, err := rest.HTTPClientFor(impatient)
 	if err != nil {
 		return nil, fmt.Errorf("building the client that finds out which kinds are served: %w", err)
 	}
-	mapper, err := newMapper(config, direct)
+	mapper, err := newMapper(impatient, direct)
 	if err != nil {
 		return nil, fmt.Errorf("building the client that finds out which kinds are served: %w", err)
 	}
 	return mapper, await(ctx, log, health, func() error {
-		for object := range kinds {
-			kind, err := apiutil.GVKForObject(object, scheme)
-			if err != nil {
-				return err
-			}
+		for _, kind := range kinds {
 			if _, err := mapper.RESTMapping(kind.GroupKind(), kind.Version); err != nil {
 				return fmt.Errorf("the API server %s does not serve %s %s; if this stays, apply Drover's custom resource definitions: %w",
-					config.Host, kind.GroupVersion(), kind.Kind, err)
+					impatient.Host, kind.GroupVersion(), kind.Kind, err)
 			}
 		}
 		return nil
@@ -325,12 +328,8 @@ func startAndStop(ctx context.Context, manager ctrl.Manager, patience time.Durat
 // newManager returns the manager, and the blockers of this process.
 func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, o options, process process, log logr.Logger) (ctrl.Manager,
 	blockers, error) {
-	scheme, err := Scheme()
-	if err != nil {
-		return nil, blockers{}, err
-	}
 	managerOptions := ctrl.Options{
-		Scheme:         scheme,
+		Scheme:         process.scheme,
 		Logger:         log,
 		MapperProvider: func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return process.mapper, nil },
 		Cache: cache.Options{

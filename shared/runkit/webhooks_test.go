@@ -3,7 +3,6 @@ package runkit_test
 import (
 	"bytes"
 	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -65,12 +64,10 @@ func TestReadinessNamesWebhooksThatRefuseEveryWrite(t *testing.T) {
 // check runs --check-take-over.
 func check(t *testing.T, namespace string) (string, error) {
 	t.Helper()
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	require.NoError(t, testkit.Cluster().AdminKubeconfig(kubeconfig))
 	command := runkit.Command(runkit.Program{Name: "tester"})
 	var out bytes.Buffer
 	command.SetOut(&out)
-	command.SetArgs([]string{"--check-take-over", "--kubeconfig=" + kubeconfig, "--namespace=" + namespace})
+	command.SetArgs([]string{"--check-take-over", "--kubeconfig=" + adminKubeconfig(t), "--namespace=" + namespace})
 	err := command.ExecuteContext(t.Context())
 	return out.String(), err
 }

@@ -3,6 +3,7 @@ package instancecontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
@@ -138,9 +139,7 @@ func (s *base) sightings(ctx context.Context, name string, lost []*inventory.Sna
 			out = append(out, sighting{im, list.Node})
 		}
 	}
-	read := map[string]bool{}
 	for _, list := range lost {
-		read[list.InstanceManager] = true
 		if alive(list.Instances.At(name).State) {
 			out = append(out, sighting{list.InstanceManager + " (which does not answer)", list.Node})
 		}
@@ -152,7 +151,9 @@ func (s *base) sightings(ctx context.Context, name string, lost []*inventory.Sna
 	}
 	for i := range recorded.Items {
 		im := &recorded.Items[i]
-		if _, answers := s.store.Latest(im.Name); !answers && !read[im.Name] && alive(im.Status.InstanceEngines[name].Status.State) {
+		_, answers := s.store.Latest(im.Name)
+		read := answers || slices.ContainsFunc(lost, func(list *inventory.Snapshot) bool { return list.InstanceManager == im.Name })
+		if !read && alive(im.Status.InstanceEngines[name].Status.State) {
 			out = append(out, sighting{im.Name + " (whose server has not answered yet)", im.Spec.NodeID})
 		}
 	}

@@ -30,8 +30,7 @@ func (s *base) reportSources(c cache.Cache) []source.TypedSource[Key] {
 		enqueue.On(c, &v1beta2.InstanceManager{}, func(ctx context.Context, im *v1beta2.InstanceManager) []Key {
 			return append(s.keysOfNode(ctx, im.Spec.NodeID), s.waitlist.all()...)
 		}, kube.OnChange(managerFacts)),
-		enqueue.On(c, &v1beta2.InstanceManager{}, func(context.Context, *v1beta2.InstanceManager) []Key { return s.waitlist.all() },
-			kube.OnDifference(fewerEngines)),
+		enqueue.On(c, &v1beta2.InstanceManager{}, s.ofSilent, kube.OnDifference(fewerEngines)),
 		enqueue.On(c, &v1beta2.EngineImage{}, func(context.Context, *v1beta2.EngineImage) []Key { return s.waitlist.all() }),
 		enqueue.On(c, &v1beta2.BackingImage{}, func(context.Context, *v1beta2.BackingImage) []Key { return s.waitlist.all() }),
 		enqueue.On(c, &v1beta2.Node{}, ofNode[*v1beta2.Node](s), kube.OnDeepChange(nodeFacts)),
@@ -44,6 +43,14 @@ func ofNode[T client.Object](s *base) func(context.Context, T) []Key {
 	return func(ctx context.Context, n T) []Key {
 		return append(s.keysOfNode(ctx, n.GetName()), s.waitlist.all()...)
 	}
+}
+
+// ofSilent are all that wait, where no list reports what became of the engines of an instance manager: their status does then.
+func (s *base) ofSilent(_ context.Context, im *v1beta2.InstanceManager) []Key {
+	if _, answers := s.store.Latest(im.Name); answers {
+		return nil
+	}
+	return s.waitlist.all()
 }
 
 // executorSources: only the reporter enqueues the executors, and whoever gives a slot back.

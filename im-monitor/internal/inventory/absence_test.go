@@ -54,9 +54,7 @@ func TestAbsenceOfANameThatThisEpochNeverSaw(t *testing.T) {
 
 func TestNobodyAsksNoFollowUp(t *testing.T) {
 	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
-		b.server.change(false, func(m map[string]Instance) { m["r-1"] = running("r-1", "u1") })
-		b.Set(b.target)
-		b.after(time.Second)
+		b.startWith(running("r-1", "u1"))
 		b.server.change(true, func(m map[string]Instance) { delete(m, "r-1") })
 		b.after(time.Minute)
 		require.Equal(t, []imclient.Cause{imclient.CauseReconnect, imclient.CauseEvent}, b.server.lists())

@@ -278,6 +278,13 @@ func bubble(t *testing.T, dataEngine string, test func(t *testing.T, b *bench)) 
 	})
 }
 
+// startWith begins with a server that has one instance, and returns once the inventory had the time to read it.
+func (b *bench) startWith(instance Instance) {
+	b.server.change(false, func(m map[string]Instance) { m[instance.Name] = instance })
+	b.Set(b.target)
+	b.after(time.Second)
+}
+
 // after lets everything happen that is due within a time.
 func (b *bench) after(d time.Duration) {
 	<-time.After(d)

@@ -17,6 +17,14 @@ type holders struct {
 	more  []string
 }
 
+// all are the holders, in a slice of their own.
+func (h holders) all() []string { return append([]string{h.first}, h.more...) }
+
+// but are all holders but one.
+func (h holders) but(one string) []string {
+	return slices.DeleteFunc(h.all(), func(other string) bool { return other == one })
+}
+
 // add makes an instance manager a holder of names.
 func (x *index) add(holder string, names []string) {
 	x.mu.Lock()
@@ -42,7 +50,7 @@ func (x *index) remove(holder string, names []string) {
 		if !ok {
 			continue
 		}
-		rest := slices.DeleteFunc(append([]string{h.first}, h.more...), func(s string) bool { return s == holder })
+		rest := h.but(holder)
 		if len(rest) == 0 {
 			delete(x.names, name)
 			continue
@@ -59,28 +67,22 @@ func (x *index) of(name string) []string {
 	if !ok {
 		return nil
 	}
-	all := append([]string{h.first}, h.more...)
+	all := h.all()
 	slices.Sort(all)
 	return all
 }
 
-// shared returns which of the names other holders have, by holder, in the order of names; nil when none has any.
+// shared returns which of the names other holders have, by holder, in the order of names.
 func (x *index) shared(holder string, names []string) map[string][]string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	var out map[string][]string
+	out := map[string][]string{}
 	for _, name := range names {
-		h := x.names[name]
-		if len(h.more) == 0 && (h.first == holder || h.first == "") {
-			continue
+		h, ok := x.names[name]
+		if !ok || h.first == holder && len(h.more) == 0 {
+			continue // as nearly every name
 		}
-		for _, other := range append([]string{h.first}, h.more...) {
-			if other == holder {
-				continue
-			}
-			if out == nil {
-				out = map[string][]string{}
-			}
+		for _, other := range h.but(holder) {
 			out[other] = append(out[other], name)
 		}
 	}

@@ -61,15 +61,11 @@ func (s *base) observe(ctx context.Context, from readers, key orphan.Key, snapsh
 // see puts a list into a World, with what other lists report about the same instance.
 func (s *base) see(w *orphan.World, snapshot *inventory.Snapshot) {
 	w.Inventory, w.Duplicate = inventoryOf(snapshot, w.Key.Name), ""
-	if w.Inventory == nil || w.Inventory.Instance == nil || w.Inventory.Instance.UUID == "" {
+	if snapshot == nil {
 		return
 	}
-	for _, other := range s.store.Holders(w.Key.Name) {
-		list, ok := s.store.Latest(other)
-		if other != w.Key.InstanceManager && ok && list.Instances.At(w.Key.Name).UUID == w.Inventory.Instance.UUID {
-			w.Duplicate = other
-			return
-		}
+	if i, listed := snapshot.Instances.Find(w.Key.Name); listed {
+		w.Duplicate = inventory.AlsoListedBy(s.store, w.Key.InstanceManager, i)
 	}
 }
 

@@ -50,7 +50,7 @@ func (r *reconciler) place(im string, replica *v1beta2.Replica, known attempt) r
 	out.Known = true
 	if i, listed := snapshot.Instances.Find(name); listed {
 		out.Instance = &removal.Instance{Type: i.Type, State: i.State, UUID: i.UUID, Disk: i.DiskUUID}
-		out.Duplicate = r.duplicate(im, i)
+		out.Duplicate = inventory.AlsoListedBy(r.store, im, i)
 		return out
 	}
 	if known.call != nil && known.call.InstanceManager == im && r.store.AbsentAfter(*known.call) {
@@ -68,17 +68,6 @@ func (r *reconciler) place(im string, replica *v1beta2.Replica, known attempt) r
 func subject(im string, replica *v1beta2.Replica, known attempt) inventory.Subject {
 	return inventory.Subject{InstanceManager: im, Name: replica.Name, Type: v1beta2.InstanceTypeReplica, DiskUUID: replica.Spec.DiskID,
 		Since: known.began}
-}
-
-// duplicate is another instance manager whose newest list has the same instance.
-func (r *reconciler) duplicate(im string, i inventory.Instance) string {
-	for _, other := range r.store.Holders(i.Name) {
-		list, ok := r.store.Latest(other)
-		if other != im && ok && i.UUID != "" && list.Instances.At(i.Name).UUID == i.UUID {
-			return other
-		}
-	}
-	return ""
 }
 
 func replicaOf(o *v1beta2.Replica) removal.Replica {
