@@ -1,13 +1,23 @@
 package machine
 
 import (
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
+// DecideWithoutVolume is Decide where the Volume does not exist, with everything of it in Previous: it is a previous volume without a next.
+func DecideWithoutVolume(w World) Verdict {
+	d := &draft{Facts: Facts{World: &w}}
+	previousVolume{d}.decide()
+	return d.verdict()
+}
+
 // previousVolume stops the objects of a previous volume of the same name that are being deleted, and releases its frontends and engines:
-// frontends, then engines, then the instances of replicas. Objects that are not being deleted are left alone.
+// frontends, then engines, then the instances of replicas. Objects that are not being deleted are left alone, and so are the replicas of an
+// engine that is not.
 type previousVolume struct{ *draft }
 
 func (p previousVolume) decide() {
@@ -29,21 +39,34 @@ func (p previousVolume) decide() {
 		return
 	}
 	for _, s := range p.Previous {
-		if r, ok := s.(*v1beta2.Replica); ok && r.DeletionTimestamp != nil {
+		if r, ok := s.(*v1beta2.Replica); ok && r.DeletionTimestamp != nil && !p.serves(r) {
 			p.stopReplica(r)
 		}
 	}
 }
 
-// end stops one object and then releases it; it reports whether the object has stopped.
+// end stops one object and then releases it; it reports whether it does not delay the next step. One on a down node delays nothing: it
+// counts as stopped once the replicas that are reachable are.
 func (p previousVolume) end(object metav1.Object, i instance) bool {
 	if i.wanted {
 		p.patch(StageRun, object, "desireState", v1beta2.InstanceStateStopped)
-		return false
+		return p.nodeDown(i.node)
 	}
 	if !p.stopped(i) {
-		return false
+		return p.nodeDown(i.node)
 	}
 	p.remove(object)
 	return true
+}
+
+// serves reports whether an engine that nobody deleted may run over the replica.
+func (p previousVolume) serves(r *v1beta2.Replica) bool {
+	return slices.ContainsFunc(p.Previous, func(s metav1.Object) bool {
+		e, ok := s.(*v1beta2.Engine)
+		if !ok || e.DeletionTimestamp != nil || p.stopped(ofEngine(e)) && !ofEngine(e).wanted {
+			return false
+		}
+		_, mapped := e.Spec.ReplicaAddressMap[r.Name]
+		return mapped
+	})
 }

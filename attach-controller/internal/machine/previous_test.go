@@ -65,6 +65,33 @@ func TestDeletedObjectsOfAPreviousVolumeStopInOrder(t *testing.T) {
 	untouched(t, verdict, s.Engines[0])
 }
 
+// An engine on a down node counts as stopped once the reachable replicas are: they do not wait for it.
+func TestDeletedObjectsOfAPreviousVolumeDoNotWaitForADownNode(t *testing.T) {
+	old := attached(v1beta2.DataEngineV1, "x", "y")
+	e, r := old.Engines[0], old.Replicas[1]
+	deleted(e)
+	deleted(r)
+	w := World{Now: old.Now, Nodes: map[string]Node{e.Spec.NodeID: {Known: true, Down: true}, r.Spec.NodeID: {Known: true}},
+		Previous: []metav1.Object{e, r}}
+	e.Status.CurrentState = v1beta2.InstanceStateUnknown
+	verdict := DecideWithoutVolume(w)
+	require.Equal(t, v1beta2.InstanceStateStopped, writeOf(t, verdict, e).Spec["desireState"])
+	require.Equal(t, v1beta2.InstanceStateStopped, writeOf(t, verdict, r).Spec["desireState"])
+	w.Nodes[e.Spec.NodeID] = Node{Known: true}
+	untouched(t, DecideWithoutVolume(w), r)
+}
+
+// A volume that is missing from a restored backup may be in use: what nobody deleted keeps its replicas.
+func TestAReplicaOfAnEngineThatNobodyDeletedIsNotStopped(t *testing.T) {
+	old := attached(v1beta2.DataEngineV1, "x", "y")
+	e, r := old.Engines[0], old.Replicas[1]
+	deleted(r)
+	w := World{Now: old.Now, Nodes: old.Nodes, Previous: []metav1.Object{e, r}}
+	require.Empty(t, DecideWithoutVolume(w).Writes)
+	e.Spec.ReplicaAddressMap = map[string]string{}
+	require.Equal(t, v1beta2.InstanceStateStopped, writeOf(t, DecideWithoutVolume(w), r).Spec["desireState"])
+}
+
 // A volume that was attached once has data: when all that had it is gone, an empty replica does not take its place.
 func TestAVolumeThatLostAllItsReplicasIsNotNew(t *testing.T) {
 	s := attached(v1beta2.DataEngineV1, "x", "y")

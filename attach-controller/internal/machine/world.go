@@ -27,7 +27,7 @@ type Settings struct {
 	RemoveSnapshotsOnTrim, DisableRevisionCounter bool
 }
 
-// World is everything that was read about one volume. Objects are the cache's: nothing here is ever modified.
+// World is everything that was read about one volume; Volume is nil where it does not exist (DecideWithoutVolume). Objects are the cache's: nothing here is ever modified.
 type World struct {
 	Now    time.Time
 	Volume *v1beta2.Volume
@@ -60,6 +60,34 @@ type World struct {
 	// BackupVolume describes the backups of the volume in spec.fromBackup; nil if there is no such object.
 	BackupVolume *v1beta2.BackupVolume
 	Settings     Settings
+}
+
+// NodeNames are the nodes that anything of the World refers to, some more than once, and the empty name of what is placed nowhere.
+func (w *World) NodeNames() (names []string) {
+	if v := w.Volume; v != nil {
+		names = append(names, v.Spec.NodeID, v.Spec.MigrationNodeID, v.Spec.TargetNodeID, v.Status.CurrentNodeID,
+			v.Status.CurrentMigrationNodeID)
+	}
+	for _, e := range w.Engines {
+		names = append(names, e.Spec.NodeID)
+	}
+	for _, f := range w.Frontends {
+		names = append(names, f.Spec.NodeID)
+	}
+	for _, r := range w.Replicas {
+		names = append(names, r.Spec.NodeID)
+	}
+	for _, object := range w.Previous {
+		switch o := object.(type) {
+		case *v1beta2.Engine:
+			names = append(names, o.Spec.NodeID)
+		case *v1beta2.EngineFrontend:
+			names = append(names, o.Spec.NodeID)
+		case *v1beta2.Replica:
+			names = append(names, o.Spec.NodeID)
+		}
+	}
+	return names
 }
 
 // nodeDown reports whether a node is down, or no Longhorn Node of that name exists: so the empty node of an object that is placed nowhere

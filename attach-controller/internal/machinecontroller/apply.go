@@ -24,7 +24,17 @@ import (
 // apply applies a verdict: the writes of one stage in parallel, stage after stage, and the volume's own status last. Events are emitted as
 // soon as their write is done.
 func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machine.Verdict, later bool) error {
-	rest := verdict.Writes
+	if err := r.writeAll(ctx, v, verdict.Writes); err != nil {
+		return err
+	}
+	reported, err := r.status(ctx, v, verdict, later)
+	if reported {
+		r.emit(v, verdict.Events)
+	}
+	return err
+}
+
+func (r *reconciler) writeAll(ctx context.Context, v *v1beta2.Volume, rest []machine.Write) error {
 	for len(rest) > 0 {
 		stage := rest[0].Stage
 		next := slices.IndexFunc(rest, func(w machine.Write) bool { return w.Stage != stage })
@@ -51,11 +61,7 @@ func (r *reconciler) apply(ctx context.Context, v *v1beta2.Volume, verdict machi
 		}
 		rest = rest[next:]
 	}
-	reported, err := r.status(ctx, v, verdict, later)
-	if reported {
-		r.emit(v, verdict.Events)
-	}
-	return err
+	return nil
 }
 
 func (r *reconciler) write(ctx context.Context, w machine.Write) error {

@@ -90,6 +90,14 @@ var crashScenarios = map[string]struct {
 		},
 		every: 3,
 	},
+	"removal without its finalizer": {
+		prepare: func(w *world) { w.attached(v1beta2.DataEngineV2, "node-3") },
+		drive: func(w *world) {
+			w.removedByForce(w.theVolume())
+			w.collectGarbage()
+		},
+		every: 2,
+	},
 	"A16 deletion": {
 		prepare: func(w *world) {
 			w.attached(v1beta2.DataEngineV2, "node-3")

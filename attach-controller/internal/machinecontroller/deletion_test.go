@@ -114,10 +114,8 @@ func TestAVolumeIsDeletedRightAfterItsCreation(t *testing.T) {
 	for n := range 5 {
 		testkit.WaitGone(t, w.admin, &v1beta2.Volume{ObjectMeta: w.meta(fmt.Sprintf("v-%d", n))})
 	}
-	// A volume that went before it had a finalizer may get an engine for a moment: it is ended once that is seen.
-	for n := range 5 {
-		testkit.WaitGone(t, w.admin, &v1beta2.Engine{ObjectMeta: w.meta(fmt.Sprintf("v-%d-e-0", n))})
-	}
+	// A volume whose finalizer came too late may have got an engine.
+	w.collectGarbage()
 	w.gone(w.theVolume())
 }
 

@@ -131,18 +131,7 @@ func past(o observer) observer {
 
 // nodes reads the nodes of the volume and its objects.
 func (o observer) nodes(ctx context.Context, w *machine.World) error {
-	names := []string{w.Volume.Spec.NodeID, w.Volume.Spec.MigrationNodeID, w.Volume.Spec.TargetNodeID, w.Volume.Status.CurrentNodeID,
-		w.Volume.Status.CurrentMigrationNodeID}
-	for _, e := range w.Engines {
-		names = append(names, e.Spec.NodeID)
-	}
-	for _, f := range w.Frontends {
-		names = append(names, f.Spec.NodeID)
-	}
-	for _, r := range w.Replicas {
-		names = append(names, r.Spec.NodeID)
-	}
-	for _, name := range names {
+	for _, name := range w.NodeNames() {
 		if _, read := w.Nodes[name]; read || name == "" {
 			continue
 		}

@@ -79,17 +79,29 @@ func (o observer) listed(ctx context.Context, w *machine.World) (err error) {
 
 // lists reads engines, frontends and replicas by an index of the cache, or a field that the API server selects by.
 func (o observer) lists(ctx context.Context, w *machine.World, index string) error {
-	var engines v1beta2.EngineList
-	var frontends v1beta2.EngineFrontendList
-	var replicas v1beta2.ReplicaList
-	for _, list := range []client.ObjectList{&engines, &frontends, &replicas} {
-		if err := o.list(ctx, list, index, w.Volume.Name); err != nil {
-			return err
-		}
+	all, err := o.ofVolume(ctx, w.Volume.Name, index)
+	if err != nil {
+		return err
 	}
 	w.Previous = nil
-	w.Engines, w.Frontends, w.Replicas = own(w, engines.Items), own(w, frontends.Items), own(w, replicas.Items)
+	w.Engines, w.Frontends, w.Replicas = own(w, all.engines.Items), own(w, all.frontends.Items), own(w, all.replicas.Items)
 	return nil
+}
+
+// objects are what refers to a volume by its name.
+type objects struct {
+	engines   v1beta2.EngineList
+	frontends v1beta2.EngineFrontendList
+	replicas  v1beta2.ReplicaList
+}
+
+func (o observer) ofVolume(ctx context.Context, name, index string) (all objects, err error) {
+	for _, list := range []client.ObjectList{&all.engines, &all.frontends, &all.replicas} {
+		if err := o.list(ctx, list, index, name); err != nil {
+			return objects{}, err
+		}
+	}
+	return all, nil
 }
 
 // own are the objects of a list that belong to the volume, by their names; the others are recorded as objects of a previous volume.

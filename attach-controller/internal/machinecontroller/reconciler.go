@@ -36,9 +36,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if world == nil {
-		r.debounce.forget(request.Name)
-		r.starts.forget(request.Name)
-		return ctrl.Result{}, nil
+		return r.withoutVolume(ctx, request.Name)
 	}
 	if r.behind(world) {
 		return ctrl.Result{RequeueAfter: cachePause}, nil
@@ -59,17 +57,22 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	left := r.debounce.left(world.Volume, verdict, r.clock.Now())
 	if err := r.apply(ctx, world.Volume, verdict, left > 0); err != nil {
-		if status.IsConflict(err) {
-			// Another writer was faster; the event of its write may have arrived already.
-			return ctrl.Result{RequeueAfter: conflictPause}, nil
-		}
-		return ctrl.Result{}, err
+		return afterError(err)
 	}
 	if len(verdict.Status) > 0 {
 		log.FromContext(ctx).Info("volume moved", "state", verdict.Status["state"], "node", verdict.Status["currentNodeID"], "robustness",
 			verdict.Status["robustness"])
 	}
 	return ctrl.Result{RequeueAfter: next(left, verdict.RequeueAt, r.clock.Now())}, nil
+}
+
+// afterError is when to evaluate again what could not be written.
+func afterError(err error) (ctrl.Result, error) {
+	if status.IsConflict(err) {
+		// Another writer was faster; the event of its write may have arrived already.
+		return ctrl.Result{RequeueAfter: conflictPause}, nil
+	}
+	return ctrl.Result{}, err
 }
 
 // behind reports whether the cache does not show yet what this process wrote to the volume and its objects: events of different kinds come in

@@ -1,0 +1,115 @@
+package machinecontroller
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit"
+)
+
+// removedByForce deletes the volume without its finalizer, as the API server does by itself where a finalizer is added during a deletion.
+func (w *world) removedByForce(v *v1beta2.Volume) {
+	w.t.Helper()
+	w.delete(v)
+	drop := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	require.NoError(w.t, client.IgnoreNotFound(w.admin.Patch(w.t.Context(), v, drop)))
+	testkit.WaitGone(w.t, w.admin, v)
+}
+
+// objects are the Engines, EngineFrontends and Replicas that there are.
+func (w *world) objects() (out []client.Object) {
+	w.t.Helper()
+	var engines v1beta2.EngineList
+	var frontends v1beta2.EngineFrontendList
+	var replicas v1beta2.ReplicaList
+	for _, list := range []client.ObjectList{&engines, &frontends, &replicas} {
+		require.NoError(w.t, w.admin.List(w.t.Context(), list, clientIn(w)))
+	}
+	for i := range engines.Items {
+		out = append(out, &engines.Items[i])
+	}
+	for i := range frontends.Items {
+		out = append(out, &frontends.Items[i])
+	}
+	for i := range replicas.Items {
+		out = append(out, &replicas.Items[i])
+	}
+	return out
+}
+
+// collectGarbage deletes all of them, as the garbage collector deletes what belongs to a volume that does not exist, until nothing is left.
+func (w *world) collectGarbage() {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool {
+		return w.deleteAll() == 0
+	}, patience, poll, "engines, frontends or replicas stay")
+}
+
+func (w *world) deleteAll() (found int) {
+	w.t.Helper()
+	all := w.objects()
+	for _, o := range all {
+		require.NoError(w.t, client.IgnoreNotFound(w.admin.Delete(w.t.Context(), o)))
+	}
+	return len(all)
+}
+
+// A16: no finalizer stays because the volume went without its own.
+func TestWhatIsDeletedAfterItsVolumeEndsInOrder(t *testing.T) {
+	bothEngines(t, func(t *testing.T, dataEngine string) {
+		w := newWorld(t)
+		w.start()
+		v := w.attached(dataEngine, "node-3")
+		w.removedByForce(v)
+		w.collectGarbage()
+		w.neverLost()
+	})
+}
+
+// The process that ends it may be another one than the one that saw the volume.
+func TestWhatIsDeletedAfterItsVolumeEndsAfterARestart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	v := w.attached(v1beta2.DataEngineV2, "node-3")
+	w.stop()
+	w.removedByForce(v)
+	w.deleteAll()
+	w.start()
+	w.collectGarbage()
+}
+
+// X1: a volume that a restored backup lacks is no reason to end what nobody deleted.
+func TestWhatNobodyDeletedOutlivesItsVolume(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	v := w.attached(v1beta2.DataEngineV2, "node-3")
+	before := w.generations(w.objects()...)
+	w.stop()
+	w.removedByForce(v)
+	p := w.start()
+	w.quiet(p)
+	require.Equal(t, before, w.generations(w.objects()...))
+	r := &v1beta2.Replica{ObjectMeta: w.meta("r-1")}
+	w.delete(r)
+	w.quiet(p)
+	w.theReplica("r-1", "running, since an engine that nobody deleted uses it", func(r *v1beta2.Replica) bool {
+		return r.Spec.DesireState == v1beta2.InstanceStateRunning && r.DeletionTimestamp != nil
+	})
+}
+
+// ORP-5.
+func TestAnEngineWithoutItsVolumeThatMayStillRunIsRecordedAsAbandoned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.attachedOn(t)
+	w.down("node-1")
+	w.removedByForce(v)
+	w.collectGarbage()
+	w.gaveUp("node-1", vol+"-e-0", "uuid-of-the-engine")
+}
