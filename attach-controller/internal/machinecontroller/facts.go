@@ -1,6 +1,8 @@
 package machinecontroller
 
 import (
+	"maps"
+
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -56,5 +58,9 @@ func snapshotFacts(s *v1beta2.Snapshot) any {
 	return []any{s.Status.ReadyToUse, ready.Status, ready.Message}
 }
 
-// snapshotsOf is how many snapshots an engine lists: a copy may wait for one more.
-func snapshotsOf(e *v1beta2.Engine) int { return len(e.Status.Snapshots) }
+// listsSnapshots reports whether an engine lists other snapshots than before, or one of them was removed: a copy may wait for one.
+func listsSnapshots(before, after *v1beta2.Engine) bool {
+	return !maps.EqualFunc(before.Status.Snapshots, after.Status.Snapshots, func(was, is v1beta2.SnapshotInfo) bool {
+		return was.Removed == is.Removed
+	})
+}

@@ -208,6 +208,20 @@ func TestARestoreThatFailsOnOneReplicaEndsWithoutIt(t *testing.T) {
 // cloning creates a volume that is attached to node-3 and copied from one that is attached to node-1.
 func (w *world) cloning() (source, target *v1beta2.Volume) {
 	w.t.Helper()
+	source, target = w.waitingForSnapshot()
+	w.snapshot(source, "s-1")
+	w.copies("s-1")
+	return source, target
+}
+
+func (w *world) copies(snapshot string) {
+	w.t.Helper()
+	w.engine("copy-e-0", "asked to copy", func(e *v1beta2.Engine) bool { return e.Spec.RequestedDataSource == "snap://vol-1/"+snapshot })
+}
+
+// waitingForSnapshot is cloning before the source has the snapshot.
+func (w *world) waitingForSnapshot() (source, target *v1beta2.Volume) {
+	w.t.Helper()
 	target = w.volume("copy", func(s *v1beta2.VolumeSpec) { s.DataSource, s.NumberOfReplicas = "snap://vol-1/s-1", 1 })
 	w.replica(target, "c-1", "node-1")
 	w.is(target, "to be copied", func(v *v1beta2.Volume) bool {
@@ -223,9 +237,20 @@ func (w *world) cloning() (source, target *v1beta2.Volume) {
 		return strings.Contains(conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached).Message,
 			"Volume vol-1 has no snapshot s-1 to copy yet.")
 	})
-	w.snapshot(source, "s-1")
-	w.engine("copy-e-0", "asked to copy", func(e *v1beta2.Engine) bool { return e.Spec.RequestedDataSource == "snap://vol-1/s-1" })
 	return source, target
+}
+
+// The engine may list another snapshot in its place until then.
+func TestACloneBeginsOnceTheEngineListsItsSnapshot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.start()
+	w.waitingForSnapshot()
+	source := &v1beta2.Engine{ObjectMeta: w.meta(vol + "-e-0")}
+	w.status(source, map[string]any{"snapshots": map[string]any{"another": map[string]any{"name": "another"}}})
+	w.quiet(p)
+	w.status(source, map[string]any{"snapshots": map[string]any{"another": nil, "s-1": map[string]any{"name": "s-1"}}})
+	w.copies("s-1")
 }
 
 // snapshot creates a ready one of a volume.
@@ -254,7 +279,7 @@ func TestAWholeVolumeIsCopied(t *testing.T) {
 	require.Eventually(t, func() bool { return w.admin.Get(t.Context(), client.ObjectKeyFromObject(made), made) == nil }, patience, poll)
 	require.Equal(t, v1beta2.SnapshotSpec{Volume: vol, CreateSnapshot: true}, made.Spec)
 	w.status(made, map[string]any{"readyToUse": true})
-	w.engine("copy-e-0", "asked to copy", func(e *v1beta2.Engine) bool { return e.Spec.RequestedDataSource == "snap://vol-1/"+made.Name })
+	w.copies(made.Name)
 	w.copied("complete", "")
 	w.is(target, "a copy", func(v *v1beta2.Volume) bool {
 		return v.Status.CloneStatus.State == v1beta2.CloneCompleted && v.Status.CloneStatus.Snapshot == made.Name

@@ -23,7 +23,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.Replica{}, w.To(itsVolume), builder.WithPredicates(kube.OnDeepChange(replicaFacts))).
 		Watches(&v1beta2.Snapshot{}, w.To(itsVolume), builder.WithPredicates(kube.OnLife())).
 		Watches(&v1beta2.Snapshot{}, w.To(w.ofSource), builder.WithPredicates(kube.OnDeepChange(snapshotFacts))).
-		Watches(&v1beta2.Engine{}, w.To(w.ofSource), builder.WithPredicates(kube.OnChange(snapshotsOf))).
+		Watches(&v1beta2.Engine{}, w.To(w.ofSource), builder.WithPredicates(kube.OnDifference(listsSnapshots))).
 		Watches(&v1beta2.Volume{}, w.To(func(ctx context.Context, obj client.Object) []string { return w.clonesOf(ctx, obj.GetName()) }),
 			builder.WithPredicates(kube.OnLife())).
 		Watches(&v1beta2.VolumeAttachment{}, w.To(func(_ context.Context, obj client.Object) []string { return []string{obj.GetName()} }),
