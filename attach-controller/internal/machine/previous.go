@@ -16,8 +16,8 @@ func DecideWithoutVolume(w World) Verdict {
 }
 
 // previousVolume stops the objects of a previous volume of the same name that are being deleted, and releases its frontends and engines:
-// frontends, then engines, then the instances of replicas. Objects that are not being deleted are left alone, and so are the replicas of an
-// engine that is not.
+// frontends, then engines, then the instances of replicas. Objects that are not being deleted are left alone, and so is what they use: the
+// engine of such a frontend, the replicas of such an engine.
 type previousVolume struct{ *draft }
 
 func (p previousVolume) decide() {
@@ -32,7 +32,7 @@ func (p previousVolume) decide() {
 	}
 	for _, s := range p.Previous {
 		if e, ok := s.(*v1beta2.Engine); ok && e.DeletionTimestamp != nil {
-			ended = p.end(e, ofEngine(e)) && ended
+			ended = !p.led(e) && p.end(e, ofEngine(e)) && ended
 		}
 	}
 	if !ended {
@@ -59,14 +59,26 @@ func (p previousVolume) end(object metav1.Object, i instance) bool {
 	return true
 }
 
+// led reports whether a frontend that nobody deleted may lead to the engine.
+func (p previousVolume) led(e *v1beta2.Engine) bool {
+	return slices.ContainsFunc(p.Previous, func(s metav1.Object) bool {
+		f, ok := s.(*v1beta2.EngineFrontend)
+		return ok && f.DeletionTimestamp == nil && f.Spec.EngineName == e.Name && p.mayRun(ofFrontend(f)) && !p.nodeDown(f.Spec.NodeID)
+	})
+}
+
 // serves reports whether an engine that nobody deleted may run over the replica.
 func (p previousVolume) serves(r *v1beta2.Replica) bool {
 	return slices.ContainsFunc(p.Previous, func(s metav1.Object) bool {
 		e, ok := s.(*v1beta2.Engine)
-		if !ok || e.DeletionTimestamp != nil || p.stopped(ofEngine(e)) && !ofEngine(e).wanted {
+		if !ok || e.DeletionTimestamp != nil || !p.mayRun(ofEngine(e)) {
 			return false
 		}
-		_, mapped := e.Spec.ReplicaAddressMap[r.Name]
-		return mapped
+		_, wanted := e.Spec.ReplicaAddressMap[r.Name]
+		_, reached := e.Status.CurrentReplicaAddressMap[r.Name]
+		_, reported := e.Status.ReplicaModeMap[r.Name]
+		return wanted || reached || reported
 	})
 }
+
+func (p previousVolume) mayRun(i instance) bool { return i.wanted || !p.stopped(i) }

@@ -89,7 +89,20 @@ func TestAReplicaOfAnEngineThatNobodyDeletedIsNotStopped(t *testing.T) {
 	w := World{Now: old.Now, Nodes: old.Nodes, Previous: []metav1.Object{e, r}}
 	require.Empty(t, DecideWithoutVolume(w).Writes)
 	e.Spec.ReplicaAddressMap = map[string]string{}
+	require.Empty(t, DecideWithoutVolume(w).Writes, "the engine still lists it")
+	e.Status.ReplicaModeMap, e.Status.CurrentReplicaAddressMap = nil, nil
 	require.Equal(t, v1beta2.InstanceStateStopped, writeOf(t, DecideWithoutVolume(w), r).Spec["desireState"])
+}
+
+// Objects of one volume are deleted one after the other: the engine does not stop before its frontend.
+func TestAnEngineOfAFrontendThatNobodyDeletedIsNotStopped(t *testing.T) {
+	old := attached(v1beta2.DataEngineV2, "x", "y")
+	e, f := old.Engines[0], old.Frontends[0]
+	deleted(e)
+	w := World{Now: old.Now, Nodes: old.Nodes, Previous: []metav1.Object{e, f}}
+	require.Empty(t, DecideWithoutVolume(w).Writes)
+	f.Spec.EngineName = "another"
+	require.Equal(t, v1beta2.InstanceStateStopped, writeOf(t, DecideWithoutVolume(w), e).Spec["desireState"])
 }
 
 // A volume that was attached once has data: when all that had it is gone, an empty replica does not take its place.

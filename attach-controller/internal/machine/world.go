@@ -27,7 +27,8 @@ type Settings struct {
 	RemoveSnapshotsOnTrim, DisableRevisionCounter bool
 }
 
-// World is everything that was read about one volume; Volume is nil where it does not exist (DecideWithoutVolume). Objects are the cache's: nothing here is ever modified.
+// World is everything that was read about one volume; Volume is nil where it does not exist (DecideWithoutVolume). Objects are the cache's:
+// nothing here is ever modified.
 type World struct {
 	Now    time.Time
 	Volume *v1beta2.Volume

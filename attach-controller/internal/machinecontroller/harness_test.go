@@ -45,6 +45,8 @@ type world struct {
 	admin     client.WithWatch
 	identity  *rest.Config
 	plane     *plane
+	// unseen are volumes that the controller's cache does not show.
+	unseen []string
 
 	mutex   sync.Mutex
 	running *shell.Process
@@ -80,6 +82,9 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
 	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut},
 		func(ctx context.Context, rt *runkit.Runtime) error {
+			if len(w.unseen) > 0 {
+				rt.Client = blind{rt.Client, w.unseen}
+			}
 			if err := abandonedcontroller.Setup(ctx, rt); err != nil {
 				return err
 			}

@@ -2,11 +2,14 @@ package machinecontroller
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -29,8 +32,12 @@ func (r *reconciler) withoutVolume(ctx context.Context, name string) (ctrl.Resul
 	if slices.ContainsFunc(w.Previous, func(o metav1.Object) bool { return r.written.Stale(o.(client.Object)) }) {
 		return ctrl.Result{RequeueAfter: cachePause}, nil
 	}
-	if found, err := past(r.observer).get(ctx, name, &v1beta2.Volume{}); err != nil || found {
-		return ctrl.Result{}, err // the event of one that exists is about to arrive
+	found, err := past(r.observer).get(ctx, name, &v1beta2.Volume{})
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if found {
+		return ctrl.Result{RequeueAfter: unseenPause}, nil
 	}
 	if err := r.observer.nodes(ctx, w); err != nil {
 		return ctrl.Result{}, err
@@ -38,8 +45,16 @@ func (r *reconciler) withoutVolume(ctx context.Context, name string) (ctrl.Resul
 	if err := r.observer.listed(ctx, w); err != nil {
 		return ctrl.Result{}, err
 	}
-	return afterError(r.writeAll(ctx, nil, machine.DecideWithoutVolume(*w).Writes))
+	writes := machine.DecideWithoutVolume(*w).Writes
+	for _, one := range writes {
+		log.FromContext(ctx).Info("ending what is being deleted of a volume that does not exist", "object", one.Object.GetName(),
+			"kind", fmt.Sprintf("%T", one.Object), "write", one.Kind)
+	}
+	return afterError(r.writeAll(ctx, nil, writes))
 }
+
+// unseenPause is when to evaluate again if the cache does not show a Volume that exists: it may be gone before an event of it arrives.
+const unseenPause = time.Second
 
 func isDeleted(o metav1.Object) bool { return o.GetDeletionTimestamp() != nil }
 

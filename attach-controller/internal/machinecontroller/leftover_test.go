@@ -1,9 +1,12 @@
 package machinecontroller
 
 import (
+	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -101,6 +104,41 @@ func TestWhatNobodyDeletedOutlivesItsVolume(t *testing.T) {
 	w.theReplica("r-1", "running, since an engine that nobody deleted uses it", func(r *v1beta2.Replica) bool {
 		return r.Spec.DesireState == v1beta2.InstanceStateRunning && r.DeletionTimestamp != nil
 	})
+}
+
+// blind is a client whose cache does not show some volumes.
+type blind struct {
+	client.Client
+	volumes []string
+}
+
+func (b blind) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	if _, is := into.(*v1beta2.Volume); is && slices.Contains(b.volumes, key.Name) {
+		return apierrors.NewNotFound(v1beta2.GroupVersion.WithResource("volumes").GroupResource(), key.Name)
+	}
+	return b.Client.Get(ctx, key, into, options...)
+}
+
+// The cache may show a volume later than its objects.
+func TestAVolumeThatTheCacheDoesNotShowExists(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	w.attached(v1beta2.DataEngineV1, "node-3")
+	w.stop()
+	w.delete(&v1beta2.Replica{ObjectMeta: w.meta("r-1")})
+	w.delete(&v1beta2.Engine{ObjectMeta: w.meta(vol + "-e-0")})
+	before := w.generations(w.objects()...)
+	w.unseen = []string{vol}
+	p := w.start()
+	w.quiet(p)
+	require.Empty(t, p.Client.Writes())
+	require.Equal(t, before, w.generations(w.objects()...))
+	w.stop()
+	w.unseen = nil
+	w.removedByForce(w.theVolume())
+	w.start()
+	w.collectGarbage()
 }
 
 // ORP-5.

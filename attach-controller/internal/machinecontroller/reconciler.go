@@ -75,8 +75,8 @@ func afterError(err error) (ctrl.Result, error) {
 	return ctrl.Result{}, err
 }
 
-// behind reports whether the cache does not show yet what this process wrote to the volume and its objects: events of different kinds come in
-// any order, and what rests on one object must not be written to another one by what that was before.
+// behind reports whether the cache does not show yet what this process wrote to the volume and its objects: events of different kinds come
+// in any order, and what rests on one object must not be written to another one by what that was before.
 func (r *reconciler) behind(w *machine.World) bool {
 	return r.written.Stale(w.Volume) || slices.ContainsFunc(w.Engines, stale[*v1beta2.Engine](&r.written)) ||
 		slices.ContainsFunc(w.Frontends, stale[*v1beta2.EngineFrontend](&r.written)) ||
