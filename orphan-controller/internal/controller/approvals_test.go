@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -35,20 +34,26 @@ func TestApprovalsCountWhatTheCacheDoesNotShowYet(t *testing.T) {
 }
 
 // An orphan that is held for a reason of its own may be acknowledged, too. It must not take the turn of those that may go.
-func TestOrphansThatWaitForTheLimitComeBeforeAcknowledgedOnes(t *testing.T) {
-	orphan := func(name, reason string, minute int) v1beta2.Orphan {
+func TestOrphansThatMayGoAreNotBehindOthers(t *testing.T) {
+	orphan := func(name, kind, reason string, minute int, rule string) v1beta2.Orphan {
 		o := v1beta2.Orphan{ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.Date(2026, 9, 1, 0, minute, 0, 0, time.UTC)}}
-		o.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.OrphanCleanupApproved, Status: v1beta2.ConditionFalse, Reason: reason}}
+		o.Spec.OrphanType = kind
+		o.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.OrphanCleanupApproved, Status: v1beta2.ConditionFalse, Reason: reason},
+			{Type: v1beta2.OrphanOrphaned, Status: v1beta2.ConditionTrue, Reason: rule}}
 		return o
 	}
-	list := []v1beta2.Orphan{orphan("d", v1beta2.ReasonAcknowledged, 1), orphan("c", v1beta2.ReasonAcknowledged, 0),
-		orphan("b", v1beta2.ReasonRateLimited, 3), orphan("a", v1beta2.ReasonRateLimited, 3), orphan("z", v1beta2.ReasonRateLimited, 2)}
-	slices.SortFunc(list, byTurn)
-	var names string
-	for _, o := range list {
-		names += o.Name
+	const engine, data = v1beta2.OrphanTypeEngineInstance, v1beta2.OrphanTypeReplicaData
+	const limited, acknowledged = v1beta2.ReasonRateLimited, v1beta2.ReasonAcknowledged
+	list := []v1beta2.Orphan{
+		orphan("foreign", data, acknowledged, 0, v1beta2.ReasonForeignData),
+		orphan("d", engine, acknowledged, 1, v1beta2.ReasonNoOwnerCR), orphan("c", engine, acknowledged, 0, v1beta2.ReasonNoOwnerCR),
+		orphan("b", engine, limited, 3, v1beta2.ReasonNoOwnerCR), orphan("a", engine, limited, 3, v1beta2.ReasonNoOwnerCR),
+		orphan("z", engine, limited, 2, v1beta2.ReasonNoOwnerCR),
+		orphan("x", data, acknowledged, 5, v1beta2.ReasonDataOnly), orphan("y", data, acknowledged, 6, v1beta2.ReasonDataOnly),
+		orphan("flood", engine, v1beta2.ReasonFlood, 0, v1beta2.ReasonNoOwnerCR),
 	}
-	require.Equal(t, "zabcd", names)
+	require.Equal(t, []string{"z", "a", "b", "c", "d", "x", "y"}, turn(list, 10))
+	require.Equal(t, []string{"z", "x"}, turn(list, 1), "the setting may want data alone")
 }
 
 func TestAFailedAttemptDoesNotCountAsUnderWay(t *testing.T) {

@@ -121,19 +121,31 @@ func (w watches) orphanGone(ctx context.Context, e event.DeleteEvent, q kube.Que
 	}
 }
 
-// enqueueWaiting enqueues the oldest orphans that wait for the rate limit, as many as may be under way at once. Acknowledged ones come after
-// the others: what is held for another reason is acknowledged, too, and would be evaluated each time in the place of what may go.
+// enqueueWaiting enqueues those of a node whose turn it is.
 func (w watches) enqueueWaiting(ctx context.Context, node string, q kube.Queue) {
-	var next []v1beta2.Orphan
-	for _, o := range w.waiting(ctx, node) {
-		if o.DeletionTimestamp == nil && !floodHeld(&o) {
-			next = append(next, o)
-		}
+	for _, name := range turn(w.waiting(ctx, node), w.concurrent) {
+		w.Enqueue(q, name)
 	}
+}
+
+// turn are the names of the oldest orphans that wait for the rate limit, of instances and of data as many as may be under way at once: the
+// setting may want only one of the two. Acknowledged ones come last, since that they wait for the limit is not all that it means: data that
+// no policy deletes has no turn, and in a grace period are the youngest.
+func turn(waiting []v1beta2.Orphan, concurrent int) (names []string) {
+	next := slices.Clone(waiting)
 	slices.SortFunc(next, byTurn)
-	for _, o := range next[:min(len(next), w.concurrent)] {
-		w.Enqueue(q, o.Name)
+	count := map[bool]int{}
+	for i := range next {
+		o := &next[i]
+		foreign := conditions.Reason(o.Status.Conditions, v1beta2.OrphanOrphaned) == v1beta2.ReasonForeignData
+		data := o.Spec.OrphanType == v1beta2.OrphanTypeReplicaData
+		if o.DeletionTimestamp != nil || floodHeld(o) || foreign || count[data] == concurrent {
+			continue
+		}
+		count[data]++
+		names = append(names, o.Name)
 	}
+	return names
 }
 
 // byTurn orders orphans by when it is their turn.
