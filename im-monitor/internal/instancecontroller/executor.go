@@ -94,7 +94,7 @@ func (t *try) check(ctx context.Context, _ execute.Reading) (execute.Checked, er
 	switch {
 	case call.Op == instance.OpNone:
 		t.wait = t.heldUp(t.key, o, v)
-		return disagreed, nil
+		return disagreed, t.writeMissingVolume(ctx, o, v)
 	case call.Op != t.first.Op || call.InstanceManager != t.first.InstanceManager: // the cache is behind, or another server's list changed
 		t.wait = kube.ConflictPause
 		return disagreed, nil
@@ -119,6 +119,19 @@ func (r *executor) heldUp(key Key, o client.Object, v instance.Verdict) time.Dur
 		r.reportQueue.Add(key)
 	}
 	return 0
+}
+
+// writeMissingVolume writes that the Volume is missing into the status, which the reporter keeps: it does not read the Volume.
+func (r *executor) writeMissingVolume(ctx context.Context, o client.Object, v instance.Verdict) error {
+	_, before := read(o)
+	if v.Reason != instance.ReasonVolumeMissing || before.Creation == v.Status.Creation {
+		return nil
+	}
+	if err := r.writeProblems(ctx, o, v.Status, status.AtVersion()); err != nil {
+		return err
+	}
+	r.written.Record(o)
+	return nil
 }
 
 // timeoutOf bounds a deletion. A creation, or a call that moves a frontend, is bounded by the connection alone.

@@ -198,9 +198,18 @@ func TestAnEngineThatWasRestoredBeforeItsVolumeStartsAfterIt(t *testing.T) {
 	require.NoError(t, w.Admin.Patch(t.Context(), volume, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))))
 	require.NoError(t, w.Admin.Delete(t.Context(), volume))
 	w.run(e)
+	creation := func() string {
+		w.Get(e.Name, e)
+		return conditions.Reason(e.Status.Conditions, v1beta2.InstanceCreation)
+	}
+	w.Eventually(func() bool { return creation() == v1beta2.ReasonVolumeMissing }, "its status shows no reason")
+	version := e.ResourceVersion
 	w.never(func() bool { return w.holds(manager("early-1", "v1"), e.Name) }, "whether its volume is encrypted is not known")
+	require.Equal(t, v1beta2.ReasonVolumeMissing, creation())
+	require.Equal(t, version, e.ResourceVersion, "it is written once")
 	w.volume("vol", "v1")
 	w.engineIs(e.Name, v1beta2.InstanceStateRunning)
+	w.Eventually(func() bool { return creation() == v1beta2.ReasonInstanceCreated }, "its status still shows the reason")
 }
 
 func TestAnEngineThatMovedEndsAtItsOldPlaceBeforeItStartsAtTheNewOne(t *testing.T) {
