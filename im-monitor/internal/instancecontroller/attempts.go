@@ -32,6 +32,16 @@ type attempt struct {
 	// turning and turned are the same for calls that move a frontend, hold its I/O or let it continue.
 	turning bool
 	turned  time.Time
+	// missed is the UUID of a started instance that the newest list lacked, missedAt when this process first found that.
+	missed   string
+	missedAt time.Time
+}
+
+// miss notes that the newest list lacks a started instance.
+func (t *attempt) miss(uuid string, now time.Time) {
+	if t.missed != uuid || t.missedAt.IsZero() {
+		t.missed, t.missedAt = uuid, now
+	}
 }
 
 // underWay reports whether a call is under way whose effect a list does not show yet.

@@ -190,6 +190,37 @@ func TestAnEngineDoesNotStartBesideOneThatOnlyAStatusHas(t *testing.T) {
 	w.engineIs(e.Name, v1beta2.InstanceStateRunning)
 }
 
+// The newest list of this process may be older than a start by another one that leads, or led.
+func TestWhatAnotherLeaderStartedIsNotMissing(t *testing.T) {
+	w := newWorld(t, "led-1")
+	im := manager("led-1", "v1")
+	w.volume("vol", "v1")
+	e := w.engine("vol-e-0", "vol", "led-1", "v1")
+	var tries atomic.Int32
+	w.Servers.OnCall(func(_ context.Context, c shelltest.Call) error {
+		if c.Create == nil {
+			return nil
+		}
+		tries.Add(1)
+		return &imclient.CallError{Method: "InstanceCreate", Address: "scripted", Kind: imclient.ErrUnreachable, Err: errors.New("no answer")}
+	})
+	w.run(e)
+	w.Eventually(func() bool { return tries.Load() > 1 }, "it is tried again only once the absence is proven")
+	w.Servers.PutUnnoticed(im, inventory.Instance{Name: e.Name, Type: "engine", DataEngine: "v1", State: "running", UUID: "u-1",
+		PortStart: 10070, PortEnd: 10079})
+	require.NoError(t, status.MergeStatus(t.Context(), w.Admin, e, map[string]any{"currentState": v1beta2.InstanceStateRunning,
+		"starting": nil, "started": true, "uuid": "u-1", "instanceManagerName": im}))
+	others := map[string]bool{}
+	w.Eventually(func() bool {
+		w.Get(e.Name, e)
+		if state := e.Status.CurrentState; state != v1beta2.InstanceStateRunning {
+			others[state] = true
+		}
+		return len(others) > 0 || e.Status.Port == 10070
+	}, "the next list is not read")
+	require.Empty(t, others, "an old list counts")
+}
+
 // A backup of a cluster may be applied in any order. Volumes are not watched.
 func TestAnEngineThatWasRestoredBeforeItsVolumeStartsAfterIt(t *testing.T) {
 	w := newWorld(t, "early-1")

@@ -179,10 +179,16 @@ func (s *base) place(key Key, instanceManager string, w *instance.World) instanc
 	return out
 }
 
-// subject is the instance whose absence is asked for.
+// subject is the instance whose absence is asked for, since the newest list lacks it. If it was started, that list may be older than its
+// start: another leader may have started it and reported that since. Only what begins after this process found both is proof.
 func (s *base) subject(key Key, instanceManager string, w *instance.World) inventory.Subject {
-	return inventory.Subject{InstanceManager: instanceManager, Name: key.Name, UUID: w.Status.UUID, Type: key.Kind,
+	out := inventory.Subject{InstanceManager: instanceManager, Name: key.Name, UUID: w.Status.UUID, Type: key.Kind,
 		DiskUUID: w.Object.Replica.DiskID}
+	if w.Status.Started {
+		now := s.rt.Clock.Now()
+		out.Since = s.attempts.Change(key, func(t *attempt) { t.miss(w.Status.UUID, now) }).missedAt
+	}
+	return out
 }
 
 // absent asks for the proof that a name is not there. After a deletion of our own less is needed; while a creation is under way, and until

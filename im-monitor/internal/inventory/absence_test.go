@@ -195,3 +195,23 @@ func TestTheMemoryOfAbsenceIsBounded(t *testing.T) {
 		require.Less(t, len(m.absence.asked), 40, "only what is not proven yet")
 	})
 }
+
+// Another process may have made the instance since the list was read, and reported that it runs.
+func TestAListFromBeforeTheQuestionProvesNoAbsence(t *testing.T) {
+	bubble(t, v1beta2.DataEngineV1, func(t *testing.T, b *bench) {
+		b.Set(b.target)
+		b.after(time.Minute)
+		require.True(t, b.absent("e-1", ""))
+		b.server.change(false, func(m map[string]Instance) { m["e-1"] = running("e-1", "u1") })
+		later := Subject{InstanceManager: manager, Name: "e-1", Type: v1beta2.InstanceTypeEngine, Since: time.Now()}
+		require.True(t, b.absent("e-1", ""), "no list has it yet")
+		require.False(t, b.Absent(later))
+		b.after(time.Second)
+		require.Equal(t, []string{"e-1"}, b.names(t), "it is asked for at once")
+		b.server.change(true, func(m map[string]Instance) { delete(m, "e-1") })
+		b.after(time.Second)
+		require.False(t, b.Absent(later))
+		b.after(5 * time.Second)
+		require.True(t, b.Absent(later))
+	})
+}

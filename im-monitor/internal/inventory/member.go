@@ -154,11 +154,16 @@ func (m *member) absent(subject Subject) bool {
 	if m.v2Replica(subject) {
 		return m.absentReplica(subject)
 	}
-	if m.latest != nil && m.absence.proven(subject.Name, m.latest.Began) {
+	if m.proven(subject) {
 		return true
 	}
 	m.ask(subject.Name)
 	return false
+}
+
+// proven reports whether the latest list proves the absence of what is not a v2 replica. The lock is held.
+func (m *member) proven(subject Subject) bool {
+	return m.latest != nil && !m.latest.Began.Before(subject.Since) && m.absence.proven(subject.Name, m.latest.Began)
 }
 
 // v2Replica reports whether only settled lists prove the absence. The lock is held.
@@ -216,7 +221,7 @@ func (m *member) expect(subject Subject) time.Time {
 	if m.latest.Instances.Has(name) {
 		return time.Time{}
 	}
-	if m.absence.proven(name, m.latest.Began) {
+	if m.proven(subject) {
 		return m.latest.Began
 	}
 	m.ask(name)

@@ -15,7 +15,8 @@ type Subject struct {
 	Type string
 	// DiskUUID is that of the lvstore of a v2 replica; "" is unknown, and then every block disk of the node counts.
 	DiskUUID string
-	// Since is when a v2 replica's absence began to matter: lists that began before it prove nothing. Zero is the first question.
+	// Since is when the absence began to matter: lists that began before it prove nothing. Zero is the first question of a v2 replica, and
+	// any time of others.
 	Since time.Time
 }
 

@@ -45,6 +45,13 @@ func (s *Servers) Put(manager string, i inventory.Instance) {
 	s.change(manager, func(all map[string]inventory.Instance) { all[i.Name] = i })
 }
 
+// PutUnnoticed is Put without a notice: only a list shows it.
+func (s *Servers) PutUnnoticed(manager string, i inventory.Instance) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.alter(manager, func(all map[string]inventory.Instance) { all[i.Name] = i })
+}
+
 // Drop makes an instance disappear.
 func (s *Servers) Drop(manager, name string) {
 	s.change(manager, func(all map[string]inventory.Instance) { delete(all, name) })
@@ -143,10 +150,7 @@ func (s *Servers) DiskReplicas(context.Context, string, imclient.DiskRef) (map[s
 func (s *Servers) change(manager string, f func(map[string]inventory.Instance)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.instances[manager] == nil {
-		s.instances[manager] = map[string]inventory.Instance{}
-	}
-	f(s.instances[manager])
+	s.alter(manager, f)
 	for c := range s.open {
 		if c.manager == manager {
 			select {
@@ -155,6 +159,14 @@ func (s *Servers) change(manager string, f func(map[string]inventory.Instance)) 
 			}
 		}
 	}
+}
+
+// alter changes what a server holds. The lock is held.
+func (s *Servers) alter(manager string, f func(map[string]inventory.Instance)) {
+	if s.instances[manager] == nil {
+		s.instances[manager] = map[string]inventory.Instance{}
+	}
+	f(s.instances[manager])
 }
 
 func (s *Servers) connect(target inventory.Target) (imclient.Client, error) {
