@@ -132,18 +132,18 @@ func (w watches) enqueueWaiting(ctx context.Context, node string, q kube.Queue) 
 // setting may want only one of the two. Acknowledged ones come last, since that they wait for the limit is not all that it means: data that
 // no policy deletes has no turn, and in a grace period are the youngest.
 func turn(waiting []v1beta2.Orphan, concurrent int) (names []string) {
-	next := slices.Clone(waiting)
+	next := slices.DeleteFunc(slices.Clone(waiting), func(o v1beta2.Orphan) bool {
+		foreign := conditions.Reason(o.Status.Conditions, v1beta2.OrphanOrphaned) == v1beta2.ReasonForeignData
+		return o.DeletionTimestamp != nil || floodHeld(&o) || foreign
+	})
 	slices.SortFunc(next, byTurn)
 	count := map[bool]int{}
-	for i := range next {
-		o := &next[i]
-		foreign := conditions.Reason(o.Status.Conditions, v1beta2.OrphanOrphaned) == v1beta2.ReasonForeignData
+	for _, o := range next {
 		data := o.Spec.OrphanType == v1beta2.OrphanTypeReplicaData
-		if o.DeletionTimestamp != nil || floodHeld(o) || foreign || count[data] == concurrent {
-			continue
+		if count[data] < concurrent {
+			count[data]++
+			names = append(names, o.Name)
 		}
-		count[data]++
-		names = append(names, o.Name)
 	}
 	return names
 }
