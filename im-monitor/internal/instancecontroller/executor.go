@@ -123,8 +123,10 @@ func (r *executor) heldUp(key Key, o client.Object, v instance.Verdict) time.Dur
 
 // writeMissingVolume writes that the Volume is missing into the status, which the reporter keeps: it does not read the Volume.
 func (r *executor) writeMissingVolume(ctx context.Context, o client.Object, v instance.Verdict) error {
-	_, before := read(o)
-	if v.Reason != instance.ReasonVolumeMissing || before.Creation == v.Status.Creation {
+	if v.Reason != instance.ReasonVolumeMissing {
+		return nil
+	}
+	if _, before := read(o); before.Creation == v.Status.Creation {
 		return nil
 	}
 	if err := r.writeProblems(ctx, o, v.Status, status.AtVersion()); err != nil {
