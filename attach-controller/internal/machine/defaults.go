@@ -72,14 +72,8 @@ func (f Facts) nextName(infix string) string {
 			last = max(last, n)
 		}
 	}
-	for _, e := range f.Engines {
-		note(e.Name)
-	}
-	for _, frontend := range f.Frontends {
-		note(frontend.Name)
-	}
-	for _, s := range f.Previous {
-		note(s.GetName())
+	for _, object := range slices.Concat(f.Objects.All(), f.Previous.All()) {
+		note(object.GetName())
 	}
 	return fmt.Sprintf("%s%s%d", f.Volume.Name, infix, last+1)
 }

@@ -22,24 +22,24 @@ type previousVolume struct{ *draft }
 
 func (p previousVolume) decide() {
 	ended := true
-	for _, s := range p.Previous {
-		if f, ok := s.(*v1beta2.EngineFrontend); ok && f.DeletionTimestamp != nil {
+	for _, f := range p.Previous.Frontends {
+		if f.DeletionTimestamp != nil {
 			ended = p.end(f, ofFrontend(f)) && ended
 		}
 	}
 	if !ended {
 		return
 	}
-	for _, s := range p.Previous {
-		if e, ok := s.(*v1beta2.Engine); ok && e.DeletionTimestamp != nil {
+	for _, e := range p.Previous.Engines {
+		if e.DeletionTimestamp != nil {
 			ended = !p.led(e) && p.end(e, ofEngine(e)) && ended
 		}
 	}
 	if !ended {
 		return
 	}
-	for _, s := range p.Previous {
-		if r, ok := s.(*v1beta2.Replica); ok && r.DeletionTimestamp != nil && !p.serves(r) {
+	for _, r := range p.Previous.Replicas {
+		if r.DeletionTimestamp != nil && !p.serves(r) {
 			p.stopReplica(r)
 		}
 	}
@@ -61,23 +61,18 @@ func (p previousVolume) end(object metav1.Object, i instance) bool {
 
 // led reports whether a frontend that nobody deleted may lead to the engine.
 func (p previousVolume) led(e *v1beta2.Engine) bool {
-	return slices.ContainsFunc(p.Previous, func(s metav1.Object) bool {
-		f, ok := s.(*v1beta2.EngineFrontend)
-		return ok && f.DeletionTimestamp == nil && f.Spec.EngineName == e.Name && p.mayRun(ofFrontend(f)) && !p.nodeDown(f.Spec.NodeID)
+	return slices.ContainsFunc(p.Previous.Frontends, func(f *v1beta2.EngineFrontend) bool {
+		return f.DeletionTimestamp == nil && f.Spec.EngineName == e.Name && p.mayRun(ofFrontend(f)) && !p.nodeDown(f.Spec.NodeID)
 	})
 }
 
 // serves reports whether an engine that nobody deleted may run over the replica.
 func (p previousVolume) serves(r *v1beta2.Replica) bool {
-	return slices.ContainsFunc(p.Previous, func(s metav1.Object) bool {
-		e, ok := s.(*v1beta2.Engine)
-		if !ok || e.DeletionTimestamp != nil || !p.mayRun(ofEngine(e)) {
-			return false
-		}
+	return slices.ContainsFunc(p.Previous.Engines, func(e *v1beta2.Engine) bool {
 		_, wanted := e.Spec.ReplicaAddressMap[r.Name]
 		_, reached := e.Status.CurrentReplicaAddressMap[r.Name]
 		_, reported := e.Status.ReplicaModeMap[r.Name]
-		return wanted || reached || reported
+		return e.DeletionTimestamp == nil && p.mayRun(ofEngine(e)) && (wanted || reached || reported)
 	})
 }
 

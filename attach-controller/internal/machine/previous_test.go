@@ -14,15 +14,7 @@ import (
 func TestWhatAnEarlierVolumeOfTheNameLeftIsNeitherUsedNorInTheWay(t *testing.T) {
 	s := newFixture(v1beta2.DataEngineV2, "x", "y")
 	old := attached(v1beta2.DataEngineV2, "x", "y")
-	for _, e := range old.Engines {
-		s.Previous = append(s.Previous, e)
-	}
-	for _, f := range old.Frontends {
-		s.Previous = append(s.Previous, f)
-	}
-	for _, r := range old.Replicas {
-		s.Previous = append(s.Previous, r)
-	}
+	s.Previous = old.Objects
 	s.Volume.Spec.NodeID = "x"
 	require.True(t, s.settle())
 	require.Equal(t, "x", s.Volume.Status.CurrentNodeID)
@@ -45,7 +37,7 @@ func TestDeletedObjectsOfAPreviousVolumeStopInOrder(t *testing.T) {
 	e, f, r := old.Engines[0], old.Frontends[0], old.Replicas[0]
 	e.Name, f.Name, r.Name = "vol-e-7", "vol-ef-7", "vol-r-7"
 	e.UID, f.UID, r.UID = "e", "f", "r"
-	s.Previous = []metav1.Object{e, f, r}
+	s.Previous = old.Objects
 	require.Empty(t, Decide(s.World).Writes)
 	deleted(e)
 	deleted(f)
@@ -72,7 +64,7 @@ func TestDeletedObjectsOfAPreviousVolumeDoNotWaitForADownNode(t *testing.T) {
 	deleted(e)
 	deleted(r)
 	w := World{Now: old.Now, Nodes: map[string]Node{e.Spec.NodeID: {Known: true, Down: true}, r.Spec.NodeID: {Known: true}},
-		Previous: []metav1.Object{e, r}}
+		Previous: Objects{Engines: []*v1beta2.Engine{e}, Replicas: []*v1beta2.Replica{r}}}
 	e.Status.CurrentState = v1beta2.InstanceStateUnknown
 	verdict := DecideWithoutVolume(w)
 	require.Equal(t, v1beta2.InstanceStateStopped, writeOf(t, verdict, e).Spec["desireState"])
@@ -86,7 +78,7 @@ func TestAReplicaOfAnEngineThatNobodyDeletedIsNotStopped(t *testing.T) {
 	old := attached(v1beta2.DataEngineV1, "x", "y")
 	e, r := old.Engines[0], old.Replicas[1]
 	deleted(r)
-	w := World{Now: old.Now, Nodes: old.Nodes, Previous: []metav1.Object{e, r}}
+	w := World{Now: old.Now, Nodes: old.Nodes, Previous: old.Objects}
 	require.Empty(t, DecideWithoutVolume(w).Writes)
 	e.Spec.ReplicaAddressMap = map[string]string{}
 	require.Empty(t, DecideWithoutVolume(w).Writes, "the engine still lists it")
@@ -99,7 +91,7 @@ func TestAnEngineOfAFrontendThatNobodyDeletedIsNotStopped(t *testing.T) {
 	old := attached(v1beta2.DataEngineV2, "x", "y")
 	e, f := old.Engines[0], old.Frontends[0]
 	deleted(e)
-	w := World{Now: old.Now, Nodes: old.Nodes, Previous: []metav1.Object{e, f}}
+	w := World{Now: old.Now, Nodes: old.Nodes, Previous: old.Objects}
 	require.Empty(t, DecideWithoutVolume(w).Writes)
 	f.Spec.EngineName = "another"
 	require.Equal(t, v1beta2.InstanceStateStopped, writeOf(t, DecideWithoutVolume(w), e).Spec["desireState"])
@@ -166,7 +158,7 @@ func TestAnInstanceThatMayStillRunIsRecordedBeforeItsEngineIsReleased(t *testing
 				s.Nodes["x"] = Node{Known: true, Down: true}
 				old.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceNodeDown, Status: v1beta2.ConditionTrue}}
 			}
-			s.Previous, s.Listed = []metav1.Object{old}, map[string][]abandoned.Listing{old.Name: {c.listing}}
+			s.Previous, s.Listed = Objects{Engines: []*v1beta2.Engine{old}}, map[string][]abandoned.Listing{old.Name: {c.listing}}
 			var kinds []Kind
 			for _, w := range Decide(s.World).Writes {
 				if key(w.Object) == key(old) {

@@ -96,7 +96,7 @@ func anyWorld(t *rapid.T) World {
 		w.Attachment = &v1beta2.VolumeAttachment{ObjectMeta: anyMeta(t, "vol")}
 	}
 	if rapid.Bool().Draw(t, "an object of a previous volume") {
-		w.Previous = []metav1.Object{anyEngine(t, "vol-e-7", nil), anyReplica(t, "vol-r-7")}
+		w.Previous = Objects{Engines: []*v1beta2.Engine{anyEngine(t, "vol-e-7", nil)}, Replicas: []*v1beta2.Replica{anyReplica(t, "vol-r-7")}}
 	}
 	v.Status.CurrentImage = any1(t, "image", []string{"", "image"})
 	w.StartsSince = map[string]time.Time{}

@@ -32,13 +32,10 @@ type Settings struct {
 type World struct {
 	Now    time.Time
 	Volume *v1beta2.Volume
-	// Engines, Frontends and Replicas are the volume's, in order of their names.
-	Engines   []*v1beta2.Engine
-	Frontends []*v1beta2.EngineFrontend
-	Replicas  []*v1beta2.Replica
-	// Previous are Engines, EngineFrontends and Replicas of a previous volume of the same name: they are neither used nor destroyed, and
-	// new objects get other names.
-	Previous []metav1.Object
+	// Objects are the volume's.
+	Objects
+	// Previous are those of a previous volume of the same name: they are neither used nor destroyed, and new objects get other names.
+	Previous Objects
 	// Nodes are those that any of the above refers to.
 	Nodes map[string]Node
 	// Listed are the instances that instance managers list under the name of an engine that is being deleted.
@@ -63,30 +60,47 @@ type World struct {
 	Settings     Settings
 }
 
-// NodeNames are the nodes that anything of the World refers to, some more than once, and the empty name of what is placed nowhere.
-func (w *World) NodeNames() (names []string) {
+// Objects are engines, frontends and replicas, each in order of their names.
+type Objects struct {
+	Engines   []*v1beta2.Engine
+	Frontends []*v1beta2.EngineFrontend
+	Replicas  []*v1beta2.Replica
+}
+
+// All are the objects of all kinds.
+func (o Objects) All() (all []metav1.Object) {
+	for _, e := range o.Engines {
+		all = append(all, e)
+	}
+	for _, f := range o.Frontends {
+		all = append(all, f)
+	}
+	for _, r := range o.Replicas {
+		all = append(all, r)
+	}
+	return all
+}
+
+// nodeNames are the nodes of the objects, some more than once, and the empty name of what is placed nowhere.
+func (o Objects) nodeNames() (names []string) {
+	for _, e := range o.Engines {
+		names = append(names, e.Spec.NodeID)
+	}
+	for _, f := range o.Frontends {
+		names = append(names, f.Spec.NodeID)
+	}
+	for _, r := range o.Replicas {
+		names = append(names, r.Spec.NodeID)
+	}
+	return names
+}
+
+// NodeNames are the nodes that the volume and its objects refer to, and those of a previous volume, as nodeNames.
+func (w *World) NodeNames() []string {
+	names := append(w.Objects.nodeNames(), w.Previous.nodeNames()...)
 	if v := w.Volume; v != nil {
 		names = append(names, v.Spec.NodeID, v.Spec.MigrationNodeID, v.Spec.TargetNodeID, v.Status.CurrentNodeID,
 			v.Status.CurrentMigrationNodeID)
-	}
-	for _, e := range w.Engines {
-		names = append(names, e.Spec.NodeID)
-	}
-	for _, f := range w.Frontends {
-		names = append(names, f.Spec.NodeID)
-	}
-	for _, r := range w.Replicas {
-		names = append(names, r.Spec.NodeID)
-	}
-	for _, object := range w.Previous {
-		switch o := object.(type) {
-		case *v1beta2.Engine:
-			names = append(names, o.Spec.NodeID)
-		case *v1beta2.EngineFrontend:
-			names = append(names, o.Spec.NodeID)
-		case *v1beta2.Replica:
-			names = append(names, o.Spec.NodeID)
-		}
 	}
 	return names
 }

@@ -8,7 +8,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"drover.dev/drover/attach-controller/internal/machine"
@@ -25,11 +24,11 @@ func (r *reconciler) withoutVolume(ctx context.Context, name string) (ctrl.Resul
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	w := &machine.World{Now: r.clock.Now(), Nodes: map[string]machine.Node{}, Previous: all.list()}
-	if !slices.ContainsFunc(w.Previous, isDeleted) {
+	w := &machine.World{Now: r.clock.Now(), Nodes: map[string]machine.Node{}, Previous: all}
+	if !slices.ContainsFunc(all.All(), func(o metav1.Object) bool { return o.GetDeletionTimestamp() != nil }) {
 		return ctrl.Result{}, nil
 	}
-	if slices.ContainsFunc(w.Previous, func(o metav1.Object) bool { return r.written.Stale(o.(client.Object)) }) {
+	if r.anyBehind(all) {
 		return ctrl.Result{RequeueAfter: cachePause}, nil
 	}
 	found, err := past(r.observer).get(ctx, name, &v1beta2.Volume{})
@@ -55,19 +54,3 @@ func (r *reconciler) withoutVolume(ctx context.Context, name string) (ctrl.Resul
 
 // unseenPause is when to evaluate again if the cache does not show a Volume that exists: it may be gone before an event of it arrives.
 const unseenPause = time.Second
-
-func isDeleted(o metav1.Object) bool { return o.GetDeletionTimestamp() != nil }
-
-// list are the objects of all kinds.
-func (o *objects) list() (out []metav1.Object) {
-	for i := range o.engines.Items {
-		out = append(out, &o.engines.Items[i])
-	}
-	for i := range o.frontends.Items {
-		out = append(out, &o.frontends.Items[i])
-	}
-	for i := range o.replicas.Items {
-		out = append(out, &o.replicas.Items[i])
-	}
-	return out
-}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -23,23 +25,24 @@ func (w *world) removedByForce(v *v1beta2.Volume) {
 	testkit.WaitGone(w.t, w.admin, v)
 }
 
+// removedMeanwhile attaches a volume, and removes it by force while the controller does not run.
+func (w *world) removedMeanwhile() {
+	w.t.Helper()
+	w.start()
+	v := w.attached(v1beta2.DataEngineV2, "node-3")
+	w.stop()
+	w.removedByForce(v)
+}
+
 // objects are the Engines, EngineFrontends and Replicas that there are.
 func (w *world) objects() (out []client.Object) {
 	w.t.Helper()
-	var engines v1beta2.EngineList
-	var frontends v1beta2.EngineFrontendList
-	var replicas v1beta2.ReplicaList
-	for _, list := range []client.ObjectList{&engines, &frontends, &replicas} {
+	for _, list := range []client.ObjectList{&v1beta2.EngineList{}, &v1beta2.EngineFrontendList{}, &v1beta2.ReplicaList{}} {
 		require.NoError(w.t, w.admin.List(w.t.Context(), list, clientIn(w)))
-	}
-	for i := range engines.Items {
-		out = append(out, &engines.Items[i])
-	}
-	for i := range frontends.Items {
-		out = append(out, &frontends.Items[i])
-	}
-	for i := range replicas.Items {
-		out = append(out, &replicas.Items[i])
+		require.NoError(w.t, apimeta.EachListItem(list, func(o runtime.Object) error {
+			out = append(out, o.(client.Object))
+			return nil
+		}))
 	}
 	return out
 }
@@ -77,10 +80,7 @@ func TestWhatIsDeletedAfterItsVolumeEndsInOrder(t *testing.T) {
 func TestWhatIsDeletedAfterItsVolumeEndsAfterARestart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.start()
-	v := w.attached(v1beta2.DataEngineV2, "node-3")
-	w.stop()
-	w.removedByForce(v)
+	w.removedMeanwhile()
 	w.deleteAll()
 	w.start()
 	w.collectGarbage()
@@ -90,11 +90,8 @@ func TestWhatIsDeletedAfterItsVolumeEndsAfterARestart(t *testing.T) {
 func TestWhatNobodyDeletedOutlivesItsVolume(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.start()
-	v := w.attached(v1beta2.DataEngineV2, "node-3")
+	w.removedMeanwhile()
 	before := w.generations(w.objects()...)
-	w.stop()
-	w.removedByForce(v)
 	p := w.start()
 	w.quiet(p)
 	require.Equal(t, before, w.generations(w.objects()...))

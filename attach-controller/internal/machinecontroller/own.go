@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/abandoned"
@@ -63,60 +62,63 @@ func (o observer) belongings(ctx context.Context, w *machine.World) error {
 // listed finds what instance managers list under the names of engines that are being deleted.
 func (o observer) listed(ctx context.Context, w *machine.World) (err error) {
 	w.Listed = map[string][]abandoned.Listing{}
-	read := func(object metav1.Object) {
-		if e, ok := object.(*v1beta2.Engine); ok && e.DeletionTimestamp != nil && err == nil {
-			w.Listed[e.Name], err = o.instances.Listed(ctx, abandoned.Engines, e.Name)
+	for _, e := range slices.Concat(w.Engines, w.Previous.Engines) {
+		if e.DeletionTimestamp == nil {
+			continue
+		}
+		if w.Listed[e.Name], err = o.instances.Listed(ctx, abandoned.Engines, e.Name); err != nil {
+			return err
 		}
 	}
-	for _, e := range w.Engines {
-		read(e)
-	}
-	for _, s := range w.Previous {
-		read(s)
-	}
-	return err
+	return nil
 }
 
-// lists reads engines, frontends and replicas by an index of the cache, or a field that the API server selects by.
+// lists reads engines, frontends and replicas by an index of the cache, or a field that the API server selects by: those that belong to
+// the volume, and those of a previous one.
 func (o observer) lists(ctx context.Context, w *machine.World, index string) error {
 	all, err := o.ofVolume(ctx, w.Volume.Name, index)
 	if err != nil {
 		return err
 	}
-	w.Previous = nil
-	w.Engines, w.Frontends, w.Replicas = own(w, all.engines.Items), own(w, all.frontends.Items), own(w, all.replicas.Items)
+	w.Engines, w.Previous.Engines = own(w.Volume, all.Engines)
+	w.Frontends, w.Previous.Frontends = own(w.Volume, all.Frontends)
+	w.Replicas, w.Previous.Replicas = own(w.Volume, all.Replicas)
 	return nil
 }
 
-// objects are what refers to a volume by its name.
-type objects struct {
-	engines   v1beta2.EngineList
-	frontends v1beta2.EngineFrontendList
-	replicas  v1beta2.ReplicaList
-}
-
-func (o observer) ofVolume(ctx context.Context, name, index string) (all objects, err error) {
-	for _, list := range []client.ObjectList{&all.engines, &all.frontends, &all.replicas} {
+// ofVolume reads what refers to a volume by its name.
+func (o observer) ofVolume(ctx context.Context, name, index string) (machine.Objects, error) {
+	var engines v1beta2.EngineList
+	var frontends v1beta2.EngineFrontendList
+	var replicas v1beta2.ReplicaList
+	for _, list := range []client.ObjectList{&engines, &frontends, &replicas} {
 		if err := o.list(ctx, list, index, name); err != nil {
-			return objects{}, err
+			return machine.Objects{}, err
 		}
 	}
-	return all, nil
+	return machine.Objects{Engines: byName(engines.Items), Frontends: byName(frontends.Items), Replicas: byName(replicas.Items)}, nil
 }
 
-// own are the objects of a list that belong to the volume, by their names; the others are recorded as objects of a previous volume.
-func own[T any, P interface {
+// byName are the objects of a list in order of their names.
+func byName[T any, P interface {
 	client.Object
 	*T
-}](w *machine.World, list []T) []P {
-	var out []P
+}](list []T) (out []P) {
 	for i := range list {
-		if object := P(&list[i]); v1beta2.BelongsTo(object, w.Volume) {
-			out = append(out, object)
-		} else {
-			w.Previous = append(w.Previous, object)
-		}
+		out = append(out, &list[i])
 	}
 	slices.SortFunc(out, func(a, b P) int { return strings.Compare(a.GetName(), b.GetName()) })
 	return out
+}
+
+// own divides objects into those that belong to the volume and those of a previous one.
+func own[T client.Object](v *v1beta2.Volume, all []T) (own, previous []T) {
+	for _, object := range all {
+		if v1beta2.BelongsTo(object, v) {
+			own = append(own, object)
+		} else {
+			previous = append(previous, object)
+		}
+	}
+	return own, previous
 }

@@ -14,13 +14,13 @@ import (
 func TestAnObjectOfAPreviousVolumeIsRecognised(t *testing.T) {
 	t.Parallel()
 	v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: vol, UID: "now"}}
-	w := &machine.World{Volume: v}
 	list := make([]v1beta2.Replica, 3)
 	list[0].Name, list[1].Name, list[2].Name = "r-2", "r-1", "r-3"
 	list[1].OwnerReferences = []metav1.OwnerReference{{Kind: "Volume", Name: vol, UID: "now"}}
 	list[2].OwnerReferences = []metav1.OwnerReference{{Kind: "Volume", Name: vol, UID: "before"}}
-	require.Equal(t, []*v1beta2.Replica{&list[1], &list[0]}, own(w, list))
-	require.Equal(t, []metav1.Object{&list[2]}, w.Previous)
+	now, previous := own(v, byName(list))
+	require.Equal(t, []*v1beta2.Replica{&list[1], &list[0]}, now)
+	require.Equal(t, []*v1beta2.Replica{&list[2]}, previous)
 }
 
 // An object that the cache has not shown yet keeps the finalizer, too.
@@ -48,7 +48,7 @@ func TestTheLastObjectsOfAVolumeAreReadUncached(t *testing.T) {
 	require.Equal(t, "e-0", is.Engines[0].Name)
 	require.Len(t, is.Frontends, 1)
 	require.Len(t, is.Replicas, 1)
-	require.Len(t, is.Previous, 1)
+	require.Len(t, is.Previous.All(), 1)
 	require.Equal(t, 1, is.Snapshots)
 	require.Equal(t, "s-0", is.FirstSnapshot)
 }

@@ -78,9 +78,13 @@ func afterError(err error) (ctrl.Result, error) {
 // behind reports whether the cache does not show yet what this process wrote to the volume and its objects: events of different kinds come
 // in any order, and what rests on one object must not be written to another one by what that was before.
 func (r *reconciler) behind(w *machine.World) bool {
-	return r.written.Stale(w.Volume) || slices.ContainsFunc(w.Engines, stale[*v1beta2.Engine](&r.written)) ||
-		slices.ContainsFunc(w.Frontends, stale[*v1beta2.EngineFrontend](&r.written)) ||
-		slices.ContainsFunc(w.Replicas, stale[*v1beta2.Replica](&r.written))
+	return r.written.Stale(w.Volume) || r.anyBehind(w.Objects)
+}
+
+func (r *reconciler) anyBehind(o machine.Objects) bool {
+	return slices.ContainsFunc(o.Engines, stale[*v1beta2.Engine](&r.written)) ||
+		slices.ContainsFunc(o.Frontends, stale[*v1beta2.EngineFrontend](&r.written)) ||
+		slices.ContainsFunc(o.Replicas, stale[*v1beta2.Replica](&r.written))
 }
 
 func stale[T client.Object](w *kube.Written) func(T) bool {

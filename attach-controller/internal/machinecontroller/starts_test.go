@@ -17,7 +17,8 @@ func TestAReplicaIsWaitedForSinceItWasFirstSeenNotToRun(t *testing.T) {
 	r.Spec.NodeID, r.Spec.DesireState = "node-1", v1beta2.InstanceStateRunning
 	var s starts
 	at := func(now time.Time) map[string]time.Time {
-		w := machine.World{Now: now, Volume: v, Replicas: []*v1beta2.Replica{r}, Nodes: map[string]machine.Node{"node-1": {Known: true}}}
+		w := machine.World{Now: now, Volume: v, Nodes: map[string]machine.Node{"node-1": {Known: true}}}
+		w.Replicas = []*v1beta2.Replica{r}
 		s.note(&w)
 		return w.StartsSince
 	}
