@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -50,6 +51,30 @@ var oldNames = regexp.MustCompile(`RenamedFlag\(|// as they were called|^\| *"en
 // A newcomer finds everything under the word that Kubernetes, CSI, NVMe-oF or SPDK uses.
 func TestSourcesUseTheFieldsWords(t *testing.T) {
 	pattern := regexp.MustCompile(`\b(` + strings.Join(slices.Sorted(maps.Keys(plainWords)), "|") + `)\b`)
+	forEachLine(t, func(path string, number int, line string) {
+		if found := pattern.FindString(line); found != "" && !oldNames.MatchString(line) {
+			t.Errorf("%s:%d has %q: write %q", path, number, found, instead(found))
+		}
+	})
+}
+
+// longLines matches lines that may be long, as in .golangci.yml: markers and raw text are one line each.
+var longLines = regexp.MustCompile("^\\s*//\\s*\\+kubebuilder|^//go:generate|`|patch lhva archive")
+
+func TestLinesFitTheScreen(t *testing.T) {
+	forEachLine(t, func(path string, number int, line string) {
+		if filepath.Ext(path) != ".go" || filepath.Base(path) == "moverules.go" || longLines.MatchString(line) {
+			return
+		}
+		if columns := utf8.RuneCountInString(line); columns > 140 {
+			t.Errorf("%s:%d has %d columns: break it at 140", path, number, columns)
+		}
+	})
+}
+
+// forEachLine calls do for each line that people wrote; the first one has number 1.
+func forEachLine(t *testing.T, do func(path string, number int, line string)) {
+	t.Helper()
 	require.NoError(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !written(path, entry) {
 			if entry != nil && entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && path != root {
@@ -62,9 +87,7 @@ func TestSourcesUseTheFieldsWords(t *testing.T) {
 			return err
 		}
 		for i, line := range strings.Split(string(text), "\n") {
-			if found := pattern.FindString(line); found != "" && !oldNames.MatchString(line) {
-				t.Errorf("%s:%d has %q: write %q", path, i+1, found, instead(found))
-			}
+			do(path, i+1, line)
 		}
 		return nil
 	}))
