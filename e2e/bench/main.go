@@ -63,8 +63,10 @@ func main() {
 	flag.Var(enumflag.Words(&snapshotPart, "stored", "living", "cost", "wave", "adopted"), "snapshot-part",
 		"part of the group snapshot: stored, living; of living: cost, wave, adopted; empty means all")
 	flag.DurationVar(&idleFor, "idle-for", idleFor, "how long the group idle measures while nothing happens")
-	flag.StringVar(&profileDirectory, "profiles", "", "directory for profiles of the groups attach, idle, scale and snapshot; empty takes none")
-	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet, "how long the group snapshot counts writes while nothing happens")
+	flag.StringVar(&profileDirectory, "profiles", "",
+		"directory for profiles of the groups attach, idle, scale and snapshot; empty takes none")
+	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet,
+		"how long the group snapshot counts writes while nothing happens")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := run(ctx, *only, o)

@@ -38,8 +38,8 @@ func (h History) page() string {
 	return out.String()
 }
 
-// newest are the last measurement of a group with the default options, if there is any, and the last ones with each of the other options, such
-// as one part of the group, that are newer.
+// newest are the last measurement of a group with the default options, if there is any, and the last ones with each of the other
+// options, such as one part of the group, that are newer.
 func (h History) newest(group string) (found []Measurement) {
 	for _, m := range h {
 		if m.Group != group {

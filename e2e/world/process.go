@@ -219,9 +219,9 @@ func (p *Process) Profile(ctx context.Context, what, file string) error {
 	if err != nil {
 		return fmt.Errorf("asking %s for a profile: %w", p.Name, err)
 	}
-	var response *http.Response
+	var content []byte
 	err = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (answered bool, failure error) {
-		response, failure = http.DefaultClient.Do(request)
+		content, failure = fetch(request)
 		if errors.Is(failure, syscall.ECONNREFUSED) && p.Died() == nil {
 			return false, nil
 		}
@@ -230,12 +230,19 @@ func (p *Process) Profile(ctx context.Context, what, file string) error {
 	if err != nil {
 		return fmt.Errorf("asking %s for a profile: %w", p.Name, err)
 	}
-	content, err := io.ReadAll(response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil {
-		return fmt.Errorf("reading a profile of %s: %w", p.Name, err)
-	}
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s: %s", p.Name, response.Status, content)
-	}
 	return os.WriteFile(file, content, 0o644)
+}
+
+// fetch returns the body of the answer, which is an error unless its code is 200.
+func fetch(request *http.Request) ([]byte, error) {
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("answer %s: %s", response.Status, content)
+	}
+	return content, err
 }

@@ -160,8 +160,8 @@ func (e *Election) Enter(ctx context.Context) (work context.Context, done func()
 	return work, func() { forget(); cancel(); e.work.RUnlock() }, true
 }
 
-// Resumes is how long to wait before work that Enter refused is tried again. Zero: no term is under way, and the next one begins with all. A
-// term whose lease could not be renewed in time may still go on.
+// Resumes is how long to wait before work that Enter refused is tried again. Zero: no term is under way, and the next one begins with
+// all. A term whose lease could not be renewed in time may still go on.
 func (e *Election) Resumes() time.Duration {
 	e.work.RLock()
 	defer e.work.RUnlock()

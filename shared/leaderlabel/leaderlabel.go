@@ -1,5 +1,6 @@
-// Package leaderlabel names the labels that the leader of a binary has on its lease: people learn from them which version leads, also where
-// its image is given by a digest, or it runs outside Kubernetes. An earlier version of a binary that writes none leaves those of a later one.
+// Package leaderlabel names the labels that the leader of a binary has on its lease: people learn from them which version leads, also
+// where its image is given by a digest, or it runs outside Kubernetes. An earlier version of a binary that writes none leaves those of
+// a later one.
 package leaderlabel
 
 const (

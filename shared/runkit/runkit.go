@@ -168,11 +168,8 @@ func run(ctx context.Context, p Program, o options) error {
 
 	probed, end := context.WithCancel(context.WithoutCancel(ctx)) // also during the end of work, and of AfterStop
 	defer end()
-	health, err := serveHealth(probed, o.healthAddress, log)
+	health, err := serveProbes(probed, o, log)
 	if err != nil {
-		return err
-	}
-	if err := serve(probed, "profile-address", o.profileAddress, profiles(), log); err != nil {
 		return err
 	}
 	impatient := rest.CopyConfig(config)
@@ -217,6 +214,15 @@ func run(ctx context.Context, p Program, o options) error {
 	}
 	log.Info("stopped")
 	return nil
+}
+
+// serveProbes serves health and, where an address is given, profiles until ctx ends.
+func serveProbes(ctx context.Context, o options, log logr.Logger) (*health, error) {
+	found, err := serveHealth(ctx, o.healthAddress, log)
+	if err != nil {
+		return nil, err
+	}
+	return found, serve(ctx, "profile-address", o.profileAddress, profiles(), log)
 }
 
 func version(p Program) string { return cmp.Or(strings.TrimSpace(p.Version), "unknown") }

@@ -59,8 +59,8 @@ func (r *reconciler) create(ctx context.Context, v *v1beta2.Volume) error {
 	return nil
 }
 
-// ticketsTakenOver are the tickets of an attached volume that has none, for where it is now: one that was just released gets none for where it
-// was.
+// ticketsTakenOver are the tickets of an attached volume that has none, for where it is now: one that was just released gets none
+// for where it was.
 func (r *reconciler) ticketsTakenOver(ctx context.Context, v *v1beta2.Volume, a *v1beta2.VolumeAttachment) (
 	map[string]v1beta2.AttachmentTicket, error) {
 	if !ticket.NeedsTakeOver(v, a) {

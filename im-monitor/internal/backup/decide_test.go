@@ -220,7 +220,8 @@ func TestOnlyABackupThatIsApprovedOrBegunAsksAnEngine(t *testing.T) {
 	for state, want := range map[string]bool{"": true, v1beta2.BackupPending: true, v1beta2.BackupInProgress: true,
 		v1beta2.BackupCompleted: false, v1beta2.BackupError: false} {
 		require.Equal(t, want, Wants(Backup{Approved: true, State: state}), state)
-		require.Equal(t, want && state != "", Wants(Backup{Approved: true, Deleting: true, State: state}), "a copy is followed to its end: %s", state)
+		require.Equal(t, want && state != "", Wants(Backup{Approved: true, Deleting: true, State: state}),
+			"a copy is followed to its end: %s", state)
 		require.Equal(t, want && state != "", Wants(Backup{State: state}), "what was begun is followed without an approval: %s", state)
 	}
 }

@@ -180,8 +180,9 @@ func TestAnEngineDoesNotStartBesideOneThatOnlyAStatusHas(t *testing.T) {
 	w.KubernetesNode("status-2", nil)
 	silent := &v1beta2.InstanceManager{}
 	w.Eventually(func() bool { return w.Get(other, silent) && silent.Status.IP != "" }, "%s never had an address", other)
-	require.NoError(t, status.MergeStatus(t.Context(), w.Admin, silent, map[string]any{"instanceEngines": map[string]any{"vol-e-0": map[string]any{
-		"spec": map[string]any{"name": "vol-e-0"}, "status": map[string]any{"state": v1beta2.InstanceStateRunning}}}}))
+	running := map[string]any{"spec": map[string]any{"name": "vol-e-0"}, "status": map[string]any{"state": v1beta2.InstanceStateRunning}}
+	require.NoError(t, status.MergeStatus(t.Context(), w.Admin, silent,
+		map[string]any{"instanceEngines": map[string]any{"vol-e-0": running}}))
 	w.volume("vol", "v1")
 	e := w.engine("vol-e-1", "vol", "status-1", "v1")
 	w.run(e)

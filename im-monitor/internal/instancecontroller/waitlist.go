@@ -65,8 +65,8 @@ func (w *waitlist) drop(key Key) {
 	}
 }
 
-// await enters a key that waits for another object of its volume. What changed between the reading and the entry enqueued nothing, so that a
-// key which is new on the list is evaluated once more.
+// await enters a key that waits for another object of its volume. What changed between the reading and the entry enqueued nothing,
+// so that a key which is new on the list is evaluated once more.
 func (s *base) await(volume string, key Key, waits bool) {
 	if s.waitlist.set(volume, key, waits) {
 		s.reportQueue.Add(key)

@@ -99,8 +99,8 @@ func retire(w World) Verdict {
 	return Verdict{}
 }
 
-// neverRan reports whether no container of the pod has started, so that nothing can run in it: a list of it is proof that one has, which the
-// pod's status may not show yet. A v2 one of which more is remembered has to start: what it left behind needs it.
+// neverRan reports whether no container of the pod has started, so that nothing can run in it: a list of it is proof that one has,
+// which the pod's status may not show yet. A v2 one of which more is remembered has to start: what it left behind needs it.
 func neverRan(w World) bool {
 	p := w.Pod
 	if w.Inventory.Known || p.Status.Phase != corev1.PodPending || w.v2() && remembered(w) != yes {

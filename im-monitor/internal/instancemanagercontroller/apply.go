@@ -81,8 +81,8 @@ func (s *reconciler) connect(w instancemanager.World, v instancemanager.Verdict)
 	}
 }
 
-// remove deletes an instance manager without a pod. It is a conflict that there is one which the cache does not show yet: a successor, which
-// knows its siblings by their objects, would start beside it.
+// remove deletes an instance manager without a pod. It is a conflict that there is one which the cache does not show yet: a successor,
+// which knows its siblings by their objects, would start beside it.
 func (s *reconciler) remove(ctx context.Context, im *v1beta2.InstanceManager) error {
 	var pods corev1.PodList
 	if err := lookup.List(ctx, s.rt.Uncached, im.Namespace, &pods, client.MatchingFields{"metadata.name": im.Name}); err != nil {

@@ -67,8 +67,9 @@ func Attach(w *world.World, volume string, wish Wish) (Change, error) {
 		return nil, notAPersons(w, volume, wish.Ticket, stored.Type)
 	case stored.NodeID != wish.Node:
 		return nil, fmt.Errorf("ticket %s of volume %s wants node %s already, and a ticket's node is not changed: name another ticket "+
-			"with --ticket, or end that one with: %s", wish.Ticket, volume, orNone(stored.NodeID), w.Suggest("kubectl drover detach {volume} --ticket '{ticket}' -n {ns}",
-			world.Values{"volume": volume, "ticket": wish.Ticket}))
+			"with --ticket, or end that one with: %s", wish.Ticket, volume, orNone(stored.NodeID),
+			w.Suggest("kubectl drover detach {volume} --ticket '{ticket}' -n {ns}",
+				world.Values{"volume": volume, "ticket": wish.Ticket}))
 	}
 	ticket.Generation = stored.Generation
 	if maps.Equal(parameters(stored), parameters(ticket)) {

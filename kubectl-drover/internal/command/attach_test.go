@@ -112,7 +112,8 @@ func TestAttachAndDetachWaitForTheAnswer(t *testing.T) {
 	got := s.run("attach", "idle-1", "--node", "node-1", "--wait", "--timeout", "1ms")
 	require.Equal(t, ExitFailed, got.code)
 	require.Contains(t, got.err, "error: volume idle-1: not done after 1ms")
-	require.Contains(t, got.err, "; ticket by-hand stays, and is served as soon as it can be; end it with: kubectl drover detach idle-1 --ticket by-hand")
+	require.Contains(t, got.err, "; ticket by-hand stays, and is served as soon as it can be; "+
+		"end it with: kubectl drover detach idle-1 --ticket by-hand")
 
 	s.answersTickets("idle-1")
 	got = s.allowed("attach").run("attach", "idle-1", "--node", "node-1", "--disable-frontend", "--expires", "2h", "--replace", "--wait")

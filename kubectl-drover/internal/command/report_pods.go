@@ -52,7 +52,8 @@ func (p *podFiles) of(ctx context.Context, pod *corev1.Pod) error {
 }
 
 // file adds what read returns, and reports whether that took too long. An error is one of the report itself.
-func (p *podFiles) file(ctx context.Context, pod *corev1.Pod, name string, read func(context.Context) (string, error)) (late bool, err error) {
+func (p *podFiles) file(ctx context.Context, pod *corev1.Pod, name string, read func(context.Context) (string, error)) (
+	late bool, err error) {
 	if node := pod.Spec.NodeName; p.silent[node] {
 		p.missing = append(p.missing, fmt.Sprintf("%s: the kubelet of node %s did not answer before", name, node))
 		return false, nil

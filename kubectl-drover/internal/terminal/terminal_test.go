@@ -40,8 +40,8 @@ func TestTimesAreRelative(t *testing.T) {
 
 func TestSizesHaveUnits(t *testing.T) {
 	for bytes, want := range map[int64]string{
-		0: "0 GiB", 4096: "4 KiB", 102400: "100 KiB", 1 << 20: "1 MiB", 1536 << 10: "1.5 MiB", 1 << 30: "1 GiB", 21474836480: "20 GiB", 1610612736: "1.5 GiB",
-		3 << 40: "3072 GiB",
+		0: "0 GiB", 4096: "4 KiB", 102400: "100 KiB", 1 << 20: "1 MiB", 1536 << 10: "1.5 MiB", 1 << 30: "1 GiB",
+		21474836480: "20 GiB", 1610612736: "1.5 GiB", 3 << 40: "3072 GiB",
 	} {
 		require.Equal(t, want, Size(bytes))
 	}

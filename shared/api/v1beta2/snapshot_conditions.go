@@ -56,8 +56,8 @@ const (
 	ReasonTaken = "Taken"
 	// ReasonAdopted surfaces when the engine had a snapshot of that name already.
 	ReasonAdopted = "Adopted"
-	// ReasonFailed surfaces when the engine refused, or a copy failed; the message is the answer, or names the field that has it. Also of Ready,
-	// until it is asked again.
+	// ReasonFailed surfaces when the engine refused, or a copy failed; the message is the answer, or names the field that has it. Also
+	// of Ready, until it is asked again.
 	ReasonFailed = "Failed"
 	// ReasonCancelled surfaces when the Snapshot was deleted before a call went out, and none is in flight.
 	ReasonCancelled = "Cancelled"

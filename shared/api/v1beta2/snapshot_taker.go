@@ -2,8 +2,8 @@ package v1beta2
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// NewSnapshot returns the object of a snapshot of the volume as snapshot-controller would complete it, with label, finalizer and owner, so that
-// its creation is the only write. Whoever wants the snapshot taken sets spec.createSnapshot.
+// NewSnapshot returns the object of a snapshot of the volume as snapshot-controller would complete it, with label, finalizer and owner,
+// so that its creation is the only write. Whoever wants the snapshot taken sets spec.createSnapshot.
 func NewSnapshot(v *Volume, name string) *Snapshot {
 	return &Snapshot{
 		ObjectMeta: metav1.ObjectMeta{

@@ -35,8 +35,8 @@ type Options struct {
 	EtcdFlags, APIServerFlags, ControllerManagerFlags []string
 	// StartTimeout bounds the time until ready, without finding or building binaries; three minutes when zero.
 	StartTimeout time.Duration
-	// Dial is how the API server reaches nodes and pods, for their logs and ports, and webhooks; nil: directly. With it their addresses need not
-	// exist on this machine.
+	// Dial is how the API server reaches nodes and pods, for their logs and ports, and webhooks; nil: directly. With it their addresses
+	// need not exist on this machine.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Progress receives a line about everything that takes long; os.Stderr when nil.
 	Progress io.Writer

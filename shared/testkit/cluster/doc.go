@@ -5,8 +5,8 @@
 // returns once the API server reports that it is ready. Any number of clusters run beside each other, each in its own
 // temporary directory.
 //
-// A cluster that is to have definitions from the start (Options.CRDs) begins with a copy of etcd's data that has them already, made once and
-// kept in the cache: 3.8 s of processor time instead of 5.6.
+// A cluster that is to have definitions from the start (Options.CRDs) begins with a copy of etcd's data that has them already, made
+// once and kept in the cache: 3.8 s of processor time instead of 5.6.
 //
 // Nothing stays behind. Stop ends the servers and removes the directory. When the process that called Start dies
 // without Stop, even by SIGKILL, the kernel kills the servers (Linux) and a waiting watchdog script, which notices that its pipe

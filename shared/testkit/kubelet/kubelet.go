@@ -1,5 +1,5 @@
-// Package kubelet stands in for kubelets and pods where no container runs: the API server reads logs of pods from it over HTTPS, and proxies
-// requests to their ports. Give its Dial to the control plane (cluster.Options.Dial).
+// Package kubelet stands in for kubelets and pods where no container runs: the API server reads logs of pods from it over HTTPS, and
+// proxies requests to their ports. Give its Dial to the control plane (cluster.Options.Dial).
 package kubelet
 
 import (

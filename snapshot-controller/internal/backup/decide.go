@@ -76,8 +76,8 @@ func (w World) noSnapshot() (reason, message string) {
 	return v1beta2.ReasonSnapshotNotReady, "Snapshot " + name + " is not ready: " + why + "; see the Snapshot."
 }
 
-// isReady reports whether the snapshot can be copied, or is waited for with the ticket: attached for it, the volume's engine is about to show
-// what was last seen before.
+// isReady reports whether the snapshot can be copied, or is waited for with the ticket: attached for it, the volume's engine is about
+// to show what was last seen before.
 func (w World) isReady() bool {
 	seenBefore := conditions.Reason(w.Snapshot.Status.Conditions, v1beta2.SnapshotReady) == v1beta2.ReasonVolumeDetached
 	return w.isShown() || seenBefore && (!w.attached() || w.ticket() != nil)

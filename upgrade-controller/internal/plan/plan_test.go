@@ -218,7 +218,8 @@ func TestANodeIsWrittenDownBeforeItsUpgradeIsMade(t *testing.T) {
 
 	// What is reported then holds until the node's upgrade has a state.
 	begins := v.Status.Conditions
-	require.Contains(t, conditions.Get(begins, v1beta2.UpgradeProgressing).Message, "Node node-1 begins; NodeDataEngineUpgrade upgrade-node-1 states")
+	require.Contains(t, conditions.Get(begins, v1beta2.UpgradeProgressing).Message,
+		"Node node-1 begins; NodeDataEngineUpgrade upgrade-node-1 states")
 	m.Status = v.Status
 	v = plan.Decide(world(m, func(w *plan.World) { w.Upgrades = append(w.Upgrades, node("node-1", "")) }))
 	require.Equal(t, begins, v.Status.Conditions)

@@ -108,8 +108,8 @@ func (o observer) plan(ctx context.Context, name string, fresh bool) (*plan.Worl
 	return w, nil
 }
 
-// setting reads one Setting. Nothing is remembered: with a value that cannot be read an upgrade waits for its correction, and does not begin
-// with the image of before.
+// setting reads one Setting. Nothing is remembered: with a value that cannot be read an upgrade waits for its correction, and does not
+// begin with the image of before.
 func (o observer) setting(ctx context.Context, reader client.Reader, name string) (setting.Values, error) {
 	source := settingcontroller.NewSource(reader, o.namespace, setting.Catalogue)
 	_, err := source.Refusal(ctx, name)

@@ -217,8 +217,9 @@ func TestAPausedUpgradeStopsBetweenNodesAndAnAbortedOneEnds(t *testing.T) {
 	w.until("it is never paused between nodes", func() bool {
 		now := w.manager("upgrade")
 		reason := conditions.Reason(now.Status.Conditions, v1beta2.UpgradeProgressing)
-		return now.Status.State == v1beta2.UpgradeStatePaused && reason == v1beta2.ReasonPaused && !slices.ContainsFunc(slices.Collect(maps.Values(w.objects().Nodes)),
+		requested := slices.ContainsFunc(slices.Collect(maps.Values(w.objects().Nodes)),
 			func(n *v1beta2.Node) bool { return n.Spec.UpgradeRequested })
+		return now.Status.State == v1beta2.UpgradeStatePaused && reason == v1beta2.ReasonPaused && !requested
 	})
 	w.patch(m, `{"spec":{"paused":false,"abort":true}}`)
 	aborted := w.reaches("upgrade", v1beta2.UpgradeStateError)
