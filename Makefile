@@ -52,7 +52,7 @@ test-tools:
 	$(ALONE) $(GO) -C tools/charts test -timeout 60m ./...
 	$(ALONE) $(GO) -C tools/monitoring test -timeout 60m ./...
 
-quick: controlplane ## tests without a control plane, and one volume's lifecycle: for each save; about a minute once built
+quick: controlplane ## tests without a control plane, and one volume's lifecycle: for each save; 41 s after a change in the volume machine
 	GO=$(GO) tools/quick.sh
 
 # A property that fails once in ten thousand draws would fail in the tests of an unrelated change; this target finds it earlier.

@@ -8,6 +8,12 @@ go=${GO:-go}
 # control plane (e2e/cluster) take a minute alone.
 pure=$($go list -f '{{.ImportPath}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... |
   awk '/ testing( |$)/ && !/testkit|shelltest|e2e\/world|e2e\/harness/ && $1 !~ /e2e\/(model|cluster)$/ {print $1}')
+lifecycle=$(mktemp)
+trap 'rm -f "$lifecycle"' EXIT
+$go test ./e2e/attach -run 'TestScenarios/A1 ' >"$lifecycle" 2>&1 & # it waits more than it works
+passed=0
 # shellcheck disable=SC2086 # a list of packages
-$go test -short $pure
-$go test ./e2e/attach -run 'TestScenarios/A1 '
+$go test -short $pure || passed=$?
+wait $! || passed=$?
+cat "$lifecycle"
+exit "$passed"

@@ -13,6 +13,9 @@ var away = flag.Uint64("away", 600, "how many worlds are run with a relocated ta
 // I/O that a target acknowledged before a fail-over is never lost, whenever its node returns.
 func TestNothingIsLostInAFailOver(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		*away = min(*away, 150)
+	}
 	left := 0
 	for seed := range *away {
 		outcome := PlayRelocated(seed, true)
