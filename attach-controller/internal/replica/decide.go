@@ -126,8 +126,7 @@ func (w *World) missing(g groups) need {
 	}
 	lacks := wanted - len(g.staying)
 	if lacks <= 0 {
-		local := w.wantsLocal(g)
-		return need{count: map[bool]int{true: 1}[local], local: local}
+		return w.missesLocal(g)
 	}
 	returning, until := w.returning(g)
 	if returning >= lacks && !slices.ContainsFunc(g.failed, w.isBack) {

@@ -15,15 +15,18 @@ const retries = 5
 // its caller, as at a change of im-monitor's leader, only has to be repeated.
 const firstRetry = 5 * time.Second
 
+// localPause is how long a best-effort volume stays without a replica where it is attached after one could not be rebuilt there.
+const localPause = 10 * time.Minute
+
 // takeBack uses one failed replica again if its disk is there: less has to be copied than for a new one. It returns how many it took, or
 // waits for.
 func (w *World) takeBack(g groups, n need, out *Verdict) int {
-	if n.count == 0 || n.local || !w.everHealthy() {
+	if n.count == 0 || !w.everHealthy() {
 		return 0
 	}
 	var r *v1beta2.Replica
 	for _, one := range g.failed {
-		if w.isBack(one) && (r == nil || retryAt(one).Before(retryAt(r))) {
+		if w.isBack(one) && (!n.local || w.isLocal(one)) && (r == nil || retryAt(one).Before(retryAt(r))) {
 			r = one
 		}
 	}
@@ -88,7 +91,40 @@ func (w *World) wantsLocal(g groups) bool {
 	if w.Volume.Spec.DataLocality != v1beta2.DataLocalityBestEffort {
 		return false
 	}
-	return !slices.ContainsFunc(g.healthy, func(r *v1beta2.Replica) bool { return r.Spec.NodeID == w.Volume.Spec.NodeID })
+	return !slices.ContainsFunc(g.healthy, w.isLocal)
+}
+
+func (w *World) isLocal(r *v1beta2.Replica) bool { return r.Spec.NodeID == w.Volume.Spec.NodeID }
+
+// missesLocal is what a best-effort volume needs that has its replicas, but none where it is attached. One that failed there is taken back
+// as any other; while it cannot be, there is no second one.
+func (w *World) missesLocal(g groups) need {
+	if !w.wantsLocal(g) {
+		return need{}
+	}
+	failed := slices.DeleteFunc(slices.Clone(g.failed), func(r *v1beta2.Replica) bool { return !w.isLocal(r) })
+	if len(failed) == 0 || slices.ContainsFunc(failed, w.isBack) {
+		return need{count: 1, local: true}
+	}
+	out := need{}
+	for _, r := range failed {
+		if until := localAgain(r); until.After(w.Now) && (out.until.IsZero() || until.Before(out.until)) {
+			out.until = until
+		}
+	}
+	return out
+}
+
+// localAgain is when a best-effort volume gives up a replica that could not be rebuilt where it is attached, and has another one made. Each
+// attempt takes room on the disk, and may leave data there.
+func localAgain(r *v1beta2.Replica) time.Time { return parse(r.Spec.FailedAt).Add(localPause) }
+
+// expendable are the failed replicas that a healthy volume does not need: not the one where a best-effort volume still wants one.
+func (w *World) expendable(g groups) []*v1beta2.Replica {
+	wanted := w.wantsLocal(g)
+	return slices.DeleteFunc(slices.Clone(g.failed), func(r *v1beta2.Replica) bool {
+		return wanted && w.isLocal(r) && (w.isBack(r) || localAgain(r).After(w.Now))
+	})
 }
 
 // tidy deletes what is not needed any more, one at a time, while every wanted replica is healthy: first failed replicas, then those that
@@ -113,9 +149,9 @@ func (w *World) tidy(g groups, out *Verdict) {
 	if len(out.Create) > 0 {
 		return
 	}
-	switch surplus := w.surplus(g, enough); {
-	case len(g.failed) > 0:
-		out.Deletes = append(out.Deletes, Deletion{g.failed[0], "it failed, and the volume is healthy without it"})
+	switch surplus, failed := w.surplus(g, enough), w.expendable(g); {
+	case len(failed) > 0:
+		out.Deletes = append(out.Deletes, Deletion{failed[0], "it failed, and the volume is healthy without it"})
 	case surplus != nil && w.leaves(surplus):
 		out.Deletes = append(out.Deletes, Deletion{surplus, "its node or disk is being evicted, and its data is elsewhere"})
 	case surplus != nil:

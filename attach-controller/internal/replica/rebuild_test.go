@@ -1,6 +1,8 @@
 package replica
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 	"time"
 
@@ -222,7 +224,48 @@ func TestBestEffortBringsAReplicaToTheVolume(t *testing.T) {
 		"without a place there, nothing is amiss":   {attached("b c", best, closed("a")), "", v1beta2.ReasonPlaced},
 		"it waits for a rebuild slot":               {attached("b c", best, rebuilds("a", 5)), "waits-for:a", ""},
 		"not for a volume that does not ask for it": {attached("b c"), "", v1beta2.ReasonPlaced},
+		"one that failed there is taken back":       {attached("a b c", best, wants(2), failed("a", time.Second)), "take-back:a", ""},
+		"one that failed elsewhere is not": {attached("b c d", best, wants(2), failed("d", time.Second)), "create:a",
+			v1beta2.ReasonPlaced},
+		"one that failed too often is left alone for a while": {attached("a b c", best, wants(2), failed("a", time.Minute), tried("a", 5)),
+			"", v1beta2.ReasonPlaced},
+		"and is given up after that": {attached("a b c", best, wants(2), failed("a", 10*time.Minute), tried("a", 5)),
+			"delete:a", v1beta2.ReasonPlaced},
+		"another that failed beside it goes": {attached("a b c d", best, wants(2), failed("a", time.Minute), tried("a", 5), failed("d", 0)),
+			"delete:d", v1beta2.ReasonPlaced},
 	})
+}
+
+// Each attempt takes room on the disk, and leaves data on a v1 disk: on one that cannot take the replica there are few.
+func TestALocalReplicaThatCannotBeBuiltIsTriedRarely(t *testing.T) {
+	w := attached("b c", locality("best-effort"))
+	for created, attempts := 0, 0; w.Now.Before(now.Add(time.Hour)); {
+		v := decide(w)
+		created, attempts = created+len(v.Create), attempts+len(v.Create)
+		for _, p := range v.Patches {
+			if p.Spec["failedAt"] == "" {
+				attempts++
+			}
+		}
+		require.LessOrEqual(t, created, 6, "at %s", w.Now)
+		require.LessOrEqual(t, attempts, 36, "at %s", w.Now)
+		done(&w, v)
+		w.Replicas = slices.DeleteFunc(w.Replicas, func(r *v1beta2.Replica) bool { return r.DeletionTimestamp != nil })
+		next := w.Now.Add(time.Second)
+		if reported(v) == "" && !v.RequeueAt.IsZero() {
+			next = v.RequeueAt
+		}
+		w.Now = next
+		there := 0
+		for _, r := range w.Replicas {
+			if r.Spec.NodeID == "a" {
+				there++
+				r.Spec.FailedAt, r.Spec.LastFailedAt = cmp.Or(r.Spec.FailedAt, stamp(w.Now)), stamp(w.Now)
+				r.Spec.DesireState, r.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+			}
+		}
+		require.LessOrEqual(t, there, 1)
+	}
 }
 
 // No engine marks a replica that is to be rebuilt on a node that goes down: the engine never had it.
