@@ -18,16 +18,18 @@ type Event struct {
 	Note string
 }
 
+// noteLimit is how many bytes the API server takes of an event's note, and of the error of a VolumeAttachment of Kubernetes.
 const noteLimit = 1024
 
 // Emit emits each event about the object.
 func Emit(recorder events.EventRecorder, regarding runtime.Object, list ...Event) {
 	for _, e := range list {
-		recorder.Eventf(regarding, nil, e.Type, e.Reason, e.Action, "%s", truncate(e.Note))
+		recorder.Eventf(regarding, nil, e.Type, e.Reason, e.Action, "%s", Truncate(e.Note))
 	}
 }
 
-func truncate(note string) string {
+// Truncate cuts a note to what the API server takes.
+func Truncate(note string) string {
 	if len(note) <= noteLimit {
 		return note
 	}

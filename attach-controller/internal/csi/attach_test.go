@@ -1,7 +1,9 @@
 package csi
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -163,6 +165,20 @@ func TestATicketThatIsHeldUpReportsWhy(t *testing.T) {
 			require.Empty(t, Decide(after(w, verdict)).Steps, "the same is not reported twice")
 		})
 	}
+}
+
+// Kubernetes refuses a longer error, and with it the whole status.
+func TestALongErrorIsCut(t *testing.T) {
+	w := ticketed()
+	w.Tickets.Blocked = strings.Repeat("No disk has 10 GiB — ", 100)
+	w.Tickets.Answers = answered(attachment, false, v1beta2.ReasonAttaching, "")
+	verdict := Decide(w)
+	require.Len(t, verdict.Steps, 1)
+	text := verdict.Steps[0].Status.AttachError
+	require.LessOrEqual(t, len(text), 1024)
+	require.Contains(t, text, "No disk has 10 GiB")
+	require.True(t, utf8.ValidString(text))
+	require.Empty(t, Decide(after(w, verdict)).Steps, "the same is not reported twice")
 }
 
 func TestATicketUnderWayIsNoError(t *testing.T) {

@@ -1,6 +1,10 @@
 package csi
 
-import "maps"
+import (
+	"maps"
+
+	"drover.dev/drover/shared/events"
+)
 
 // Decide returns what to write for one VolumeAttachment of this driver.
 func Decide(w World) Verdict {
@@ -78,9 +82,10 @@ func metadata(w World) map[string]string {
 	return map[string]string{MetadataVolume: w.Volume.Name, MetadataNode: w.NodeID()}
 }
 
-// status returns the step to the wanted status; none if it is stored already.
+// status returns the step to the wanted status; none if it is stored already. Of an error the API server takes 1 kB.
 func status(w World, wanted Status) []Step {
 	a := w.Attachment
+	wanted.AttachError, wanted.DetachError = events.Truncate(wanted.AttachError), events.Truncate(wanted.DetachError)
 	same := a.Attached == wanted.Attached && a.AttachError == wanted.AttachError && a.DetachError == wanted.DetachError &&
 		maps.Equal(a.Metadata, wanted.Metadata)
 	if same {
