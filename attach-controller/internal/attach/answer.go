@@ -147,6 +147,9 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 	case v.Migratable && x.Type == v1beta2.AttacherCSI && x.NodeID != wanted.NodeID && !t.serves(x.NodeID) && t.podOn(wanted.NodeID):
 		return v1beta2.ReasonNodeNotReady, fmt.Sprintf("Node %s is not ready, see its condition Ready: the volume moves there from node "+
 			"%s when it is.", x.NodeID, wanted.NodeID)
+	case t.waitsForTarget(wanted, x):
+		return v1beta2.ReasonNodeUpgrading, fmt.Sprintf("The data engine of node %s is being upgraded, and the volume's target is on another "+
+			"node meanwhile: the volume moves to node %s when it is back.", wanted.NodeID, x.NodeID)
 	case x.NodeID == wanted.NodeID:
 		return v1beta2.ReasonAttachedWithIncompatibleParameters,
 			fmt.Sprintf("The volume is on node %s with its frontend %s, for %s: remove that ticket, or ask for the same frontend.",
@@ -158,6 +161,12 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 	return v1beta2.ReasonAttachedElsewhere, fmt.Sprintf("The volume is attached to node %s for %s: remove that ticket, or wait until it "+
 		"ends.",
 		wanted.NodeID, by)
+}
+
+// waitsForTarget reports whether a pod's ticket is that to which the volume migrates once its target is back on its node.
+func (t table) waitsForTarget(wanted Spec, x v1beta2.AttachmentTicket) bool {
+	second := t.second(wanted.NodeID)
+	return t.Volume.Migratable && t.Volume.Relocated && second != nil && second.ID == x.ID && t.podOn(wanted.NodeID)
 }
 
 // tooMany reports whether a pod's ticket is the third of a migratable volume.

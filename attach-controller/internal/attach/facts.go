@@ -32,6 +32,7 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 		StrictLocal: v.Spec.DataLocality == v1beta2.DataLocalityStrictLocal,
 		Unfilled:    unfilled(v),
 		V2:          v.Spec.DataEngine == v1beta2.DataEngineV2,
+		Relocated:   v.Spec.TargetNodeID != "" || v.Status.CurrentTargetNodeID != "",
 		State:       v.Status.State, CurrentNodeID: v.Status.CurrentNodeID, CurrentMigrationNodeID: v.Status.CurrentMigrationNodeID,
 		FrontendDisabled: v.Status.FrontendDisabled, Faulted: v.Status.Robustness == v1beta2.VolumeRobustnessFaulted,
 	}

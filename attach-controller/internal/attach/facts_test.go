@@ -22,8 +22,11 @@ func TestWhatCountsOfAVolume(t *testing.T) {
 		Name: "vol-1", Deleting: true, Spec: Spec{here, there, true, "somebody"}, Shared: true, StrictLocal: true, V2: true,
 		State: v1beta2.VolumeStateAttached, CurrentNodeID: here, CurrentMigrationNodeID: there, FrontendDisabled: true, Faulted: true,
 	}, VolumeOf(v))
-	v.Spec.Migratable = true
+	v.Spec.Migratable, v.Spec.TargetNodeID = true, there
 	require.True(t, VolumeOf(v).Migratable)
+	require.True(t, VolumeOf(v).Relocated, "its target is to leave")
+	v.Spec.TargetNodeID, v.Status.CurrentTargetNodeID = "", there
+	require.True(t, VolumeOf(v).Relocated, "its target is to come back")
 	require.False(t, VolumeOf(v).Shared, "pods reach a volume that migrates by its own device")
 }
 

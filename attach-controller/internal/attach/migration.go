@@ -43,10 +43,11 @@ func (t table) moves() (Spec, Row) {
 	return v.Spec, RowKeep
 }
 
-// migrates is M1. M2, the same with a source that is down, is D4's.
+// migrates is M1. M2, the same with a source that is down, is D4's. A relocated target comes back first: the second frontend would leave it
+// no way to the first.
 func (t table) migrates() (Spec, Row) {
 	v := t.Volume
-	ready := v.Migratable && v.onWantedNode() && !v.Migrating() && !v.DisableFrontend && !v.FrontendDisabled
+	ready := v.Migratable && v.onWantedNode() && !v.Relocated && !v.Migrating() && !v.DisableFrontend && !v.FrontendDisabled
 	if !ready || !t.podOn(v.NodeID) || t.down(v.NodeID) {
 		return Spec{}, ""
 	}

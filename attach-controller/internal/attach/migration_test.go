@@ -20,7 +20,10 @@ func TestAMigrationBegins(t *testing.T) {
 			Spec{NodeID: here, MigrationNodeID: third}},
 		"M1: from a node that is being upgraded": {onWantedNode(node(here, Node{Upgrading: true})), RowMigrate, both},
 		"M2: the source is down: a plain move":   {onWantedNode(down(here)), RowDown, Spec{}},
-		"not a volume that cannot migrate":       {onWantedNode(volume(func(v *Volume) { v.Migratable = false })), RowKeep, at},
+		"not while its target is on another node": {onWantedNode(node(here, Node{Upgrading: true}), volume(func(v *Volume) {
+			v.Relocated = true
+		})), RowKeep, at},
+		"not a volume that cannot migrate": {onWantedNode(volume(func(v *Volume) { v.Migratable = false })), RowKeep, at},
 		"not one that is coming up": {onWantedNode(volume(func(v *Volume) { v.State = v1beta2.VolumeStateAttaching })),
 			RowKeep, at},
 		"not one that is leaving": {onWantedNode(volume(func(v *Volume) { v.State = v1beta2.VolumeStateDetaching })),
@@ -49,6 +52,14 @@ func TestAPodReportsThatItsMigrationWaitsForItsNode(t *testing.T) {
 	_, reason, message := reported(w, "csi-"+there)
 	require.Equal(t, v1beta2.ReasonNodeNotReady, reason)
 	require.Contains(t, message, "Node "+there+" is not ready, see its condition Ready")
+}
+
+func TestAPodReportsThatItsMigrationWaitsForTheTarget(t *testing.T) {
+	w := basic(migratable, attached(here), pod(here), pod(there), engine(here, v1beta2.InstanceStateRunning),
+		node(here, Node{Upgrading: true}), volume(func(v *Volume) { v.Relocated = true }))
+	_, reason, message := reported(w, "csi-"+there)
+	require.Equal(t, v1beta2.ReasonNodeUpgrading, reason)
+	require.Contains(t, message, "the volume moves to node "+there+" when it is back")
 }
 
 func TestAMigrationEnds(t *testing.T) {

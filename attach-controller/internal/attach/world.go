@@ -44,6 +44,8 @@ type Volume struct {
 	Unfilled bool
 	// V2: it needs a frontend of its own on its node.
 	V2 bool
+	// Relocated: its target is on another node during an upgrade, or is to go there.
+	Relocated bool
 
 	State                                 string
 	CurrentNodeID, CurrentMigrationNodeID string

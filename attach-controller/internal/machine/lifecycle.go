@@ -130,8 +130,9 @@ func (f Facts) kept() bool { return !f.deleted() }
 // open reports whether the volume stays attached: it is in use, or migrates.
 func (f Facts) open() bool { return f.kept() && f.phase == phaseAttached && !f.faulted }
 
+// targetMayMove: where a migration is wanted, a target that is away comes back first. The migration's frontend would leave it no way back.
 func (f Facts) targetMayMove() bool {
-	return f.open() && f.Volume.Spec.MigrationNodeID == "" && f.migration == "" && f.targetMovable(f.Volume.Spec.NodeID)
+	return f.open() && f.migration == "" && f.targetMovable(f.Volume.Spec.NodeID) && (f.Volume.Spec.MigrationNodeID == "" || f.targetAway())
 }
 
 func (f Facts) mayMigrate() bool { return f.open() && !f.targetMayMove() }

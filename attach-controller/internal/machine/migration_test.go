@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -228,5 +229,47 @@ func TestAHandOverThatWasInterruptedIsCompleted(t *testing.T) {
 			require.Len(t, s.Engines, 1, "%s", s)
 			require.Equal(t, "y", s.Engines[0].Spec.NodeID)
 		})
+	}
+}
+
+// The second frontend would leave the relocated target without a frontend's way to it: the source's I/O would end.
+func TestAMigrationWaitsForARelocatedTarget(t *testing.T) {
+	for _, to := range []string{"y", "z"} {
+		for moves := range 12 { // migration is wanted after so many steps of the move
+			s := attached(v1beta2.DataEngineV2, "x", "y", "z")
+			s.Nodes["x"] = Node{Known: true, Upgrading: true}
+			s.Volume.Spec.TargetNodeID = "y"
+			for range moves {
+				s.step()
+				s.imMonitor()
+			}
+			s.Volume.Spec.MigrationNodeID = to
+			sourceServes := func() {
+				source := s.Frontends[0]
+				require.Equal(t, "x", source.Spec.NodeID, "%s", s)
+				require.Equal(t, v1beta2.InstanceStateRunning, source.Spec.DesireState, "%s", s)
+				require.True(t, slices.ContainsFunc(s.Engines, func(e *v1beta2.Engine) bool {
+					return leadsTo(source, e) && ofEngine(e).wanted
+				}), "%s", s)
+			}
+			settle := func() {
+				for range 60 {
+					changed := s.step()
+					changed = s.imMonitor() || changed
+					s.Now = s.Now.Add(time.Second)
+					sourceServes()
+					if !changed {
+						return
+					}
+				}
+				require.Fail(t, "it does not come to rest", "%s", s)
+			}
+			settle()
+			s.Volume.Spec.TargetNodeID, s.Nodes["x"] = "", Node{Known: true}
+			settle()
+			require.Equal(t, to, s.Volume.Status.CurrentMigrationNodeID, "after %d steps: %s", moves, s)
+			require.Empty(t, s.Volume.Status.CurrentTargetNodeID)
+			require.Len(t, s.Frontends, 2, "%s", s)
+		}
 	}
 }

@@ -55,6 +55,9 @@ func (f Facts) relocated() bool {
 	return f.targetMovable(f.current) && e.wanted && e.node != "" && e.node != f.current
 }
 
+// targetAway reports whether the target is on another node than the volume, or is on its way there or back.
+func (f Facts) targetAway() bool { return f.relocated() || f.second != nil }
+
 // engineNode returns the node for the engine of a volume that is wanted on a node.
 func (f Facts) engineNode(node string) string {
 	if f.current == node && f.relocated() {
@@ -90,6 +93,9 @@ func (m targetMove) decide() {
 	}
 	if !m.engine.Spec.Active && leadsTo(m.frontend, m.engine) {
 		m.patch(StageRun, m.engine, "active", true)
+	}
+	if to := m.Volume.Spec.MigrationNodeID; to != "" {
+		m.wait(v1beta2.ReasonMigrating, fmt.Sprintf("The migration to %s begins when the target is back on %s.", to, original))
 	}
 }
 

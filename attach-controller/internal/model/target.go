@@ -156,6 +156,9 @@ func (w *world) endsMoved() string {
 	if v.Status.RestoreRequired || v.Status.CloneStatus.State == v1beta2.CloneInitiated {
 		return "" // it stays until its data is complete
 	}
+	if v.Status.CurrentMigrationNodeID != "" {
+		return "" // it runs on two nodes until a pod leaves
+	}
 	engines := current(w.engines)
 	if len(engines) != 1 || engines[0].Spec.NodeID != wished {
 		return "UPG-4: the target of a volume is not where it is wanted"

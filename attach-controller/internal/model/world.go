@@ -89,7 +89,7 @@ func newWorld(seed uint64) *world {
 		w.nodes = append(w.nodes, n)
 	}
 	v := w.newVolume()
-	w.moves = seed%2 == 0 && v.Spec.DataEngine == v1beta2.DataEngineV2 && !v.Spec.Migratable
+	w.moves = seed%2 == 0 && v.Spec.DataEngine == v1beta2.DataEngineV2
 	w.volume = slot[v1beta2.Volume]{now: v, before: v}
 	a := &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: volumeName, Generation: 1}}
 	a.Spec.Volume = volumeName
