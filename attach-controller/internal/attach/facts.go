@@ -36,6 +36,7 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 		State:       v.Status.State, CurrentNodeID: v.Status.CurrentNodeID, CurrentMigrationNodeID: v.Status.CurrentMigrationNodeID,
 		FrontendDisabled: v.Status.FrontendDisabled, Faulted: v.Status.Robustness == v1beta2.VolumeRobustnessFaulted,
 	}
+	out.Upgrading = conditions.Reason(v.Status.Conditions, v1beta2.VolumeAttached) == v1beta2.ReasonNodeUpgrading
 	out.Blocker, out.Fault = blockerOf(v), faultOf(v)
 	return out
 }

@@ -27,6 +27,9 @@ func TestWhatCountsOfAVolume(t *testing.T) {
 	require.True(t, VolumeOf(v).Relocated, "its target is to leave")
 	v.Spec.TargetNodeID, v.Status.CurrentTargetNodeID = "", there
 	require.True(t, VolumeOf(v).Relocated, "its target is to come back")
+	v.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeAttached, Status: v1beta2.ConditionFalse,
+		Reason: v1beta2.ReasonNodeUpgrading}}
+	require.True(t, VolumeOf(v).Upgrading)
 	require.False(t, VolumeOf(v).Shared, "pods reach a volume that migrates by its own device")
 }
 

@@ -31,6 +31,14 @@ func TestAVolumeIsTakenBack(t *testing.T) {
 		"D3: a pod's ticket does not keep a shared volume": {basic(attached(here), shared, pod(here)), RowUnwanted, Spec{}},
 		"D3: the node went down before the volume came":    {basic(wanted(here), pod(here), down(here)), RowUnwanted, Spec{}},
 		"D3: the node was removed before the volume came":  {basic(wanted(gone), pod(gone)), RowUnwanted, Spec{}},
+		"D3: the upgrade of the node began before the engine could start": {basic(wanted(here), pod(here), node(here, Node{Upgrading: true}),
+			state(v1beta2.VolumeStateAttaching), waitsForUpgrade), RowUnwanted, Spec{}},
+		"not while the engine may start": {basic(wanted(here), pod(here), node(here, Node{Upgrading: true}),
+			state(v1beta2.VolumeStateAttaching)), RowKeep, Spec{NodeID: here}},
+		"not after the upgrade": {basic(wanted(here), pod(here), state(v1beta2.VolumeStateAttaching), waitsForUpgrade), RowKeep,
+			Spec{NodeID: here}},
+		"not where it is attached": {basic(attached(here), pod(here), node(here, Node{Upgrading: true}), waitsForUpgrade), RowKeep,
+			Spec{NodeID: here}},
 		"D4: the node is down and a pod wants another": {
 			basic(attached(here), pod(here), pod(there), down(here)), RowDown, Spec{},
 		},
@@ -55,6 +63,8 @@ func TestAVolumeIsTakenBack(t *testing.T) {
 		"D5: every kind of background yields": {basic(attached(here), background(here), pod(there)), RowInterrupt, Spec{}},
 	})
 }
+
+func waitsForUpgrade(w *World) { w.Volume.Upgrading = true }
 
 func background(node string) change {
 	return func(w *World) {

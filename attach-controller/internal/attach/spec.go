@@ -94,13 +94,14 @@ func (t table) faulted() (Spec, Row) {
 	return t.specReleased(), RowFaulted
 }
 
-// unwanted is D3.
+// unwanted is D3. A volume that was on its way when the upgrade of its node began waits as all others do, detached: the upgrade waits for
+// what is on its node, and the volume would wait for the upgrade.
 func (t table) unwanted() (Spec, Row) {
 	v := t.Volume
 	if v.NodeID == "" {
 		return Spec{}, ""
 	}
-	lost := v.CurrentNodeID == "" && t.down(v.NodeID)
+	lost := v.CurrentNodeID == "" && (t.down(v.NodeID) || v.Upgrading && t.Nodes[v.NodeID].Upgrading)
 	if lost || len(t.holders(v.Spec)) == 0 {
 		return t.specReleased(), RowUnwanted
 	}

@@ -50,6 +50,8 @@ type Volume struct {
 	State                                 string
 	CurrentNodeID, CurrentMigrationNodeID string
 	FrontendDisabled, Faulted             bool
+	// Upgrading: its engine does not start, because the data engine of its node is being upgraded.
+	Upgrading bool
 	// Blocker is the message of what blocks the volume; empty: nothing is known to block.
 	Blocker string
 	// Fault is the message on why the volume is faulted; empty if it is not, or the cause is unknown.
