@@ -224,6 +224,9 @@ func TestAReplicaOnANodeThatIsDownFailsBeforeTheEngineStartsWithoutIt(t *testing
 			s := again(t, "x", "y")
 			c.is(s)
 			v := Decide(s.World)
+			require.Nil(t, spec(v, s.Replicas[1])["failedAt"], "the other one may not start")
+			s.Replicas[0].Spec.DesireState, s.Replicas[0].Status.CurrentState = v1beta2.InstanceStateRunning, v1beta2.InstanceStateRunning
+			v = Decide(s.World)
 			require.Equal(t, c.fail, spec(v, s.Replicas[1])["failedAt"] != nil)
 			if c.fail {
 				require.Contains(t, writeOf(t, v, s.Replicas[1]).Events[0].Note, "is down while the volume is attached without it")
@@ -231,6 +234,21 @@ func TestAReplicaOnANodeThatIsDownFailsBeforeTheEngineStartsWithoutIt(t *testing
 			require.Nil(t, spec(v, s.Replicas[0])["failedAt"])
 		})
 	}
+}
+
+// Marked too early, the copy that is whole would never be used again: only a running engine rebuilds it.
+func TestAReplicaThatReturnsServesWhereTheOtherDoesNotStart(t *testing.T) {
+	s := again(t, "x", "y")
+	s.Nodes["y"] = Node{Known: true, Down: true}
+	s.step()
+	r := s.Replicas[0]
+	require.Equal(t, v1beta2.InstanceStateRunning, r.Spec.DesireState)
+	require.Empty(t, s.Replicas[1].Spec.FailedAt, "%s", s)
+	r.Status.CurrentState = v1beta2.InstanceStateError
+	s.Nodes["y"] = Node{Known: true}
+	require.True(t, s.settle(), "%s", s)
+	require.Equal(t, v1beta2.VolumeStateAttached, s.Volume.Status.State, "%s", s)
+	require.NotEmpty(t, r.Spec.FailedAt, "%s", s)
 }
 
 func TestAnEngineStartsOverTheReplicasThatCountOnly(t *testing.T) {

@@ -97,7 +97,9 @@ func (o opening) startReplicas() (addresses map[string]string, ready bool) {
 			ready = false
 		}
 	}
-	o.failUnused()
+	if ready { // else a usable one may turn out not to start, and one of the others may be back by then
+		o.failUnused()
+	}
 	return addresses, ready
 }
 
