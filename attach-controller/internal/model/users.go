@@ -205,6 +205,7 @@ func (w *world) newClone() {
 	c := v1beta2.Volume{}
 	c.Name = fmt.Sprintf("clone-%d", len(w.users.clones))
 	c.UID, c.Spec.DataSource = types.UID(c.Name), "snap://"+volumeName+"/s"
+	c.Status.State = v1beta2.VolumeStateAttached // by a ticket of its own
 	w.users.clones = append(w.users.clones, c)
 }
 

@@ -35,12 +35,14 @@ func cloneTarget(w World, _ []wish) []wish {
 	return []wish{w.ofVolume(v1beta2.AttacherClone, v1beta2.TicketValueTrue)}
 }
 
-// cloneSource holds the volume that others are being filled from, once for each of them, by the target's name.
+// cloneSource holds the volume that others are being filled from, once for each of them that is attached, by the target's name: one that
+// finds no place, or whose node is down, must not keep the volume on a node.
 func cloneSource(w World, _ []wish) []wish {
 	var out []wish
 	for i := range w.Clones {
 		target := &w.Clones[i]
-		if SourceOf(target) != w.Volume.Name || target.Name == w.Volume.Name {
+		attached := target.Status.State == v1beta2.VolumeStateAttached
+		if SourceOf(target) != w.Volume.Name || target.Name == w.Volume.Name || !attached {
 			continue
 		}
 		x := wish{attacher: v1beta2.AttacherClone, object: target.Name, frontend: v1beta2.TicketValueAny}

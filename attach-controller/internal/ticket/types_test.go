@@ -220,10 +220,11 @@ func TestClone(t *testing.T) {
 		return func(w *World) {
 			clone := v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Name: "copy", UID: "uid-copy"},
 				Spec: v1beta2.VolumeSpec{DataSource: "snap://vol-1/s"}}
-			clone.Status.CloneStatus.State = state
+			clone.Status.CloneStatus.State, clone.Status.State = state, v1beta2.VolumeStateAttached
 			w.Clones = []v1beta2.Volume{clone}
 		}
 	}
+	detached := func(w *World) { w.Clones[0].Status.State = v1beta2.VolumeStateDetached }
 	const id, source = "volume-clone-controller-vol-1", "volume-clone-controller-copy"
 	check(t, []row{
 		{"the target is attached without a frontend", basic(from("vol://other", "")), []string{"+ " + id + " @node-1 true"}},
@@ -241,6 +242,9 @@ func TestClone(t *testing.T) {
 		{"other data sources are not ours", basic(from("http://somewhere", "")), nil},
 		{"the source is held as it is, by the target's name", basic(target("initiated"), attachedTo("node-2")),
 			[]string{"+ " + source + " @node-2 any"}},
+		{"it is not held for a target that is not attached, such as one without a place", basic(target("initiated"), detached), nil},
+		{"it is free while the target is not attached", basic(target("initiated"), detached,
+			ticket(source, v1beta2.AttacherClone, "node-1", v1beta2.TicketDisableFrontend, "any")), []string{"- " + source + " Done"}},
 		{"the source is free when the clone is copied", basic(target("copy-completed-awaiting-healthy"),
 			ticket(source, v1beta2.AttacherClone, "node-1", v1beta2.TicketDisableFrontend, "any")), []string{"- " + source + " Done"}},
 		{"the source is free when the clone is completed", basic(target("completed"),

@@ -18,6 +18,7 @@ var crashScenarios = map[string]struct{ prepare, drive func(*world) }{
 		drive: func(w *world) {
 			target := w.volume("copy", func(s *v1beta2.VolumeSpec) { s.DataSource = "vol://vol-1" })
 			w.shows("copy", "volume-clone-controller-copy @node-1 true")
+			w.attached(target, "node-1")
 			w.shows(vol, "volume-clone-controller-copy @node-1 any")
 			w.status(target, map[string]any{"cloneStatus": map[string]any{"state": "completed"}})
 			w.shows("copy")
