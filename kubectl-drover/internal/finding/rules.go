@@ -118,7 +118,7 @@ func snapshots() []of {
 	const guide = "snapshots.md"
 	return []of{
 		{kinds: "Snapshot", condition: v1beta2.SnapshotReady, guide: guide, command: describe,
-			well: "Ready", continues: "WaitingForAttach Creating VolumeDetached MarkedRemoved",
+			well: "Ready", continues: "WaitingForAttach Creating VolumeDetached MarkedRemoved Restoring Cloning",
 			warning: "Failed LimitReached VolumeNotFound Lost", commands: map[string]string{"WaitingForAttach": showTickets}},
 		{kinds: "Snapshot", condition: v1beta2.SnapshotProvisioned, guide: guide, command: describe,
 			well: "Taken Adopted", info: "Cancelled", warning: "Failed LimitReached"},
@@ -132,7 +132,8 @@ func snapshots() []of {
 			warning: "Refused Unreachable PurgeFailed", commands: map[string]string{"Unreachable": showManagers}},
 		{kinds: "Snapshot", condition: v1beta2.SnapshotWithdrawn, well: "SnapshotGone"},
 		{kinds: "Backup", condition: v1beta2.BackupApproved, guide: "backups.md", command: describe,
-			well: "Ready", continues: "WaitingForAttach SnapshotNotReady BackingUp", warning: "TargetUnavailable VolumeNotFound Failed",
+			well: "Ready", continues: "WaitingForAttach SnapshotNotReady BackingUp Restoring Cloning",
+			warning:  "TargetUnavailable VolumeNotFound Failed",
 			commands: map[string]string{"WaitingForAttach": showTickets, "TargetUnavailable": showBackupTarget}},
 		{kinds: "BackupTarget", condition: v1beta2.BackupTargetAvailable, guide: "backups.md", command: describe,
 			well: "Reached", warning: "Refused"},

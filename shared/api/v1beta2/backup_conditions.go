@@ -6,7 +6,8 @@ const (
 	BackupApproved = "Approved"
 )
 
-// Reasons of BackupApproved beside those of SnapshotReady, and BackingUp: it was deleted while an engine copies it.
+// Reasons of BackupApproved beside those of SnapshotReady, Restoring and Cloning among them, and BackingUp: it was deleted while an engine
+// copies it.
 const (
 	// ReasonSnapshotNotReady surfaces while the snapshot to back up is not ready.
 	ReasonSnapshotNotReady = "SnapshotNotReady"

@@ -51,9 +51,9 @@ const (
 	ReasonReplicaNotStarting = "ReplicaNotStarting"
 	// ReasonNoUsableReplica surfaces while no replica can be used; the message states which node or person is waited for.
 	ReasonNoUsableReplica = "NoUsableReplica"
-	// ReasonRestoring surfaces while a volume gets its data from a backup.
+	// ReasonRestoring surfaces while a volume gets its data from a backup; also of a Snapshot or Backup that waits for it.
 	ReasonRestoring = "Restoring"
-	// ReasonCloning surfaces while a volume gets its data from another one.
+	// ReasonCloning surfaces while a volume gets its data from another one; also of a Snapshot or Backup that waits for it.
 	ReasonCloning = "Cloning"
 	// ReasonUsable surfaces while a volume has not failed.
 	ReasonUsable = "Usable"

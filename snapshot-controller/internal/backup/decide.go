@@ -42,6 +42,7 @@ func (w World) failed() bool {
 // rules are what stands against the backup, however long the volume is attached; the first that speaks wins.
 var rules = []func(World) (reason, message string){
 	World.noVolume,
+	World.filling,
 	World.noSnapshot,
 	World.migrating,
 }
@@ -53,6 +54,14 @@ func (w World) noVolume() (reason, message string) {
 		return "", ""
 	}
 	return v1beta2.ReasonVolumeNotFound, "Volume " + name + " is gone, or is being deleted; delete this Backup, unless it is completed."
+}
+
+// filling: what is in a volume that gets its data from elsewhere is not whole.
+func (w World) filling() (reason, message string) {
+	if w.Volume == nil || v1beta2.IsBackupBegun(w.Backup) {
+		return "", ""
+	}
+	return snapshot.Filling(w.Volume)
 }
 
 // noSnapshot: one that was not seen since the volume was detached is searched for by attaching it. What was begun continues

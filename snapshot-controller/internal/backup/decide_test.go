@@ -49,6 +49,12 @@ func TestDecide(t *testing.T) {
 			v1beta2.ReasonVolumeNotFound},
 		"without a snapshot the label names the volume": {world(func(w *World) { w.Snapshot, w.Volume = nil, nil }), StepSay,
 			v1beta2.ReasonVolumeNotFound},
+		"a volume that is being restored is waited for, without a ticket": {world(restoring, holdsTicket), StepSay, v1beta2.ReasonRestoring},
+		"what was begun continues, whatever the volume's data is": {world(restoring, holdsTicket,
+			state(v1beta2.BackupInProgress)), StepSay, v1beta2.ReasonReady},
+		"a volume that is being filled from another one is waited for": {world(func(w *World) {
+			w.Volume.Status.CloneStatus.State = v1beta2.CloneInitiated
+		}), StepSay, v1beta2.ReasonCloning},
 		"a volume that moves is waited for": {world(func(w *World) { w.Volume.Spec.MigrationNodeID = "node-2" }),
 			StepSay, v1beta2.ReasonWaitingForAttach},
 		"without a target it waits": {world(func(w *World) { w.Target = nil }), StepSay,

@@ -42,6 +42,8 @@ func detached(w *World) {
 	w.Engine.Status.CurrentState = v1beta2.InstanceStateStopped
 }
 
+func restoring(w *World) { w.Volume.Status.RestoreRequired = true }
+
 func deleted(w *World) {
 	when := metav1.NewTime(noon)
 	w.Backup.DeletionTimestamp = &when

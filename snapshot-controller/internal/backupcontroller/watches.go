@@ -69,12 +69,13 @@ func snapshotFacts(s *v1beta2.Snapshot) string {
 }
 
 type ofVolumes struct {
-	generation          int64
-	state, robust, move string
+	generation                   int64
+	state, robust, move, filling string
 }
 
 func volumeFacts(v *v1beta2.Volume) ofVolumes {
-	return ofVolumes{v.Generation, v.Status.State, v.Status.Robustness, v.Status.CurrentMigrationNodeID}
+	filling, _ := snapshot.Filling(v)
+	return ofVolumes{v.Generation, v.Status.State, v.Status.Robustness, v.Status.CurrentMigrationNodeID, filling}
 }
 
 type ofEngines struct {

@@ -42,7 +42,7 @@ func (w World) underWayBackups(p *plan, waiting map[string]bool) map[string]bool
 // stuck reports whether the Backup waits for people, not in a queue.
 func stuck(b *v1beta2.Backup) bool {
 	switch conditions.Reason(b.Status.Conditions, v1beta2.BackupApproved) {
-	case v1beta2.ReasonTargetUnavailable, v1beta2.ReasonVolumeNotFound:
+	case v1beta2.ReasonTargetUnavailable, v1beta2.ReasonVolumeNotFound, v1beta2.ReasonRestoring:
 		return true
 	}
 	return false

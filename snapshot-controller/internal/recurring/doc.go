@@ -10,8 +10,8 @@
 //
 // A volume's labels name its jobs or, if it is the source, the labels of its PersistentVolumeClaim do.
 //
-// A volume that is detached when a run reaches it is skipped, unless the settings allow otherwise; what the run began with a
-// volume it ends.
+// A volume that is detached when a run reaches it is skipped, unless the settings allow otherwise, and so is one that gets its data from
+// elsewhere; what the run began with a volume it ends.
 //
 // What is surplus is decided for each volume by itself, at any time. A job that removes snapshots does so in its runs.
 //

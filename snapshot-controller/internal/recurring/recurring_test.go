@@ -325,6 +325,32 @@ func TestARunPassesADetachedVolumeOver(t *testing.T) {
 	}
 }
 
+// A snapshot in the chain of a volume that is filled would end its filling.
+func TestARunPassesAVolumeOverThatIsFilled(t *testing.T) {
+	for name, change := range map[string]func(*v1beta2.Volume){
+		"standby":               func(v *v1beta2.Volume) { v.Spec.Standby = true },
+		"not activated yet":     func(v *v1beta2.Volume) { v.Status.IsStandby = true },
+		"restored":              func(v *v1beta2.Volume) { v.Status.RestoreRequired = true },
+		"copied from another":   func(v *v1beta2.Volume) { v.Status.CloneStatus.State = v1beta2.CloneInitiated },
+		"restored and detached": func(v *v1beta2.Volume) { v.Status.RestoreRequired, v.Status.State = true, v1beta2.VolumeStateDetached },
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, task := range tasks {
+				w := pruning(task, "a")
+				w.Job.Spec.Retain, w.WhileDetached = 1, true
+				w.stored("new", 0, 10, true)
+				w.stored("old", 0, 20, true)
+				w.stored("system", 0, 30, false)
+				change(w.Volumes[0])
+				v := Decide(w)
+				require.Empty(t, append(v.Create, v.Delete...), task)
+				now, forGood := IsFinished(w)
+				require.True(t, now && forGood, task)
+			}
+		})
+	}
+}
+
 func TestWhatARunBeganItEnds(t *testing.T) {
 	w := backingUp("a")
 	w.done(decide(w))

@@ -33,7 +33,7 @@ func untaken(s *v1beta2.Snapshot) bool {
 // blocked reports whether the Snapshot waits for people, not in a queue.
 func blocked(s *v1beta2.Snapshot) bool {
 	switch conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady) {
-	case v1beta2.ReasonLimitReached, v1beta2.ReasonVolumeNotFound:
+	case v1beta2.ReasonLimitReached, v1beta2.ReasonVolumeNotFound, v1beta2.ReasonRestoring:
 		return true
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // World is everything that is known of one RecurringJob.
@@ -99,9 +100,10 @@ func IsFor(job *v1beta2.RecurringJob, labels map[string]string) bool {
 	return slices.ContainsFunc(KeysOfVolume(labels), func(key string) bool { return slices.Contains(wanted, key) })
 }
 
-// mayBegin reports whether a run may begin with the volume.
+// mayBegin reports whether a run may begin with the volume: not with one that gets its data from elsewhere.
 func (w World) mayBegin(v *v1beta2.Volume) bool {
-	return w.WhileDetached || v.Status.State == v1beta2.VolumeStateAttached
+	filling, _ := snapshot.Filling(v)
+	return filling == "" && (w.WhileDetached || v.Status.State == v1beta2.VolumeStateAttached)
 }
 
 func (w World) volumes() []*v1beta2.Volume { return Served(w.Job, w.Volumes, w.Sources) }

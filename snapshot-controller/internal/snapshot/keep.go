@@ -63,8 +63,8 @@ func (w World) create() Verdict {
 	status := w.mirrored(nil)
 	asked := status.RequestedTime != "" && !w.failed()
 	if !asked {
-		if problem := w.overLimit(); problem != "" {
-			return w.report(status, ready(v1beta2.ReasonLimitReached, problem), nil)
+		if reason, problem := w.unfit(); reason != "" {
+			return w.report(status, ready(reason, problem), nil)
 		}
 	}
 	if !w.Attached() {
@@ -81,6 +81,17 @@ func (w World) create() Verdict {
 		return w.report(status, ready(v1beta2.ReasonLimitReached, problem), w.kept())
 	}
 	return w.report(status, ready(v1beta2.ReasonCreating, "It is being taken."), w.kept())
+}
+
+// unfit states what stands against requesting it.
+func (w World) unfit() (reason, message string) {
+	if reason, message = Filling(w.Volume); reason != "" {
+		return reason, message
+	}
+	if problem := w.overLimit(); problem != "" {
+		return v1beta2.ReasonLimitReached, problem
+	}
+	return "", ""
 }
 
 // requestTime is the time at which taking it is approved; after the failure that it follows.

@@ -113,6 +113,14 @@ func put(w *World, c v1beta2.Condition) {
 	w.Snapshot.Status.Conditions = append(conditions.Remove(w.Snapshot.Status.Conditions, c.Type), c)
 }
 
+func standby(w *World) {
+	w.Volume.Spec.Standby, w.Volume.Status.IsStandby, w.Volume.Status.RestoreRequired = true, true, true
+}
+
+func restoring(w *World) { w.Volume.Status.RestoreRequired = true }
+
+func cloning(w *World) { w.Volume.Status.CloneStatus.State = v1beta2.CloneInitiated }
+
 func system(w *World) { w.Snapshot.Spec.CreateSnapshot = false }
 
 func holdsTicket(w *World) {

@@ -107,7 +107,7 @@ func thinVolume(v *v1beta2.Volume) *v1beta2.Volume {
 	thin.Labels = v.Labels
 	thin.Status.State, thin.Status.Robustness = word(v.Status.State), word(v.Status.Robustness)
 	thin.Status.CurrentNodeID, thin.Status.CurrentMigrationNodeID = word(v.Status.CurrentNodeID), word(v.Status.CurrentMigrationNodeID)
-	thin.Status.IsStandby = v.Status.IsStandby
+	thin.Status.IsStandby, thin.Status.RestoreRequired = v.Status.IsStandby, v.Status.RestoreRequired
 	c := v.Status.CloneStatus
 	thin.Status.CloneStatus = v1beta2.VolumeCloneStatus{State: word(c.State), SourceVolume: c.SourceVolume, Snapshot: c.Snapshot}
 	thin.Status.LastBackup, thin.Status.LastBackupAt = v.Status.LastBackup, v.Status.LastBackupAt

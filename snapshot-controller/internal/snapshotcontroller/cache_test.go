@@ -164,6 +164,21 @@ func heap() uint64 {
 	return stats.HeapAlloc
 }
 
+// A volume that is filled is known as such, and that it is not any more is news to its Snapshots.
+func TestThatAVolumeIsFilledSurvivesTheCache(t *testing.T) {
+	var none ofVolumes
+	for _, change := range []func(*v1beta2.Volume){
+		func(v *v1beta2.Volume) { v.Status.RestoreRequired = true }, func(v *v1beta2.Volume) { v.Status.IsStandby = true },
+		func(v *v1beta2.Volume) { v.Status.CloneStatus.State = v1beta2.CloneInitiated },
+	} {
+		v := &v1beta2.Volume{}
+		change(v)
+		reason, _ := snapshot.Filling(thinVolume(v))
+		require.NotEmpty(t, reason)
+		require.NotEqual(t, none, volumeFacts(thinVolume(v)))
+	}
+}
+
 // What is left out of the cache changes no decision, and the transform may be done twice.
 func TestThinIsEnough(t *testing.T) {
 	whole := full(t, 1)

@@ -63,6 +63,22 @@ func TestASnapshotOfADetachedVolume(t *testing.T) {
 	require.True(t, w.now("snap-1").Status.ReadyToUse, "a volume that is detached has its snapshots all the same")
 }
 
+// A volume that gets its data from elsewhere has its snapshot afterwards.
+func TestASnapshotOfAVolumeThatIsRestored(t *testing.T) {
+	w := newWorld(t)
+	v := w.volume(vol)
+	w.attach(vol)
+	w.status(v, map[string]any{"restoreRequired": true})
+	p := w.start()
+	w.snapshot("snap-1", vol)
+	require.Empty(t, w.ready("snap-1", v1beta2.ReasonRestoring).Status.RequestedTime)
+	w.quiet(p)
+	w.status(v, map[string]any{"restoreRequired": false, "cloneStatus": map[string]any{"state": v1beta2.CloneInitiated}})
+	w.ready("snap-1", v1beta2.ReasonCloning)
+	w.status(v, map[string]any{"cloneStatus": map[string]any{"state": v1beta2.CloneCompleted}})
+	w.ready("snap-1", v1beta2.ReasonCreating)
+}
+
 func TestOneThatIsDeletedBeforeItWasTaken(t *testing.T) {
 	w := newWorld(t)
 	w.volume(vol)

@@ -166,17 +166,18 @@ func (w watches) volumeChanged(ctx context.Context, e event.UpdateEvent, q kube.
 }
 
 type ofVolumes struct {
-	uid                       types.UID
-	generation                int64
-	state, robust, node, move string
-	going                     bool
+	uid                                types.UID
+	generation                         int64
+	state, robust, node, move, filling string
+	going                              bool
 }
 
 // volumeFacts: the generation stands for the spec.
 func volumeFacts(v *v1beta2.Volume) ofVolumes {
+	filling, _ := snapshot.Filling(v)
 	return ofVolumes{
 		uid: v.UID, generation: v.Generation, state: v.Status.State, robust: v.Status.Robustness, node: v.Status.CurrentNodeID,
-		move: v.Status.CurrentMigrationNodeID, going: v.DeletionTimestamp != nil,
+		move: v.Status.CurrentMigrationNodeID, filling: filling, going: v.DeletionTimestamp != nil,
 	}
 }
 
