@@ -130,6 +130,32 @@ func TestAHashIsThatOfTheSnapshot(t *testing.T) {
 	})
 }
 
+// A v1 engine restores into a volume with one snapshot beside the head at most. It purges, which does not end a user's.
+func TestARestoreWantsAtMostOneSnapshot(t *testing.T) {
+	target := "file://" + t.TempDir()
+	c := newCluster(t, V1, Behaviour{})
+	c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol")})
+	c.write("vol", 1, "data")
+	saved, err := c.plane.Save("vol", "saved", "b", target)
+	require.NoError(t, err)
+	ref := c.start(1, "restored-e-0", "restored", map[int]string{1: c.replica(1, "restored")}, "--frontend", "")
+	_, err = c.servers[1].Snapshot(ref, "first", nil)
+	require.NoError(t, err)
+	require.NoError(t, c.servers[1].Restore(ref, saved.URL, "", ""))
+	for _, name := range []string{"first", "second"} {
+		_, err = c.servers[1].Snapshot(ref, name, nil)
+		require.NoError(t, err)
+	}
+	for range 2 {
+		require.ErrorContains(t, c.servers[1].Restore(ref, saved.URL, "", ""), "found more than 1 snapshot in the replicas")
+		c.step(time.Second)
+	}
+	require.NoError(t, c.servers[1].SnapshotRemove(ref, []string{"first"}))
+	require.Error(t, c.servers[1].Restore(ref, saved.URL, "", ""), "it is purged first")
+	c.step(time.Second)
+	require.NoError(t, c.servers[1].Restore(ref, saved.URL, "", ""))
+}
+
 func TestWhatWasSavedCanBeRestored(t *testing.T) {
 	both(t, func(t *testing.T, engine string) {
 		c := newCluster(t, engine, Behaviour{})

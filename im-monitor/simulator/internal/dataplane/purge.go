@@ -17,12 +17,17 @@ func (s *Server) Purge(ref Ref, skipIfRunning bool, fails string) error {
 		case rebuilding:
 			return "", refuse(Unknown, "cannot purge snapshots because a replica is rebuilding")
 		}
-		r.eachData(func(d *data) { d.MarkSystem() })
-		r.jobs.purge = s.plane.work(r.volume, fails, func() string {
-			r.eachData(func(d *data) { d.Purge() })
-			return ""
-		})
+		r.purge(fails)
 		return "", nil
+	})
+}
+
+// purge is that of a v1 engine.
+func (r *engineRun) purge(fails string) {
+	r.eachData(func(d *data) { d.MarkSystem() })
+	r.jobs.purge = r.plane.work(r.volume, fails, func() string {
+		r.eachData(func(d *data) { d.Purge() })
+		return ""
 	})
 }
 

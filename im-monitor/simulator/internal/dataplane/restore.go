@@ -1,6 +1,10 @@
 package dataplane
 
-import "drover.dev/drover/im-monitor/simulator/internal/backupstore"
+import (
+	"slices"
+
+	"drover.dev/drover/im-monitor/simulator/internal/backupstore"
+)
 
 // restoring is a restore into the engine's volume, or the work at it.
 type restoring struct {
@@ -9,6 +13,7 @@ type restoring struct {
 }
 
 // Restore begins to copy a backup into every replica. A v1 engine must have no frontend. Whatever the volume held is gone.
+// With more than one snapshot a v1 engine purges instead, and refuses.
 func (s *Server) Restore(ref Ref, url, target, fails string) error {
 	backup, loadErr := backupstore.Load(url, target, s.plane.backupDirectory())
 	return s.onEngine(ref, false, "BackupRestore", func(r *engineRun) (string, error) {
@@ -19,6 +24,11 @@ func (s *Server) Restore(ref Ref, url, target, fails string) error {
 			return url, refuse(Unknown, "a restore is in progress already")
 		case r.rebuilding():
 			return url, refuse(Unknown, "cannot restore because a replica is rebuilding")
+		case r.longerThanARestore():
+			if r.jobs.purge == nil || !r.jobs.purge.Running {
+				r.purge("")
+			}
+			return url, refuse(Unknown, "found more than 1 snapshot in the replicas, hence started to purge snapshots before the restore")
 		case loadErr != nil:
 			return url, refuse(Unknown, "failed to read the backup: %v", loadErr)
 		}
@@ -36,6 +46,11 @@ func (s *Server) Restore(ref Ref, url, target, fails string) error {
 		})
 		return url, nil
 	})
+}
+
+// longerThanARestore reports whether a v1 replica has more than one snapshot beside its head.
+func (r *engineRun) longerThanARestore() bool {
+	return r.engine.server.engine == V1 && slices.ContainsFunc(r.with(ModeRW, ModeWO), func(m *member) bool { return len(m.data.List()) > 2 })
 }
 
 // backupDirectory is where backup targets without a file scheme are kept.
