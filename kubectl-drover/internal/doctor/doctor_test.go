@@ -153,6 +153,18 @@ func TestWhatWaitsForAPersonIsListedOnce(t *testing.T) {
 			},
 			want: []string{"warning Replica r: Deleting"},
 		},
+		"a Backup whose Snapshot is gone": {
+			change: func(w *world.World) {
+				waits := func(name, snapshot string) v1beta2.Backup {
+					return v1beta2.Backup{ObjectMeta: named(name), Spec: v1beta2.BackupSpec{SnapshotName: snapshot},
+						Status: v1beta2.BackupStatus{Conditions: []v1beta2.Condition{condition(v1beta2.BackupApproved,
+							v1beta2.ReasonSnapshotNotReady, 0)}}}
+				}
+				w.Backups.Items = []v1beta2.Backup{waits("b", "gone"), waits("c", "s")}
+				w.Snapshots.Items = []v1beta2.Snapshot{{ObjectMeta: named("s")}}
+			},
+			want: []string{"warning Backup b: SnapshotNotReady"},
+		},
 		"the worst first": {
 			change: func(w *world.World) {
 				w.Backups.Items = []v1beta2.Backup{{ObjectMeta: named("b"), Status: v1beta2.BackupStatus{State: v1beta2.BackupError,

@@ -212,7 +212,21 @@ func Backup(w *world.World, b *v1beta2.Backup) []Finding {
 	if v1beta2.IsBackupEnded(b) {
 		return nil
 	}
-	return Of(Ref{"Backup", b.Name}, b.Status.Conditions, ofVolume(w, b.Status.VolumeName, ""))
+	out := Of(Ref{"Backup", b.Name}, b.Status.Conditions, ofVolume(w, b.Status.VolumeName, ""))
+	for i := range out {
+		if out[i].Reason == v1beta2.ReasonSnapshotNotReady && lacksSnapshot(w, b) {
+			out[i].Severity = Warning
+		}
+	}
+	return out
+}
+
+// lacksSnapshot reports whether the Snapshot to back up does not exist, or is being deleted. Whoever reads a Backup reads the Snapshots of
+// its volume, too.
+func lacksSnapshot(w *world.World, b *v1beta2.Backup) bool {
+	return !w.IsUnread("snapshots.longhorn.io") && !slices.ContainsFunc(w.Snapshots.Items, func(s v1beta2.Snapshot) bool {
+		return s.Name == b.Spec.SnapshotName && s.DeletionTimestamp == nil
+	})
 }
 
 // NodeUpgrade returns what the conditions of a node's upgrade say.

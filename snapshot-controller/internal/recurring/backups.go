@@ -2,6 +2,7 @@ package recurring
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ func (w World) underWayBackups(p *plan, waiting map[string]bool) map[string]bool
 	made := map[string]bool{}
 	for _, b := range w.Backups {
 		made[b.Name] = true
-		if b.DeletionTimestamp != nil || v1beta2.IsBackupEnded(b) {
+		if b.DeletionTimestamp != nil || v1beta2.IsBackupEnded(b) || w.neverBegins(b) {
 			continue
 		}
 		waiting[b.Labels[v1beta2.LabelBackupVolume]] = true
@@ -37,6 +38,23 @@ func (w World) underWayBackups(p *plan, waiting map[string]bool) map[string]bool
 		}
 	}
 	return made
+}
+
+// neverBegins reports whether the Backup is of an earlier volume of the name, or waits for a Snapshot of the job that is gone, or going.
+// Only of the world's volumes every Snapshot is known.
+func (w World) neverBegins(b *v1beta2.Backup) bool {
+	at := slices.IndexFunc(w.Volumes, func(v *v1beta2.Volume) bool {
+		return v1beta2.LabelValue(v.Name) == b.Labels[v1beta2.LabelBackupVolume]
+	})
+	switch {
+	case at < 0:
+		return false
+	case b.CreationTimestamp.Before(&w.Volumes[at].CreationTimestamp):
+		return true
+	case v1beta2.IsBackupBegun(b) || b.Spec.SnapshotName != b.Name:
+		return false
+	}
+	return !slices.ContainsFunc(w.Snapshots, func(s *v1beta2.Snapshot) bool { return s.Name == b.Name && s.DeletionTimestamp == nil })
 }
 
 // stuck reports whether the Backup waits for people, not in a queue.

@@ -106,6 +106,38 @@ func TestForHowLongABackupHoldsARunUp(t *testing.T) {
 	require.Equal(t, 1, stuck.Job.Status.ExecutionCount, "a Backup that waits for people blocks no other")
 }
 
+// A Backup that can never begin does not keep its volume from further ones.
+func TestABackupThatCanNeverBeginBlocksNoFurtherOne(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*World)
+		blocks bool
+	}{
+		"it waits for its target":      {func(*World) {}, true},
+		"its Snapshot is gone":         {func(w *World) { w.Snapshots = nil }, false},
+		"its Snapshot goes":            {func(w *World) { w.Snapshots[0].DeletionTimestamp = &metav1.Time{Time: noon} }, false},
+		"it is of an earlier volume":   {func(w *World) { w.Volumes[0].CreationTimestamp = metav1.NewTime(noon.Add(time.Minute)) }, false},
+		"it was begun":                 {func(w *World) { w.Snapshots, w.Backups[0].Status.State = nil, v1beta2.BackupInProgress }, true},
+		"it copies another's Snapshot": {func(w *World) { w.Snapshots, w.Backups[0].Spec.SnapshotName = nil, "other" }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := backingUp("a")
+			w.done(decide(w))
+			w.done(decide(w))
+			w.taken()
+			w.done(decide(w))
+			require.Len(t, w.Backups, 1)
+			w.Backups[0].Status.Conditions = conditions.Set(nil,
+				v1beta2.Condition{Type: v1beta2.BackupApproved, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonTargetUnavailable}, noon)
+			w.done(decide(w))
+			require.Equal(t, 1, w.Job.Status.ExecutionCount)
+			test.change(&w)
+			w.Now = noon.Add(time.Hour)
+			w.done(decide(w))
+			require.Equal(t, test.blocks, len(Decide(w).Create) == 0)
+		})
+	}
+}
+
 // Of each volume the newest backups are kept, and the one snapshot from which the next backup is computed.
 func TestWhatAJobThatBacksUpKeeps(t *testing.T) {
 	w := backingUp("a", "b")
