@@ -106,6 +106,37 @@ func TestForHowLongABackupHoldsARunUp(t *testing.T) {
 	require.Equal(t, 1, stuck.Job.Status.ExecutionCount, "a Backup that waits for people blocks no other")
 }
 
+// The next backup is computed from the snapshot of the last one that is whole: it stays until there is a newer one.
+func TestTheBaseOfTheNextBackupStays(t *testing.T) {
+	w := backingUp("a")
+	w.runs(t)
+	base := w.Snapshots[0].Name
+	names := func() (out []string) {
+		for _, s := range w.Snapshots {
+			out = append(out, s.Name)
+		}
+		return out
+	}
+	var next string
+	for _, state := range []string{v1beta2.BackupError, v1beta2.BackupError, v1beta2.BackupCompleted} {
+		w.Now = w.Now.Add(time.Hour)
+		w.done(decide(w))
+		w.done(decide(w))
+		w.taken()
+		w.done(decide(w))
+		next = w.Snapshots[len(w.Snapshots)-1].Name
+		require.Equal(t, []string{base, next}, names(), "it is not copied yet")
+		w.copied(state)
+		w.done(decide(w))
+		w.done(decide(w))
+		require.Empty(t, w.Job.Status.CurrentRun)
+		if state == v1beta2.BackupError {
+			require.Equal(t, []string{base, next}, names(), "the last one that is whole stays")
+		}
+	}
+	require.Equal(t, []string{next}, names())
+}
+
 // A Backup that can never begin does not keep its volume from further ones.
 func TestABackupThatCanNeverBeginBlocksNoFurtherOne(t *testing.T) {
 	for name, test := range map[string]struct {

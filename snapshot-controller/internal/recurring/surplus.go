@@ -43,8 +43,8 @@ func Surplus(w World) (snapshots []*v1beta2.Snapshot, backups []*v1beta2.Backup)
 	return snapshots, backups
 }
 
-// surplusSnapshots: a job that backs up keeps the newest snapshot, from which the next backup is computed, and those
-// that are yet to be copied; another keeps as many, or as old ones, as its spec says.
+// surplusSnapshots: a job that backs up keeps the newest snapshot, the newest whose backup is whole, from which the next one is computed,
+// and those that are yet to be copied; another keeps as many, or as old ones, as its spec says.
 func (w World) surplusSnapshots(v *v1beta2.Volume, list []*v1beta2.Snapshot, copied map[string]*v1beta2.Backup) []*v1beta2.Snapshot {
 	var ready, failed []*v1beta2.Snapshot
 	for _, s := range list {
@@ -58,18 +58,22 @@ func (w World) surplusSnapshots(v *v1beta2.Volume, list []*v1beta2.Snapshot, cop
 	}
 	slices.SortFunc(ready, newerFirst)
 	slices.SortFunc(failed, newerFirst)
-	out := failed[kept(failed, ready, newerFirst):]
+	out := slices.Clone(failed[kept(failed, ready, newerFirst):])
 	switch {
 	case w.backsUp():
-		out = append(slices.Clone(out), slices.DeleteFunc(slices.Clone(ready[min(1, len(ready)):]), func(s *v1beta2.Snapshot) bool {
-			b := copied[s.Name]
-			return b != nil && !v1beta2.IsBackupEnded(b)
-		})...)
+		base := slices.IndexFunc(ready, func(s *v1beta2.Snapshot) bool { return isCopied(copied[s.Name]) })
+		for i, s := range ready {
+			if b := copied[s.Name]; i > 0 && i != base && (b == nil || v1beta2.IsBackupEnded(b)) {
+				out = append(out, s)
+			}
+		}
 	default:
-		out = append(slices.Clone(out), unkept(w, ready, takenAt)...)
+		out = append(out, unkept(w, ready, takenAt)...)
 	}
 	return out
 }
+
+func isCopied(b *v1beta2.Backup) bool { return b != nil && b.Status.State == v1beta2.BackupCompleted }
 
 // unkept is what of a list, the newest first, the job does not keep: beyond the newest retain, which is all where it is 0, or
 // beyond retainAge. By age the newest stays however old it is: a job that does not run any more must not take the last one along.
