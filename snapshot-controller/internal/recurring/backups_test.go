@@ -137,6 +137,47 @@ func TestTheBaseOfTheNextBackupStays(t *testing.T) {
 	require.Equal(t, []string{next}, names())
 }
 
+// A snapshot that the engine refuses is requested again: it is backed up once it is taken, and holds no slot for longer than any other.
+func TestARefusedSnapshotIsBackedUpOnceItIsTaken(t *testing.T) {
+	start := func(task string) World {
+		w := world("a")
+		w.Job.Spec.Task = task
+		w.done(decide(w))
+		w.done(decide(w))
+		shows(w.Snapshots[0], v1beta2.ReasonFailed)
+		refuses(w.Snapshots[0])
+		return w
+	}
+	w := start(v1beta2.RecurringTaskBackup)
+	require.Equal(t, noon.Add(patience), Decide(w).Enqueue)
+	now, forGood := IsFinished(w)
+	require.False(t, now || forGood)
+	w.Now = noon.Add(10 * time.Second)
+	w.taken()
+	require.Len(t, Decide(w).BackUp, 1)
+
+	w = start(v1beta2.RecurringTaskBackup)
+	w.Now = noon.Add(patience)
+	now, forGood = IsFinished(w)
+	require.True(t, now && !forGood, "it may be taken while the run lasts")
+	w.done(decide(w))
+	require.Equal(t, 1, w.Job.Status.ExecutionCount)
+	w.Now = noon.Add(time.Hour)
+	w.done(decide(w))
+	require.Len(t, Decide(w).Create, 1, "the next run has its own")
+
+	w = start(v1beta2.RecurringTaskSnapshot)
+	now, forGood = IsFinished(w)
+	require.True(t, now && forGood)
+}
+
+// refuses: the engine refused it a moment after it was requested.
+func refuses(s *v1beta2.Snapshot) {
+	s.Status.RequestedTime = format(noon)
+	s.Status.Conditions = append(s.Status.Conditions, v1beta2.Condition{Type: v1beta2.SnapshotProvisioned, Status: v1beta2.ConditionFalse,
+		Reason: v1beta2.ReasonFailed, LastProbeTime: format(noon.Add(time.Second)), LastTransitionTime: format(noon.Add(time.Second))})
+}
+
 // A Backup that can never begin does not keep its volume from further ones.
 func TestABackupThatCanNeverBeginBlocksNoFurtherOne(t *testing.T) {
 	for name, test := range map[string]struct {

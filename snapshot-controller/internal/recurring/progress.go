@@ -53,11 +53,13 @@ func (w World) underWaySnapshots(p *plan, waiting map[string]bool) map[string]*v
 	snapshots := map[string]*v1beta2.Snapshot{}
 	for _, s := range w.Snapshots {
 		snapshots[s.Name] = s
-		if !untaken(s) {
+		until := s.CreationTimestamp.Add(patience)
+		early := w.Now.Before(until)
+		if !untaken(s) && !(early && w.retried(s)) {
 			continue
 		}
 		waiting[s.Spec.Volume] = true
-		if until := s.CreationTimestamp.Add(patience); !blocked(s) && w.Now.Before(until) {
+		if !blocked(s) && early {
 			p.hold(until)
 		}
 	}
@@ -91,7 +93,7 @@ func (w World) served(run time.Time) bool {
 		switch {
 		case at < 0:
 			return w.isCreated(name) || w.mayBegin(v)
-		case untaken(w.Snapshots[at]):
+		case untaken(w.Snapshots[at]), w.retried(w.Snapshots[at]):
 			return true
 		case !w.backsUp() || w.Snapshots[at].Status.CreationTime == "":
 			return false // taken, or it failed, or goes

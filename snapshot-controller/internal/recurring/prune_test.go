@@ -190,6 +190,8 @@ func TestAsManyVolumesAsAreWorkedOnAreEnough(t *testing.T) {
 					v1beta2.ReasonCreating}).Draw(t, "made reason"))
 				if conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady) {
 					s.Status.CreationTime = format(noon)
+				} else if rapid.Bool().Draw(t, "refused") {
+					refuses(s)
 				}
 				w.Snapshots = append(w.Snapshots, s)
 			}
@@ -225,6 +227,7 @@ func TestWhatIsFinishedForGood(t *testing.T) {
 		return func(_ *World, s *v1beta2.Snapshot) { shows(s, reason) }
 	}
 	taken := func(_ *World, s *v1beta2.Snapshot) { s.Status.CreationTime = format(noon) }
+	refused := func(_ *World, s *v1beta2.Snapshot) { refuses(s) }
 	task := func(w *World, _ *v1beta2.Snapshot) { w.Job.Spec.Task = v1beta2.RecurringTaskSnapshot }
 	backup := func(state string) func(*World, *v1beta2.Snapshot) {
 		return func(w *World, s *v1beta2.Snapshot) {
@@ -239,7 +242,9 @@ func TestWhatIsFinishedForGood(t *testing.T) {
 	}{
 		"it is being taken":             {at(is(v1beta2.ReasonCreating)), false, false},
 		"it is over a limit":            {at(is(v1beta2.ReasonLimitReached)), true, false},
-		"the engine refused":            {at(is(v1beta2.ReasonFailed)), true, true},
+		"the engine refused for good":   {at(is(v1beta2.ReasonFailed)), true, true},
+		"the engine refused for now":    {at(is(v1beta2.ReasonFailed), refused), false, false},
+		"and nothing is to be copied":   {at(is(v1beta2.ReasonFailed), refused, task), true, true},
 		"it is ready, and all":          {at(task, taken, is(v1beta2.ReasonReady)), true, true},
 		"it is ready, to be backed up":  {at(taken, is(v1beta2.ReasonReady)), false, false},
 		"it was lost from sight":        {at(taken, is(v1beta2.ReasonLost)), true, false},

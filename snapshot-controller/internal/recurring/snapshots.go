@@ -9,6 +9,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // patience is for how long a Snapshot that is not taken holds up its run. One whose volume cannot be attached must not
@@ -28,6 +29,11 @@ func Name(job *v1beta2.RecurringJob, run time.Time, v *v1beta2.Volume) string {
 func untaken(s *v1beta2.Snapshot) bool {
 	return s.DeletionTimestamp == nil && s.Status.CreationTime == "" &&
 		conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady) != v1beta2.ReasonFailed
+}
+
+// retried reports whether the engine refused a Snapshot that is to be backed up, and that it is requested again.
+func (w World) retried(s *v1beta2.Snapshot) bool {
+	return w.backsUp() && s.DeletionTimestamp == nil && s.Status.CreationTime == "" && snapshot.IsRequestedAgain(s)
 }
 
 // blocked reports whether the Snapshot waits for people, not in a queue.

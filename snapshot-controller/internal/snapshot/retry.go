@@ -56,15 +56,30 @@ func (f failure) nextSecond(now time.Time) time.Time {
 	return f.at.Truncate(time.Second).Add(time.Second)
 }
 
+// IsRequestedAgain reports whether the engine refused to take the snapshot, and that it is requested again.
+func IsRequestedAgain(s *v1beta2.Snapshot) bool {
+	if conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady) != v1beta2.ReasonFailed {
+		return false
+	}
+	_, _, again := refusalOf(s)
+	return again
+}
+
+// refusalOf is what is known of the last refusal, when that was requested, and whether it is requested again.
+func refusalOf(s *v1beta2.Snapshot) (f failure, asked time.Time, again bool) {
+	f, known := failureOf(conditions.Get(s.Status.Conditions, v1beta2.SnapshotProvisioned))
+	asked, err := time.Parse(time.RFC3339, s.Status.RequestedTime)
+	return f, asked, known && err == nil && f.at.Sub(f.first) < takingPatience
+}
+
 // refused is about a snapshot that its engine did not take. It is asked for again after a pause, for as long as that may help.
 func (w World) refused() Verdict {
-	f, known := failureOf(conditions.Get(w.Snapshot.Status.Conditions, v1beta2.SnapshotProvisioned))
-	asked, err := time.Parse(time.RFC3339, w.Snapshot.Status.RequestedTime)
+	f, asked, requested := refusalOf(w.Snapshot)
 	refusal := "The engine did not take it."
 	if f.message != "" {
 		refusal = "The engine did not take it: " + f.message + "."
 	}
-	if !known || err != nil || f.at.Sub(f.first) >= takingPatience {
+	if !requested {
 		return w.report(w.mirrored(nil), ready(v1beta2.ReasonFailed, refusal+" Delete this Snapshot and create another one."), nil)
 	}
 	again := asked.Add(f.pause())
