@@ -457,6 +457,7 @@ func TestWhatIsSurplus(t *testing.T) {
 				s.Status.Labels, s.Spec.Labels, s.Spec.CreateSnapshot = s.Spec.Labels, nil, false
 			}
 		}, 2},
+		{"not what linked clones share", func(w *World) { w.Shared = map[string]bool{w.Snapshots[0].Name: true} }, 1},
 		{"another job's", func(w *World) { w.Snapshots[0].Spec.Labels = nil }, 1},
 		{"those of an earlier volume of the name", func(w *World) { w.Volumes[0].UID = "other" }, 0},
 		{"those of a volume that does not name the job any more", func(w *World) { w.Volumes[0].Labels = nil }, 0},

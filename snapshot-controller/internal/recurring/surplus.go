@@ -10,7 +10,8 @@ import (
 )
 
 // Surplus returns what the job made of each of these volumes and keeps no longer. What failed is kept until something newer
-// did not, and then it is not needed; nothing of the run under way is deleted: it would be created again.
+// did not, and then it is not needed; nothing of the run under way is deleted: it would be created again. What linked
+// clones share stays.
 func Surplus(w World) (snapshots []*v1beta2.Snapshot, backups []*v1beta2.Backup) {
 	if _, _, problem := w.times(); problem != "" || w.Job.DeletionTimestamp != nil || Removes(w.Job) {
 		return nil, nil
@@ -30,7 +31,7 @@ func Surplus(w World) (snapshots []*v1beta2.Snapshot, backups []*v1beta2.Backup)
 	for _, v := range w.volumes() {
 		stays := func(name string) bool { return running && name == Name(w.Job, current, v) }
 		for _, s := range w.surplusSnapshots(v, taken[v.Name], copied) {
-			if !stays(s.Name) {
+			if !stays(s.Name) && !w.Shared[s.Name] {
 				snapshots = append(snapshots, s)
 			}
 		}

@@ -2,6 +2,7 @@ package recurringcontroller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,26 +30,29 @@ func (r *reconciler) apply(ctx context.Context, job *v1beta2.RecurringJob, v rec
 			done.WithLabelValues(doneRun).Inc()
 		}
 	}
+	created := r.createAll(ctx, job, v)
+	gone, err := removeSnapshots(ctx, r.client, v.Delete)
+	if gone > 0 {
+		events.Emit(r.recorder, job, removed(gone))
+	}
+	return errors.Join(created, err)
+}
+
+// createAll creates what it can; one that is refused does not keep the others.
+func (r *reconciler) createAll(ctx context.Context, job *v1beta2.RecurringJob, v recurring.Verdict) (err error) {
 	for _, s := range v.Create {
-		if err := r.create(ctx, s); err != nil {
-			return fmt.Errorf("creating snapshot %s of volume %s: %w", s.Name, s.Spec.Volume, err)
+		if problem := r.create(ctx, s); problem != nil {
+			err = errors.Join(err, fmt.Errorf("creating snapshot %s of volume %s: %w", s.Name, s.Spec.Volume, problem))
+			continue
 		}
 		r.finished.of(job).created[s.Name] = r.observer.clock.Now()
 	}
 	for _, b := range v.BackUp {
-		if err := r.create(ctx, b); err != nil {
-			return fmt.Errorf("creating backup %s: %w", b.Name, err)
+		if problem := r.create(ctx, b); problem != nil {
+			err = errors.Join(err, fmt.Errorf("creating backup %s: %w", b.Name, problem))
 		}
 	}
-	for _, s := range v.Delete {
-		if err := remove(ctx, r.client, s); err != nil {
-			return fmt.Errorf("deleting snapshot %s of volume %s: %w", s.Name, s.Spec.Volume, err)
-		}
-	}
-	if len(v.Delete) > 0 {
-		events.Emit(r.recorder, job, removed(len(v.Delete)))
-	}
-	return nil
+	return err
 }
 
 // create makes what is not there. One that is was made by this very verdict: before a crash, or before the cache had it.
@@ -58,6 +62,18 @@ func (r *reconciler) create(ctx context.Context, obj client.Object) error {
 	}
 	done.WithLabelValues(doneCreate).Inc()
 	return nil
+}
+
+// removeSnapshots deletes what it can, and returns how many that were.
+func removeSnapshots(ctx context.Context, c client.Client, list []*v1beta2.Snapshot) (gone int, err error) {
+	for _, s := range list {
+		if problem := remove(ctx, c, s); problem != nil {
+			err = errors.Join(err, fmt.Errorf("deleting snapshot %s of volume %s: %w", s.Name, s.Spec.Volume, problem))
+			continue
+		}
+		gone++
+	}
+	return gone, err
 }
 
 // remove deletes the very object that was evaluated.

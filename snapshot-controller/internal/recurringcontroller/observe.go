@@ -118,6 +118,12 @@ func (o observer) readAll(ctx context.Context, w *recurring.World, v *v1beta2.Vo
 	if w.Snapshots, err = surroundings.Snapshots(ctx, v.Name); err != nil {
 		return err
 	}
+	return o.readShared(ctx, w, v)
+}
+
+// readShared reads which of the snapshots of a volume linked clones share.
+func (o observer) readShared(ctx context.Context, w *recurring.World, v *v1beta2.Volume) error {
+	surroundings := volumecontext.Reader{Client: o.reader, Namespace: o.namespace}
 	w.Shared = map[string]bool{}
 	for _, s := range w.Snapshots {
 		clones, err := surroundings.Clones(ctx, v.Name, s.Name)

@@ -2,6 +2,7 @@ package recurringcontroller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -44,6 +45,9 @@ func (r *retention) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.R
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	if err := o.readShared(ctx, world, v); err != nil {
+		return ctrl.Result{}, err
+	}
 	snapshots, backups := recurring.Surplus(*world)
 	if len(snapshots)+len(backups) == 0 {
 		return ctrl.Result{}, nil
@@ -55,22 +59,22 @@ func (r *retention) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.R
 	return ctrl.Result{}, nil
 }
 
+// remove deletes what it can; one that is refused does not keep the others.
 func (r *retention) remove(ctx context.Context, job *v1beta2.RecurringJob, snapshots []*v1beta2.Snapshot, backups []*v1beta2.Backup) error {
-	for _, s := range snapshots {
-		if err := remove(ctx, r.client, s); err != nil {
-			return fmt.Errorf("deleting snapshot %s of volume %s: %w", s.Name, s.Spec.Volume, err)
-		}
+	gone, err := removeSnapshots(ctx, r.client, snapshots)
+	if gone > 0 {
+		events.Emit(r.recorder, job, retained(gone))
 	}
+	gone = 0
 	for _, b := range backups {
-		if err := remove(ctx, r.client, b); err != nil {
-			return fmt.Errorf("deleting backup %s: %w", b.Name, err)
+		if problem := remove(ctx, r.client, b); problem != nil {
+			err = errors.Join(err, fmt.Errorf("deleting backup %s: %w", b.Name, problem))
+			continue
 		}
+		gone++
 	}
-	if len(snapshots) > 0 {
-		events.Emit(r.recorder, job, retained(len(snapshots)))
+	if gone > 0 {
+		events.Emit(r.recorder, job, retainedBackups(gone))
 	}
-	if len(backups) > 0 {
-		events.Emit(r.recorder, job, retainedBackups(len(backups)))
-	}
-	return nil
+	return err
 }

@@ -1,0 +1,71 @@
+package recurringcontroller
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/testkit/cut"
+)
+
+// What a linked clone shares stays; what is older, or newer and surplus, goes.
+func TestRetentionLeavesOutWhatLinkedClonesShare(t *testing.T) {
+	w := newWorld(t)
+	for name, hours := range map[string]int{"oldest": 4, "shared": 3, "older": 2, "newer": 1} {
+		w.storedFor("often", name, "vol-1", hours, true)
+	}
+	require.NoError(t, w.admin.Create(t.Context(), &v1beta2.Volume{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "clone"},
+		Spec: v1beta2.VolumeSpec{Size: 1000, NumberOfReplicas: 1, AccessMode: v1beta2.AccessModeReadWriteOnce,
+			DataEngine: v1beta2.DataEngineV2, CloneMode: "linked-clone", DataSource: "snap://vol-1/shared"},
+	}))
+	w.startCut(cut.Point{}, nil)
+	require.NoError(t, w.admin.Create(t.Context(), &v1beta2.RecurringJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "often"},
+		Spec:       v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "0 0 1 1 *", Retain: 1},
+	}))
+	require.Eventually(t, func() bool {
+		w.take()
+		var names []string
+		for _, s := range w.snapshots()["vol-1"] {
+			names = append(names, s.Name)
+		}
+		return len(names) == 2
+	}, patience, poll)
+	for _, s := range w.snapshots()["vol-1"] {
+		require.Contains(t, []string{"shared", "newer"}, s.Name)
+	}
+}
+
+// refusing is a client that may not delete objects of one name.
+type refusing struct {
+	client.Client
+	name string
+	gone []string
+}
+
+func (c *refusing) Delete(_ context.Context, obj client.Object, _ ...client.DeleteOption) error {
+	if obj.GetName() == c.name {
+		return errors.New("refused")
+	}
+	c.gone = append(c.gone, obj.GetName())
+	return nil
+}
+
+// What is surplus goes, though the webhook refuses one of it.
+func TestOneRefusalDoesNotKeepTheRest(t *testing.T) {
+	c, recorder := &refusing{name: "a"}, events.NewFakeRecorder(10)
+	snapshots := []*v1beta2.Snapshot{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Name: "b"}}}
+	backups := []*v1beta2.Backup{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, {ObjectMeta: metav1.ObjectMeta{Name: "c"}}}
+	r := &retention{client: c, recorder: recorder}
+	require.ErrorContains(t, r.remove(t.Context(), &v1beta2.RecurringJob{}, snapshots, backups), "refused")
+	require.Equal(t, []string{"b", "c"}, c.gone)
+	require.Contains(t, <-recorder.Events, "1 Snapshots")
+	require.Contains(t, <-recorder.Events, "1 Backups")
+}
