@@ -138,7 +138,7 @@ func (w World) underWay(status v1beta2.RecurringJobStatus, times schedule, run t
 }
 
 func (w World) ended(status v1beta2.RecurringJobStatus, times schedule) Verdict {
-	status.LastRun, status.CurrentRun = status.CurrentRun, ""
+	status.LastRun, status.CurrentRun = w.notAhead(status.CurrentRun), ""
 	status.ExecutionCount++
 	return w.idle(status, times)
 }
@@ -159,10 +159,22 @@ func (w World) own() v1beta2.RecurringJobStatus {
 	if _, seen := parseTime(s.ScheduledSince); !seen {
 		s.ScheduledSince = format(w.Now)
 	}
+	s.ScheduledSince, s.LastRun = w.notAhead(s.ScheduledSince), w.notAhead(s.LastRun)
 	return v1beta2.RecurringJobStatus{
 		CurrentRun: s.CurrentRun, LastRun: s.LastRun, ExecutionCount: s.ExecutionCount, ScheduledSince: s.ScheduledSince,
 		ObservedGeneration: w.Job.Generation, Conditions: conditions.Owned(s.Conditions, v1beta2.RecurringJobReady),
 	}
+}
+
+// clocksDiffer is by how much the clocks of two leaders may differ: a run that the other one noted a little ahead of us is not repeated.
+const clocksDiffer = 10 * time.Minute
+
+// notAhead is the time, or now if it is further ahead: a leader wrote it whose clock was wrong, and the job would not run until then.
+func (w World) notAhead(text string) string {
+	if t, ok := parseTime(text); ok && t.After(w.Now.Add(clocksDiffer)) {
+		return format(w.Now)
+	}
+	return text
 }
 
 func (w World) noRun() v1beta2.RecurringJobStatus {

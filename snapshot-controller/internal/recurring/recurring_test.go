@@ -267,6 +267,39 @@ func TestFirstSightIsTheBeginning(t *testing.T) {
 	}
 }
 
+// A time that a leader wrote whose clock was ahead silences no job: it counts as now, and is written so.
+func TestTimesFromTheFutureCountAsNow(t *testing.T) {
+	for name, test := range map[string]struct {
+		status v1beta2.RecurringJobStatus
+		since  string
+		runs   int
+	}{
+		"the last run":          {v1beta2.RecurringJobStatus{LastRun: "2027-01-01T00:00:00Z", ExecutionCount: 1}, "2026-08-01T12:00:00Z", 1},
+		"the first sight":       {v1beta2.RecurringJobStatus{ScheduledSince: "2027-01-01T00:00:00Z"}, "2026-08-01T12:00:00Z", 1},
+		"a run under way":       {v1beta2.RecurringJobStatus{CurrentRun: "2027-01-01T00:00:00Z"}, "2026-08-01T12:00:00Z", 2},
+		"a small difference is": {v1beta2.RecurringJobStatus{LastRun: "2026-08-01T12:09:00Z"}, "2026-08-01T12:09:00Z", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := world("a")
+			w.Job.Status = test.status
+			w.runs(t)
+			is := w.Job.Status
+			if is.LastRun != "" {
+				require.Equal(t, test.since, is.LastRun)
+			} else {
+				require.Equal(t, test.since, is.ScheduledSince)
+			}
+			v := decide(w)
+			require.Equal(t, noon.Add(time.Hour), v.Enqueue)
+			require.False(t, v.Write)
+			w.Now = v.Enqueue
+			w.runs(t)
+			require.Equal(t, "2026-08-01T13:00:00Z", w.Job.Status.LastRun)
+			require.Len(t, w.Snapshots, test.runs)
+		})
+	}
+}
+
 func TestAtADistanceFromTheLastRun(t *testing.T) {
 	w := world("a")
 	w.Job.Spec.Cron = "@every 45m"
