@@ -3,6 +3,7 @@ package backup
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -16,6 +17,8 @@ func Decide(w World) Verdict {
 		return w.end()
 	case w.failed():
 		return w.wait(v1beta2.ReasonFailed, "The copy failed; status.error has the engine's answer. Create another Backup.")
+	case w.Backup.Spec.SnapshotName == "" && w.Backup.Status.State == "":
+		return w.namesNone()
 	case w.Backup.Spec.SnapshotName == "" || v1beta2.IsBackupEnded(w.Backup):
 		return w.done("Ended", "Nothing is to be done for it.")
 	case w.unrepaired():
@@ -32,6 +35,19 @@ func Decide(w World) Verdict {
 		return v
 	}
 	return w.attach()
+}
+
+// statusComes is for how long longhorn-manager may take to report of a Backup that it made of what a target has.
+const statusComes = time.Minute
+
+// namesNone is about a Backup that names no Snapshot, and of which nothing is reported.
+func (w World) namesNone() Verdict {
+	if due := w.Backup.CreationTimestamp.Add(statusComes); w.Now.Before(due) {
+		v := w.done("Ended", "Nothing is to be done for it.")
+		v.Enqueue = due
+		return v
+	}
+	return w.wait(v1beta2.ReasonSnapshotNotReady, "spec.snapshotName is empty: name the Snapshot to back up there, or delete this Backup.")
 }
 
 // failed reports whether the backup ended in error and its condition still reports that it may be taken, which kubectl shows as WHY.

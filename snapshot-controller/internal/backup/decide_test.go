@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -86,8 +87,13 @@ func TestDecide(t *testing.T) {
 		"of one that failed under Longhorn nothing is": {world(state(v1beta2.BackupError)), StepNone, "Ended"},
 		"a completed one stays approved":               {world(state(v1beta2.BackupCompleted), approved), StepNone, "Ended"},
 		"a completed one is left alone":                {world(state(v1beta2.BackupCompleted)), StepNone, "Ended"},
-		"one that a target has already is left alone": {world(func(w *World) { w.Backup.Spec.SnapshotName = "" }), StepNone,
-			"Ended"},
+		"one that a target has already is left alone": {world(func(w *World) { w.Backup.Spec.SnapshotName = "" },
+			state(v1beta2.BackupCompleted)), StepNone, "Ended"},
+		"nor is one whose report from there may be on its way": {world(func(w *World) {
+			w.Backup.Spec.SnapshotName, w.Backup.CreationTimestamp = "", metav1.NewTime(noon.Add(-time.Second))
+		}), StepNone, "Ended"},
+		"one that names no snapshot is reported": {world(func(w *World) { w.Backup.Spec.SnapshotName, w.Snapshot = "", nil }), StepSay,
+			v1beta2.ReasonSnapshotNotReady},
 		"a deleted one gives its ticket back first":     {world(deleted, holdsTicket), StepDropTicket, "BackupEnded"},
 		"a deleted one waits while an engine copies it": {world(deleted, state(v1beta2.BackupInProgress)), StepSay, v1beta2.ReasonBackingUp},
 		"a deleted one waits while an engine may be asked, and is not heard of": {world(deleted, state(v1beta2.BackupPending), func(w *World) {
