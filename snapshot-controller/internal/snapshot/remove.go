@@ -14,7 +14,7 @@ func (w World) remove() Verdict {
 	switch {
 	case w.Volume == nil:
 		return w.end(EndVolumeGone, true)
-	case w.neverTaken():
+	case w.Snapshot.Name == v1beta2.VolumeHead || w.neverTaken():
 		return w.end(EndNeverTaken, false)
 	case w.seen() && w.known() && w.info() == nil && w.isTrue(v1beta2.SnapshotRemovalApproved):
 		// im-monitor keeps it in Engine.status until two polls lacked it, so that its absence here is proven.
