@@ -104,6 +104,10 @@ type VolumeUpgradeStatus struct {
 	// it is slow. Absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
+	// Rebuilt is the sum of the per cents of which Progress is the quotient: each per cent of a replica is progress. Absent means Progress
+	// times the number of replicas.
+	// +optional
+	Rebuilt int `json:"rebuilt,omitempty"`
 	// Snapshot names the snapshot that was taken before the target moved. Absent means none.
 	// +optional
 	Snapshot string `json:"snapshot,omitempty"`

@@ -149,13 +149,12 @@ func (v Volume) Rebuilt(r *v1beta2.Replica) int {
 	return min(max(status.Progress, 0), 99)
 }
 
-// RebuiltInAll is the rebuild progress of all replicas that the volume wants, in per cent.
-func (v Volume) RebuiltInAll() int {
-	sum := 0
+// RebuiltInAll is the rebuild progress of all replicas that the volume wants: the sum of their per cents, and how many replicas they are.
+func (v Volume) RebuiltInAll() (sum, replicas int) {
 	for _, r := range v.Replicas {
 		sum += v.Rebuilt(r)
 	}
-	return sum / max(len(v.Replicas), v.Object.Spec.NumberOfReplicas, 1)
+	return sum, max(len(v.Replicas), v.Object.Spec.NumberOfReplicas, 1)
 }
 
 func mapped(e *v1beta2.Engine, replica string) bool {

@@ -1,6 +1,7 @@
 package nodeupgrade
 
 import (
+	"cmp"
 	"fmt"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -84,16 +85,17 @@ func (p *pass) rebuildingReplica() {
 func (p *pass) awaitRebuild(name string) bool {
 	v, x := p.Cluster.Volumes[name], p.status.Volumes[name]
 	if v.Healthy() {
-		x.Progress = 100
+		x.Progress, x.Rebuilt = 100, 0
 		p.status.Volumes[name] = x
 		p.mark(name, v1beta2.VolumeUpgradeDone, "")
 		return true
 	}
 	// A step of ten per cent is written at once, a smaller one only after a while: a large volume does not time out, and costs no more
-	// writes.
-	rebuilt := v.RebuiltInAll()
-	if rebuilt >= x.Progress+10 || rebuilt > x.Progress && p.Now.Sub(p.progressedAt()) > Timeout(p.Manager, p.observed)/10 {
-		x.Progress, p.status.ProgressedAt = rebuilt, stamp(p.Now)
+	// writes. Each per cent of one replica counts, which the per cent of all may round away.
+	rebuilt, replicas := v.RebuiltInAll()
+	known := cmp.Or(x.Rebuilt, x.Progress*replicas)
+	if rebuilt >= known+10*replicas || rebuilt > known && p.Now.Sub(p.progressedAt()) > Timeout(p.Manager, p.observed)/10 {
+		x.Progress, x.Rebuilt, p.status.ProgressedAt = rebuilt/replicas, rebuilt, stamp(p.Now)
 	}
 	p.status.Volumes[name] = x
 	return p.waits(name, v1beta2.VolumeUpgradeRebuilding, v1beta2.ReasonWaitingForRebuild,

@@ -147,6 +147,13 @@ func (s *scene) down(node string) {
 // polled answers a poll that was requested now.
 func (s *scene) polled() { s.Engines["vol-e-0"].Status.LookedAt = now.Format(time.RFC3339Nano) }
 
+// rebuilding lets the volume's replica on the node be rebuilt so far, in per cent.
+func (s *scene) rebuilding(node string, progress int) {
+	r, e := s.Replicas["vol-r-"+node], s.Engines["vol-e-0"]
+	e.Spec.ReplicaAddressMap[r.Name], e.Status.ReplicaModeMap[r.Name] = "10.0.0.9:1", v1beta2.ReplicaModeWO
+	e.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"tcp://10.0.0.9:1": {IsRebuilding: true, Progress: progress}}
+}
+
 func (s *scene) late() { s.u.Status.StateSince = now.Add(-time.Hour).Format(time.RFC3339Nano) }
 
 func (s *scene) abort() { s.m.Spec.Abort = true }

@@ -414,6 +414,40 @@ func TestASlowRebuildIsNoStall(t *testing.T) {
 	require.Equal(t, v.Status.ProgressedAt, again.Status.ProgressedAt)
 }
 
+// Of three replicas two are whole: the progress of all in per cent grows once per three per cent of the third.
+func TestEachPerCentOfASlowRebuildIsProgress(t *testing.T) {
+	s := at(rebuilding, func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false; s.rebuilding("node-1", 46) })
+	pass := func(progress int, after time.Duration) nodeupgrade.Verdict {
+		s.rebuilding("node-1", progress)
+		s.now = s.now.Add(after)
+		v := s.decide()
+		s.u.Status = v.Status
+		return v
+	}
+	pass(46, 0)
+	for progress := 47; progress < 60; progress++ {
+		require.Equal(t, rebuilding, pass(progress, 29*time.Minute).Status.State, "%d %%", progress)
+	}
+	require.Equal(t, 86, s.u.Status.Volumes["vol"].Progress)
+	require.Equal(t, rebuilding, pass(59, 29*time.Minute).Status.State)
+	require.Equal(t, failed, pass(59, 2*time.Minute).Status.State, "nothing has gone on since")
+}
+
+// A previous version stored no sum: what its quotient leaves open is no progress.
+func TestTheProgressThatAPreviousVersionStoredCounts(t *testing.T) {
+	s := at(rebuilding, func(s *scene) {
+		s.Nodes["node-1"].Spec.UpgradeRequested = false
+		s.late()
+		s.set(func(x *v1beta2.VolumeUpgradeStatus) { x.Progress = 82 })
+	})
+	s.rebuilding("node-1", 46)
+	require.Equal(t, failed, s.decide().Status.State, "246 / 3 = 82")
+	s.rebuilding("node-1", 47)
+	v := s.decide()
+	require.Equal(t, rebuilding, v.Status.State)
+	require.Equal(t, 82, v.Status.Volumes["vol"].Progress)
+}
+
 // However many volumes a node has: as long as one after the other does its step, nothing is rolled back.
 func TestTimeRunsFromTheLastVolumeThatDidItsStep(t *testing.T) {
 	s := at(over, func(s *scene) {
