@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -13,9 +12,9 @@ import (
 // blockDisk is the type of the disks that a v2 server forgets when it ends.
 const blockDisk = "block"
 
-// DiskNotReady names the v2 disk of the node that is not ready, and why; empty if all with a recorded UUID are ready. A load that was
-// ready before since belongs to an earlier server; the zero time accepts any.
-func (n Node) DiskNotReady(since time.Time) string {
+// DiskNotReady names the v2 disk of the node that is not ready, and why; empty if all with a recorded UUID are ready. Only what the named
+// instance manager reported counts; an empty name accepts any. Times are not compared: another process's clock set them.
+func (n Node) DiskNotReady(manager string) string {
 	if n.Object == nil {
 		return ""
 	}
@@ -30,7 +29,7 @@ func (n Node) DiskNotReady(since time.Time) string {
 			return fmt.Sprintf("disk %s (%s) is not ready%s", key, disk.DiskUUID, because(ready))
 		case disk.Load != nil && disk.Load.State != v1beta2.DiskLoadReady:
 			return fmt.Sprintf("disk %s (%s) is being loaded", key, disk.DiskUUID)
-		case disk.Load != nil && parse(disk.Load.ReadyAt).Before(since.Truncate(time.Second)):
+		case manager != "" && disk.InstanceManagerName != manager:
 			return fmt.Sprintf("disk %s (%s) was not loaded by the new instance manager yet", key, disk.DiskUUID)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -174,7 +173,7 @@ func noOtherNode(w World) string {
 // diskNotReady: the upgrade of the node could not end, because it waits for every disk that has replicas.
 func diskNotReady(w World) string {
 	node := w.Cluster.Nodes[w.Node]
-	why := node.DiskNotReady(time.Time{})
+	why := node.DiskNotReady("")
 	if why == "" || !node.Exists() || !node.Serves() {
 		return ""
 	}

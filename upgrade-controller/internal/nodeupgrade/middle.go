@@ -57,7 +57,7 @@ func (p *pass) upgradingInstanceManager() {
 		return
 	}
 	if p.node.Runs(p.target()) && p.node.Manager(p.status.OldInstanceManager) == nil {
-		if why := p.node.DiskNotReady(p.since()); why != "" {
+		if why := p.node.DiskNotReady(p.node.Running().Name); why != "" {
 			p.cordoned()
 			p.each((*pass).relocateTarget)
 			p.wait(v1beta2.ReasonWaitingForDisk,

@@ -126,6 +126,14 @@ func (s *scene) disk(ready v1beta2.ConditionStatus, load *v1beta2.DiskLoad) {
 		Conditions: []v1beta2.Condition{{Type: v1beta2.DiskReady, Status: ready, Reason: v1beta2.ReasonNoDiskInfo}}}}
 }
 
+// loaded gives node-1 a v2 disk that its instance manager of an image reported ready, at a time of im-monitor's clock.
+func (s *scene) loaded(image string, readyAt time.Time) {
+	s.disk(v1beta2.ConditionTrue, &v1beta2.DiskLoad{Server: image, State: v1beta2.DiskLoadReady, ReadyAt: readyAt.Format(time.RFC3339)})
+	d := s.Nodes["node-1"].Status.DiskStatus["disk-1"]
+	d.InstanceManagerName = v1beta2.InstanceManagerName("node-1", image, v1beta2.DataEngineV2)
+	s.Nodes["node-1"].Status.DiskStatus["disk-1"] = d
+}
+
 // manager is node-1's instance manager of an image.
 func (s *scene) manager(image string) *v1beta2.InstanceManager {
 	return s.Managers[v1beta2.InstanceManagerName("node-1", image, v1beta2.DataEngineV2)]

@@ -292,13 +292,13 @@ func TestUpgradingInstanceManager(t *testing.T) {
 			s.replace()
 			s.disk(v1beta2.ConditionTrue, &v1beta2.DiskLoad{State: v1beta2.DiskLoadCreating})
 		}, to: replacing, reason: v1beta2.ReasonWaitingForDisk},
-		"its disk was loaded by the old one": {from: replacing, change: func(s *scene) {
+		"its disk was loaded by the old one, whose clock is ahead": {from: replacing, change: func(s *scene) {
 			s.replace()
-			s.disk(v1beta2.ConditionTrue, &v1beta2.DiskLoad{State: v1beta2.DiskLoadReady, ReadyAt: "2020-01-02T03:04:05Z"})
+			s.loaded(model.OldImage, now.Add(time.Hour))
 		}, to: replacing, reason: v1beta2.ReasonWaitingForDisk},
-		"its disk is ready": {from: replacing, change: func(s *scene) {
+		"its disk was loaded by the new one, whose clock is behind": {from: replacing, change: func(s *scene) {
 			s.replace()
-			s.disk(v1beta2.ConditionTrue, &v1beta2.DiskLoad{State: v1beta2.DiskLoadReady, ReadyAt: "2100-01-02T03:04:05Z"})
+			s.loaded(model.NewImage, now.Add(-time.Hour))
 		}, to: back},
 		"a disk that never held anything is not waited for": {from: replacing, change: func(s *scene) {
 			s.replace()

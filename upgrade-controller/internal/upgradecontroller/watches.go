@@ -2,7 +2,6 @@ package upgradecontroller
 
 import (
 	"context"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -144,16 +143,14 @@ func upgradeFacts(u *v1beta2.NodeDataEngineUpgrade) []any { return []any{u.Statu
 
 func nodeFacts(n *v1beta2.Node) []any {
 	return []any{n.Spec.UpgradeRequested, cluster.Node{Object: n}.KeptFree(), v1beta2.IsNodeDown(n),
-		cluster.Node{Object: n}.DiskNotReady(time.Time{}), loads(n)}
+		cluster.Node{Object: n}.DiskNotReady(""), reporters(n)}
 }
 
-// loads are when the node's v2 disks were loaded.
-func loads(n *v1beta2.Node) map[string]string {
+// reporters are the instance managers that reported the node's disks.
+func reporters(n *v1beta2.Node) map[string]string {
 	out := map[string]string{}
 	for key, d := range n.Status.DiskStatus {
-		if d.Load != nil {
-			out[key] = d.Load.ReadyAt
-		}
+		out[key] = d.InstanceManagerName
 	}
 	return out
 }
