@@ -35,8 +35,8 @@ func Pause(w *world.World, u *v1beta2.DataEngineUpgradeManager) (Change, error) 
 	return Change{Fields: map[string]any{"paused": true}, Effect: "It pauses after the node that is under way."}, nil
 }
 
-// Resume returns the change after which a paused, aborted or failed upgrade goes on. While it is being aborted that is refused: the abort
-// goes on whatever spec says, and then the upgrade is in error.
+// Resume returns the change after which a paused, aborted or failed upgrade goes on. While it is being aborted, a node that is being rolled
+// back comes to its end first.
 func Resume(w *world.World, u *v1beta2.DataEngineUpgradeManager) (Change, error) {
 	fields := map[string]any{}
 	if u.Spec.Paused {
@@ -50,8 +50,7 @@ func Resume(w *world.World, u *v1beta2.DataEngineUpgradeManager) (Change, error)
 		return Change{}, fmt.Errorf("upgrade %s is completed, and does not begin again: create a DataEngineUpgradeManager of another name",
 			u.Name)
 	case u.Status.State == v1beta2.UpgradeStateAborting:
-		return Change{}, fmt.Errorf("upgrade %s is being aborted: wait until that has ended, then resume; see: %s", u.Name,
-			watch(w, u.Name))
+		return Change{Fields: fields, Effect: "It goes on; a node that is being rolled back comes to its end first."}, nil
 	case len(fields) > 0:
 		return Change{Fields: fields, Effect: "It goes on."}, nil
 	case u.Status.State != v1beta2.UpgradeStateError:

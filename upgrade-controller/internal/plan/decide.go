@@ -20,8 +20,10 @@ const (
 type pass struct {
 	World
 	observed string
-	verdict  Verdict
-	status   *v1beta2.DataEngineUpgradeManagerStatus
+	// abort is whether the node that is under way must come to its end, and no other begins.
+	abort   bool
+	verdict Verdict
+	status  *v1beta2.DataEngineUpgradeManagerStatus
 	// own are this manager's upgrades of nodes, by node.
 	own map[string]*v1beta2.NodeDataEngineUpgrade
 	// set are the conditions that this pass sets, by type.
@@ -30,7 +32,7 @@ type pass struct {
 
 // Decide returns what to do next. A state that this version does not know is left alone.
 func Decide(w World) Verdict {
-	p := &pass{World: w, observed: w.Manager.Status.State, set: map[string]v1beta2.Condition{}}
+	p := &pass{World: w, observed: w.Manager.Status.State, abort: w.Manager.Spec.Abort, set: map[string]v1beta2.Condition{}}
 	p.verdict.Status = *w.Manager.Status.DeepCopy()
 	p.status = &p.verdict.Status
 	if p.observed == "" {
@@ -160,7 +162,7 @@ func (p *pass) completed() {
 		p.DefaultImage)))
 }
 
-// failed continues when the spec was changed: upgraded nodes stay upgraded, failed ones are tried again.
+// failed continues when the spec was changed.
 func (p *pass) failed() {
 	p.verdict.DropChecks = true
 	if !resumes(p.Manager) {
@@ -172,10 +174,15 @@ func (p *pass) failed() {
 				"that one ends, or delete it.", first.Name, stateOf(first)))
 		return
 	}
+	p.resume("its spec was changed")
+}
+
+// resume begins again with the checks: upgraded nodes stay upgraded, failed ones are tried again.
+func (p *pass) resume(why string) {
 	if p.status.InstanceManagerImage == "" {
 		p.to(v1beta2.UpgradeStateUndefined)
 		p.status.ErrorMessage = ""
-		p.move(v1beta2.ReasonCheckingImages, "It begins again, because its spec was changed.")
+		p.move(v1beta2.ReasonCheckingImages, "It begins again, because "+why+".")
 		return
 	}
 	if !p.confirmed() {
@@ -189,7 +196,7 @@ func (p *pass) failed() {
 	p.to(v1beta2.UpgradeStateInitializing)
 	p.status.ErrorMessage = ""
 	p.status.Conditions = conditions.Remove(p.status.Conditions, v1beta2.UpgradePreflight) // its time counts from now
-	p.move(v1beta2.ReasonCheckingImages, "It continues, because its spec was changed; the nodes are being checked.")
+	p.move(v1beta2.ReasonCheckingImages, "It continues, because "+why+"; the nodes are being checked.")
 }
 
 // deleted ends the upgrade as abort does, and drops the finalizer when no node is under way.

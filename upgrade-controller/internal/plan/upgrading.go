@@ -105,11 +105,11 @@ func (p *pass) begin(node string) {
 // follow creates the node's upgrade, and copies its state.
 func (p *pass) follow(node string) {
 	n, u := p.status.UpgradeNodes[node], p.own[node]
-	if p.Manager.Spec.Abort {
+	if p.abort {
 		p.to(v1beta2.UpgradeStateAborting)
 	}
 	switch {
-	case u == nil && p.Manager.Spec.Abort:
+	case u == nil && p.abort:
 		if !p.confirmed() { // the cache may not show yet what was created
 			return
 		}
@@ -146,12 +146,12 @@ func (p *pass) follow(node string) {
 // write it twice.
 func (p *pass) report(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	state := cmp.Or(u.Status.State, v1beta2.UpgradeStateUndefined)
-	if nothing := state == v1beta2.UpgradeStateUndefined; nothing && p.Manager.Spec.Paused && !p.Manager.Spec.Abort {
+	if nothing := state == v1beta2.UpgradeStateUndefined; nothing && p.Manager.Spec.Paused && !p.abort {
 		p.to(v1beta2.UpgradeStatePaused)
 		p.hold(v1beta2.ReasonPaused, p.summary(fmt.Sprintf("Node %s is next; set spec.paused to false.", node)))
 		return
 	}
-	if !p.Manager.Spec.Abort {
+	if !p.abort {
 		p.to(v1beta2.UpgradeStateUpgrading)
 	}
 	p.move(v1beta2.ReasonUpgradingNode, p.summary(progressOf(node, state, u.Name)))
@@ -201,7 +201,7 @@ func (p *pass) finish(node string, u *v1beta2.NodeDataEngineUpgrade) {
 // retried tries the node's upgrade again as often as spec.maxRetries allows; then the node has failed.
 func (p *pass) retried(node string, u *v1beta2.NodeDataEngineUpgrade) {
 	n := p.status.UpgradeNodes[node]
-	if n.RetryCount < p.Manager.Spec.MaxRetries && !p.Manager.Spec.Abort {
+	if n.RetryCount < p.Manager.Spec.MaxRetries && !p.abort {
 		n.State, n.ErrorMessage = retry, u.Status.ErrorMessage
 		n.RetryCount++
 		p.status.UpgradeNodes[node] = n
@@ -218,17 +218,31 @@ func (p *pass) forget(node string, n v1beta2.UpgradeNodeStatus) {
 	p.move(v1beta2.ReasonUpgradingNode, p.summary(fmt.Sprintf("The upgrade of node %s has ended.", node)))
 }
 
-// aborting ends once no node is under way.
+// aborting ends once no node is under way. An abort that was taken back ends at once where the node goes forward; a node that is being
+// rolled back, or was, comes to its end first, which is no try of it.
 func (p *pass) aborting() {
 	p.verdict.DropChecks = true
-	if node := p.status.UpgradingNode; node != "" {
+	node := p.status.UpgradingNode
+	if p.abort = p.Manager.Spec.Abort || !forward(p.own[node]); node != "" {
 		p.follow(node)
 		if p.status.UpgradingNode != "" {
-			p.to(v1beta2.UpgradeStateAborting)
+			if p.abort {
+				p.to(v1beta2.UpgradeStateAborting)
+			}
 			return
 		}
 	}
-	p.fail(v1beta2.ReasonAborted, p.summary("It was aborted. Set spec.abort to false to continue."))
+	if p.Manager.Spec.Abort {
+		p.fail(v1beta2.ReasonAborted, p.summary("It was aborted. Set spec.abort to false to continue."))
+		return
+	}
+	p.resume("spec.abort is false again")
+}
+
+// forward reports whether the upgrade of a node is under way and not being rolled back.
+func forward(u *v1beta2.NodeDataEngineUpgrade) bool {
+	return u != nil && u.DeletionTimestamp == nil && u.Status.State != v1beta2.UpgradeStateRollingBack &&
+		u.Status.State != v1beta2.UpgradeStateError
 }
 
 // done is the message that all nodes of the plan are upgraded, and which are not in it.

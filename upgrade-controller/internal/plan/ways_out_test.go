@@ -43,6 +43,64 @@ func TestAnAbortWaitsForTheNodeThatIsUnderWay(t *testing.T) {
 	require.Empty(t, v.Create, "no node begins any more")
 }
 
+// A node that is being rolled back ends first. That is no try of it, and then the plan goes on, whatever maxRetries and onFailure are.
+func TestAnAbortThatIsTakenBackEndsBeforeThePlanGoesOn(t *testing.T) {
+	for _, retries := range []int{0, 1} {
+		m := manager("upgrade", v1beta2.UpgradeStateAborting, func(m *v1beta2.DataEngineUpgradeManager) {
+			m.Spec.MaxRetries, m.Spec.Nodes, m.Generation = retries, []string{"node-1", "node-2"}, 3
+			m.Status.UpgradingNode, m.Status.ObservedGeneration = "node-1", 2
+			m.Status.UpgradeNodes = map[string]v1beta2.UpgradeNodeStatus{"node-1": {State: v1beta2.UpgradeStateSwitchingOver}, "node-2": {}}
+		})
+		pass := func(u ...*v1beta2.NodeDataEngineUpgrade) plan.Verdict {
+			v := plan.Decide(world(m, func(w *plan.World) { w.Upgrades = u }))
+			require.NotContains(t, v.Status.ErrorMessage, "Set spec.abort to false")
+			m.Status = v.Status
+			return v
+		}
+		v := pass(node("node-1", v1beta2.UpgradeStateRollingBack))
+		require.Equal(t, v1beta2.UpgradeStateAborting, v.Status.State)
+		failed := node("node-1", v1beta2.UpgradeStateError)
+		failed.Status.ErrorMessage = "DataEngineUpgradeManager upgrade was aborted."
+		require.True(t, plan.Decide(world(m, func(w *plan.World) { w.Upgrades, w.Fresh = append(w.Upgrades, failed), false })).Confirm)
+		v = pass(failed)
+		require.Equal(t, v1beta2.UpgradeStateInitializing, v.Status.State)
+		require.Contains(t, conditions.Get(v.Status.Conditions, v1beta2.UpgradeProgressing).Message, "It continues")
+		require.Empty(t, v.Create)
+		for n := 0; v.Create == "" && n < 5; n++ {
+			v = pass(failed)
+			if len(v.Delete) > 0 {
+				v = pass()
+			}
+		}
+		require.Equal(t, "node-1", v.Create)
+		require.Equal(t, v1beta2.UpgradeStateUpgrading, v.Status.State)
+		require.Zero(t, v.Status.UpgradeNodes["node-1"].RetryCount)
+	}
+}
+
+// A node that has not begun to roll back, or cannot any more, is upgraded: nothing is aborted.
+func TestAnAbortThatIsTakenBackEndsWhereNodesGoForward(t *testing.T) {
+	aborting := func() *v1beta2.DataEngineUpgradeManager {
+		return upgrading(func(m *v1beta2.DataEngineUpgradeManager) {
+			m.Status.State, m.Status.UpgradingNode = v1beta2.UpgradeStateAborting, "node-1"
+		})
+	}
+	for _, state := range []string{"", v1beta2.UpgradeStateInitializing, v1beta2.UpgradeStateSwitchingBack} {
+		m := aborting()
+		v := plan.Decide(world(m, func(w *plan.World) { w.Upgrades = append(w.Upgrades, node("node-1", state)) }))
+		require.Equal(t, v1beta2.UpgradeStateUpgrading, v.Status.State, state)
+		require.Equal(t, "node-1", v.Status.UpgradingNode)
+	}
+	v := plan.Decide(world(aborting(), func(w *plan.World) {
+		w.Upgrades = append(w.Upgrades, node("node-1", v1beta2.UpgradeStateCompleted))
+	}))
+	require.Equal(t, []string{"node-1"}, v.Status.UpgradedNodes)
+	require.Equal(t, v1beta2.UpgradeStateInitializing, v.Status.State)
+	v = plan.Decide(world(aborting(), nil))
+	require.Empty(t, v.Create, "no object: none was created, or it is gone")
+	require.Equal(t, v1beta2.UpgradeStateInitializing, v.Status.State)
+}
+
 func TestAFailedUpgradeWhoseSpecWasChanged(t *testing.T) {
 	failed := func(image string) *v1beta2.DataEngineUpgradeManager {
 		return manager("upgrade", v1beta2.UpgradeStateError, func(m *v1beta2.DataEngineUpgradeManager) {
