@@ -2,10 +2,10 @@
 package events
 
 import (
-	"strings"
-
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
+
+	"drover.dev/drover/shared/text"
 )
 
 // Event is one events.k8s.io/v1 event to be emitted about an object.
@@ -18,20 +18,11 @@ type Event struct {
 	Note string
 }
 
-// noteLimit is how many bytes the API server takes of an event's note, and of the error of a VolumeAttachment of Kubernetes.
 const noteLimit = 1024
 
 // Emit emits each event about the object.
 func Emit(recorder events.EventRecorder, regarding runtime.Object, list ...Event) {
 	for _, e := range list {
-		recorder.Eventf(regarding, nil, e.Type, e.Reason, e.Action, "%s", Truncate(e.Note))
+		recorder.Eventf(regarding, nil, e.Type, e.Reason, e.Action, "%s", text.Truncate(e.Note, noteLimit))
 	}
-}
-
-// Truncate cuts a note to what the API server takes.
-func Truncate(note string) string {
-	if len(note) <= noteLimit {
-		return note
-	}
-	return strings.ToValidUTF8(note[:noteLimit-3], "") + "..."
 }

@@ -3,7 +3,7 @@ package csi
 import (
 	"maps"
 
-	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/text"
 )
 
 // Decide returns what to write for one VolumeAttachment of this driver.
@@ -82,10 +82,13 @@ func metadata(w World) map[string]string {
 	return map[string]string{MetadataVolume: w.Volume.Name, MetadataNode: w.NodeID()}
 }
 
-// status returns the step to the wanted status; none if it is stored already. Of an error the API server takes 1 kB.
+// errorLimit is how many bytes the API server takes of an error.
+const errorLimit = 1024
+
+// status returns the step to the wanted status; none if it is stored already.
 func status(w World, wanted Status) []Step {
 	a := w.Attachment
-	wanted.AttachError, wanted.DetachError = events.Truncate(wanted.AttachError), events.Truncate(wanted.DetachError)
+	wanted.AttachError, wanted.DetachError = text.Truncate(wanted.AttachError, errorLimit), text.Truncate(wanted.DetachError, errorLimit)
 	same := a.Attached == wanted.Attached && a.AttachError == wanted.AttachError && a.DetachError == wanted.DetachError &&
 		maps.Equal(a.Metadata, wanted.Metadata)
 	if same {
