@@ -14,6 +14,7 @@ import (
 
 // Upgrade is the live upgrade of the node that is under way.
 type Upgrade struct {
+	UID          types.UID
 	State, Image string
 	// OldName and OldUID are the InstanceManager that it replaces, where that was chosen.
 	OldName string

@@ -51,11 +51,11 @@ func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 // carryOut decides and applies.
 func (s *reconciler) carryOut(ctx context.Context, w instancemanager.World) (ctrl.Result, error) {
+	var left time.Duration
 	v, err := s.decide(ctx, &w)
-	if err != nil {
-		return ctrl.Result{}, err
+	if err == nil {
+		left, err = s.apply(ctx, w, v)
 	}
-	left, err := s.apply(ctx, w, v)
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
@@ -95,8 +95,11 @@ func (s *reconciler) decideWithFreshList(ctx context.Context, w *instancemanager
 	if err := s.readMapped(ctx, w); err != nil {
 		return instancemanager.Verdict{}, err
 	}
-	if v := instancemanager.Decide(*w); v.Pod != instancemanager.DeletePod || w.Upgrade != nil {
+	switch v := instancemanager.Decide(*w); {
+	case v.Pod != instancemanager.DeletePod:
 		return v, nil
+	case w.Upgrade != nil:
+		return v, s.sameUpgrade(ctx, w)
 	}
 	if w.Unsettled, err = s.unsettled(ctx, w.InstanceManager); err != nil {
 		return instancemanager.Verdict{}, err

@@ -2,9 +2,11 @@ package instancemanagercontroller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -16,8 +18,23 @@ import (
 
 // upgradeOf is the upgrade of a node that is under way; nil where there is none. Of two, the name decides.
 func (s *reconciler) upgradeOf(ctx context.Context, node string) (*instancemanager.Upgrade, error) {
+	return s.upgradeIn(ctx, s.rt.Client, client.MatchingFields{upgradesByNode: node})
+}
+
+// sameUpgrade reads the upgrade of the node uncached, right before a pod is deleted for it: lists take seconds, in which a target may have
+// been switched back. It is a conflict if it is not as it was evaluated.
+func (s *reconciler) sameUpgrade(ctx context.Context, w *instancemanager.World) error {
+	now, err := s.upgradeIn(ctx, s.rt.Uncached, client.MatchingFields{"spec.nodeID": w.InstanceManager.Spec.NodeID})
+	if err != nil || now != nil && *now == *w.Upgrade {
+		return err
+	}
+	return apierrors.NewConflict(v1beta2.GroupVersion.WithResource("instancemanagers").GroupResource(), w.InstanceManager.Name,
+		errors.New("the upgrade of its node has changed since it was evaluated"))
+}
+
+func (s *reconciler) upgradeIn(ctx context.Context, reader client.Reader, of client.MatchingFields) (*instancemanager.Upgrade, error) {
 	var list v1beta2.NodeDataEngineUpgradeList
-	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &list, client.MatchingFields{upgradesByNode: node}); err != nil {
+	if err := lookup.ListShared(ctx, reader, s.rt.Namespace, &list, of); err != nil {
 		return nil, err
 	}
 	var found *v1beta2.NodeDataEngineUpgrade
@@ -31,11 +48,15 @@ func (s *reconciler) upgradeOf(ctx context.Context, node string) (*instancemanag
 	if found == nil {
 		return nil, nil
 	}
-	out := &instancemanager.Upgrade{State: found.Status.State, Image: found.Spec.InstanceManagerImage}
-	if old := found.Status.OldInstanceManager; old != nil {
+	return upgradeFrom(found), nil
+}
+
+func upgradeFrom(u *v1beta2.NodeDataEngineUpgrade) *instancemanager.Upgrade {
+	out := &instancemanager.Upgrade{UID: u.UID, State: u.Status.State, Image: u.Spec.InstanceManagerImage}
+	if old := u.Status.OldInstanceManager; old != nil {
 		out.OldName, out.OldUID = old.Name, types.UID(old.UID)
 	}
-	return out, nil
+	return out
 }
 
 // readMapped finds where the frontends lead, and the engines that map a replica on the instance manager, where its end hangs on that. They
