@@ -47,8 +47,8 @@ type NodeDataEngineUpgradeStatus struct {
 	// progressed; the timeout counts from it. Absent means not yet in State.
 	// +optional
 	ProgressedAt string `json:"progressedAt,omitempty"`
-	// Furthest is the largest number of volumes that had done the step of State at once; only more of them are progress. Absent
-	// means 0.
+	// Furthest is the largest number of volumes that had done the step of State, or were detached, at once; only more of them are
+	// progress. Absent means 0.
 	// +optional
 	Furthest int `json:"furthest,omitempty"`
 	// Volume names the volume that the present step waits for, the first where there are several. Absent means none.

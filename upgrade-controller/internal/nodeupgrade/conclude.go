@@ -11,7 +11,7 @@ import (
 func (p *pass) conclude() {
 	p.status.ObservedGeneration = p.Upgrade.Generation
 	if p.further() {
-		p.status.Furthest, p.status.ProgressedAt = p.done, stamp(p.Now)
+		p.status.Furthest, p.status.ProgressedAt = p.done+p.gone, stamp(p.Now)
 	}
 	p.status.Volume, p.status.Progress = p.volume, p.progress()
 	list := p.status.Conditions

@@ -23,9 +23,9 @@ type pass struct {
 	// reason and message state what the upgrade waits for; others is how many volumes wait beside the first.
 	reason, message string
 	others          int
-	// volume is the first volume that waits; done of all volumes have done the step.
-	volume    string
-	done, all int
+	// volume is the first volume that waits; done of all volumes have done the step, and gone are those that are not in use any more.
+	volume          string
+	done, all, gone int
 	// preflight is the result of the blockers, nil if they were not checked.
 	preflight *v1beta2.Condition
 }
@@ -93,7 +93,7 @@ func (p *pass) confirmedVolume(name string) bool {
 func (p *pass) to(state string) {
 	p.status.State, p.status.StateSince = state, stamp(p.Now)
 	p.reason, p.message, p.others = "", "", 0
-	p.volume, p.done, p.all, p.status.Furthest = "", 0, 0, 0
+	p.volume, p.done, p.all, p.gone, p.status.Furthest = "", 0, 0, 0, 0
 }
 
 // rollBack ends the upgrade before the instance manager is replaced.

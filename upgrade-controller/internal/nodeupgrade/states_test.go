@@ -465,6 +465,36 @@ func TestTimeRunsFromTheLastVolumeThatDidItsStep(t *testing.T) {
 	require.Equal(t, rolling, s.decide().Status.State, "nothing has gone on since")
 }
 
+// A volume that was detached after its step does not hide the steps of the others, and its end is no further progress.
+func TestADetachedVolumeHidesNoProgress(t *testing.T) {
+	s := at(over, func(s *scene) {
+		for _, name := range []string{"wol", "xol"} {
+			s.AddVolume(name, "node-1", "node-1", "node-2", "node-3")
+			s.u.Status.Volumes[name] = v1beta2.VolumeUpgradeStatus{State: v1beta2.VolumeUpgradeReady, OriginalNodeID: "node-1",
+				Snapshot: "snap"}
+		}
+		s.moveTo("node-2")
+		s.late()
+	})
+	s.u.Status = s.decide().Status
+	s.DetachVolume("vol")
+	s.now = s.now.Add(9 * time.Minute)
+	s.u.Status = s.decide().Status
+	x := s.u.Status.Volumes["wol"]
+	x.TemporaryNodeID, x.State = "node-2", v1beta2.VolumeUpgradeAway
+	s.u.Status.Volumes["wol"] = x
+	s.Volumes["wol"].Spec.TargetNodeID, s.Volumes["wol"].Status.CurrentTargetNodeID = "node-2", "node-2"
+	s.Engines["wol-e-0"].Spec.NodeID = "node-2"
+	s.now = s.now.Add(2 * time.Minute)
+	v := s.decide()
+	require.Equal(t, over, v.Status.State, "wol did its step 2 minutes ago at most")
+	require.Equal(t, s.now.Format(time.RFC3339Nano), v.Status.ProgressedAt)
+	s.u.Status = v.Status
+	s.DetachVolume("wol")
+	s.now = s.now.Add(11 * time.Minute)
+	require.Equal(t, rolling, s.decide().Status.State)
+}
+
 func TestRollingBack(t *testing.T) {
 	run(t, map[string]row{
 		"the target is switched back": {from: rolling, to: rolling, reason: v1beta2.ReasonWaitingForTarget, effects: effects(sends(""))},

@@ -50,10 +50,10 @@ func (p *pass) progressedAt() time.Time {
 	return p.since()
 }
 
-// further reports whether more volumes have done the present step than ever before in this state; volumes for which nothing is
-// left to do are no progress.
+// further reports whether fewer volumes are left to do the present step than ever before in this state: a volume that is detached after
+// its step hides no step of another, and one that is attached again is progress once. The end of the last one is no progress.
 func (p *pass) further() bool {
-	return p.status.State == p.observed && p.progress() != "" && p.done > p.status.Furthest
+	return p.status.State == p.observed && p.progress() != "" && p.done+p.gone > p.status.Furthest
 }
 
 // since is when the present state began; zero while its time does not run.

@@ -31,9 +31,10 @@ func (p *pass) adopt() {
 // each applies the steps to every listed volume that is in use, one after the other until a step has to wait,
 // and counts the volumes of which all steps are done.
 func (p *pass) each(questions ...func(*pass, string) bool) bool {
-	p.done, p.all = 0, 0
+	p.done, p.all, p.gone = 0, 0, 0
 	for _, name := range p.volumes() {
 		if p.released(name) {
+			p.gone++
 			continue
 		}
 		p.all++
