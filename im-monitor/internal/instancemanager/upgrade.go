@@ -66,6 +66,10 @@ func (w World) replaced() bool {
 		u.OldUID == w.InstanceManager.UID && w.InstanceManager.Spec.Image != u.Image
 }
 
+// UpgradeDecides reports whether the node's upgrade decides when the pod ends, not whether the volumes of the node are settled: it has v2
+// instance managers alone.
+func (w World) UpgradeDecides() bool { return w.Upgrade != nil && w.v2() }
+
 // successor reports whether this is the instance manager that the upgrade brings.
 func (w World) successor() bool {
 	return w.Upgrade != nil && w.v2() && w.InstanceManager.Spec.Image == w.Upgrade.Image

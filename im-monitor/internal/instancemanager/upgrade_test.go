@@ -185,3 +185,15 @@ func TestAnUpgradeLeavesTheImageOfV1AsItIs(t *testing.T) {
 	require.True(t, with(world(v1, v2), func(w *World) { w.InstanceManager.Spec.Image = "other" }).successor())
 	require.False(t, world(v2).successor(), "no upgrade brings it")
 }
+
+// An idle v1 pod of a node whose v2 data engine is being upgraded stays while a volume is on its way, as on any other node.
+func TestAnUpgradeDecidesAboutV2PodsAlone(t *testing.T) {
+	im := &v1beta2.InstanceManager{}
+	w := World{InstanceManager: im, Upgrade: &Upgrade{State: v1beta2.UpgradeStateUpgradingInstanceManager}}
+	im.Spec.DataEngine = v1beta2.DataEngineV1
+	require.False(t, w.UpgradeDecides())
+	im.Spec.DataEngine = v1beta2.DataEngineV2
+	require.True(t, w.UpgradeDecides())
+	w.Upgrade = nil
+	require.False(t, w.UpgradeDecides())
+}

@@ -98,7 +98,7 @@ func (s *reconciler) decideWithFreshList(ctx context.Context, w *instancemanager
 	switch v := instancemanager.Decide(*w); {
 	case v.Pod != instancemanager.DeletePod:
 		return v, nil
-	case w.Upgrade != nil:
+	case w.UpgradeDecides():
 		return v, s.sameUpgrade(ctx, w)
 	}
 	if w.Unsettled, err = s.unsettled(ctx, w.InstanceManager); err != nil {
