@@ -76,6 +76,10 @@ func ticketRules() []rule {
 			"case !target, source && t.down(v.MigrationNodeID):", "case !target:").
 			and(core, "table.moves", "case t.down(v.NodeID), !source &&", "case !source &&").
 			and(core, "table.moves", "case t.engineOn(v.MigrationNodeID).State == v1beta2.InstanceStateError:", "case false:").alsoWorld("225"),
+		in("target back first", "a volume migrates once its relocated target is back", []string{core}, core, "table.migrates",
+			" && !v.Relocated", ""),
+		in("waits detached", "a volume that is on its way when the upgrade of its node begins is detached", []string{core}, core,
+			"table.unwanted", " || v.Upgrading && t.Nodes[v.NodeID].Upgrading", ""),
 		in("satisfied unchanged", "a ticket is satisfied only by what the same verdict does not change", []string{core}, core,
 			"table.satisfied", "unchanged := ", "unchanged := true || ").
 			and(core, "table.migratedTo", "stays := ", "stays := true || ").
@@ -114,6 +118,10 @@ func orderOfConcerns() []rule {
 			"{Facts.targetMayMove, of[targetMove]}", "{Facts.kept, of[resumption]}"),
 		later("salvage after instances", "a faulted volume is used again once it is detached", "{Facts.kept, of[lifecycle]}",
 			"{Facts.kept, of[salvage]}"),
+		in("migration after the target", "where a migration is wanted, a target that is away comes back first", tests, machineCore,
+			"Facts.targetMayMove", " || f.targetAway()", ""),
+		in("marked at the start", "a replica on a node that is down fails when the engine starts without it, not before", tests, machineCore,
+			"opening.startReplicas", "if ready {", "if true {"),
 		in("migrations gate changes", "replicas and sizes do not change while a volume migrates", tests, machineCore, "Facts.unchanging",
 			` && f.migration == "" && f.Volume.Spec.MigrationNodeID == ""`, ""),
 	}
