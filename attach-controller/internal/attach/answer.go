@@ -165,8 +165,11 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 
 // waitsForTarget reports whether a pod's ticket is that to which the volume migrates once its target is back on its node.
 func (t table) waitsForTarget(wanted Spec, x v1beta2.AttachmentTicket) bool {
+	if !t.Volume.Migratable || !t.Volume.Relocated || !t.podOn(wanted.NodeID) {
+		return false
+	}
 	second := t.second(wanted.NodeID)
-	return t.Volume.Migratable && t.Volume.Relocated && second != nil && second.ID == x.ID && t.podOn(wanted.NodeID)
+	return second != nil && second.ID == x.ID
 }
 
 // tooMany reports whether a pod's ticket is the third of a migratable volume.
