@@ -12,6 +12,15 @@ import (
 	"github.com/go-logr/logr"
 )
 
+// serveProbes serves health and, where an address is given, profiles until ctx ends.
+func serveProbes(ctx context.Context, o options, log logr.Logger) (*health, error) {
+	found, err := serveHealth(ctx, o.healthAddress, log)
+	if err != nil {
+		return nil, err
+	}
+	return found, serve(ctx, "profile-address", o.profileAddress, profiles(), log)
+}
+
 // serve answers on an address until ctx ends; flag is where the address comes from, "0" is none.
 func serve(ctx context.Context, flag, address string, handler http.Handler, log logr.Logger) error {
 	if address == "0" {

@@ -216,15 +216,6 @@ func run(ctx context.Context, p Program, o options) error {
 	return nil
 }
 
-// serveProbes serves health and, where an address is given, profiles until ctx ends.
-func serveProbes(ctx context.Context, o options, log logr.Logger) (*health, error) {
-	found, err := serveHealth(ctx, o.healthAddress, log)
-	if err != nil {
-		return nil, err
-	}
-	return found, serve(ctx, "profile-address", o.profileAddress, profiles(), log)
-}
-
 func version(p Program) string { return cmp.Or(strings.TrimSpace(p.Version), "unknown") }
 
 // stopped converts the error of work that was asked to stop into a clean end.
