@@ -31,7 +31,7 @@ func (r *reconciler) apply(ctx context.Context, job *v1beta2.RecurringJob, v rec
 		}
 	}
 	created := r.createAll(ctx, job, v)
-	gone, err := removeSnapshots(ctx, r.client, v.Delete)
+	gone, err := removeAll(ctx, r.client, v.Delete)
 	if gone > 0 {
 		events.Emit(r.recorder, job, removed(gone))
 	}
@@ -42,14 +42,14 @@ func (r *reconciler) apply(ctx context.Context, job *v1beta2.RecurringJob, v rec
 func (r *reconciler) createAll(ctx context.Context, job *v1beta2.RecurringJob, v recurring.Verdict) (err error) {
 	for _, s := range v.Create {
 		if problem := r.create(ctx, s); problem != nil {
-			err = errors.Join(err, fmt.Errorf("creating snapshot %s of volume %s: %w", s.Name, s.Spec.Volume, problem))
+			err = errors.Join(err, fmt.Errorf("creating %s: %w", called(s), problem))
 			continue
 		}
 		r.finished.of(job).created[s.Name] = r.observer.clock.Now()
 	}
 	for _, b := range v.BackUp {
 		if problem := r.create(ctx, b); problem != nil {
-			err = errors.Join(err, fmt.Errorf("creating backup %s: %w", b.Name, problem))
+			err = errors.Join(err, fmt.Errorf("creating %s: %w", called(b), problem))
 		}
 	}
 	return err
@@ -64,16 +64,24 @@ func (r *reconciler) create(ctx context.Context, obj client.Object) error {
 	return nil
 }
 
-// removeSnapshots deletes what it can, and returns how many that were.
-func removeSnapshots(ctx context.Context, c client.Client, list []*v1beta2.Snapshot) (gone int, err error) {
-	for _, s := range list {
-		if problem := remove(ctx, c, s); problem != nil {
-			err = errors.Join(err, fmt.Errorf("deleting snapshot %s of volume %s: %w", s.Name, s.Spec.Volume, problem))
+// removeAll deletes what it can, and returns how many that were; one that is refused does not keep the others.
+func removeAll[T client.Object](ctx context.Context, c client.Client, list []T) (gone int, err error) {
+	for _, obj := range list {
+		if problem := remove(ctx, c, obj); problem != nil {
+			err = errors.Join(err, fmt.Errorf("deleting %s: %w", called(obj), problem))
 			continue
 		}
 		gone++
 	}
 	return gone, err
+}
+
+// called is what errors call a Snapshot or Backup.
+func called(obj client.Object) string {
+	if s, ok := obj.(*v1beta2.Snapshot); ok {
+		return fmt.Sprintf("snapshot %s of volume %s", s.Name, s.Spec.Volume)
+	}
+	return "backup " + obj.GetName()
 }
 
 // remove deletes the very object that was evaluated.

@@ -111,10 +111,7 @@ func TestAClaimNamesTheJobsOfItsVolume(t *testing.T) {
 		w.made(volume)
 	}
 	p := w.startCut(cut.Point{}, nil)
-	require.NoError(t, w.admin.Create(t.Context(), &v1beta2.RecurringJob{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "often"},
-		Spec:       v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "0 0 1 1 *", Retain: 1},
-	}))
+	w.createJobThatKeepsOne("often")
 	w.keepsOne(fromStart)
 	for _, volume := range []string{later, not, instead, unbound} {
 		require.Len(t, w.namesOf(volume), 2, volume)

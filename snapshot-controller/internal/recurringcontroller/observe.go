@@ -118,14 +118,14 @@ func (o observer) readAll(ctx context.Context, w *recurring.World, v *v1beta2.Vo
 	if w.Snapshots, err = surroundings.Snapshots(ctx, v.Name); err != nil {
 		return err
 	}
-	return o.readShared(ctx, w, v)
+	return o.readShared(ctx, w, v, w.Snapshots)
 }
 
-// readShared reads which of the snapshots of a volume linked clones share.
-func (o observer) readShared(ctx context.Context, w *recurring.World, v *v1beta2.Volume) error {
+// readShared reads which of these snapshots of a volume linked clones share.
+func (o observer) readShared(ctx context.Context, w *recurring.World, v *v1beta2.Volume, list []*v1beta2.Snapshot) error {
 	surroundings := volumecontext.Reader{Client: o.reader, Namespace: o.namespace}
 	w.Shared = map[string]bool{}
-	for _, s := range w.Snapshots {
+	for _, s := range list {
 		clones, err := surroundings.Clones(ctx, v.Name, s.Name)
 		if err != nil {
 			return err

@@ -180,6 +180,15 @@ func TestAJobByTheClockWhereverTheControllerDies(t *testing.T) {
 	}
 }
 
+// createJobThatKeepsOne creates a job that keeps one snapshot of each volume, and whose next run is next year.
+func (w *world) createJobThatKeepsOne(job string) {
+	w.t.Helper()
+	require.NoError(w.t, w.admin.Create(w.t.Context(), &v1beta2.RecurringJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: job},
+		Spec:       v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "0 0 1 1 *", Retain: 1},
+	}))
+}
+
 // A snapshot that an earlier Longhorn's job took, whose object was made after it, counts among what the job keeps.
 func TestWhatAnEarlierLonghornsJobTookIsRetained(t *testing.T) {
 	w := newWorld(t)
@@ -190,10 +199,7 @@ func TestWhatAnEarlierLonghornsJobTookIsRetained(t *testing.T) {
 			map[string]any{"userCreated": true, "labels": map[string]any{v1beta2.LabelRecurringJob: "often"}}))
 	}
 	w.startCut(cut.Point{}, nil)
-	require.NoError(t, w.admin.Create(t.Context(), &v1beta2.RecurringJob{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "often"},
-		Spec:       v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "0 0 1 1 *", Retain: 1},
-	}))
+	w.createJobThatKeepsOne("often")
 	require.Eventually(t, func() bool {
 		w.take()
 		list := w.snapshots()["vol-1"]

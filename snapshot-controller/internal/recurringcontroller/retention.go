@@ -3,7 +3,6 @@ package recurringcontroller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	kevents "k8s.io/client-go/tools/events"
@@ -45,10 +44,13 @@ func (r *retention) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.R
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if err := o.readShared(ctx, world, v); err != nil {
-		return ctrl.Result{}, err
-	}
 	snapshots, backups := recurring.Surplus(*world)
+	if len(snapshots) > 0 {
+		if err := o.readShared(ctx, world, v, snapshots); err != nil {
+			return ctrl.Result{}, err
+		}
+		snapshots, backups = recurring.Surplus(*world) // less what linked clones share
+	}
 	if len(snapshots)+len(backups) == 0 {
 		return ctrl.Result{}, nil
 	}
@@ -59,22 +61,15 @@ func (r *retention) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.R
 	return ctrl.Result{}, nil
 }
 
-// remove deletes what it can; one that is refused does not keep the others.
+// remove deletes what it can.
 func (r *retention) remove(ctx context.Context, job *v1beta2.RecurringJob, snapshots []*v1beta2.Snapshot, backups []*v1beta2.Backup) error {
-	gone, err := removeSnapshots(ctx, r.client, snapshots)
+	gone, ofSnapshots := removeAll(ctx, r.client, snapshots)
 	if gone > 0 {
 		events.Emit(r.recorder, job, retained(gone))
 	}
-	gone = 0
-	for _, b := range backups {
-		if problem := remove(ctx, r.client, b); problem != nil {
-			err = errors.Join(err, fmt.Errorf("deleting backup %s: %w", b.Name, problem))
-			continue
-		}
-		gone++
-	}
+	gone, ofBackups := removeAll(ctx, r.client, backups)
 	if gone > 0 {
 		events.Emit(r.recorder, job, retainedBackups(gone))
 	}
-	return err
+	return errors.Join(ofSnapshots, ofBackups)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
@@ -26,21 +27,11 @@ func TestRetentionLeavesOutWhatLinkedClonesShare(t *testing.T) {
 			DataEngine: v1beta2.DataEngineV2, CloneMode: "linked-clone", DataSource: "snap://vol-1/shared"},
 	}))
 	w.startCut(cut.Point{}, nil)
-	require.NoError(t, w.admin.Create(t.Context(), &v1beta2.RecurringJob{
-		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "often"},
-		Spec:       v1beta2.RecurringJobSpec{Task: v1beta2.RecurringTaskSnapshot, Cron: "0 0 1 1 *", Retain: 1},
-	}))
-	require.Eventually(t, func() bool {
+	w.createJobThatKeepsOne("often")
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		w.take()
-		var names []string
-		for _, s := range w.snapshots()["vol-1"] {
-			names = append(names, s.Name)
-		}
-		return len(names) == 2
+		assert.Equal(c, []string{"newer", "shared"}, w.namesOf("vol-1"))
 	}, patience, poll)
-	for _, s := range w.snapshots()["vol-1"] {
-		require.Contains(t, []string{"shared", "newer"}, s.Name)
-	}
 }
 
 // refusing is a client that may not delete objects of one name.
