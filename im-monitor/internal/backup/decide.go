@@ -62,6 +62,9 @@ func (p *pass) follow(b Backup) {
 		p.hold(p.openUntil(b))
 	case b.Deleting:
 		p.abandon(b)
+	case p.V2:
+		p.say(b, Change{State: v1beta2.BackupError, Error: "The engine did not answer the request, and none of its replicas reports the " +
+			"backup. One of them may copy all the same, so it is not requested a second time of this instance; create another Backup."})
 	case b.Approved:
 		p.waiting = append(p.waiting, b)
 	}

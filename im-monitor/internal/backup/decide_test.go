@@ -29,6 +29,8 @@ func approved(name string) Backup {
 
 func deleted(b *Backup) { b.Deleting = true }
 
+func v2(w *World) { w.V2 = true }
+
 // begun is one that a run was asked for some time ago.
 func begun(name, run, state string, ago time.Duration) Backup {
 	b := approved(name)
@@ -92,6 +94,17 @@ func TestDecide(t *testing.T) {
 			Verdict{RequeueAt: noon.Add(time.Minute)}},
 		"one that an earlier leader did not come to is begun": {
 			answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}), Verdict{Begin: "a"}},
+		"one that no replica of a v2 engine reports is not begun again by that instance": {
+			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}), v2),
+			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupError, Error: "The engine did not answer the request, and none of " +
+				"its replicas reports the backup. One of them may copy all the same, so it is not requested a second time of this " +
+				"instance; create another Backup."}}}},
+		"one that a v2 engine may yet get is held": {
+			with(with(answers(world(begun("a", thisRun, v1beta2.BackupPending, 2*time.Hour)), "a", Answer{}), v2),
+				func(w *World) { w.FencingDelayEnds = noon.Add(time.Minute) }),
+			Verdict{RequeueAt: noon.Add(time.Minute)}},
+		"one that an earlier v2 instance was requested to take is begun by the next": {
+			with(world(begun("a", otherRun, v1beta2.BackupPending, time.Hour)), v2), Verdict{Begin: "a"}},
 		"one whose call was not answered is held until that can be over": {
 			with(answers(world(begun("a", thisRun, v1beta2.BackupPending, time.Second)), "a", Answer{}),
 				func(w *World) { w.Open = map[string]time.Time{"a": noon.Add(9 * time.Second)} }),
@@ -163,7 +176,7 @@ func TestNothingIsBegunTwice(t *testing.T) {
 		}
 		w := world(list...)
 		w.FencingDelayEnds = noon.Add(time.Duration(rapid.IntRange(-60, 60).Draw(t, "post-election delay")) * time.Minute)
-		w.Usable, w.Busy = rapid.Bool().Draw(t, "usable"), rapid.Bool().Draw(t, "busy")
+		w.Usable, w.Busy, w.V2 = rapid.Bool().Draw(t, "usable"), rapid.Bool().Draw(t, "busy"), rapid.Bool().Draw(t, "v2")
 		for _, b := range Ask(thisRun, list) {
 			if rapid.Bool().Draw(t, "answered") {
 				w.Answers[b.Name] = Answer{Known: rapid.Bool().Draw(t, "known"),
@@ -182,6 +195,7 @@ func TestNothingIsBegunTwice(t *testing.T) {
 				require.True(t, b.Approved && !b.Deleting && !b.ended() && b.Snapshot == "snap")
 				require.False(t, b.begunBy(thisRun) && (!answered || a.Known || b.State == v1beta2.BackupInProgress))
 				require.False(t, b.begunBy(thisRun) && b.Requested.Before(w.ElectedAt) && noon.Before(w.FencingDelayEnds))
+				require.False(t, b.begunBy(thisRun) && w.V2)
 			}
 			if v.Begin != "" && b.Name != v.Begin && !b.ended() && b.begunBy(thisRun) && answered && a.Known {
 				require.NotEqual(t, "in_progress", a.State, "two at a time")

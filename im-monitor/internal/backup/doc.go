@@ -7,6 +7,7 @@
 //
 // That a run of an engine is asked is noted before it is. From then on this run is asked whether it knows the backup, and
 // is asked for it again only when it does not, and when no call of ours, or of an earlier leader, can still be under way:
-// one Backup is one backup. A run that ended takes what it copied along: the next one is asked again, under the same name,
+// one Backup is one backup. A v2 run that may have been asked is never asked for it again: it reports a backup only at the replica that
+// copies, and that one may have left. A run that ended takes what it copied along: the next one is asked again, under the same name,
 // of which a target has one. One backup of a volume is copied at a time.
 package backup

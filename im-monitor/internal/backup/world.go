@@ -39,8 +39,9 @@ type Answer struct {
 type World struct {
 	// AskedAt is when the engine was asked about backups: it may have begun a call after that. Now is when all of this was read.
 	AskedAt, Now time.Time
-	// Run identifies this run of the engine.
+	// Run identifies this run of the engine. V2 reports whether it is of the v2 data engine.
 	Run string
+	V2  bool
 	// Usable reports whether it is the volume's one engine and has a replica that is RW; Busy, that something else is being done.
 	Usable, Busy bool
 	// Listed are its snapshots.

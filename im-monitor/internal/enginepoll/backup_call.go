@@ -194,9 +194,21 @@ func (r *request) answered(ctx context.Context, c backup.Change) error {
 // refused reports that the engine did not begin, unless it did so nevertheless. The snapshot exists, so that the target
 // is the most likely cause: other backups to it wait for a while.
 func (r *request) refused(ctx context.Context, cause error) error {
-	if _, err := r.direct.proxy.Backup(ctx, r.direct.Target, r.order.backup.Name, ""); err == nil || errors.Is(err, imclient.ErrUnreachable) {
+	asked := backup.Backup{Name: r.order.backup.Name, Snapshot: r.order.backup.Spec.SnapshotName}
+	if a, ok := r.askForBackup(ctx, r.direct, asked, r.listedRW()); !ok || a.Known {
 		return nil
 	}
 	err := r.answered(ctx, backup.Change{State: v1beta2.BackupError, Error: cause.Error()})
 	return errors.Join(err, r.foundTarget(ctx, r.order.target.Name, v1beta2.ReasonRefused, cause.Error()))
+}
+
+// listedRW are the addresses of the replicas that this poll listed in mode RW.
+func (f facts) listedRW() []string {
+	var out []string
+	for _, r := range f.seen.Replicas {
+		if r.Mode == v1beta2.ReplicaModeRW {
+			out = append(out, r.Address)
+		}
+	}
+	return out
 }

@@ -1,8 +1,11 @@
 package enginepoll
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,26 +35,54 @@ func (c *Controller) observeBackups(ctx context.Context, f *facts, to session) e
 	ctx, cancel := context.WithTimeout(ctx, backupAnswers)
 	defer cancel()
 	for _, b := range backup.Ask(f.run, all) {
-		if a, ok := c.askForBackup(ctx, f.engine.Name, to.direct, b); ok {
+		if a, ok := c.askForBackup(ctx, to.direct, b, reportedRW(f.engine)); ok {
 			f.answers[b.Name] = a
 		}
 	}
 	return nil
 }
 
-// askForBackup asks the engine about one backup; not ok: it did not answer.
-func (c *Controller) askForBackup(ctx context.Context, engine string, to way, b backup.Backup) (answer, bool) {
+// reportedRW are the addresses of the replicas in mode RW, as the last poll reported them.
+func reportedRW(e *v1beta2.Engine) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(e.Status.ReplicaModeMap)) {
+		if where := e.Status.CurrentReplicaAddressMap[name]; where != "" && e.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeRW {
+			out = append(out, where)
+		}
+	}
+	return out
+}
+
+// askForBackup asks the engine about one backup; not ok: it did not answer. A v2 engine finds it at the replica that copies only: without
+// the address of that one, each of the replicas is asked.
+func (c *Controller) askForBackup(ctx context.Context, to way, b backup.Backup, replicas []string) (out answer, ok bool) {
+	if to.DataEngine != v1beta2.DataEngineV2 || b.Replica != "" {
+		return c.askReplica(ctx, to, b)
+	}
+	for _, where := range replicas {
+		b.Replica = imclient.WithScheme(where)
+		out, ok = c.askReplica(ctx, to, b)
+		if out.Known || !ok {
+			return out, ok
+		}
+	}
+	return answer{silent: true}, true
+}
+
+// askReplica asks the engine about one backup at one replica; not ok: it did not answer.
+func (c *Controller) askReplica(ctx context.Context, to way, b backup.Backup) (answer, bool) {
 	is, err := to.proxy.Backup(ctx, to.Target, b.Name, b.Replica)
 	switch {
 	case err == nil:
-		return answer{Answer: backup.Answer{Known: true, State: is.State, Error: is.Error, URL: is.URL, Replica: is.Replica,
+		return answer{Answer: backup.Answer{Known: true, State: is.State, Error: is.Error, URL: is.URL, Replica: cmp.Or(b.Replica, is.Replica),
 			Percent: is.Percent}}, true
 	case errors.Is(err, imclient.ErrNotFound):
 		return answer{}, true
 	case errors.Is(err, imclient.ErrUnreachable):
 		return answer{}, false
 	}
-	c.backupLog().Info("the engine does not report the backup", "backup", b.Name, "engine", engine, "error", err.Error())
+	c.backupLog().Info("the engine does not report the backup", "backup", b.Name, "engine", to.Engine, "replica", b.Replica, "error",
+		err.Error())
 	return answer{silent: true}, true
 }
 

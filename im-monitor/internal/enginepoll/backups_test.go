@@ -155,6 +155,54 @@ func TestABackupWhoseAnswerIsLostIsFound(t *testing.T) {
 	w.copied(1)
 }
 
+// newV2Backups is the same world with a v2 engine over two replicas.
+func newV2Backups(t *testing.T) *snapshots {
+	t.Helper()
+	w := newBackups(t)
+	w.server.has(addresses[second], ptypes.ReplicaMode_RW)
+	w.server.do(func() {
+		w.server.v2 = true
+		w.server.members[0].name, w.server.members[1].name = first, second
+	})
+	w.spec(map[string]any{"dataEngine": v1beta2.DataEngineV2, "disableFrontend": true,
+		"replicaAddressMap": map[string]any{first: addresses[first], second: addresses[second]}})
+	return w
+}
+
+func TestABackupOfAV2EngineIsFollowedToItsEnd(t *testing.T) {
+	w := newV2Backups(t)
+	w.start()
+	w.wanted()
+	w.ends(v1beta2.BackupCompleted)
+	w.copied(1)
+}
+
+// A v2 engine finds no backup without the address of a replica: each of its replicas is asked.
+func TestABackupOfAV2EngineWhoseAnswerIsLostIsFoundAtTheReplicaThatCopies(t *testing.T) {
+	w := newV2Backups(t)
+	w.server.do(func() { w.server.work.lost = map[string]int{"SnapshotBackup": 1} })
+	w.start()
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeRW})
+	w.wanted()
+	b := w.ends(v1beta2.BackupCompleted)
+	require.Equal(t, "tcp://"+addresses[first], b.Status.ReplicaAddress)
+	w.copied(1)
+}
+
+// A v2 engine may copy what none of its replicas reports any more: it is not requested to do it a second time.
+func TestAV2EngineWhoseAnswerIsLostIsNotRequestedTwice(t *testing.T) {
+	w := newV2Backups(t)
+	w.server.do(func() {
+		w.server.work.lost = map[string]int{"SnapshotBackup": 1}
+		w.server.refuses["SnapshotBackupStatus"] = status.Error(codes.Internal, "failed to get backup status: cannot find backup")
+	})
+	w.start()
+	w.wanted()
+	require.Contains(t, w.ends(v1beta2.BackupError).Status.Error, "is not requested a second time")
+	w.polls(3)
+	w.copied(1)
+}
+
 // ALL-2, SNP-2: whichever write is the process's last, its successor comes to the same end with one call.
 func TestOneBackupWhereverThePrecedingProcessDies(t *testing.T) {
 	w := newBackups(t)

@@ -2,6 +2,7 @@ package enginepoll_test
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -9,12 +10,14 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
+	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
 )
 
 // copyWork is what the scripted engine keeps of backups and of going back.
 type copyWork struct {
 	orders   []*imrpc.EngineSnapshotBackupRequest
 	percent  map[string]int32
+	copier   map[string]*member
 	reverted []string
 	// waits is how long the caller of SnapshotBackupStatus waited for an answer at most; hangs lets it wait that long.
 	waits time.Duration
@@ -26,11 +29,54 @@ func (s *engineServer) SnapshotBackup(_ context.Context, r *imrpc.EngineSnapshot
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.copies.orders = append(s.copies.orders, r)
-	if s.copies.percent == nil {
-		s.copies.percent = map[string]int32{}
+	copier := s.readable()
+	if copier == nil {
+		return nil, status.Error(codes.Unknown, "cannot find an available replica for backup")
 	}
-	s.copies.percent[r.GetBackupName()] = 50
-	return &imrpc.EngineSnapshotBackupProxyResponse{BackupId: r.GetBackupName(), Replica: addresses[first]}, s.answered("SnapshotBackup")
+	s.copies.percent = with(s.copies.percent, r.GetBackupName(), 50)
+	s.copies.copier = with(s.copies.copier, r.GetBackupName(), copier)
+	where := copier.address
+	if s.v2 {
+		where = strings.TrimPrefix(where, "tcp://")
+	}
+	return &imrpc.EngineSnapshotBackupProxyResponse{BackupId: r.GetBackupName(), Replica: where}, s.answered("SnapshotBackup")
+}
+
+func with[V any](m map[string]V, key string, v V) map[string]V {
+	if m == nil {
+		m = map[string]V{}
+	}
+	m[key] = v
+	return m
+}
+
+// readable is the first replica in mode RW.
+func (s *engineServer) readable() *member {
+	for _, m := range s.members {
+		if m.mode == ptypes.ReplicaMode_RW {
+			return m
+		}
+	}
+	return nil
+}
+
+// asksAbout is the replica that a question about a backup goes to. A v2 engine knows its replicas by addresses without a scheme, and finds
+// none without an address.
+func (s *engineServer) asksAbout(where string) (*member, error) {
+	if !s.v2 {
+		if where == "" {
+			return s.readable(), nil
+		}
+		return s.find(where), nil
+	}
+	m := s.find("tcp://" + where)
+	switch {
+	case m == nil:
+		return nil, status.Errorf(codes.Internal, "failed to get backup status: replica address %s is not found in engine", where)
+	case m.mode != ptypes.ReplicaMode_RW:
+		return nil, status.Errorf(codes.Internal, "failed to get backup status: replica %s is not in RW mode", m.name)
+	}
+	return m, nil
 }
 
 // SnapshotBackupStatus reports of a backup half done the first time that it is asked, and then of a whole one.
@@ -47,12 +93,20 @@ func (s *engineServer) SnapshotBackupStatus(ctx context.Context,
 		s.mu.Lock()
 		return nil, ctx.Err()
 	}
+	m, err := s.asksAbout(r.GetReplicaAddress())
+	if err != nil {
+		return nil, err
+	}
 	percent, known := s.copies.percent[r.GetBackupName()]
-	if !known {
+	switch {
+	case known && s.copies.copier[r.GetBackupName()] == m:
+	case s.v2:
+		return nil, status.Errorf(codes.Internal, "failed to get backup status: cannot find backup %s", r.GetBackupName())
+	default:
 		return nil, status.Error(codes.NotFound, "no such backup")
 	}
 	s.copies.percent[r.GetBackupName()] = 100
-	out := &imrpc.EngineSnapshotBackupStatusProxyResponse{Progress: percent, State: "in_progress", ReplicaAddress: addresses[first]}
+	out := &imrpc.EngineSnapshotBackupStatusProxyResponse{Progress: percent, State: "in_progress", ReplicaAddress: m.address}
 	if percent == 100 {
 		out.State, out.BackupUrl = "complete", "nfs://server/path?backup="+r.GetBackupName()
 	}

@@ -237,10 +237,16 @@ func (p *Proxy) change(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, p.options.LifecycleTimeout)
 }
 
+// scheme is that of the addresses of replicas.
+const scheme = "tcp://"
+
 // WithScheme is an address as engines list it: tcp://ip:port.
 func WithScheme(address string) string {
 	if strings.Contains(address, "://") {
 		return address
 	}
-	return "tcp://" + address
+	return scheme + address
 }
+
+// WithoutScheme is an address as engines are started with it: ip:port.
+func WithoutScheme(address string) string { return strings.TrimPrefix(address, scheme) }

@@ -91,10 +91,14 @@ type BackupProgress struct {
 	Percent                    int
 }
 
-// Backup reports how far a backup is that this engine was asked for; ErrNotFound when it knows none of that name.
+// Backup reports how far a backup is that this engine was asked for; ErrNotFound when it knows none of that name. A v2 engine compares the
+// address of the replica with those that it was started with, which have no scheme, and finds no replica without an address.
 func (p *Proxy) Backup(ctx context.Context, t Target, name, replica string) (BackupProgress, error) {
 	ctx, cancel := p.read(ctx)
 	defer cancel()
+	if t.DataEngine == v1beta2.DataEngineV2 {
+		replica = WithoutScheme(replica)
+	}
 	answer, err := p.service.SnapshotBackupStatus(ctx, &imrpc.EngineSnapshotBackupStatusRequest{
 		ProxyEngineRequest: t.request(), BackupName: name, ReplicaAddress: replica,
 	})

@@ -186,6 +186,12 @@ func TestCallsToEnginesGoOutInTheWordsOfTheContract(t *testing.T) {
 			return err
 		},
 			&imrpc.EngineSnapshotBackupStatusRequest{ProxyEngineRequest: v1Request, BackupName: "b-1", ReplicaAddress: "tcp://x"}},
+		{"a v2 engine is asked about a backup by the address of the replica as it was started with it", func(ctx context.Context,
+			p *Proxy) error {
+			_, err := p.Backup(ctx, v2Target, "b-1", "tcp://10.0.0.6:1")
+			return err
+		},
+			&imrpc.EngineSnapshotBackupStatusRequest{ProxyEngineRequest: v2Request, BackupName: "b-1", ReplicaAddress: "10.0.0.6:1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &engineServer{}
