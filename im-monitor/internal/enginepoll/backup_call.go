@@ -191,7 +191,7 @@ func (r *request) answered(ctx context.Context, c backup.Change) error {
 	return r.writeBackup(ctx, b, c)
 }
 
-// refused reports that the engine did not begin, unless it did so nevertheless. The snapshot exists, so that the target
+// refused reports that the engine did not begin, unless it reports the backup nevertheless. The snapshot exists, so that the target
 // is the most likely cause: other backups to it wait for a while.
 func (r *request) refused(ctx context.Context, cause error) error {
 	asked := backup.Backup{Name: r.order.backup.Name, Snapshot: r.order.backup.Spec.SnapshotName}

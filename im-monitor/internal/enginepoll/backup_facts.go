@@ -73,7 +73,7 @@ func (c *Controller) askForBackup(ctx context.Context, to way, b backup.Backup, 
 func (c *Controller) askReplica(ctx context.Context, to way, b backup.Backup) (answer, bool) {
 	is, err := to.proxy.Backup(ctx, to.Target, b.Name, b.Replica)
 	switch {
-	case err == nil:
+	case err == nil && is.Reports(b.Snapshot):
 		return answer{Answer: backup.Answer{Known: true, State: is.State, Error: is.Error, URL: is.URL, Replica: cmp.Or(b.Replica, is.Replica),
 			Percent: is.Percent}}, true
 	case errors.Is(err, imclient.ErrNotFound):
@@ -81,8 +81,11 @@ func (c *Controller) askReplica(ctx context.Context, to way, b backup.Backup) (a
 	case errors.Is(err, imclient.ErrUnreachable):
 		return answer{}, false
 	}
-	c.backupLog().Info("the engine does not report the backup", "backup", b.Name, "engine", to.Engine, "replica", b.Replica, "error",
-		err.Error())
+	why := is.Error
+	if err != nil {
+		why = err.Error()
+	}
+	c.backupLog().Info("the engine does not report the backup", "backup", b.Name, "engine", to.Engine, "replica", b.Replica, "error", why)
 	return answer{silent: true}, true
 }
 

@@ -145,6 +145,16 @@ func TestAQuestionAboutABackupThatHangsDelaysNoModes(t *testing.T) {
 	w.copied(1)
 }
 
+// A v1 server answers OK where the replica did not answer it: the copy continues all the same.
+func TestACopyOutlastsQuestionsThatDoNotReachItsReplica(t *testing.T) {
+	w := newBackups(t)
+	w.server.do(func() { w.server.copies.deaf = 10 })
+	w.start()
+	w.wanted()
+	require.Empty(t, w.ends(v1beta2.BackupCompleted).Status.Error)
+	w.copied(1)
+}
+
 // SNP-2, for backups: the answer is lost, and the backup is found.
 func TestABackupWhoseAnswerIsLostIsFound(t *testing.T) {
 	w := newBackups(t)

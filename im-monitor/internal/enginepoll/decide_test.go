@@ -95,10 +95,14 @@ func TestABackupThatTheEngineDoesNotReportIsLostAfterSomePolls(t *testing.T) {
 	f.backups["backup-1"].Status.State, f.backups["backup-1"].Status.EngineRun = v1beta2.BackupInProgress, f.run
 	require.Empty(t, decide(rules, f).backups.Changes, "it did not answer")
 	f.answers = map[string]answer{"backup-1": {silent: true}}
-	f.known.silent = map[string]int{"backup-1": lostAfter - 2}
+	f.known.silent = map[string]int{"backup-1": lostCopyAfter - 2}
 	require.Empty(t, decide(rules, f).backups.Changes)
 	f.known.silent["backup-1"]++
 	require.Equal(t, v1beta2.BackupError, decide(rules, f).backups.Changes[0].State)
+	f.backups["backup-1"].Status.State, f.known.silent["backup-1"] = v1beta2.BackupPending, lostAfter-2
+	require.Empty(t, decide(rules, f).backups.Begin)
+	f.known.silent["backup-1"]++
+	require.Equal(t, "backup-1", decide(rules, f).backups.Begin, "one that was not begun is requested again")
 	f.answers["backup-1"] = answer{Answer: backup.Answer{Known: true, State: "in_progress", Percent: 30}}
 	require.Equal(t, 30, decide(rules, f).backups.Changes[0].Progress)
 }

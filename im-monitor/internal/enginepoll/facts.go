@@ -39,8 +39,8 @@ type facts struct {
 	backupsAt time.Time
 }
 
-// answer is what the engine answered about one backup. A backup that the engine did not report, although it answered, is silent: many
-// servers have no error code for one that they do not know.
+// answer is what the engine answered about one backup. A backup that the engine did not report, although it answered, is silent: servers
+// answer alike about one that they do not know, and about one whose replica they could not ask.
 type answer struct {
 	backup.Answer
 	silent bool
@@ -97,9 +97,17 @@ func (f facts) backupWorld(o Options, busy bool) backup.World {
 		w.Backups = append(w.Backups, backupOf(b))
 	}
 	for name, a := range f.answers {
-		if !a.silent || f.known.silent[name]+1 >= lostAfter {
+		if !a.silent || f.known.silent[name]+1 >= silentMost(f.backups[name]) {
 			w.Answers[name] = a.Answer
 		}
 	}
 	return w
+}
+
+// silentMost is how many polls in a row may fail to report a backup before the engine counts as not having it.
+func silentMost(b *v1beta2.Backup) int {
+	if b != nil && b.Status.State == v1beta2.BackupInProgress {
+		return lostCopyAfter
+	}
+	return lostAfter
 }

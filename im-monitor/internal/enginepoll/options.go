@@ -87,9 +87,11 @@ const (
 	repeatAfter = 30 * time.Second
 	// credentialPause is when to retry a target whose credentials are missing, if the approval is not withdrawn before.
 	credentialPause = time.Minute
-	// lostAfter is how many consecutive polls may fail to report a backup before the engine counts as not having it: many
-	// servers have no error code for that.
-	lostAfter = 3
+	// lostAfter is how many consecutive polls may fail to report a backup before the engine counts as not having begun it: no server has an
+	// error code for that. lostCopyAfter is the same for one that it had begun, while the replica that copies is in mode RW: a question that
+	// does not reach that replica is answered alike.
+	lostAfter     = 3
+	lostCopyAfter = 30
 )
 
 // Keys of the parameters of a backup request.

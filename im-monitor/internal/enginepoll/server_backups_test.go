@@ -1,7 +1,9 @@
 package enginepoll_test
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -22,6 +24,8 @@ type copyWork struct {
 	// waits is how long the caller of SnapshotBackupStatus waited for an answer at most; hangs lets it wait that long.
 	waits time.Duration
 	hangs bool
+	// deaf is how many questions about a backup do not reach the replica that copies.
+	deaf int
 }
 
 func (s *engineServer) SnapshotBackup(_ context.Context, r *imrpc.EngineSnapshotBackupRequest) (*imrpc.EngineSnapshotBackupProxyResponse,
@@ -79,6 +83,13 @@ func (s *engineServer) asksAbout(where string) (*member, error) {
 	return m, nil
 }
 
+// unreported is what a v1 server answers where it has no answer of the replica, or where that one does not know the backup: OK.
+func unreported(r *imrpc.EngineSnapshotBackupStatusRequest, at *member, why string) *imrpc.EngineSnapshotBackupStatusProxyResponse {
+	where := cmp.Or(r.GetReplicaAddress(), at.address)
+	return &imrpc.EngineSnapshotBackupStatusProxyResponse{ReplicaAddress: where,
+		Error: fmt.Sprintf("Failed to get backup status on %s for %s: %s", where, r.GetBackupName(), why)}
+}
+
 // SnapshotBackupStatus reports of a backup half done the first time that it is asked, and then of a whole one.
 func (s *engineServer) SnapshotBackupStatus(ctx context.Context,
 	r *imrpc.EngineSnapshotBackupStatusRequest) (*imrpc.EngineSnapshotBackupStatusProxyResponse, error) {
@@ -103,10 +114,15 @@ func (s *engineServer) SnapshotBackupStatus(ctx context.Context,
 	case s.v2:
 		return nil, status.Errorf(codes.Internal, "failed to get backup status: cannot find backup %s", r.GetBackupName())
 	default:
-		return nil, status.Error(codes.NotFound, "no such backup")
+		return unreported(r, m, "backup not found"), nil
+	}
+	if s.copies.deaf > 0 {
+		s.copies.deaf--
+		return unreported(r, m, "rpc error: code = Unavailable desc = connection reset by peer"), nil
 	}
 	s.copies.percent[r.GetBackupName()] = 100
-	out := &imrpc.EngineSnapshotBackupStatusProxyResponse{Progress: percent, State: "in_progress", ReplicaAddress: m.address}
+	out := &imrpc.EngineSnapshotBackupStatusProxyResponse{Progress: percent, State: "in_progress", ReplicaAddress: m.address,
+		SnapshotName: s.copies.orders[len(s.copies.orders)-1].GetSnapshotName()}
 	if percent == 100 {
 		out.State, out.BackupUrl = "complete", "nfs://server/path?backup="+r.GetBackupName()
 	}

@@ -85,10 +85,16 @@ func (p *Proxy) BackUp(ctx context.Context, t Target, o BackupOrder) (replica st
 	return WithScheme(cut(answer.GetReplica())), nil
 }
 
-// BackupProgress is how far a backup is.
+// BackupProgress is how far a backup of a snapshot is.
 type BackupProgress struct {
-	State, Error, URL, Replica string
-	Percent                    int
+	State, Error, URL, Replica, Snapshot string
+	Percent                              int
+}
+
+// Reports is whether the answer is about a backup of that snapshot. A v1 server that got no answer of the replica, or whose replica does
+// not know the backup, answers with OK, an error, and neither a state nor a snapshot.
+func (b BackupProgress) Reports(snapshot string) bool {
+	return b.State != "" || b.Snapshot == snapshot
 }
 
 // Backup reports how far a backup is that this engine was asked for; ErrNotFound when it knows none of that name. A v2 engine compares the
@@ -106,5 +112,5 @@ func (p *Proxy) Backup(ctx context.Context, t Target, name, replica string) (Bac
 		return BackupProgress{}, callError(ctx, "SnapshotBackupStatus", p.address, err)
 	}
 	return BackupProgress{State: answer.GetState(), Error: inWords(answer.GetError()), URL: cut(answer.GetBackupUrl()),
-		Replica: cut(answer.GetReplicaAddress()), Percent: int(answer.GetProgress())}, nil
+		Replica: cut(answer.GetReplicaAddress()), Snapshot: cut(answer.GetSnapshotName()), Percent: int(answer.GetProgress())}, nil
 }

@@ -39,7 +39,7 @@ func (s *engineServer) SnapshotBackup(ctx context.Context, r *imrpc.EngineSnapsh
 func (s *engineServer) SnapshotBackupStatus(ctx context.Context,
 	r *imrpc.EngineSnapshotBackupStatusRequest) (*imrpc.EngineSnapshotBackupStatusProxyResponse, error) {
 	return answer(ctx, s, r, &imrpc.EngineSnapshotBackupStatusProxyResponse{BackupUrl: "u", Error: "e", Progress: 4, State: "in_progress",
-		ReplicaAddress: "tcp://10.0.0.6:1"})
+		ReplicaAddress: "tcp://10.0.0.6:1", SnapshotName: "s"})
 }
 
 func TestWhatAnEngineTellsOfPurgesAndBackupsIsRead(t *testing.T) {
@@ -53,5 +53,21 @@ func TestWhatAnEngineTellsOfPurgesAndBackupsIsRead(t *testing.T) {
 	require.Equal(t, "tcp://10.0.0.6:1", replica)
 	backup, err := p.Backup(t.Context(), v1Target, "b", "")
 	require.NoError(t, err)
-	require.Equal(t, BackupProgress{State: "in_progress", Error: "e", URL: "u", Replica: "tcp://10.0.0.6:1", Percent: 4}, backup)
+	require.Equal(t, BackupProgress{State: "in_progress", Error: "e", URL: "u", Replica: "tcp://10.0.0.6:1", Snapshot: "s", Percent: 4},
+		backup)
+}
+
+func TestAnAnswerWithoutAStateIsAboutABackupOfItsSnapshotOnly(t *testing.T) {
+	for name, test := range map[string]struct {
+		is   BackupProgress
+		want bool
+	}{
+		"where the replica did not answer": {BackupProgress{Error: "Failed to get backup status on tcp://x for b", Replica: "tcp://x"}, false},
+		"of another snapshot":              {BackupProgress{Snapshot: "other"}, false},
+		"of the snapshot":                  {BackupProgress{Snapshot: "s"}, true},
+		"with a state":                     {BackupProgress{State: "in_progress"}, true},
+		"of a copy that failed":            {BackupProgress{State: "error", Error: "no space"}, true},
+	} {
+		require.Equal(t, test.want, test.is.Reports("s"), name)
+	}
 }
