@@ -2,8 +2,10 @@ package backup
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -51,10 +53,12 @@ type pass struct {
 func (p *pass) follow(b Backup) {
 	a, answered := p.Answers[b.Name]
 	switch {
+	case answered && a.Known:
+		p.known(b, a)
+	case b.Replica != "" && !p.uses(b.Replica):
+		p.lost(b)
 	case !answered:
 		p.hold(p.Now.Add(p.Pause))
-	case a.Known:
-		p.known(b, a)
 	case b.State == v1beta2.BackupInProgress && !b.Deleting:
 		p.say(b, Change{State: v1beta2.BackupError, Replica: b.Replica, Progress: b.Progress,
 			Error: "The engine does not know the backup any more that it had begun; create another Backup."})
@@ -68,6 +72,25 @@ func (p *pass) follow(b Backup) {
 	case b.Approved:
 		p.waiting = append(p.waiting, b)
 	}
+}
+
+// uses reports whether the engine listed a replica of that address in mode RW: no other is asked about a copy, and one that left that mode
+// returns to it without what it copied.
+func (p *pass) uses(replica string) bool {
+	return slices.ContainsFunc(p.RW, func(where string) bool { return bare(where) == bare(replica) })
+}
+
+// bare is an address without its scheme.
+func bare(address string) string { return strings.TrimPrefix(address, "tcp://") }
+
+// lost: the replica that copied is gone, and its copy with it.
+func (p *pass) lost(b Backup) {
+	if b.Deleting {
+		p.abandon(b)
+		return
+	}
+	p.say(b, Change{State: v1beta2.BackupError, Replica: b.Replica, Progress: b.Progress, Error: fmt.Sprintf("The engine does not use the "+
+		"replica at %s any more, which copied the backup: the copy is lost; create another Backup.", b.Replica)})
 }
 
 // abandon records of a deleted Backup that no engine copies it: nothing of it is under way.

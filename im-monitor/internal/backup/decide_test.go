@@ -38,6 +38,13 @@ func begun(name, run, state string, ago time.Duration) Backup {
 	return b
 }
 
+// copiedBy is one that a replica copied the last time that the engine answered.
+func copiedBy(replica string) Backup {
+	b := begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)
+	b.Replica, b.Progress = replica, 40
+	return b
+}
+
 func answers(w World, name string, a Answer) World {
 	w.Answers[name] = a
 	return w
@@ -115,6 +122,25 @@ func TestDecide(t *testing.T) {
 			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)), "a", Answer{}),
 			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupError,
 				Error: "The engine does not know the backup any more that it had begun; create another Backup."}}}},
+		"one whose replica is not in mode RW any more is lost, however the engine is asked": {
+			with(world(copiedBy("tcp://10.0.0.9:1")), func(w *World) { w.RW = []string{"tcp://10.0.0.1:1"} }),
+			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupError, Replica: "tcp://10.0.0.9:1", Progress: 40,
+				Error: "The engine does not use the replica at tcp://10.0.0.9:1 any more, which copied the backup: the copy is lost; " +
+					"create another Backup."}}}},
+		"the same, where the engine answered that it reports none": {
+			with(answers(world(copiedBy("10.0.0.9:1"), approved("b")), "a", Answer{}), func(w *World) { w.RW = nil }),
+			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupError, Replica: "10.0.0.9:1", Progress: 40,
+				Error: "The engine does not use the replica at 10.0.0.9:1 any more, which copied the backup: the copy is lost; " +
+					"create another Backup."}}, Begin: "b"}},
+		"a deleted one whose replica is gone is over": {
+			world(with1(copiedBy("tcp://10.0.0.9:1"), deleted)),
+			Verdict{Changes: []Change{{Name: "a", Replica: "tcp://10.0.0.9:1", Progress: 40}}}},
+		"one whose replica is in mode RW is held while the engine does not answer": {
+			with(world(copiedBy("10.0.0.9:1")), func(w *World) { w.RW = []string{"tcp://10.0.0.9:1"} }), Verdict{RequeueAt: pause}},
+		"the last answer counts for more than that the replica left": {
+			answers(world(copiedBy("tcp://10.0.0.9:1")), "a", Answer{Known: true, State: "complete", URL: "nfs://x?backup=a"}),
+			Verdict{Changes: []Change{{Name: "a", State: v1beta2.BackupCompleted, URL: "nfs://x?backup=a", Progress: 100,
+				Replica: "tcp://10.0.0.9:1"}}}},
 		"the end is reported with the URL": {
 			answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)), "a",
 				Answer{Known: true, State: "complete", Percent: 100, URL: "nfs://x?backup=a"}),
@@ -172,9 +198,11 @@ func TestNothingIsBegunTwice(t *testing.T) {
 				State:     rapid.SampledFrom(states).Draw(t, "state"),
 				Run:       rapid.SampledFrom([]string{"", thisRun, otherRun}).Draw(t, "run"),
 				Requested: noon.Add(-time.Duration(rapid.IntRange(0, 120).Draw(t, "asked")) * time.Minute),
+				Replica:   rapid.SampledFrom([]string{"", "tcp://r", "tcp://gone"}).Draw(t, "replica"),
 			})
 		}
 		w := world(list...)
+		w.RW = []string{"tcp://r"}
 		w.FencingDelayEnds = noon.Add(time.Duration(rapid.IntRange(-60, 60).Draw(t, "post-election delay")) * time.Minute)
 		w.Usable, w.Busy, w.V2 = rapid.Bool().Draw(t, "usable"), rapid.Bool().Draw(t, "busy"), rapid.Bool().Draw(t, "v2")
 		for _, b := range Ask(thisRun, list) {

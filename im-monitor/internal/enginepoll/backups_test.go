@@ -133,14 +133,16 @@ func TestABackupThatIsRefusedSaysWhy(t *testing.T) {
 // What the engine reports of its replicas waits for an answer about a backup a moment only, and the connection is kept meanwhile.
 func TestAQuestionAboutABackupThatHangsDelaysNoModes(t *testing.T) {
 	w := newBackups(t)
+	w.server.has(addresses[second], ptypes.ReplicaMode_RW)
+	w.maps(first, addresses[first], second, addresses[second])
 	w.server.do(func() { w.server.copies.hangs = true })
 	w.start()
 	w.wanted()
 	w.eventually("no one asks about the backup", func() bool { return len(w.server.called("SnapshotBackupStatus")) > 0 })
-	w.server.do(func() { w.server.members[0].mode = ptypes.ReplicaMode_ERR })
-	w.modes(map[string]string{first: v1beta2.ReplicaModeERR})
+	w.server.do(func() { w.server.members[1].mode = ptypes.ReplicaMode_ERR })
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeERR})
 	w.server.do(func() { require.LessOrEqual(t, w.server.copies.waits, 2*time.Second) })
-	w.server.do(func() { w.server.copies.hangs, w.server.members[0].mode = false, ptypes.ReplicaMode_RW })
+	w.server.do(func() { w.server.copies.hangs = false })
 	w.ends(v1beta2.BackupCompleted)
 	w.copied(1)
 }
@@ -152,6 +154,23 @@ func TestACopyOutlastsQuestionsThatDoNotReachItsReplica(t *testing.T) {
 	w.start()
 	w.wanted()
 	require.Empty(t, w.ends(v1beta2.BackupCompleted).Status.Error)
+	w.copied(1)
+}
+
+// The node of the replica that copies is lost: the engine does not list the replica as usable, and the server finds no one to ask.
+func TestABackupEndsWithTheReplicaThatCopiesIt(t *testing.T) {
+	w := newBackups(t)
+	w.server.has(addresses[second], ptypes.ReplicaMode_RW)
+	w.maps(first, addresses[first], second, addresses[second])
+	w.server.do(func() { w.server.copies.deaf = 1 << 30 })
+	w.start()
+	w.wanted()
+	w.ends(v1beta2.BackupInProgress)
+	w.server.do(func() { w.server.members[0].mode, w.server.copies.hangs = ptypes.ReplicaMode_ERR, true })
+	require.Contains(t, w.ends(v1beta2.BackupError).Status.Error, "does not use the replica at tcp://"+addresses[first]+" any more")
+	asked := len(w.server.called("SnapshotBackupStatus"))
+	w.polls(3)
+	require.Len(t, w.server.called("SnapshotBackupStatus"), asked)
 	w.copied(1)
 }
 

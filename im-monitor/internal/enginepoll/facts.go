@@ -90,7 +90,7 @@ func (f facts) snapshotWorld(o Options, busy bool, unlisted map[string]time.Time
 func (f facts) backupWorld(o Options, busy bool) backup.World {
 	w := backup.World{
 		AskedAt: f.backupsAt, Now: f.now, Run: f.run, V2: f.engine.Spec.DataEngine == v1beta2.DataEngineV2,
-		Usable: f.engine.Spec.Active && f.alone && f.seen.RW(), Busy: busy, Listed: f.seen.Snapshots,
+		Usable: f.engine.Spec.Active && f.alone && f.seen.RW(), Busy: busy, RW: f.listedRW(), Listed: f.seen.Snapshots,
 		Answers: map[string]backup.Answer{}, Open: f.known.open, ElectedAt: f.electedAt, FencingDelayEnds: f.fencingDelayEnds, Pause: o.Busy,
 	}
 	for _, b := range f.backups {
