@@ -6,17 +6,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
-	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Nameable reports whether an object can have this name; a server may list instances under any.
-func Nameable(name string) bool {
-	return name != "" && len(name) <= validation.DNS1123SubdomainMaxLength && strings.Trim(name, "-.") == name &&
-		!strings.ContainsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.' })
-}
+// Nameable reports whether the API server creates an object of this name; a server may list instances and snapshots under any.
+func Nameable(name string) bool { return len(validation.NameIsDNSSubdomain(name, false)) == 0 }
 
 // Get reads one object; one that does not exist is nil, and so is one without a name or with a name that no object can have.
 func Get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T, opts ...client.GetOption) (T, error) {

@@ -61,6 +61,8 @@ type world struct {
 	servers   map[string]*engineServer
 	options   enginepoll.Options
 	observe   bool
+	// wrap is the client that the controller has, around the given one; nil is the given one.
+	wrap func(client.Client) client.Client
 
 	mu      sync.Mutex
 	running *process
@@ -215,7 +217,11 @@ func (w *world) process(at cut.Point) (*process, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &process{stop: cancel, done: make(chan error, 1)}
-	p.client = cut.New(manager.GetClient(), at, cancel)
+	inner := manager.GetClient()
+	if w.wrap != nil {
+		inner = w.wrap(inner)
+	}
+	p.client = cut.New(inner, at, cancel)
 	rt := &runkit.Runtime{Manager: manager, Client: p.client, Uncached: manager.GetAPIReader(),
 		Recorder:  manager.GetEventRecorder("im-monitor"),
 		Namespace: w.namespace, Clock: clock.RealClock{}, Log: logr.Discard(), Observe: w.observe, ElectedAt: sync.OnceValue(time.Now)}

@@ -41,6 +41,7 @@ type remembered struct {
 
 	snapshots snapshotMemory
 	backups   backupMemory
+	refusals  refusals
 }
 
 // try is how often a call was made, until when it is not made again, and what was answered if it failed.
@@ -120,6 +121,7 @@ func (r *remembered) prune(e *v1beta2.Engine, now time.Time) {
 	maps.DeleteFunc(r.tries, func(key engine.Key, t try) bool {
 		return key.Op == engine.OpAdd && over(key.Name) || now.After(t.until.Add(2*execute.AfterFailure.Most))
 	})
+	r.refusals.prune(now)
 	maps.DeleteFunc(r.backups.open, func(_ string, until time.Time) bool { return now.After(until) })
 	if r.adding != nil {
 		if _, mapped := e.Spec.ReplicaAddressMap[r.adding.name]; !mapped {

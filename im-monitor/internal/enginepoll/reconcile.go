@@ -64,6 +64,8 @@ type poll struct {
 	snapshotsCalled bool
 	// removalRead is when the reads began that allowed a removal: its purge rests on them, too, while they are new enough for a call.
 	removalRead time.Time
+	// conflict reports that a write about another object found a newer version.
+	conflict bool
 }
 
 // apply makes a verdict true: the engine's status, its calls, Snapshots, Backups.
@@ -82,12 +84,13 @@ func (p *poll) apply(ctx context.Context, v verdict) (ctrl.Result, error) {
 		}
 	}
 	next := p.spread(v.engine)
-	snapshots, err := p.applySnapshots(ctx, v.snapshots)
-	backups, problem := p.applyBackups(ctx, v.backups)
-	for _, wait := range []time.Duration{p.until(v.provenAt), snapshots, backups} {
+	snapshots := p.applySnapshots(ctx, v.snapshots)
+	backups, err := p.applyBackups(ctx, v.backups)
+	p.wrote("Backups", err)
+	for _, wait := range []time.Duration{p.until(v.provenAt), snapshots, backups, p.again()} {
 		next = sooner(next, wait)
 	}
-	return ctrl.Result{RequeueAfter: next}, errors.Join(err, problem)
+	return ctrl.Result{RequeueAfter: next}, nil
 }
 
 // until is how long until a poll is due; zero is whenever.

@@ -2,7 +2,6 @@ package enginepoll
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -17,33 +16,34 @@ import (
 )
 
 // applySnapshots writes what a poll means for the volume's Snapshots, and sends the calls that are due. It returns how long until the next
-// poll is due because of them; zero is whenever.
-func (p *poll) applySnapshots(ctx context.Context, v enginesnapshot.Verdict) (time.Duration, error) {
+// poll is due because of them; zero is whenever. Writes that fail are logged, and repeated by a later poll.
+func (p *poll) applySnapshots(ctx context.Context, v enginesnapshot.Verdict) time.Duration {
 	if !p.reachable {
-		return unreachableDelay, p.problem
+		if p.problem != nil {
+			p.snapshotLog().Info("the engine's frontend cannot be reached", "engine", p.engine.Name, "frontend", p.direct.Frontend, "error",
+				p.problem.Error())
+		}
+		return unreachableDelay
 	}
 	p.memory.keepSnapshots(p.engine.Name, v.Memory)
-	err := p.writeSnapshots(ctx, v.Changes)
+	p.writeSnapshots(ctx, v.Changes)
+	next := p.until(v.RequeueAt)
 	if !p.rt.Observe {
-		err = errors.Join(err, p.mirror(ctx, v.Mirror))
-		next := p.take(ctx, v.Take)
-		if next = sooner(next, p.remove(ctx, v)); next > 0 {
-			return next, nil // the failed write is repeated then
+		p.mirror(ctx, v.Mirror)
+		if called := sooner(p.take(ctx, v.Take), p.remove(ctx, v)); called > 0 {
+			next = called
 		}
 	}
-	if status.IsConflict(err) {
-		return conflictPause, nil
-	}
-	return p.until(v.RequeueAt), err
+	return next
 }
 
 // writeSnapshots writes conditions, each to the version that was evaluated.
-func (p *poll) writeSnapshots(ctx context.Context, changes []enginesnapshot.Change) error {
-	var errs []error
+func (p *poll) writeSnapshots(ctx context.Context, changes []enginesnapshot.Change) {
 	for _, c := range changes {
-		errs = append(errs, p.writeSnapshot(ctx, p.snapshots[c.Name], c.Condition))
+		if object := "conditions of Snapshot " + c.Name; p.due(object) {
+			p.wrote(object, p.writeSnapshot(ctx, p.snapshots[c.Name], c.Condition))
+		}
 	}
-	return errors.Join(errs...)
 }
 
 // answerSnapshot writes the answer to a call about a Snapshot, unless the Snapshot is gone or another one since the call was checked.

@@ -54,8 +54,9 @@ func TestAConditionIsWrittenToTheVersionThatWasEvaluated(t *testing.T) {
 		Recorder: events.NewFakeRecorder(1)}}
 	p := &poll{Controller: c, facts: facts{snapshots: map[string]*v1beta2.Snapshot{"snap": {
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "snap", UID: "1", ResourceVersion: "7"}}}}}
-	require.NoError(t, p.writeSnapshots(t.Context(), []enginesnapshot.Change{{Name: "snap", Condition: v1beta2.Condition{
-		Type: v1beta2.SnapshotProvisioned, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonReady}}}))
+	p.engine = &v1beta2.Engine{}
+	p.writeSnapshots(t.Context(), []enginesnapshot.Change{{Name: "snap", Condition: v1beta2.Condition{
+		Type: v1beta2.SnapshotProvisioned, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonReady}}})
 	require.Len(t, w.applied, 1)
 	require.Equal(t, "7", w.applied[0].ResourceVersion)
 	require.Equal(t, "1", string(w.applied[0].UID))

@@ -2,11 +2,9 @@ package enginepoll
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -23,8 +21,10 @@ const (
 	mirrorsAtOnce = 16
 )
 
-// mirror creates the objects of snapshots that have none, unless the volume is being deleted or is another one.
-func (p *poll) mirror(ctx context.Context, names []string) error {
+// mirror creates the objects of snapshots that have none, unless the volume is being deleted or is another one. One that cannot be created
+// holds up no other one.
+func (p *poll) mirror(ctx context.Context, names []string) {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !p.due(objectOf(name)) })
 	created := 0
 	defer func() {
 		if created > 0 {
@@ -34,35 +34,38 @@ func (p *poll) mirror(ctx context.Context, names []string) error {
 	}()
 	for batch := range slices.Chunk(names, mirrorBatch) {
 		v, err := lookup.Shared(ctx, p.rt.Uncached, p.rt.Namespace, p.engine.Spec.VolumeName, &v1beta2.Volume{})
-		if err != nil || !engine.IsOf(p.engine, v) || v.DeletionTimestamp != nil {
-			return err
+		if p.wrote("Snapshots", err); err != nil || !engine.IsOf(p.engine, v) || v.DeletionTimestamp != nil {
+			return
 		}
-		n, err := p.mirrorAll(ctx, v, batch)
-		if created += n; err != nil {
-			return err
-		}
+		created += p.mirrorAll(ctx, v, batch)
 	}
-	return nil
 }
 
+// objectOf names the object of a snapshot that has none.
+func objectOf(snapshot string) string { return "Snapshot " + snapshot }
+
 // mirrorAll creates the objects of a batch side by side, and returns how many it created. One that exists by now stays as it is.
-func (p *poll) mirrorAll(ctx context.Context, v *v1beta2.Volume, names []string) (int, error) {
-	var created atomic.Int64
+func (p *poll) mirrorAll(ctx context.Context, v *v1beta2.Volume, names []string) (created int) {
 	failed := make([]error, len(names))
 	var all sync.WaitGroup
 	for i, name := range names {
 		p.mirrors <- struct{}{}
 		all.Go(func() {
 			defer func() { <-p.mirrors }()
-			if failed[i] = p.mirrorOne(ctx, v, name); failed[i] == nil {
-				created.Add(1)
-			} else if apierrors.IsAlreadyExists(failed[i]) {
-				failed[i] = nil
-			}
+			failed[i] = p.mirrorOne(ctx, v, name)
 		})
 	}
 	all.Wait()
-	return int(created.Load()), errors.Join(failed...)
+	for i, name := range names {
+		if failed[i] == nil {
+			created++
+		}
+		if apierrors.IsAlreadyExists(failed[i]) {
+			failed[i] = nil
+		}
+		p.wrote(objectOf(name), failed[i])
+	}
+	return created
 }
 
 // mirrorOne creates one object.
