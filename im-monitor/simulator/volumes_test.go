@@ -199,6 +199,13 @@ func TestSnapshotsAndBackupsOnTheWire(t *testing.T) {
 			_, err = s.proxy.VolumeFrontendShutdown(ctx, s.ref)
 			require.NoError(t, err)
 		}
+		none, err := s.proxy.BackupRestoreStatus(ctx, s.ref)
+		require.NoError(t, err)
+		require.Equal(t, engine == dataplane.V1, len(none.Status) > 0, "v1 lists replicas that restored nothing")
+		refused, err := s.proxy.BackupRestore(ctx, &imrpc.EngineBackupRestoreRequest{ProxyEngineRequest: s.ref,
+			Url: "s3://bucket@region/?backup=gone&volume=vol", VolumeName: "vol"})
+		require.NoError(t, err, "it is answered with OK")
+		require.Contains(t, string(refused.TaskError), "failed to read the backup")
 		_, err = s.proxy.BackupRestore(ctx, &imrpc.EngineBackupRestoreRequest{ProxyEngineRequest: s.ref, Url: backup.BackupUrl,
 			VolumeName: "vol"})
 		require.NoError(t, err)

@@ -138,7 +138,7 @@ func (x restore) readResult(backup string) {
 			return
 		}
 	}
-	if len(x.engine.Status.RestoreStatus) == 0 && x.engine.Status.LastRestoredBackup != backup {
+	if x.engine.Status.LastRestoredBackup != backup && !x.someRestored(backup) && len(restoreErrors(x.engine, backup)) == 0 {
 		x.wait(v1beta2.ReasonRestoring, x.notBegun("restore backup "+backup))
 	}
 	if x.failUnfilled(backup) {
@@ -154,6 +154,16 @@ func (x restore) readResult(backup string) {
 	x.setStatus("isStandby", x.Volume.Status.IsStandby, false)
 	x.setStatus("restoreRequired", true, false)
 	x.emit(Event{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
+}
+
+// someRestored reports whether a replica has the backup. An engine lists replicas that restored nothing, and those with an earlier one, too.
+func (x restore) someRestored(backup string) bool {
+	for _, one := range x.engine.Status.RestoreStatus {
+		if one.LastRestored == backup {
+			return true
+		}
+	}
+	return false
 }
 
 // OperationFailed returns the failures that an engine reports in its condition Operations; empty if there is none.

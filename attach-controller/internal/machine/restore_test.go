@@ -191,6 +191,12 @@ func TestARestoreThatHasNotBegunIsReportedWithTheEnginesFailure(t *testing.T) {
 	s.Engines[0].Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse,
 		Message: "Restore: no route to host."}}
 	require.Contains(t, waitsFor(Decide(s.World)), "has not begun. Restore: no route to host.")
+	s.restores(0, v1beta2.RestoreStatus{})
+	require.Contains(t, waitsFor(Decide(s.World)), "has not begun. Restore: no route to host.", "v1 lists replicas that restored nothing")
+	s.restores(0, v1beta2.RestoreStatus{LastRestored: "b-0", State: "complete"})
+	require.Contains(t, waitsFor(Decide(s.World)), "has not begun. Restore: no route to host.", "it has an earlier backup")
+	s.restores(0, v1beta2.RestoreStatus{LastRestored: "b-1", State: "complete"})
+	require.NotContains(t, waitsFor(Decide(s.World)), "has not begun", "the engine has not reported the end yet")
 	s.restores(0, v1beta2.RestoreStatus{IsRestoring: true})
 	require.NotContains(t, waitsFor(Decide(s.World)), "has not begun")
 }

@@ -151,6 +151,25 @@ func TestABackupIsRestoredOnce(t *testing.T) {
 	})
 }
 
+// Engines answer OK to a restore that they do not begin, and v1 lists its replicas as ones that restored nothing.
+func TestARestoreThatIsNotBegunIsReportedWithTheEnginesReason(t *testing.T) {
+	w := newWorld(t, quick)
+	w.volume(v1beta2.VolumeSpec{FromBackup: "s3://bucket@region/?backup=backup-1&volume=old", DisableFrontend: true},
+		map[string]any{"restoreRequired": true})
+	w.server.do(func() { w.server.taskError = "cannot find backup_backup-1.cfg" })
+	w.start()
+	w.spec(map[string]any{"requestedBackupRestore": "backup-1", "backupVolume": "old"})
+	e := w.until("no one reports why nothing is restored", func(e *v1beta2.Engine) bool {
+		return conditions.IsFalse(e.Status.Conditions, v1beta2.EngineOperations)
+	})
+	require.Regexp(t, name+" could not begin to restore backup backup-1: .*cannot find backup_backup-1.cfg. It is tried again.",
+		conditions.Get(e.Status.Conditions, v1beta2.EngineOperations).Message)
+	w.server.do(func() { w.server.taskError = "" })
+	w.until("it is not tried again", func(e *v1beta2.Engine) bool {
+		return e.Status.LastRestoredBackup == "backup-1" && conditions.IsTrue(e.Status.Conditions, v1beta2.EngineOperations)
+	})
+}
+
 func TestARestoreHasTheCredentialsOfTheTargetThatItIsFrom(t *testing.T) {
 	w := newWorld(t, quick)
 	const url = "s3://bucket@region/?backup=backup-1&volume=old"

@@ -78,6 +78,12 @@ func (s *engineServer) BackupRestore(_ context.Context, r *imrpc.EngineBackupRes
 	defer s.mu.Unlock()
 	s.restored = append(s.restored, r)
 	s.restores = map[string]*imrpc.EngineBackupRestoreStatus{}
+	if s.taskError != "" {
+		for _, m := range s.members { // as v1 lists replicas that restored nothing
+			s.restores[m.address] = &imrpc.EngineBackupRestoreStatus{}
+		}
+		return &imrpc.EngineBackupRestoreProxyResponse{TaskError: []byte(s.taskError)}, nil
+	}
 	u, err := url.Parse(r.GetUrl())
 	if err != nil {
 		return nil, err

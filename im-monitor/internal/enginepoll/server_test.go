@@ -55,6 +55,8 @@ type engineServer struct {
 	asked     []*imrpc.ProxyEngineRequest
 	clonedBy  []*imrpc.EngineSnapshotCloneRequest
 	restored  []*imrpc.EngineBackupRestoreRequest
+	// taskError is why no restore is begun although it is answered with OK.
+	taskError string
 	joined    []string
 	work      snapshotWork
 	copies    copyWork

@@ -210,14 +210,18 @@ func (p *Proxy) CloneFrom(ctx context.Context, t, source Target, snapshot string
 	return callError(ctx, "SnapshotClone", p.address, err)
 }
 
-// Restore lets the engine take its data from a backup. Credentials are environment variables, as KEY=VALUE.
+// Restore lets the engine take its data from a backup. Credentials are environment variables, as KEY=VALUE. Why the engine does not begin
+// is in an answer with OK, where it is not the server's own error.
 func (p *Proxy) Restore(ctx context.Context, t Target, url string, credentials []string) error {
 	ctx, cancel := p.change(ctx)
 	defer cancel()
 	target, _, _ := strings.Cut(url, "?")
-	_, err := p.service.BackupRestore(ctx, &imrpc.EngineBackupRestoreRequest{
+	answer, err := p.service.BackupRestore(ctx, &imrpc.EngineBackupRestoreRequest{
 		ProxyEngineRequest: t.request(), Url: url, Target: target, VolumeName: t.Volume, ConcurrentLimit: 1, Envs: credentials,
 	})
+	if err == nil {
+		err = taskError(answer.GetTaskError())
+	}
 	return callError(ctx, "BackupRestore", p.address, err)
 }
 

@@ -33,6 +33,8 @@ type engineServer struct {
 	rebuilds *imrpc.EngineReplicaRebuildStatusProxyResponse
 	clones   *imrpc.EngineSnapshotCloneStatusProxyResponse
 	restores *imrpc.EngineBackupRestoreStatusProxyResponse
+	// taskError is what a restore is answered with, beside OK.
+	taskError string
 }
 
 // answer keeps a request, and waits when the test reports it.
@@ -95,7 +97,7 @@ func (s *engineServer) SnapshotClone(ctx context.Context, r *imrpc.EngineSnapsho
 
 func (s *engineServer) BackupRestore(ctx context.Context, r *imrpc.EngineBackupRestoreRequest) (*imrpc.EngineBackupRestoreProxyResponse,
 	error) {
-	return answer(ctx, s, r, &imrpc.EngineBackupRestoreProxyResponse{})
+	return answer(ctx, s, r, &imrpc.EngineBackupRestoreProxyResponse{TaskError: []byte(s.taskError)})
 }
 
 // connect serves in memory at the port of the proxy service, and connects to it.

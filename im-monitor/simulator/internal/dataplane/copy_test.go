@@ -156,6 +156,15 @@ func TestARestoreWantsAtMostOneSnapshot(t *testing.T) {
 	require.NoError(t, c.servers[1].Restore(ref, saved.URL, "", ""))
 }
 
+// Why an engine does not begin a restore is text; where its replicas refuse, a v1 server has JSON.
+func TestARefusedRestoreHasATextOfTheServer(t *testing.T) {
+	engine := &TaskError{refusal: refuse(Unknown, "no backup")}
+	require.Equal(t, "no backup", string(engine.Text()))
+	require.Equal(t, "Unknown", CodeOf(engine), "the journal has the refusal")
+	replica := &TaskError{refusal: refuse(Unknown, "in progress already"), replicas: []string{"10.0.0.1:10000"}}
+	require.JSONEq(t, `{"ReplicaErrors":[{"Address":"tcp://10.0.0.1:10000","Message":"in progress already"}]}`, string(replica.Text()))
+}
+
 func TestWhatWasSavedCanBeRestored(t *testing.T) {
 	both(t, func(t *testing.T, engine string) {
 		c := newCluster(t, engine, Behaviour{})

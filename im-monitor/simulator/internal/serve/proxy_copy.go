@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -80,7 +81,12 @@ func (s *proxyService) BackupRestore(ctx context.Context, in *imrpc.EngineBackup
 		return nil, err
 	}
 	fails := s.servers.failsLater(ctx, "BackupRestore")
-	if err := server.Restore(refOf(in.GetProxyEngineRequest()), in.GetUrl(), in.GetTarget(), fails); err != nil {
+	err = server.Restore(refOf(in.GetProxyEngineRequest()), in.GetUrl(), in.GetTarget(), fails)
+	var task *dataplane.TaskError
+	if errors.As(err, &task) {
+		return &imrpc.EngineBackupRestoreProxyResponse{TaskError: task.Text()}, nil
+	}
+	if err != nil {
 		return nil, failure(err)
 	}
 	return &imrpc.EngineBackupRestoreProxyResponse{}, nil
