@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -32,7 +31,7 @@ func (p *pass) calls() {
 		if volume, snapshot := source(p.Engine.Spec.RequestedDataSource); volume != "" && snapshot != "" {
 			p.call(Call{Op: OpClone, Volume: volume, Snapshot: snapshot})
 		}
-	case p.isNext(OpRestore, p.restoreDue()):
+	case p.isNext(OpRestore, p.restoreDue() && !p.unheard):
 		p.call(Call{Op: OpRestore})
 	default:
 		if p.addition(); !p.going {
@@ -75,34 +74,6 @@ func (p *pass) expansionDue() bool {
 
 func (p *pass) cloneDue() bool {
 	return p.Seen.Clones != nil && !begun(p.Seen.Clones) && !cloned(p.Engine.Status.CloneStatus)
-}
-
-func (p *pass) restoreDue() bool { return p.Seen.Restores != nil && !p.restoreBegun() }
-
-// restoreBegun reports whether the engine has begun to restore this backup, or failed to.
-func (p *pass) restoreBegun() bool {
-	for _, one := range p.Seen.Restores {
-		if one.IsRestoring || one.LastRestored == p.Engine.Spec.RequestedBackupRestore || p.restoreFailed(one) {
-			return true
-		}
-	}
-	return false
-}
-
-// restoreFailed reports whether a replica failed to restore the requested backup. A failure with an earlier backup, which the status
-// keeps until the next restore begins, does not count.
-func (p *pass) restoreFailed(one v1beta2.RestoreStatus) bool {
-	wanted := p.Engine.Spec.RequestedBackupRestore
-	return one.Error != "" && cmp.Or(backupOf(one.BackupURL), wanted) == wanted
-}
-
-// backupOf is the name in the URL of a backup; empty where it has none.
-func backupOf(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return ""
-	}
-	return u.Query().Get(queryBackup)
 }
 
 // queryBackup is the key of a backup's name in its URL: <target>?backup=<name>&volume=<volume in the target>.

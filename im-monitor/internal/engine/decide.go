@@ -20,6 +20,7 @@ const unknown = v1beta2.UnnamedReplica
 func Decide(w World) Verdict {
 	p := &pass{World: w, listed: map[string]Replica{}}
 	p.out.Status = *w.Engine.Status.DeepCopy()
+	p.keepUnheard()
 	p.findStranded()
 	p.replicas()
 	p.snapshots()
@@ -39,7 +40,9 @@ type pass struct {
 	// listed are the replicas by name.
 	listed map[string]Replica
 	going  bool
-	out    Verdict
+	// unheard reports that a replica did not answer its engine about a restore.
+	unheard bool
+	out     Verdict
 }
 
 // replicas fills the maps of modes and addresses.
@@ -143,35 +146,6 @@ func (p *pass) purges() {
 			p.out.Status.PurgeStatus = map[string]v1beta2.PurgeStatus{}
 		}
 		p.out.Status.PurgeStatus[where] = one
-	}
-}
-
-// copies keeps the result of a clone, and which backup was restored last: a later run of the engine does not report them. The restore
-// status of replicas is of this run only: a replica that failed in the last run restores again.
-func (p *pass) copies() {
-	s := &p.out.Status
-	if begun(p.Seen.Clones) {
-		s.CloneStatus = p.Seen.Clones
-		p.going = p.going || !cloned(p.Seen.Clones)
-	}
-	if p.Seen.Restores == nil {
-		return
-	}
-	if s.RestoreStatus = nil; len(p.Seen.Restores) == 0 {
-		return
-	}
-	s.RestoreStatus = p.Seen.Restores
-	done := p.Engine.Spec.RequestedBackupRestore
-	for _, one := range p.Seen.Restores {
-		if one.IsRestoring {
-			p.going = true
-		}
-		if one.IsRestoring || one.Error != "" || one.LastRestored != done {
-			done = ""
-		}
-	}
-	if done != "" {
-		s.LastRestoredBackup = done
 	}
 }
 

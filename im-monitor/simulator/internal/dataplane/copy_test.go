@@ -165,6 +165,26 @@ func TestARefusedRestoreHasATextOfTheServer(t *testing.T) {
 	require.JSONEq(t, `{"ReplicaErrors":[{"Address":"tcp://10.0.0.1:10000","Message":"in progress already"}]}`, string(replica.Text()))
 }
 
+func TestAV1EngineListsAnErrorAloneForAReplicaThatItCannotAskAboutItsRestore(t *testing.T) {
+	c := newCluster(t, V1, Behaviour{CopyTime: time.Minute})
+	c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol")})
+	saved, err := c.plane.Save("vol", "saved", "b", "file://"+t.TempDir())
+	require.NoError(t, err)
+	far := c.replica(2, "restored")
+	ref := c.start(1, "restored-e-0", "restored", map[int]string{1: c.replica(1, "restored"), 2: far}, "--frontend", "")
+	require.NoError(t, c.servers[1].Restore(ref, saved.URL, "", ""))
+	c.plane.SetCut("node-3", true)
+	list, err := c.servers[1].RestoreStatus(ref)
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	require.Equal(t, RestoreStatus{Progress: Progress{Error: "Failed to get restoring status on tcp://" + far + ": connection refused"}},
+		list[far])
+	c.plane.SetCut("node-3", false)
+	list, err = c.servers[1].RestoreStatus(ref)
+	require.NoError(t, err)
+	require.True(t, list[far].Running, "it restores on")
+}
+
 func TestWhatWasSavedCanBeRestored(t *testing.T) {
 	both(t, func(t *testing.T, engine string) {
 		c := newCluster(t, engine, Behaviour{})

@@ -115,7 +115,8 @@ type RestoreStatus struct {
 	Current, Last, URL string
 }
 
-// RestoreStatus reports of the last restore, by the addresses of the engine's replicas. A v1 engine lists those that restored nothing, too.
+// RestoreStatus reports of the last restore, by the addresses of the engine's replicas. A v1 engine lists those that restored nothing, too,
+// and an error alone for one that it does not reach.
 func (s *Server) RestoreStatus(ref Ref) (map[string]RestoreStatus, error) {
 	out := map[string]RestoreStatus{}
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
@@ -133,7 +134,10 @@ func (s *Server) RestoreStatus(ref Ref) (map[string]RestoreStatus, error) {
 			status.Current = w.backup
 		}
 		for _, m := range r.with(ModeRW, ModeWO) {
-			out[m.address] = status
+			if out[m.address] = status; r.engine.server.engine == V1 && !m.reachable() {
+				out[m.address] = RestoreStatus{Progress: Progress{Error: "Failed to get restoring status on tcp://" + m.address +
+					": connection refused"}}
+			}
 		}
 		return "", nil
 	})
