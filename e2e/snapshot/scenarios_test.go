@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // S1: a snapshot is requested on an attached volume. [SNP-2]
@@ -179,6 +180,46 @@ func TestS11TheLimitOfAVolume(t *testing.T) {
 	require.NoError(t, w.DeleteSnapshot(ctx, first))
 	ready(t, ctx, third)
 	require.Equal(t, 3, calls(t, ctx, vol, taking))
+}
+
+// S11: the engine counts to the setting, too, where the volume names no number: of two Snapshots that are made at once with room for one,
+// one waits.
+func TestS11TheLimitOfTheSetting(t *testing.T) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := fixture(t)
+		require.NoError(t, w.Set(ctx, "snapshot-max-count", "2"))
+		t.Cleanup(func() { require.NoError(t, w.Set(context.WithoutCancel(ctx), "snapshot-max-count", "250")) })
+		vol, first := world.Unique("vol"), world.Unique("snap")
+		require.NoError(t, w.Order(ctx, vol, engine, 2, nil))
+		require.NoError(t, w.WaitDetached(ctx, vol, patience))
+		require.NoError(t, w.Ticket(ctx, vol, "csi-1", v1beta2.AttacherCSI, near, nil))
+		require.NoError(t, w.WaitAttached(ctx, vol, near, patience))
+		require.NoError(t, w.Snapshot(ctx, vol, first))
+		ready(t, ctx, first)
+		pair := []string{world.Unique("snap"), world.Unique("snap")}
+		for _, name := range pair {
+			require.NoError(t, w.Snapshot(ctx, vol, name))
+		}
+		require.NoError(t, w.Wait(ctx, "one to be taken and one to wait", patience, func(ctx context.Context) (string, error) {
+			is := map[string]bool{}
+			for _, name := range pair {
+				s := &v1beta2.Snapshot{}
+				if err := w.Get(ctx, name, s); err != nil {
+					return "", err
+				}
+				is[conditions.Reason(s.Status.Conditions, v1beta2.SnapshotReady)] = true
+			}
+			if is[v1beta2.ReasonReady] && is[v1beta2.ReasonLimitReached] {
+				return "", nil
+			}
+			return fmt.Sprintf("they report %v", is), nil
+		}))
+		require.Equal(t, 2, calls(t, ctx, vol, taking))
+		require.NoError(t, w.DeleteSnapshot(ctx, first))
+		for _, name := range pair {
+			ready(t, ctx, name)
+		}
+	})
 }
 
 // S11: a snapshot that waits at the limit is taken once the limit is raised, which the running engine has to receive.

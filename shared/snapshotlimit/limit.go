@@ -22,6 +22,32 @@ type Limits struct {
 	CountOnly bool
 }
 
+// OfVolume are those of a volume, which its engines get: its own number of snapshots, else the setting's.
+func OfVolume(v *v1beta2.Volume, setting int) Limits {
+	count := v.Spec.SnapshotMaxCount
+	if count <= 0 {
+		count = setting
+	}
+	return Limits{Count: count, Bytes: v.Spec.SnapshotMaxSize, CountOnly: v.Spec.DataEngine == v1beta2.DataEngineV2}
+}
+
+// OfEngine are those of a running engine as of the last poll that requested them, else those of its spec.
+func OfEngine(e *v1beta2.Engine) Limits {
+	l := Limits{Count: e.Status.SnapshotMaxCount, Bytes: e.Status.SnapshotMaxSize, CountOnly: e.Spec.DataEngine == v1beta2.DataEngineV2}
+	if l.Count <= 0 {
+		l.Count, l.Bytes = CountOfSpec(e.Spec.SnapshotMaxCount), e.Spec.SnapshotMaxSize
+	}
+	return l
+}
+
+// CountOfSpec is the number of snapshots that an instance is started with whose spec has this one: 0 would refuse every snapshot.
+func CountOfSpec(count int) int {
+	if count > 0 {
+		return count
+	}
+	return MaxDisks
+}
+
 // Less are the limits after this number of further snapshots was requested. The first of them seals the head, so that bytes are not checked
 // again.
 func (l Limits) Less(taken int) Limits {
@@ -33,14 +59,20 @@ func (l Limits) Less(taken int) Limits {
 	return l
 }
 
-// Reached returns the limit that one more snapshot would exceed, as a sentence that names the volume and the next step; empty: none.
-func Reached(volume string, list map[string]v1beta2.SnapshotInfo, l Limits) string {
+// Count is how many snapshots of an engine's list count: not its head, and none that is marked as removed.
+func Count(list map[string]v1beta2.SnapshotInfo) int {
 	count := 0
 	for name, info := range list {
 		if name != Head && !info.Removed {
 			count++
 		}
 	}
+	return count
+}
+
+// Reached returns the limit that one more snapshot would exceed, as a sentence that names the volume and the next step; empty: none.
+func Reached(volume string, list map[string]v1beta2.SnapshotInfo, l Limits) string {
+	count := Count(list)
 	if l.Count != 0 && count >= l.Count {
 		return fmt.Sprintf("Volume %s has %d snapshots and may have %d; delete some, or raise snapshotMaxCount.", volume, count, l.Count)
 	}

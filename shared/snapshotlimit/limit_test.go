@@ -69,3 +69,16 @@ func TestTheRuleIsTheEnginesOwn(t *testing.T) {
 		})
 	}
 }
+
+func TestWhichLimitsCount(t *testing.T) {
+	v := &v1beta2.Volume{}
+	require.Equal(t, Limits{Count: 10}, OfVolume(v, 10), "the setting's")
+	v.Spec.SnapshotMaxCount, v.Spec.SnapshotMaxSize, v.Spec.DataEngine = 20, 7, v1beta2.DataEngineV2
+	require.Equal(t, Limits{Count: 20, Bytes: 7, CountOnly: true}, OfVolume(v, 10), "its own")
+	e := &v1beta2.Engine{}
+	require.Equal(t, Limits{Count: MaxDisks}, OfEngine(e), "an engine is never without one")
+	e.Spec.SnapshotMaxCount, e.Spec.SnapshotMaxSize = 20, 7
+	require.Equal(t, Limits{Count: 20, Bytes: 7}, OfEngine(e), "its spec's, where it reports none")
+	e.Status.SnapshotMaxCount, e.Status.SnapshotMaxSize = 30, 9
+	require.Equal(t, Limits{Count: 30, Bytes: 9}, OfEngine(e), "those that it keeps")
+}

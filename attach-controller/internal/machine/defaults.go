@@ -46,6 +46,8 @@ func (d defaults) setSpec() {
 		replicas = 1 // where it is attached
 	}
 	put(s.NumberOfReplicas == 0, "numberOfReplicas", replicas)
+	// The engine gets the volume's number, so that it and snapshot-controller count to the same one.
+	put(s.SnapshotMaxCount <= 0 && d.Settings.SnapshotMaxCount > 0, "snapshotMaxCount", d.Settings.SnapshotMaxCount)
 	put(s.DataLocality == "", "dataLocality", "disabled")
 	put(s.Frontend == "" && !s.DisableFrontend && !s.Standby, "frontend", "blockdev")
 	put(s.Image == "" && d.Settings.DefaultEngineImage != "", "image", d.Settings.DefaultEngineImage)

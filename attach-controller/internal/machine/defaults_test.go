@@ -98,7 +98,7 @@ func reasons(v Verdict) (out []string) {
 func TestANewVolumeGetsItsDefaultsFromTheSettings(t *testing.T) {
 	with := func(more map[string]any, without ...string) map[string]any {
 		out := map[string]any{"accessMode": v1beta2.AccessModeReadWriteOnce, "numberOfReplicas": 3, "dataLocality": "disabled",
-			"frontend": "blockdev", "image": "default"}
+			"snapshotMaxCount": 10, "frontend": "blockdev", "image": "default"}
 		for key, value := range more {
 			out[key] = value
 		}
@@ -112,10 +112,11 @@ func TestANewVolumeGetsItsDefaultsFromTheSettings(t *testing.T) {
 		is   func(*fixture)
 		want map[string]any
 	}{
-		"all that is missing":        {func(*fixture) {}, with(nil)},
-		"a data engine":              {func(s *fixture) { s.Volume.Spec.DataEngine = "" }, with(map[string]any{"dataEngine": "v1"})},
-		"no image without a setting": {func(s *fixture) { s.Settings.DefaultEngineImage = "" }, with(nil, "image")},
-		"no frontend for a standby":  {func(s *fixture) { s.Volume.Spec.Standby = true }, with(nil, "frontend")},
+		"all that is missing":                    {func(*fixture) {}, with(nil)},
+		"a data engine":                          {func(s *fixture) { s.Volume.Spec.DataEngine = "" }, with(map[string]any{"dataEngine": "v1"})},
+		"no image without a setting":             {func(s *fixture) { s.Settings.DefaultEngineImage = "" }, with(nil, "image")},
+		"a number of snapshots of its own stays": {func(s *fixture) { s.Volume.Spec.SnapshotMaxCount = 20 }, with(nil, "snapshotMaxCount")},
+		"no frontend for a standby":              {func(s *fixture) { s.Volume.Spec.Standby = true }, with(nil, "frontend")},
 		"one replica where it is attached, without a revision counter": {func(s *fixture) { s.Volume.Spec.DataLocality = strict },
 			with(map[string]any{"numberOfReplicas": 1, "revisionCounterDisabled": true}, "dataLocality")},
 		"no revision counter by the setting": {func(s *fixture) { s.Settings.DisableRevisionCounter = true },
@@ -135,7 +136,7 @@ func TestANewVolumeGetsItsDefaultsFromTheSettings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(v1beta2.DataEngineV1)
 			s.Volume.Spec = v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV1, Size: 1 << 30}
-			s.Settings = Settings{DefaultReplicas: 3, DefaultEngineImage: "default"}
+			s.Settings = Settings{DefaultReplicas: 3, DefaultEngineImage: "default", SnapshotMaxCount: 10}
 			c.is(s)
 			require.Equal(t, c.want, writeOf(t, Decide(s.World), s.Volume).Spec)
 		})

@@ -21,6 +21,18 @@ func TestTheLimitsOfAVolumeReachItsRunningEngine(t *testing.T) {
 	require.Nil(t, findWrite(Decide(s.World), s.Engines[0]))
 }
 
+// S3: a volume that names no number gets the setting's, once, and its running engine gets it from the volume. What the setting is later
+// changes no volume.
+func TestTheSettingsNumberOfSnapshotsReachesTheEngineOfAVolumeWithoutOne(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	s.Settings.SnapshotMaxCount = 10
+	require.True(t, s.settle())
+	require.Equal(t, 10, s.Volume.Spec.SnapshotMaxCount)
+	require.Equal(t, 10, s.Engines[0].Spec.SnapshotMaxCount)
+	s.Settings.SnapshotMaxCount = 20
+	require.Empty(t, Decide(s.World).Writes)
+}
+
 // R5: engine and replicas are started with the volume's value, or else the setting's.
 func TestEngineAndReplicasStartWithTheTrimSetting(t *testing.T) {
 	for name, c := range map[string]struct {

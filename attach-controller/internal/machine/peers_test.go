@@ -72,6 +72,7 @@ func (s *fixture) write(w Write) {
 		patchSpec(w.Spec, map[string]func(any){
 			"desireState": func(v any) { o.Spec.DesireState = v.(string) }, "nodeID": func(v any) { o.Spec.NodeID = v.(string) },
 			"active":            func(v any) { o.Spec.Active = v.(bool) },
+			"snapshotMaxCount":  func(v any) { o.Spec.SnapshotMaxCount = v.(int) },
 			"replicaAddressMap": func(v any) { o.Spec.ReplicaAddressMap = merge(o.Spec.ReplicaAddressMap, v) },
 			"lookRequestedAt": func(v any) {
 				if o.Spec.LookRequestedAt = v.(string); !s.nodeDown(o.Spec.NodeID) {
@@ -117,7 +118,7 @@ func (s *fixture) write(w Write) {
 			o.Labels = w.Labels
 		}
 		patchSpec(w.Spec, map[string]func(any){
-			"image":      func(v any) { o.Spec.Image = v.(string) },
+			"image": func(v any) { o.Spec.Image = v.(string) }, "snapshotMaxCount": func(v any) { o.Spec.SnapshotMaxCount = v.(int) },
 			"accessMode": func(v any) { o.Spec.AccessMode = v.(string) }, "dataEngine": func(v any) { o.Spec.DataEngine = v.(string) },
 		})
 	}

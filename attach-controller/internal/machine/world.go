@@ -23,6 +23,8 @@ type Settings struct {
 	AutoSalvage        bool
 	DefaultEngineImage string
 	DefaultReplicas    int
+	// SnapshotMaxCount is how many snapshots a volume may have that names no number.
+	SnapshotMaxCount int
 	// RemoveSnapshotsOnTrim applies if the volume leaves it to the setting; DisableRevisionCounter applies to new v1 volumes.
 	RemoveSnapshotsOnTrim, DisableRevisionCounter bool
 }

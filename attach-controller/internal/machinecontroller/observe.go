@@ -62,7 +62,7 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 		return nil, err
 	}
 	w.Settings = machine.Settings{AutoSalvage: values.AutoSalvage, DefaultEngineImage: values.DefaultEngineImage,
-		DefaultReplicas:       values.DefaultReplicaCount,
+		DefaultReplicas: values.DefaultReplicaCount, SnapshotMaxCount: values.SnapshotMaxCount,
 		RemoveSnapshotsOnTrim: values.RemoveSnapshotsOnTrim, DisableRevisionCounter: values.DisableRevisionCounter}
 	return w, nil
 }

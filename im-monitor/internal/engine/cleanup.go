@@ -56,7 +56,7 @@ func (p *pass) full() string {
 	if p.Snapshots == nil {
 		return ""
 	}
-	return snapshotlimit.Reached(p.Engine.Spec.VolumeName, p.Snapshots, SnapshotLimits(p.Engine))
+	return snapshotlimit.Reached(p.Engine.Spec.VolumeName, p.Snapshots, snapshotlimit.OfEngine(p.Engine))
 }
 
 func (p *pass) roomCanBeMade() bool {

@@ -5,25 +5,7 @@ import (
 	"drover.dev/drover/shared/snapshotlimit"
 )
 
-// defaultSnapshots is the maximum number of snapshots of a volume whose spec has none.
-const defaultSnapshots = snapshotlimit.MaxDisks
-
-// SnapshotLimits are those of the running engine as of the last poll that requested them, else those of the spec.
-func SnapshotLimits(e *v1beta2.Engine) snapshotlimit.Limits {
-	v2 := e.Spec.DataEngine == v1beta2.DataEngineV2
-	l := snapshotlimit.Limits{Count: e.Status.SnapshotMaxCount, Bytes: e.Status.SnapshotMaxSize, CountOnly: v2}
-	if l.Count <= 0 {
-		l.Count, l.Bytes = maxCount(e), e.Spec.SnapshotMaxSize
-	}
-	return l
-}
-
-func maxCount(e *v1beta2.Engine) int {
-	if e.Spec.SnapshotMaxCount > 0 {
-		return e.Spec.SnapshotMaxCount
-	}
-	return defaultSnapshots
-}
+func maxCount(e *v1beta2.Engine) int { return snapshotlimit.CountOfSpec(e.Spec.SnapshotMaxCount) }
 
 // unlike reports whether the last poll of a running engine returned other limits than its spec has. v2 limits the number of snapshots
 // only; an engine that reports no number is too old to have settable limits.

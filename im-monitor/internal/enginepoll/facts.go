@@ -8,6 +8,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/enginesnapshot"
 	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/snapshotlimit"
 )
 
 // facts are what one poll found: the engine's answers, the objects beside them, and what this process remembers. Nothing changes them after
@@ -74,7 +75,7 @@ func (f facts) snapshotWorld(o Options, busy bool, unlisted map[string]time.Time
 		Now: f.now, Began: f.seen.Began, VolumeUID: engine.VolumeUID(e.OwnerReferences, e.Spec.VolumeName), Volume: e.Spec.VolumeName,
 		V2: e.Spec.DataEngine == v1beta2.DataEngineV2, Active: e.Spec.Active, Alone: f.alone, RW: f.seen.RW(), Busy: busy,
 		Rebuilding: f.rebuilding(), Purging: v1beta2.IsPurging(f.seen.Purges), PurgeError: engine.PurgeError(f.seen.Purges),
-		Listed: f.seen.Snapshots, Limits: engine.SnapshotLimits(e), Others: f.others, Memory: f.known.snapshots,
+		Listed: f.seen.Snapshots, Limits: snapshotlimit.OfEngine(e), Others: f.others, Memory: f.known.snapshots,
 		ElectedAt: f.electedAt, FencingDelayEnds: f.fencingDelayEnds,
 		Rules: enginesnapshot.Rules{Gap: o.Snapshots.Gap, Gather: o.Snapshots.Gather, Longest: gatherLongest * o.Snapshots.Gather,
 			Busy: o.Busy},

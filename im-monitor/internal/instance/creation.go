@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"drover.dev/drover/im-monitor/internal/volumesize"
+	"drover.dev/drover/shared/snapshotlimit"
 )
 
 // Creation is the request of a creation, with the fields of the instance-manager contract. It has a process (Binary, v1) or an SPDK part
@@ -30,9 +31,6 @@ type SPDK struct {
 	UblkQueueDepth, UblkNumberOfQueue, IOQueues int
 	SnapshotMaxCount                            int
 }
-
-// defaultSnapshots is the limit where the object has none: 0 would refuse every snapshot.
-const defaultSnapshots = 250
 
 // creation is the request, or why no request is possible.
 func creation(w World) (*Creation, *refusal) {
@@ -128,12 +126,7 @@ func (w World) room() volumesize.Room {
 // backend is the size that its instance is created with.
 func (w World) backend() volumesize.Backend { return w.room().Backend(w.Object.Size) }
 
-func (w World) snapshots() int {
-	if w.Object.SnapshotMaxCount > 0 {
-		return w.Object.SnapshotMaxCount
-	}
-	return defaultSnapshots
-}
+func (w World) snapshots() int { return snapshotlimit.CountOfSpec(w.Object.SnapshotMaxCount) }
 
 // imageDirectory is the directory of an engine image's binary.
 func imageDirectory(image string) string {

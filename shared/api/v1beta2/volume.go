@@ -196,8 +196,8 @@ type VolumeSpec struct {
 	// RFC 3339 time at which hashing of all snapshots was requested. Written by Longhorn; absent means never.
 	// +optional
 	SnapshotHashingRequestedAt string `json:"snapshotHashingRequestedAt,omitempty"`
-	// How many snapshots the volume may have, 2 to 250. Written by a person; absent means the setting
-	// snapshot-max-count.
+	// How many snapshots the volume may have, 2 to 250. Written by a person; where it is absent
+	// attach-controller writes what the setting snapshot-max-count has at that time.
 	// +kubebuilder:validation:XValidation:rule=`self == 0 || self >= 2 && self <= 250`,message="spec.snapshotMaxCount must be 2 to 250, or 0 for the setting snapshot-max-count"
 	// +optional
 	SnapshotMaxCount int `json:"snapshotMaxCount,omitempty"`

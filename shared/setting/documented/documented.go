@@ -118,7 +118,8 @@ func engines() map[string]Setting {
 
 func snapshots() map[string]Setting {
 	return map[string]Setting{
-		"snapshot-max-count":     {Default: "250", Low: 2, High: 250, Meaning: "snapshots of a volume that names no number"},
+		"snapshot-max-count": {Default: "250", Low: 2, High: 250,
+			Meaning: "snapshots of a volume that names no number; written into the Volume once, so that a later change is for new volumes"},
 		"disable-snapshot-purge": {Default: "false", Values: boolean, Meaning: "data of deleted snapshots stays until it is false again"},
 		"snapshot-heavy-task-concurrent-limit": {Default: "5", Low: 0, High: setting.MostPurgesPerNode,
 			Meaning: "volumes of a node that merge the data of snapshots at once; 0 is no limit"},

@@ -107,17 +107,13 @@ func (w World) kept() *v1beta2.AttachmentTicket { return w.ticket() }
 
 // overLimit states which limit of the volume a further snapshot would break, by the engine's own rule where its list is known.
 func (w World) overLimit() string {
-	limit := w.Volume.Spec.SnapshotMaxCount
-	if limit <= 0 {
-		limit = w.Settings.MaxCount
-	}
+	limits := snapshotlimit.OfVolume(w.Volume, w.Settings.MaxCount)
 	if w.known() {
-		return snapshotlimit.Reached(w.Volume.Name, w.Engine.Status.Snapshots, snapshotlimit.Limits{
-			Count: limit, Bytes: w.Volume.Spec.SnapshotMaxSize, CountOnly: w.Volume.Spec.DataEngine == v1beta2.DataEngineV2})
+		return snapshotlimit.Reached(w.Volume.Name, w.Engine.Status.Snapshots, limits)
 	}
-	if w.Taken >= limit {
+	if w.Taken >= limits.Count {
 		return fmt.Sprintf("Volume %s has %d snapshots and may have %d; delete some, or raise snapshotMaxCount.", w.Volume.Name, w.Taken,
-			limit)
+			limits.Count)
 	}
 	return ""
 }
