@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,7 +43,8 @@ func expanding(_ World, v cluster.Volume) string {
 	return "it is being expanded; wait until that is done."
 }
 
-// snapshotLimit: the upgrade takes a snapshot of the volume, and each rebuild of a replica takes another one.
+// snapshotLimit: the upgrade takes a snapshot of the volume, and each rebuild of a replica takes another one. Either limit refuses them,
+// while the engine has not got a new one of its volume yet.
 func snapshotLimit(w World, v cluster.Volume) string {
 	active := v.Active()
 	if active == nil {
@@ -57,18 +57,15 @@ func snapshotLimit(w World, v cluster.Volume) string {
 	if len(v.ReplicasOn(w.Node)) > 0 {
 		taken++
 	}
-	limit := cmp.Or(max(active.Status.SnapshotMaxCount, 0), max(active.Spec.SnapshotMaxCount, 0), snapshotlimit.MaxDisks)
-	count := 0
-	for name, info := range active.Status.Snapshots {
-		if name != snapshotlimit.Head && !info.Removed {
-			count++
+	list := active.Status.Snapshots
+	for _, limits := range []snapshotlimit.Limits{
+		snapshotlimit.OfVolume(v.Object, snapshotlimit.MaxDisks), snapshotlimit.OfEngine(active)} {
+		if taken > 0 && snapshotlimit.Reached(v.Object.Name, list, limits.Less(taken-1)) != "" {
+			return fmt.Sprintf("it has %d snapshots and may have %d; the upgrade takes one, and the rebuild of its replica another. "+
+				"Delete some, or raise snapshotMaxCount.", snapshotlimit.Count(list), limits.Count)
 		}
 	}
-	if count+taken <= limit {
-		return ""
-	}
-	return fmt.Sprintf("it has %d snapshots and may have %d; the upgrade takes one, and the rebuild of its replica another. Delete "+
-		"some, or raise snapshotMaxCount.", count, limit)
+	return ""
 }
 
 func purging(_ World, v cluster.Volume) string {

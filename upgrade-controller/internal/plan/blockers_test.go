@@ -174,6 +174,14 @@ func TestEachBlockerIsNamed(t *testing.T) {
 		"one of which the node has no replica": {change: snapshots(2, 3, "vol-r-node-1")},
 		"one whose engine has the snapshot of the upgrade": {change: snapshots(2, 3),
 			ask: func(w *preflight.World) { w.Own = map[string]string{"vol": "snap-1"} }},
+		"one whose engine has not got the volume's limit yet": {
+			change: func(w *model.World) { snapshots(2, 250)(w); w.Volumes["vol"].Spec.SnapshotMaxCount = 3 },
+			want:   []preflight.Kind{preflight.SnapshotLimit}},
+		"one whose engine does not have its volume's higher limit yet": {
+			change: func(w *model.World) { snapshots(2, 3)(w); w.Volumes["vol"].Spec.SnapshotMaxCount = 250 },
+			want:   []preflight.Kind{preflight.SnapshotLimit}},
+		"one with room by both limits": {
+			change: func(w *model.World) { snapshots(2, 250)(w); w.Volumes["vol"].Spec.SnapshotMaxCount = 4 }},
 		"one that does not report how many snapshots it may have": {change: snapshots(249, 0),
 			want: []preflight.Kind{preflight.SnapshotLimit}},
 		"a snapshot that is being removed": {ask: func(w *preflight.World) {
