@@ -147,6 +147,47 @@ func TestA12AVolumeIsClonedFromASnapshot(t *testing.T) {
 	})
 }
 
+// A12: the one replica of a strict-local volume is placed to take the data; pods are served where it is, and nowhere else.
+func TestA12AStrictLocalVolumeIsFilledBeforeItIsUsed(t *testing.T) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := fixture(t)
+		var url string
+		from := used(t, ctx, w, engine, func(name string) (err error) {
+			url, err = w.SaveBackup(ctx, name, "backup-1", t.TempDir())
+			return err
+		})
+		for attacher, fill := range map[string]func(*v1beta2.VolumeSpec){
+			v1beta2.AttacherClone:   func(spec *v1beta2.VolumeSpec) { spec.DataSource = "snap://" + from + "/backup-1" },
+			v1beta2.AttacherRestore: func(spec *v1beta2.VolumeSpec) { spec.FromBackup = url },
+		} {
+			name := world.Unique("local")
+			require.NoError(t, w.Order(ctx, name, engine, 1, func(spec *v1beta2.VolumeSpec) {
+				fill(spec)
+				spec.DataLocality = v1beta2.DataLocalityStrictLocal
+			}))
+			require.NoError(t, w.WaitVolume(ctx, name, "to have its data", patience, func(v *v1beta2.Volume) string {
+				if s := v.Status; s.CloneStatus.State == v1beta2.CloneCompleted || s.RestoreInitiated && !s.RestoreRequired {
+					return ""
+				}
+				return fmt.Sprint(v.Status.Conditions)
+			}))
+			done(t, ctx, w, name, v1beta2.TicketID(attacher, name))
+			nodes, err := w.ReplicaNodes(ctx, name)
+			require.NoError(t, err)
+			require.Len(t, nodes, 1)
+			elsewhere := near
+			if nodes[0] == near {
+				elsewhere = far
+			}
+			require.NoError(t, w.Ticket(ctx, name, "csi-pod", v1beta2.AttacherCSI, elsewhere, nil))
+			require.NoError(t, w.WaitTicket(ctx, name, "csi-pod", false, v1beta2.ReasonDataLocality, patience))
+			require.NoError(t, w.DropTicket(ctx, name, "csi-pod"))
+			require.NoError(t, w.Attach(ctx, name, nodes[0], patience))
+			unharmed(t, ctx, w, name, 1, "first")
+		}
+	})
+}
+
 // A12: a detached volume that lacks a replica is attached to rebuild one.
 func TestA12ADetachedVolumeIsMadeWholeAgain(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {

@@ -10,6 +10,31 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
+// A strict-local volume is filled where a workload waits for it.
+func TestTheNodeOfAWorkload(t *testing.T) {
+	unfilled := volume(func(v *Volume) { v.Unfilled, v.StrictLocal = true, true })
+	pod, user := ticket("b", v1beta2.AttacherCSI, there), ticket("person", v1beta2.AttacherLonghornAPI, here)
+	for name, c := range map[string]struct {
+		world World
+		want  string
+	}{
+		"there is none":                         {basic(unfilled), ""},
+		"a pod's":                               {basic(unfilled, pod), there},
+		"the first in order":                    {basic(unfilled, pod, ticket("a", v1beta2.AttacherCSI, third)), third},
+		"not one that is down":                  {basic(unfilled, pod, user, down(there)), here},
+		"not a cordoned one of a person":        {basic(unfilled, user, node(here, Node{Cordoned: true})), ""},
+		"not one that is named by nobody":       {basic(unfilled, ticket("a", v1beta2.AttacherCSI, "")), ""},
+		"not of background work":                {basic(unfilled, ticket("a", v1beta2.AttacherSnapshot, here)), ""},
+		"a pod's ticket for a share is no wish": {basic(unfilled, pod, volume(func(v *Volume) { v.Shared = true })), ""},
+		"without tickets":                       {basic(unfilled, func(w *World) { w.Attachment = nil }), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, WorkloadNode(c.world))
+			require.True(t, c.world.Volume.Unfilled, "the world stays as it is")
+		})
+	}
+}
+
 // rowCase is a world, the row that decides it, and the resulting Volume.spec.
 type rowCase struct {
 	world World

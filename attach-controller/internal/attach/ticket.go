@@ -85,6 +85,19 @@ func Selectable(w World, t v1beta2.AttachmentTicket) bool {
 	return reason == ""
 }
 
+// WorkloadNode returns the node of the first ticket of a workload that could be served once the volume has its data; empty if there is
+// none.
+func WorkloadNode(w World) string {
+	filled := *w.Volume
+	filled.Unfilled, w.Volume = false, &filled
+	for _, t := range w.sorted() {
+		if Workload(t.Type) && Selectable(w, t) {
+			return t.NodeID
+		}
+	}
+	return ""
+}
+
 // refusal is row V: why a ticket cannot be served wherever the volume is, with the next step; "" if it can.
 func (w World) refusal(t v1beta2.AttachmentTicket) (reason, message string) {
 	node, exists := w.Nodes[t.NodeID]

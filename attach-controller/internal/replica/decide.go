@@ -110,7 +110,7 @@ type need struct {
 func (w *World) missing(g groups) need {
 	wanted := w.Volume.Spec.NumberOfReplicas
 	if !w.everHealthy() {
-		if w.Volume.Spec.DataLocality == v1beta2.DataLocalityStrictLocal && w.Volume.Spec.NodeID == "" {
+		if w.strictLocal() && w.Volume.Spec.NodeID == "" && !w.fills() {
 			return need{}
 		}
 		usable := 0

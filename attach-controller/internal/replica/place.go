@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"drover.dev/drover/attach-controller/internal/placement"
+	"drover.dev/drover/attach-controller/internal/ticket"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
@@ -44,8 +45,7 @@ func (w *World) place(g groups, n need, out *Verdict) {
 // eviction or rebuild that would attach the volume waits for it.
 func (w *World) outdated(g groups) bool {
 	return w.everHealthy() && w.Volume.Status.State == v1beta2.VolumeStateDetached &&
-		w.Volume.Spec.DataLocality != v1beta2.DataLocalityStrictLocal &&
-		conditions.IsFalse(w.Volume.Status.Conditions, v1beta2.VolumeScheduled) &&
+		!w.strictLocal() && conditions.IsFalse(w.Volume.Status.Conditions, v1beta2.VolumeScheduled) &&
 		len(g.healthy) > 0 && len(g.staying)+len(g.coming) < w.Volume.Spec.NumberOfReplicas
 }
 
@@ -75,9 +75,24 @@ func (w *World) promise(d placement.Disk) {
 	}
 }
 
+func (w *World) strictLocal() bool {
+	return w.Volume.Spec.DataLocality == v1beta2.DataLocalityStrictLocal
+}
+
+// fills reports whether the volume is to take the data of a backup or of another volume before anyone can use it: its own ticket attaches
+// it for that, where its replicas are.
+func (w *World) fills() bool {
+	return w.Volume.Status.RestoreRequired || ticket.SourceOf(w.Volume) != ""
+}
+
+// FollowsWorkload reports whether the replica of a strict-local volume is placed before the volume is wanted on any node: it goes to the
+// node of a workload that waits for the volume, or to any.
+func FollowsWorkload(w World) bool {
+	return ready(&w) && w.strictLocal() && w.Volume.Spec.NodeID == "" && w.fills() && !w.everHealthy()
+}
+
 func (w *World) waitsForNode(g groups) bool {
-	v := w.Volume
-	return v.Spec.DataLocality == v1beta2.DataLocalityStrictLocal && v.Spec.NodeID == "" && len(g.healthy)+len(g.coming)+len(g.failed) == 0
+	return w.strictLocal() && w.Volume.Spec.NodeID == "" && len(g.healthy)+len(g.coming)+len(g.failed) == 0 && !w.fills()
 }
 
 // find searches for one disk. A rebuild takes a slot on its node: nodes without one are left out, and waited for if no other node will do.
@@ -132,7 +147,9 @@ func (w *World) request(taken []placement.Place) placement.Request {
 	}
 	switch v.DataLocality {
 	case v1beta2.DataLocalityStrictLocal:
-		r.OnlyNode = v.NodeID
+		if r.OnlyNode = v.NodeID; FollowsWorkload(*w) {
+			r.OnlyNode = w.WorkloadNode
+		}
 	case v1beta2.DataLocalityBestEffort:
 		r.PreferNode = v.NodeID
 	}

@@ -66,6 +66,17 @@ func TestFirstReplicasArePlacedAllAtOnce(t *testing.T) {
 			replica("a", func(r *v1beta2.Replica) { r.Spec.FailedAt = ago(time.Minute) })), "create:b create:c", v1beta2.ReasonPlaced},
 		"strict-local waits for the node": {fresh(wants(1), locality("strict-local")), "",
 			v1beta2.ReasonWaitingForNode},
+		"strict-local that takes the data of a backup goes anywhere": {fresh(wants(1), locality("strict-local"), restored), "create:a",
+			v1beta2.ReasonPlaced},
+		"and that of another volume": {fresh(wants(1), locality("strict-local"), cloned), "create:a", v1beta2.ReasonPlaced},
+		"or, where a workload waits for it, there": {fresh(wants(1), locality("strict-local"), cloned, waitedForOn("c")), "create:c",
+			v1beta2.ReasonPlaced},
+		"and nowhere else": {fresh(wants(1), locality("strict-local"), cloned, waitedForOn("c"), closed("c")), "",
+			v1beta2.ReasonNoUsableNode},
+		"one that has its data waits for the node": {fresh(wants(1), locality("strict-local"), cloned, waitedForOn("c"),
+			volume(func(v *v1beta2.Volume) { v.Status.CloneStatus.State = v1beta2.CloneCompleted })), "", v1beta2.ReasonWaitingForNode},
+		"where it is wanted counts first": {fresh(wants(1), locality("strict-local"), cloned, waitedForOn("c"), here), "create:b",
+			v1beta2.ReasonPlaced},
 		"strict-local goes to the node": {fresh(wants(1), locality("strict-local"), here), "create:b",
 			v1beta2.ReasonPlaced},
 		"strict-local goes nowhere else": {fresh(wants(1), locality("strict-local"), here, closed("b")), "",
@@ -76,6 +87,12 @@ func TestFirstReplicasArePlacedAllAtOnce(t *testing.T) {
 			"create:a", v1beta2.ReasonPlaced},
 	})
 }
+
+func restored(w *World) { w.Volume.Status.RestoreRequired = true }
+
+func cloned(w *World) { w.Volume.Spec.DataSource = "vol://source" }
+
+func waitedForOn(node string) change { return func(w *World) { w.WorkloadNode = node } }
 
 func TestNothingIsPlacedForAVolumeThatIsNotReady(t *testing.T) {
 	for name, of := range map[string]func(*v1beta2.Volume){

@@ -33,6 +33,8 @@ type World struct {
 	Settings setting.Values
 	// Upgrades are the live upgrades under way that list the volume, or are of a node of its replicas.
 	Upgrades []Upgrade
+	// WorkloadNode is where a workload waits for the volume, read only if FollowsWorkload returned true; empty: none does.
+	WorkloadNode string
 	// Candidates are all nodes, read only if Needs returned true.
 	Candidates []placement.Node
 }

@@ -50,6 +50,9 @@ func (o observer) observe(ctx context.Context, name string) (replica.World, erro
 			return w, err
 		}
 	}
+	if err := o.workload(ctx, &w); err != nil {
+		return w, err
+	}
 	w.Settings, err = o.settings.Current(ctx, dataEngine)
 	return w, err
 }

@@ -60,6 +60,34 @@ func TestAStrictLocalVolumeWaitsForItsNode(t *testing.T) {
 	w.scheduled(vol, v1beta2.ReasonPlaced)
 }
 
+// It is filled before it is wanted on a node: where a pod waits for it, or where there is room.
+func TestAStrictLocalVolumeThatIsFilledIsPlacedBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	local := func(s *v1beta2.VolumeSpec) { s.DataLocality, s.DataSource = "strict-local", "vol://source" }
+	w.only("node-1", "node-2")
+	w.start()
+	w.volume("free", 1, local)
+	w.shows("free", "node-1/new")
+	w.scheduled("free", v1beta2.ReasonPlaced)
+
+	pod := func(node string) map[string]any {
+		return map[string]any{"attachmentTickets": map[string]any{"csi-pod": map[string]any{"id": "csi-pod",
+			"type": v1beta2.AttacherCSI, "nodeID": node}}}
+	}
+	attachment := &v1beta2.VolumeAttachment{ObjectMeta: w.meta(vol)}
+	attachment.Spec.Volume = vol
+	attachment.Spec.AttachmentTickets = map[string]v1beta2.AttachmentTicket{
+		"csi-pod": {ID: "csi-pod", Type: v1beta2.AttacherCSI, NodeID: "node-3"}}
+	w.create(attachment)
+	w.volume(vol, 1, local)
+	w.scheduled(vol, v1beta2.ReasonNoUsableNode)
+	w.shows(vol, "")
+	w.spec(attachment, pod("node-2"))
+	w.shows(vol, "node-2/new")
+	w.scheduled(vol, v1beta2.ReasonPlaced)
+}
+
 // A full disk: who waits gets what another one leaves.
 func TestRoomThatIsLeftIsTaken(t *testing.T) {
 	t.Parallel()

@@ -34,6 +34,8 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.InstanceManager{}, w.To(func(ctx context.Context, obj client.Object) []string {
 			return w.onNode(ctx, obj.(*v1beta2.InstanceManager).Spec.NodeID)
 		}), builder.WithPredicates(kube.OnChange(managerFacts))).
+		Watches(&v1beta2.VolumeAttachment{}, w.To(w.onTickets),
+			builder.WithPredicates(kube.OnChange(func(a *v1beta2.VolumeAttachment) int64 { return a.Generation }))).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, upgrade.Enqueue(w.Namespace, w.onNode)).
 		Watches(&v1beta2.Setting{}, w.To(w.all), builder.WithPredicates(settingcontroller.Concerns(setting.Catalogue.Known)))
 }

@@ -36,6 +36,9 @@ func TestRestore(t *testing.T) {
 	const id = "volume-restore-controller-vol-1"
 	check(t, []row{
 		{"a volume that needs its backup's data is attached without a frontend", basic(needs), []string{"+ " + id + " @node-1 true"}},
+		{"a strict-local one without a replica waits for that", basic(needs, strictLocal, func(w *World) { w.Replicas = nil }), nil},
+		{"and is filled where it is", basic(needs, strictLocal, func(w *World) { w.Replicas = w.Replicas[1:] }),
+			[]string{"+ " + id + " @node-2 true"}},
 		{"a volume that has all its data is left alone", basic(), nil},
 		{"the ticket stays while data is missing", basic(needs, own(v1beta2.AttacherRestore, "node-1", "true"), attachedTo("node-1")), nil},
 		{"the ticket goes when the data is there", basic(own(v1beta2.AttacherRestore, "node-1", "true"), attachedTo("node-1")),
@@ -44,6 +47,10 @@ func TestRestore(t *testing.T) {
 			basic(needs, volume(func(v *v1beta2.Volume) { v.DeletionTimestamp = &metav1.Time{Time: now} })), nil},
 	})
 }
+
+var strictLocal = volume(func(v *v1beta2.Volume) {
+	v.Spec.DataLocality, v.Spec.NumberOfReplicas = v1beta2.DataLocalityStrictLocal, 1
+})
 
 // A standby volume would block the upgrade of its nodes for ever.
 func TestAStandbyVolumeDetachesForTheUpgradeOfItsNodes(t *testing.T) {
@@ -237,6 +244,9 @@ func TestClone(t *testing.T) {
 		{"so is a failed one", basic(from("vol://other", "failed"), own(v1beta2.AttacherClone, "node-1", "true")),
 			[]string{"- " + id + " Done"}},
 		{"a volume without a replica yet has nothing to attach", basic(from("vol://other", ""), func(w *World) { w.Replicas = nil }), nil},
+		{"nor has a strict-local one", basic(from("vol://other", ""), strictLocal, func(w *World) { w.Replicas = nil }), nil},
+		{"a strict-local one is filled where its replica is", basic(from("vol://other", ""), strictLocal,
+			func(w *World) { w.Replicas = w.Replicas[1:] }), []string{"+ " + id + " @node-2 true"}},
 		{"one that lost its replicas keeps the ticket that it has",
 			basic(from("vol://other", ""), own(v1beta2.AttacherClone, "", "true"), func(w *World) { w.Replicas = nil }), nil},
 		{"other data sources are not ours", basic(from("http://somewhere", "")), nil},

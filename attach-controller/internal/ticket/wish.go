@@ -77,11 +77,11 @@ func wishes(w World) []wish {
 }
 
 // early reports whether a wish is for a volume that has no replica yet, and so no node: a new volume gets replicas before it needs a
-// ticket. The ticket of a strict-local volume is written only with its node.
+// ticket. A strict-local one gets its replica without being wanted on a node only to be filled: other work shows that it has no node.
 func (w World) early(x wish) bool {
-	return len(w.Replicas) == 0 && x.node == "" && x.attacher != v1beta2.AttacherShareManager &&
-		w.Volume.Spec.DataLocality != v1beta2.DataLocalityStrictLocal &&
-		!w.has(x.attacher, x.object)
+	placed := w.Volume.Spec.DataLocality != v1beta2.DataLocalityStrictLocal || x.attacher == v1beta2.AttacherRestore ||
+		x.attacher == v1beta2.AttacherClone
+	return placed && len(w.Replicas) == 0 && x.node == "" && x.attacher != v1beta2.AttacherShareManager && !w.has(x.attacher, x.object)
 }
 
 // ours reports whether a ticket is one of those that this package creates and removes.
