@@ -2,14 +2,11 @@ package removal
 
 import (
 	"fmt"
-	"time"
+	"slices"
 
 	"drover.dev/drover/im-monitor/internal/mapping"
 	"drover.dev/drover/shared/api/v1beta2"
 )
-
-// stampWidth is the precision of a deletion timestamp: a poll is newer only when it is later by this.
-const stampWidth = time.Second
 
 // Call is what DecideCall allows.
 type Call struct {
@@ -58,7 +55,7 @@ func premise(c CallWorld) string {
 		return fmt.Sprintf("Volume %s exists and is not being deleted.", r.Volume)
 	}
 	for _, other := range c.Copies {
-		if other.Name != r.Name && stays(other) && seenWhole(other, r.DeletedAt.Add(stampWidth), c.Polls) {
+		if other.Name != r.Name && stays(other) && seenWhole(other, c.Polls) {
 			return ""
 		}
 	}
@@ -68,12 +65,7 @@ func premise(c CallWorld) string {
 // stays reports whether a copy is healthy and exists, according to its own object, its node and the newest list.
 func stays(c Copy) bool { return c.Healthy && !c.Deleting && !c.Out && c.Listed }
 
-// seenWhole reports whether a running engine has the copy in mode RW, as of a poll that is new enough.
-func seenWhole(c Copy, since time.Time, polls []Poll) bool {
-	for _, l := range polls {
-		if !l.At.Before(since) && l.Modes[c.Name] == v1beta2.ReplicaModeRW {
-			return true
-		}
-	}
-	return false
+// seenWhole reports whether a running engine has the copy in mode RW.
+func seenWhole(c Copy, polls []Poll) bool {
+	return slices.ContainsFunc(polls, func(l Poll) bool { return l.Modes[c.Name] == v1beta2.ReplicaModeRW })
 }

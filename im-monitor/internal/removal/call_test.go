@@ -21,7 +21,7 @@ func surplus(change ...func(*removal.CallWorld)) removal.CallWorld {
 		Engines: []mapping.Engine{
 			{Name: "vol-1-e-0", Running: true, Replicas: map[string]string{copied: "10.0.0.2:20001"}}},
 		Places: []mapping.Place{{InstanceManager: there, Node: "node-2", Needed: true, Known: true}},
-		Polls:  []removal.Poll{{Engine: "vol-1-e-0", At: now, Modes: map[string]string{copied: "RW"}}},
+		Polls:  []removal.Poll{{Engine: "vol-1-e-0", Modes: map[string]string{copied: "RW"}}},
 		Copies: []removal.Copy{{Name: copied, Healthy: true, Listed: true}},
 	}
 	for _, f := range change {
@@ -51,8 +51,8 @@ func poll(f func(*removal.Poll)) func(*removal.CallWorld) {
 func mode(replica, mode string) func(*removal.CallWorld) {
 	return poll(func(l *removal.Poll) { l.Modes = map[string]string{replica: mode} })
 }
-func at(when time.Time) func(*removal.CallWorld) {
-	return poll(func(l *removal.Poll) { l.At = when })
+func clock(ahead time.Duration) func(*removal.CallWorld) {
+	return world(func(w *removal.World) { w.Now = w.Now.Add(ahead) })
 }
 func of(v *removal.Volume) func(*removal.CallWorld) {
 	return func(c *removal.CallWorld) { c.Volume = v }
@@ -68,7 +68,6 @@ func engine(running bool) func(*removal.CallWorld) {
 
 func TestDecideCall(t *testing.T) {
 	const allowed, held, disagreed = "allowed", "held", "disagreed"
-	deletedAt := seen().Replica.DeletedAt
 	for _, c := range []struct {
 		name string
 		c    removal.CallWorld
@@ -93,10 +92,10 @@ func TestDecideCall(t *testing.T) {
 		{"the other copy failed in the engine", surplus(mode(copied, "ERR")), held},
 		{"the engine does not use the other copy", surplus(mode("vol-1-r-cccccccc", "RW")), held},
 		{"no engine runs", surplus(func(c *removal.CallWorld) { c.Polls = nil }), held},
-		{"the engine was not polled", surplus(at(time.Time{})), held},
-		{"the poll is older than the deletion", surplus(at(deletedAt.Add(-time.Second))), held},
-		{"the poll is of the deletion's second", surplus(at(deletedAt.Add(999 * time.Millisecond))), held},
-		{"the poll is just newer than the deletion's second", surplus(at(deletedAt.Add(time.Second))), allowed},
+		{"the clock of this process is an hour ahead of that of the deletion", surplus(clock(time.Hour)), allowed},
+		{"it is an hour behind", surplus(clock(-time.Hour), func(c *removal.CallWorld) {
+			c.World.FencingDelayEnds = c.World.FencingDelayEnds.Add(-time.Hour)
+		}), allowed},
 		{"the volume is gone, for which the copy was approved", surplus(of(nil)), allowed},
 
 		{"a running engine's object maps it", dying(engine(true)), v1beta2.ReasonMappedByEngine},

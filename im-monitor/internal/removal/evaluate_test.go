@@ -24,7 +24,7 @@ func seen(change ...func(*removal.World)) removal.World {
 	w := removal.World{
 		Now: now, Node: &removal.Node{}, FencingDelayEnds: now,
 		Replica: removal.Replica{Name: name, Volume: volume, VolumeUID: "uid-1", DataEngine: "v2", Node: "node-1", Disk: disk,
-			Current: "stopped", Deleting: true, DeletedAt: now.Add(-time.Minute), Approval: v1beta2.ReasonVolumeDeleting},
+			Current: "stopped", Deleting: true, Approval: v1beta2.ReasonVolumeDeleting},
 		Places: []removal.Place{{InstanceManager: here, Known: true,
 			Instance: &removal.Instance{Type: "replica", State: "stopped", UUID: uuid, Disk: disk}}},
 	}

@@ -32,7 +32,7 @@ func drawReplica(t *rapid.T) removal.Replica {
 		DataEngine: pick(t, "data engine", "v2", "v2", "v2", "v1"),
 		Node:       pick(t, "node", "node-1", "node-1", ""), Disk: pick(t, "disk", disk, ""),
 		Current: pick(t, "current", "stopped", "stopped", "running", "unknown", ""),
-		Begun:   pick(t, "begun", false, false, true), Deleting: pick(t, "deleting", true, true, false), DeletedAt: now.Add(-time.Minute),
+		Begun:   pick(t, "begun", false, false, true), Deleting: pick(t, "deleting", true, true, false),
 		Approval: pick(t, "approval", v1beta2.ReasonVolumeDeleting, v1beta2.ReasonHealthyCopyElsewhere, "", "Other"),
 	}
 	if pick(t, "reported", false, false, true) {
@@ -100,8 +100,7 @@ func drawCall(t *rapid.T) removal.CallWorld {
 	})
 	spoil("looks", func() {
 		c.Polls = some(t, "looks", 2, func() removal.Poll {
-			return removal.Poll{At: now.Add(pick(t, "at", 0, -time.Hour)),
-				Modes: map[string]string{pick(t, "seen", names...): pick(t, "mode", "RW", "WO", "ERR")}}
+			return removal.Poll{Modes: map[string]string{pick(t, "seen", names...): pick(t, "mode", "RW", "WO", "ERR")}}
 		})
 	})
 	spoil("copies", func() {
@@ -207,7 +206,7 @@ func survives(c removal.CallWorld) bool {
 			continue
 		}
 		for _, l := range c.Polls {
-			if l.At.Equal(now) && l.Modes[one.Name] == "RW" {
+			if l.Modes[one.Name] == "RW" {
 				return true
 			}
 		}

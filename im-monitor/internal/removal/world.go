@@ -34,8 +34,6 @@ type Replica struct {
 	// Begun is true while something may run for it: its start was recorded (status.starting), or it started.
 	Begun    bool
 	Deleting bool
-	// DeletedAt is the deletion timestamp, which the API server cuts to whole seconds.
-	DeletedAt time.Time
 	// Approval is the reason of DataRemovalApproved where that is True.
 	Approval string
 	// Said is the present condition DataRemoved; nil when absent.
@@ -80,7 +78,8 @@ type CallWorld struct {
 	Engines []mapping.Engine
 	// Places are the instance managers on which an engine that maps the replica may run.
 	Places []mapping.Place
-	// Polls are the polls of the running engines of the volume.
+	// Polls are the polls of the running engines of the volume for this call: each began after the deletion and the approval had been read,
+	// so that no clock is needed to know that it is newer.
 	Polls []Poll
 	// Copies are the other replicas of the volume.
 	Copies []Copy
@@ -95,8 +94,6 @@ type Volume struct {
 // Poll is one poll of a running engine.
 type Poll struct {
 	Engine string
-	// At is when the poll began; zero without a poll.
-	At time.Time
 	// Modes are those of its replicas by name.
 	Modes map[string]string
 }

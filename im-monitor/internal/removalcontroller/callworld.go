@@ -41,7 +41,7 @@ func (r *reconciler) pollEngines(ctx context.Context, replica *v1beta2.Replica, 
 		}
 	}
 	r.mappings.Refresh(ctx, nodes, im, func(ctx context.Context, other string) { r.poll(ctx, replica, other) })
-	if !needsCopy || r.options.Poll == nil {
+	if !needsCopy {
 		return nil, nil
 	}
 	return r.askEngines(ctx, replica, volume), nil
@@ -55,7 +55,6 @@ func (r *reconciler) askEngines(ctx context.Context, replica *v1beta2.Replica, v
 		if !runs(e) {
 			continue
 		}
-		began := r.rt.Clock.Now()
 		pollCtx, cancel := context.WithTimeout(ctx, pollTimeout)
 		modes, err := r.options.Poll(pollCtx, e)
 		cancel()
@@ -63,7 +62,7 @@ func (r *reconciler) askEngines(ctx context.Context, replica *v1beta2.Replica, v
 			r.logFor(replica).V(1).Info("an engine does not report its replicas", "engine", e.Name, "error", err.Error())
 			continue
 		}
-		out[e.UID] = removal.Poll{Engine: e.Name, At: began, Modes: modes}
+		out[e.UID] = removal.Poll{Engine: e.Name, Modes: modes}
 	}
 	return out
 }
@@ -93,7 +92,7 @@ func (r *reconciler) callWorld(ctx context.Context, cached *v1beta2.Replica, sin
 	if out.World.Replica.Approval != v1beta2.ReasonHealthyCopyElsewhere {
 		return out, nil
 	}
-	out.Polls = r.pollsOf(volume, polled)
+	out.Polls = pollsOf(volume, polled)
 	out.Copies, err = r.copies(ctx, replica, since)
 	return out, err
 }
@@ -112,24 +111,13 @@ func (r *reconciler) replicas(ctx context.Context, replica *v1beta2.Replica) ([]
 	return list.Items, nil
 }
 
-// pollsOf are the polls of engines that still run: those that were just taken, or what their status reports where no one can
-// be asked.
-func (r *reconciler) pollsOf(volume mappingreader.Volume, polled polls) []removal.Poll {
+// pollsOf are the polls that were just taken of engines that still run.
+func pollsOf(volume mappingreader.Volume, polled polls) []removal.Poll {
 	var out []removal.Poll
 	for i := range volume.Engines {
 		e := &volume.Engines[i]
-		if !runs(e) {
-			continue
-		}
-		if r.options.Poll != nil {
-			if poll, ok := polled[e.UID]; ok {
-				out = append(out, poll)
-			}
-			continue
-		}
-		at, err := time.Parse(time.RFC3339Nano, e.Status.LookedAt)
-		if err == nil {
-			out = append(out, removal.Poll{Engine: e.Name, At: at, Modes: e.Status.ReplicaModeMap})
+		if poll, ok := polled[e.UID]; ok && runs(e) {
+			out = append(out, poll)
 		}
 	}
 	return out

@@ -130,11 +130,10 @@ func (w *world) engine(name string, v *v1beta2.Volume, node string, modes map[st
 	return e
 }
 
-// polled simulates a poll of an engine that is newer than all earlier changes.
+// polled is what the engine answers from now on.
 func (w *world) polled(e *v1beta2.Engine, modes map[string]string) {
 	w.t.Helper()
-	now := time.Now().Add(time.Second).UTC().Format(time.RFC3339Nano)
-	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.Admin, e, map[string]any{"replicaModeMap": modes, "lookedAt": now}))
+	require.NoError(w.t, status.MergeStatus(w.t.Context(), w.Admin, e, map[string]any{"replicaModeMap": modes}))
 }
 
 func (w *world) delete(objects ...client.Object) {

@@ -74,10 +74,7 @@ func replicaOf(o *v1beta2.Replica) removal.Replica {
 	out := removal.Replica{
 		Name: o.Name, Volume: o.Spec.VolumeName, VolumeUID: engine.VolumeUID(o.OwnerReferences, o.Spec.VolumeName), DataEngine: o.Spec.DataEngine,
 		Node: o.Spec.NodeID, Disk: o.Spec.DiskID, Current: o.Status.CurrentState, Begun: o.Status.Starting || o.Status.Started,
-		Said: conditions.Get(o.Status.Conditions, v1beta2.ReplicaDataRemoved),
-	}
-	if o.DeletionTimestamp != nil {
-		out.Deleting, out.DeletedAt = true, o.DeletionTimestamp.Time
+		Deleting: o.DeletionTimestamp != nil, Said: conditions.Get(o.Status.Conditions, v1beta2.ReplicaDataRemoved),
 	}
 	if conditions.IsTrue(o.Status.Conditions, v1beta2.ReplicaDataRemovalApproved) {
 		out.Approval = conditions.Reason(o.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)

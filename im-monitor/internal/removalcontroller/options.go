@@ -14,8 +14,7 @@ type Options struct {
 	PostElectionDelay time.Duration
 	// Locks are shared with every other hand that changes instances; nil means that there is no other.
 	Locks *execute.Locks
-	// Poll asks a running engine for the modes of its replicas, by name, right before a call. Nil believes the engine's
-	// status.
+	// Poll asks a running engine for the modes of its replicas, by name, right before a call.
 	Poll func(ctx context.Context, engine *v1beta2.Engine) (map[string]string, error)
 }
 

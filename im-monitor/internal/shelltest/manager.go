@@ -32,6 +32,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
 	"drover.dev/drover/im-monitor/internal/removalcontroller"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
+	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
@@ -80,7 +81,8 @@ func StartWith(t testing.TB, at cut.Point, change func(*instancecontroller.Optio
 	return start(t, cuts{executor: at}, change, removalcontroller.Options{})
 }
 
-// StartRemoving is StartCut with options for destroying the data of deleted replicas; only the writes of that are counted.
+// StartRemoving is StartCut with options for destroying the data of deleted replicas; only the writes of that are counted. Without a Poll
+// engines answer as their status shows.
 func StartRemoving(t testing.TB, at cut.Point, options removalcontroller.Options) *Env {
 	t.Helper()
 	return start(t, cuts{removal: at}, func(*instancecontroller.Options) {}, options)
@@ -89,6 +91,11 @@ func StartRemoving(t testing.TB, at cut.Point, options removalcontroller.Options
 func start(t testing.TB, at cuts, change func(*instancecontroller.Options), removal removalcontroller.Options) *Env {
 	t.Helper()
 	namespace := testkit.Namespace(t)
+	if removal.Poll == nil {
+		removal.Poll = func(_ context.Context, e *v1beta2.Engine) (map[string]string, error) {
+			return e.Status.ReplicaModeMap, nil
+		}
+	}
 	e := &Env{Namespace: namespace, Admin: testkit.Admin(t), Servers: newServers(), t: t, change: change, removal: removal}
 	e.Kubelet = startKubelet(t, e.Admin, namespace)
 	access := identity(t, namespace)
