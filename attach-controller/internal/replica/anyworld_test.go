@@ -35,6 +35,7 @@ func anyReplica(t *rapid.T, node string) *v1beta2.Replica {
 	r.Spec.RebuildRetryCount = rapid.IntRange(-1, 6).Draw(t, "retries")
 	r.Spec.EvictionRequested = rarely(t, "marked")
 	if rarely(t, "being deleted") {
+		r.Status.LookRequestedAt = anyTime(t, "poll requested for it")
 		r.DeletionTimestamp = &metav1.Time{Time: now.Add(-oneOf(t, "deleted", 0, time.Second, time.Hour))}
 	}
 	for _, c := range []string{v1beta2.ReplicaDataRemovalApproved, v1beta2.ReplicaDataRemoved, v1beta2.InstanceNodeDown} {

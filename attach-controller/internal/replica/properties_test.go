@@ -3,7 +3,6 @@ package replica
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,7 +70,7 @@ func TestTheLastHealthyReplicaStays(t *testing.T) {
 			require.True(t, inUse(w, d.Replica), "%s is deleted", d.Replica.Name)
 			require.Nil(t, d.Replica.DeletionTimestamp)
 		}
-		approved := 0
+		count := 0
 		for _, r := range w.Replicas {
 			c := conditions.Get(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
 			for _, a := range v.Approvals {
@@ -83,11 +82,13 @@ func TestTheLastHealthyReplicaStays(t *testing.T) {
 				c.Status != v1beta2.ConditionTrue || c.Reason != elsewhere {
 				continue
 			}
-			approved++
+			count++
 			require.True(t, inUse(w, r), "%s is approved", r.Name)
-			require.False(t, parse(w.Engine.Status.LookedAt).Before(r.DeletionTimestamp.Add(time.Second)), "by a newer poll")
+			require.NotEmpty(t, r.Status.LookRequestedAt, "by a poll that was requested for it")
+			require.False(t, parse(w.Engine.Status.LookedAt).Before(parse(r.Status.LookRequestedAt)), "by a newer poll")
+			require.True(t, approved(r) || w.Engine.Status.LookedAt == r.Status.LookRequestedAt, "by that very poll")
 		}
-		require.LessOrEqual(t, approved, 1, "one at a time")
+		require.LessOrEqual(t, count, 1, "one at a time")
 		for _, p := range v.Patches {
 			if _, resets := p.Spec["healthyAt"]; resets {
 				require.NotEmpty(t, p.Replica.Spec.FailedAt)
@@ -118,7 +119,7 @@ func TestDoneIsDone(t *testing.T) {
 		total := len(w.Replicas)
 		for range 12 {
 			v := decide(w)
-			if v.Scheduled == nil && len(v.Create)+len(v.Patches)+len(v.Deletes)+len(v.Approvals)+len(v.Release) == 0 && v.PollAt.IsZero() {
+			if v.Scheduled == nil && len(v.Create)+len(v.Patches)+len(v.Deletes)+len(v.Approvals)+len(v.Release) == 0 && v.Poll == "" {
 				return
 			}
 			if w.Volume != nil {
@@ -142,6 +143,7 @@ func done(w *World, v Verdict) {
 	}
 	for _, a := range v.Approvals {
 		a.Replica.Status.Conditions = conditions.Set(a.Replica.Status.Conditions, a.Condition, w.Now)
+		a.Replica.Status.LookRequestedAt = a.LookRequestedAt
 	}
 	for _, p := range v.Patches {
 		patched(p)
@@ -150,8 +152,8 @@ func done(w *World, v Verdict) {
 		d.Replica.DeletionTimestamp = &metav1.Time{Time: w.Now}
 	}
 	w.Replicas = slices.DeleteFunc(w.Replicas, func(r *v1beta2.Replica) bool { return slices.Contains(v.Release, r) })
-	if !v.PollAt.IsZero() {
-		w.Engine.Spec.LookRequestedAt = stamp(v.PollAt)
+	if v.Poll != "" {
+		w.Engine.Spec.LookRequestedAt = v.Poll
 	}
 	if v.Scheduled != nil {
 		w.Volume.Status.Conditions = conditions.Set(w.Volume.Status.Conditions, *v.Scheduled, w.Now)

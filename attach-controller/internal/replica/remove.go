@@ -11,8 +11,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// stampWidth is the resolution of a deletion timestamp: a poll is newer only when it is later by this.
-const stampWidth = time.Second
+// pollTimeFormat is RFC 3339 with nanoseconds: two requests within a second differ.
+const pollTimeFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
 // remove handles the replicas that are being deleted: whether their data may be destroyed, and when nothing is left.
 func (w *World) remove(out *Verdict) {
@@ -34,10 +34,10 @@ func (w *World) remove(out *Verdict) {
 			w.release(r, out)
 			continue
 		}
-		wanted := w.approval(r, first, out)
+		wanted, request := w.approval(r, first, out)
 		own := conditions.Owned(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
-		if list := conditions.Set(own, wanted, w.Now); !conditions.Equal(own, list) {
-			out.Approvals = append(out.Approvals, Approval{r, list[0]})
+		if list := conditions.Set(own, wanted, w.Now); !conditions.Equal(own, list) || request != r.Status.LookRequestedAt {
+			out.Approvals = append(out.Approvals, Approval{r, list[0], request})
 			continue // the finalizer is dropped only after the approval was written
 		}
 		if wanted.Status == v1beta2.ConditionTrue && w.ended(r) {
@@ -85,9 +85,11 @@ func approved(r *v1beta2.Replica) bool {
 	return conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
 }
 
-func (w *World) approval(r, first *v1beta2.Replica, out *Verdict) v1beta2.Condition {
-	say := func(status v1beta2.ConditionStatus, reason, message string) v1beta2.Condition {
-		return v1beta2.Condition{Type: v1beta2.ReplicaDataRemovalApproved, Status: status, Reason: reason, Message: message}
+// approval returns whether the data of a replica may be destroyed, and the request of a poll that shows it.
+func (w *World) approval(r, first *v1beta2.Replica, out *Verdict) (c v1beta2.Condition, request string) {
+	say := func(status v1beta2.ConditionStatus, reason, message string) (v1beta2.Condition, string) {
+		return v1beta2.Condition{Type: v1beta2.ReplicaDataRemovalApproved, Status: status, Reason: reason, Message: message},
+			r.Status.LookRequestedAt
 	}
 	if w.volumeGoes(r) {
 		return say(v1beta2.ConditionTrue, v1beta2.ReasonVolumeDeleting, "Volume "+r.Spec.VolumeName+" is being deleted, or gone.")
@@ -105,13 +107,12 @@ func (w *World) approval(r, first *v1beta2.Replica, out *Verdict) v1beta2.Condit
 		return say(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForLook,
 			fmt.Sprintf("Replica %s seems healthy, but only a running engine can show that: attach the volume, or delete it.", other.Name))
 	}
-	since := r.DeletionTimestamp.Add(stampWidth)
-	copy := w.seenRW(r, since)
+	copy := w.seenRW(r)
 	if copy == nil {
-		w.ask(since, out)
-		return say(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForLook,
+		c, _ = say(v1beta2.ConditionFalse, v1beta2.ReasonWaitingForLook,
 			fmt.Sprintf("Waiting for a poll of engine %s that is newer than the deletion and shows another replica in mode RW.",
 				w.Engine.Name))
+		return c, w.ask(r, out)
 	}
 	return say(v1beta2.ConditionTrue, v1beta2.ReasonHealthyCopyElsewhere,
 		fmt.Sprintf("Replica %s on %s has the data.", copy.Name, copy.Spec.NodeID))
@@ -130,20 +131,26 @@ func (w *World) before(r, first *v1beta2.Replica) *v1beta2.Replica {
 	return nil
 }
 
-// ask requests a poll, once, as soon as one would be newer than the deletion. If the clock of the API server, which wrote the deletion, is
-// ahead of this one, the request uses that clock: the deletion was observed, so that a poll from now on is newer in any case.
-func (w *World) ask(since time.Time, out *Verdict) {
-	if asked := parse(w.Engine.Spec.LookRequestedAt); !asked.Before(since) {
-		return
+// ask requests a poll for the removal of a replica, and returns the request: a value that no engine can have answered before, since it is
+// later than all that are known. It is recorded with the replica before the engine gets it. Another request that took its place before it
+// was answered may be older than the deletion: there is a new one then.
+func (w *World) ask(r *v1beta2.Replica, out *Verdict) string {
+	e, request := w.Engine, r.Status.LookRequestedAt
+	asked, answered := parse(e.Spec.LookRequestedAt), parse(e.Status.LookedAt)
+	switch {
+	case request != "" && (e.Spec.LookRequestedAt == request || e.Status.LookedAt == request):
+		return request
+	case request == "" || !asked.Before(parse(request)):
+		at := w.Now
+		for _, known := range []time.Time{asked, answered} {
+			if !known.Before(at) {
+				at = known.Add(time.Nanosecond)
+			}
+		}
+		request = at.UTC().Format(pollTimeFormat)
 	}
-	switch wait := since.Sub(w.Now); {
-	case wait <= 0:
-		out.PollAt = w.Now
-	case wait <= stampWidth:
-		out.requeueAt(since)
-	default:
-		out.PollAt = since
-	}
+	out.Poll = request
+	return request
 }
 
 // volumeGoes reports whether nothing of the volume is needed any more. A volume of another UID is not the replica's.
@@ -168,9 +175,17 @@ func (w *World) otherHealthy(r *v1beta2.Replica) *v1beta2.Replica {
 	return nil
 }
 
-// seenRW returns another replica that the engine uses, as of a newer poll.
-func (w *World) seenRW(r *v1beta2.Replica, since time.Time) *v1beta2.Replica {
-	if parse(w.Engine.Status.LookedAt).Before(since) {
+// polledFor reports whether the engine was polled since the deletion of the replica was read: it answered the very request that was made
+// for it. No clocks are compared. Once that approved the removal, a later poll shows it as well.
+func (w *World) polledFor(r *v1beta2.Replica) bool {
+	request, answered := r.Status.LookRequestedAt, w.Engine.Status.LookedAt
+	kept := approved(r) && conditions.Reason(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved) == v1beta2.ReasonHealthyCopyElsewhere
+	return request != "" && (answered == request || kept && !parse(answered).Before(parse(request)))
+}
+
+// seenRW returns another replica that the engine uses, as of a poll that is newer than the deletion.
+func (w *World) seenRW(r *v1beta2.Replica) *v1beta2.Replica {
+	if !w.polledFor(r) {
 		return nil
 	}
 	for _, other := range w.Replicas {

@@ -61,12 +61,18 @@ func TestDataIsDestroyedOnlyWithAnotherCopy(t *testing.T) {
 			"refuse:a=WaitingForLook", ""},
 		"the engine's node is down": {attached("b c d", deleted("b", time.Hour), down("a"), polled(now)),
 			"refuse:b=WaitingForLook", ""},
-		"no poll is newer than the deletion: one is requested": {attached("a b", deleted("a", time.Hour), polled(now.Add(-2*time.Hour)),
-			wants(1)), "refuse:a=WaitingForLook poll", ""},
-		"a poll in the deletion's second is not newer": {attached("a b", deleted("a", 3*time.Second),
-			polled(now.Add(-2100*time.Millisecond)), wants(1)), "refuse:a=WaitingForLook poll", ""},
-		"a poll one second later is": {attached("a b", deleted("a", 3*time.Second),
-			polled(now.Add(-2*time.Second)), wants(1)), "approve:a=HealthyCopyElsewhere", ""},
+		"no poll was requested for it: one is": {attached("a b", deleted("a", time.Hour), asked(now), answers(now), wants(1)),
+			"refuse:a=WaitingForLook poll", ""},
+		"the one that was is not answered yet": {attached("a b", deleted("a", time.Hour), polled(now), answers(now.Add(-time.Minute)),
+			wants(1)), "refuse:a=WaitingForLook", ""},
+		"it was recorded, and the engine did not get it": {attached("a b", deleted("a", time.Hour), polled(now),
+			asked(now.Add(-time.Minute)), answers(now.Add(-time.Minute)), wants(1)), "refuse:a=WaitingForLook poll", ""},
+		"another one took its place": {attached("a b", deleted("a", time.Hour), polled(now), asked(now.Add(time.Minute)),
+			answers(now.Add(-time.Minute)), wants(1)), "refuse:a=WaitingForLook poll", ""},
+		"another one took its place, and was answered": {attached("a b", deleted("a", time.Hour), polled(now), asked(now.Add(time.Minute)),
+			answers(now.Add(time.Minute)), wants(1)), "refuse:a=WaitingForLook poll", ""},
+		"it was answered before another one was requested": {attached("a b", deleted("a", time.Hour), polled(now),
+			asked(now.Add(time.Minute)), wants(1)), "approve:a=HealthyCopyElsewhere", ""},
 		"the poll shows the other one being rebuilt": {attached("a b", deleted("a", time.Hour), polled(now),
 			use("b", v1beta2.ReplicaModeWO), asked(now), wants(1)), "refuse:a=WaitingForLook", ""},
 		"the poll shows the other one dropped": {attached("a b", deleted("a", time.Hour), polled(now),
@@ -83,32 +89,35 @@ func asked(at time.Time) change {
 	return engine(func(e *v1beta2.Engine) { e.Spec.LookRequestedAt = stamp(at) })
 }
 
-// The deletion carries the API server's clock, which may be ahead of ours, or behind.
+// Three clocks are at work: the deletion carries the API server's, requests carry ours or that of another process.
 func TestAPollIsRequestedOnceWhateverTheClocks(t *testing.T) {
 	for sentence, c := range map[string]struct{ deleted, asked time.Duration }{
-		"a while ago":                         {time.Minute, 0},
-		"the API server is an hour ahead":     {-time.Hour, time.Hour + time.Second},
-		"the API server is an hour behind us": {time.Hour, 0},
+		"all are the same":                        {time.Minute, -2 * time.Minute},
+		"the API server is an hour ahead":         {-time.Hour, -2 * time.Minute},
+		"the API server is an hour behind":        {time.Hour, -2 * time.Minute},
+		"who polled before is an hour ahead":      {time.Minute, time.Hour},
+		"who polled before is an hour behind":     {time.Minute, -time.Hour},
+		"another poll was requested this instant": {0, 0},
 	} {
 		t.Run(sentence, func(t *testing.T) {
-			w := attached("a b", deleted("a", c.deleted), wants(1))
+			w := attached("a b", deleted("a", c.deleted), wants(1), asked(now.Add(c.asked)), answers(now.Add(c.asked)))
 			v := decide(w)
-			require.Equal(t, now.Add(c.asked), v.PollAt)
+			require.Equal(t, "refuse:a=WaitingForLook poll", reported(v), "the earlier poll proves nothing")
+			require.True(t, parse(v.Poll).After(now.Add(c.asked)), "no earlier poll can have answered it")
+			require.Equal(t, v.Poll, v.Approvals[0].LookRequestedAt)
 			require.Zero(t, v.RequeueAt, "only the poll is waited for")
-			asked(v.PollAt)(&w)
-			require.Zero(t, decide(w).PollAt, "it was asked for already")
-			polled(v.PollAt)(&w)
-			require.Len(t, decide(w).Approvals, 1)
+			done(&w, v)
+			again := decide(w)
+			require.Empty(t, again.Poll+reported(again), "it was requested already")
+			w.Engine.Status.LookedAt = v.Poll
+			again = decide(w)
+			require.Equal(t, "approve:a=HealthyCopyElsewhere", reported(again))
+			done(&w, again)
+			w.Engine.Spec.LookRequestedAt = stamp(parse(v.Poll).Add(time.Second))
+			w.Engine.Status.LookedAt = w.Engine.Spec.LookRequestedAt
+			require.Empty(t, reported(decide(w)), "a later poll shows it as well")
 		})
 	}
-	t.Run("not within the second of the deletion", func(t *testing.T) {
-		w := attached("a b", deleted("a", 500*time.Millisecond), wants(1))
-		v := decide(w)
-		require.Zero(t, v.PollAt, "it would not count as newer")
-		require.Equal(t, now.Add(500*time.Millisecond), v.RequeueAt)
-		w.Now = v.RequeueAt
-		require.Equal(t, w.Now, decide(w).PollAt)
-	})
 }
 
 func TestReplicasOfAVolumeGoOneAfterTheOther(t *testing.T) {

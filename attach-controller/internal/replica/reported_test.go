@@ -57,7 +57,7 @@ func reported(v Verdict) string {
 	for _, r := range v.Release {
 		out = append(out, "release:"+of(r))
 	}
-	if !v.PollAt.IsZero() {
+	if v.Poll != "" {
 		out = append(out, "poll")
 	}
 	for _, node := range v.WaitsFor {

@@ -9,10 +9,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Approval is the wanted condition DataRemovalApproved of one replica.
+// Approval is the wanted condition DataRemovalApproved of one replica, and its wanted status.lookRequestedAt.
 type Approval struct {
 	Replica *v1beta2.Replica
 	v1beta2.Condition
+	LookRequestedAt string
 }
 
 // Patch changes keys of one replica's spec; it carries the resourceVersion that was evaluated.
@@ -44,8 +45,9 @@ type Verdict struct {
 	Abandoned []abandoned.Record
 	// Release are deleted replicas that nothing is left of: their finalizer is dropped.
 	Release []*v1beta2.Replica
-	// PollAt requests an engine poll that is not older; zero requests none.
-	PollAt time.Time
+	// Poll requests an engine poll: it is the wanted Engine.spec.lookRequestedAt; empty requests none. It is written after the approvals,
+	// one of which records it.
+	Poll string
 	// Scheduled is the volume's condition; nil leaves it.
 	Scheduled *v1beta2.Condition
 	// AcceptedSize is the size in bytes that engine and replicas may get from now on; zero leaves what was accepted.

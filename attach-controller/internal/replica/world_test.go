@@ -208,8 +208,21 @@ func says(node, condition, reason string) change {
 	})
 }
 
-// polled is when im-monitor polled the engine last.
+// polled is an engine that answered the poll which was requested then for the replicas that are being deleted.
 func polled(at time.Time) change {
+	return func(w *World) {
+		asked(at)(w)
+		answers(at)(w)
+		for _, r := range w.Replicas {
+			if r.DeletionTimestamp != nil {
+				r.Status.LookRequestedAt = stamp(at)
+			}
+		}
+	}
+}
+
+// answers is the request that the engine answered last.
+func answers(at time.Time) change {
 	return engine(func(e *v1beta2.Engine) { e.Status.LookedAt = stamp(at) })
 }
 

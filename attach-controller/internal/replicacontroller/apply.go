@@ -90,8 +90,8 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 			return err
 		}
 	}
-	if !verdict.PollAt.IsZero() {
-		fields := map[string]any{"lookRequestedAt": verdict.PollAt.UTC().Format(pollTimeFormat)}
+	if verdict.Poll != "" {
+		fields := map[string]any{"lookRequestedAt": verdict.Poll}
 		if err := status.MergeSpec(ctx, r.client, w.Engine, fields, status.AtVersion()); client.IgnoreNotFound(err) != nil {
 			return err
 		}
@@ -102,8 +102,11 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 
 func (r *reconciler) approve(ctx context.Context, approvals []replica.Approval) error {
 	for _, a := range approvals {
-		err := status.Apply(ctx, r.client, a.Replica, Owner,
-			map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{a.Condition})}, status.AtVersion())
+		fields := map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{a.Condition})}
+		if a.LookRequestedAt != "" {
+			fields["lookRequestedAt"] = a.LookRequestedAt
+		}
+		err := status.Apply(ctx, r.client, a.Replica, Owner, fields, status.AtVersion())
 		if client.IgnoreNotFound(err) != nil {
 			return err
 		}
@@ -112,9 +115,6 @@ func (r *reconciler) approve(ctx context.Context, approvals []replica.Approval) 
 	}
 	return nil
 }
-
-// pollTimeFormat is RFC 3339 with nanoseconds: two requests within a second differ.
-const pollTimeFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
 func nameOf(w replica.World) string {
 	if w.Volume != nil {

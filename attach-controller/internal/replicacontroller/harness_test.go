@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -50,6 +51,8 @@ type world struct {
 	namespace string
 	admin     client.WithWatch
 	identity  *rest.Config
+	// ahead is the controller's clock before that of the API server.
+	ahead time.Duration
 
 	mutex   sync.Mutex
 	running *shell.Process
@@ -76,7 +79,8 @@ func (w *world) start() *shell.Process { return w.startCut(cut.Point{}, nil) }
 // startCut runs the controller until it is stopped, or cut.
 func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
-	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut},
+	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut,
+		Clock: skewed{ahead: w.ahead}},
 		func(ctx context.Context, rt *runkit.Runtime) error {
 			if err := abandonedcontroller.Setup(ctx, rt); err != nil {
 				return err
@@ -88,6 +92,15 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.mutex.Unlock()
 	return p
 }
+
+// skewed is a clock that is ahead.
+type skewed struct {
+	clock.RealClock
+	ahead time.Duration
+}
+
+// Now implements clock.PassiveClock.
+func (s skewed) Now() time.Time { return s.RealClock.Now().Add(s.ahead) }
 
 func (w *world) stop() {
 	w.mutex.Lock()
@@ -233,4 +246,4 @@ func (w *world) event(reason string) {
 	}, "no event %s", reason)
 }
 
-func stamp(at time.Time) string { return at.UTC().Format(pollTimeFormat) }
+func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339Nano) }

@@ -97,6 +97,34 @@ func TestAnApprovalIsTakenBackAndGivenAgain(t *testing.T) {
 	require.Contains(t, c.Message, "attach the volume, or delete it")
 }
 
+// An earlier poll, of the same clock, approves nothing; the one that is requested does at once.
+func TestARemovalTakesOnePollWhateverTheClock(t *testing.T) {
+	t.Parallel()
+	for name, ahead := range map[string]time.Duration{"ahead": time.Hour, "behind": -time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.ahead = ahead
+			w.only("node-1", "node-2")
+			p := w.start()
+			w.volume(vol, 2)
+			w.shows(vol, "node-1/new node-2/new")
+			w.attached(vol, "node-1")
+			earlier := stamp(time.Now().Add(ahead))
+			w.spec(w.engine(vol), map[string]any{"lookRequestedAt": earlier})
+			w.status(w.engine(vol), map[string]any{"lookedAt": earlier})
+			r := w.on(vol, "node-2")
+			w.only()
+			w.delete(r)
+			w.approval(r, v1beta2.ReasonWaitingForLook)
+			w.quiet(p)
+			w.approval(r, v1beta2.ReasonWaitingForLook)
+			w.polls(vol)
+			w.approval(r, v1beta2.ReasonHealthyCopyElsewhere)
+		})
+	}
+}
+
 func TestReplicasOfAVolumeAreRemovedOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -129,6 +129,10 @@ type ReplicaStatus struct {
 	// Whether its log was fetched. Written by Longhorn; absent means false.
 	// +optional
 	LogFetched bool `json:"logFetched,omitempty"`
+	// The Engine.spec.lookRequestedAt with which a poll was requested for its removal, after its deletion was read: an engine whose
+	// status.lookedAt is exactly this was polled since. Written by attach-controller; absent means none was requested.
+	// +optional
+	LookRequestedAt string `json:"lookRequestedAt,omitempty"`
 	// Node whose controller manages it: spec.nodeID while that node is not down, else the one that serves in its
 	// place. Written by im-monitor; absent means it is stopped, or not decided yet.
 	// +optional
