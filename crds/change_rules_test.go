@@ -21,6 +21,12 @@ spec:
 
 const plainVolume = `{kind: Volume, metadata: {name: vol-1}, spec: {size: "1073741824", numberOfReplicas: 3}}`
 
+const restored = `{kind: Volume, metadata: {name: vol-1}, spec: {size: "1073741824", fromBackup: "s3://t?backup=b&volume=v"}}`
+
+const cloned = `{kind: Volume, metadata: {name: vol-1}, spec: {size: "1073741824", dataSource: "vol://other", cloneMode: linked-clone}}`
+
+const standby = `{kind: Volume, metadata: {name: vol-1}, spec: {fromBackup: "s3://t?backup=b&volume=v", Standby: true}}`
+
 type change struct{ name, manifest, patch, shows string }
 
 func TestWhatIsImmutableStays(t *testing.T) {
@@ -49,7 +55,17 @@ func TestWhatIsImmutableStays(t *testing.T) {
 		{"giving a volume a layout", plainVolume, "spec: {dataLayout: {type: sharded}}", "spec.dataLayout is immutable"},
 		{"a volume's topology", volume, "spec: {topologyRequirement: [{zone: a}]}", "spec.topologyRequirement is immutable"},
 		{"giving a volume a topology", plainVolume, "spec: {topologyRequirement: [{zone: a}]}", "spec.topologyRequirement is immutable"},
+		{"a volume's data engine", volume, "spec: {dataEngine: v1}", "spec.dataEngine is immutable"},
+		{"taking a volume's data engine away", volume, "spec: {dataEngine: null}", "spec.dataEngine is immutable"},
+		{"giving a volume another data engine than v1", plainVolume, "spec: {dataEngine: v2}", "spec.dataEngine is immutable"},
+		{"making a volume follow a backup later", restored, "spec: {Standby: true}", "spec.Standby only turns false"},
+		{"how a volume is cloned", cloned, "spec: {cloneMode: full-copy}", "spec.cloneMode is immutable"},
+		{"forgetting how a volume is cloned", cloned, "spec: {cloneMode: null}", "spec.cloneMode is immutable"},
+		{"sharing a source's data later", plainVolume, "spec: {cloneMode: linked-clone}", "spec.cloneMode is immutable"},
+		{"a volume's size taken away", plainVolume, "spec: {size: null}", "spec.size only grows"},
+		{"a size as no size", plainVolume, `spec: {size: ""}`, "spec.size must be"},
 		{"an upgrade's nodes", upgradeManager, "spec: {nodes: [node-1]}", "spec.nodes is immutable"},
+		{"the order of an upgrade's nodes", upgradeManager, "spec: {nodes: [node-2, node-1]}", "spec.nodes is immutable"},
 		{"an upgrade's nodes taken away", upgradeManager, "spec: {nodes: null}", "spec.nodes is immutable"},
 		{"a disk's type", node, "spec: {disks: {fast: {diskType: filesystem, initialize: null}}}", "add it under a new key"},
 		{"taking a disk's type away", node, "spec: {disks: {fast: {diskType: null, initialize: null}}}", "diskType of a disk is immutable"},
@@ -82,6 +98,10 @@ func TestWhatMayChangeChanges(t *testing.T) {
 		{name: "a volume's size and replicas", manifest: volume, patch: `spec: {size: "2147483648", numberOfReplicas: 2}`},
 		{name: "a volume's defaults written out", manifest: plainVolume,
 			patch: `spec: {encrypted: false, backingImage: "", dataLayout: {type: "", dataChunks: 0}, topologyRequirement: []}`},
+		{name: "a volume's data engine written out", manifest: plainVolume, patch: "spec: {dataEngine: v1, cloneMode: full-copy}"},
+		{name: "a standby volume is activated", manifest: standby, patch: "spec: {Standby: false, frontend: blockdev}"},
+		{name: "a standby volume gets its size", manifest: standby, patch: `spec: {size: "1073741824"}`},
+		{name: "whether a new volume counts its writes", manifest: plainVolume, patch: "spec: {revisionCounterDisabled: true}"},
 		{name: "a disk's path", manifest: node, patch: `spec: {disks: {fast: {path: /dev/sdc}}}`},
 		{name: "a further disk, and one less", manifest: node, patch: `spec: {disks: {slow: {path: /var/lib/longhorn}, fast: null}}`},
 		{name: "pausing an upgrade", manifest: upgradeManager, patch: "spec: {paused: true, skipVolumes: [vol-9]}"},
@@ -94,5 +114,41 @@ func TestWhatMayChangeChanges(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, w.merge(object, test.patch))
 		})
+	}
+}
+
+// What the replicas have, and what was promised to them, cannot be taken back; what was never accepted can.
+func TestASizeOnlyGrows(t *testing.T) {
+	w := newWriter(t)
+	object, err := w.create(plainVolume)
+	require.NoError(t, err)
+	require.NoError(t, w.merge(object, `spec: {size: "536870912"}`), "no replica has it yet")
+	require.NoError(t, w.mergeStatus(object, "status: {acceptedSize: 536870912}"))
+	require.NoError(t, w.merge(object, `spec: {size: "4294967296"}`))
+	require.NoError(t, w.merge(object, `spec: {size: "1073741824"}`), "more was not accepted yet")
+	requireRefused(t, w.merge(object, `spec: {size: "268435456"}`), "spec.size only grows: a volume cannot shrink below status.acceptedSize")
+	requireRefused(t, w.merge(object, `spec: {size: "0"}`), "spec.size only grows")
+	requireRefused(t, w.merge(object, "spec: {size: null}"), "spec.size only grows")
+	requireRefused(t, w.merge(object, "spec: null"), "spec.size only grows")
+	requireRefused(t, w.merge(object, `spec: {size: "1Gi"}`), "spec.size must be a number of bytes")
+}
+
+// An engine and its replicas must agree on whether writes are counted: it is decided before any of them exists.
+func TestWhetherAVolumeCountsItsWritesIsDecidedOnce(t *testing.T) {
+	for _, state := range []string{"detached", "attached"} {
+		for _, disabled := range []string{"true", "false"} {
+			t.Run(disabled+" "+state, func(t *testing.T) {
+				w := newWriter(t)
+				object, err := w.create(plainVolume)
+				require.NoError(t, err)
+				require.NoError(t, w.mergeStatus(object, "status: {state: creating}"))
+				require.NoError(t, w.merge(object, "spec: {revisionCounterDisabled: "+disabled+"}"), "attach-controller writes the default")
+				require.NoError(t, w.mergeStatus(object, "status: {state: "+state+"}"))
+				other := map[string]string{"true": "false", "false": "true"}[disabled]
+				requireRefused(t, w.merge(object, "spec: {revisionCounterDisabled: "+other+"}"), "spec.revisionCounterDisabled is immutable")
+				require.NoError(t, w.merge(object, "spec: {numberOfReplicas: 2}"))
+				require.NoError(t, w.mergeStatus(object, "status: {state: deleting}"))
+			})
+		}
 	}
 }

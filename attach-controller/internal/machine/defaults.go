@@ -51,8 +51,8 @@ func (d defaults) setSpec() {
 	put(s.DataLocality == "", "dataLocality", "disabled")
 	put(s.Frontend == "" && !s.DisableFrontend && !s.Standby, "frontend", "blockdev")
 	put(s.Image == "" && d.Settings.DefaultEngineImage != "", "image", d.Settings.DefaultEngineImage)
-	// Engine and replicas must agree on it for ever: it is decided once, before any of them exists.
-	fresh := d.engine == nil && len(d.Replicas) == 0 && !d.isV2()
+	// Engine and replicas must agree on it for ever: it is decided once, before any of them exists. The API server takes it only so long.
+	fresh := d.engine == nil && len(d.Replicas) == 0 && !d.isV2() && d.phase <= phaseCreating
 	put(fresh && !s.RevisionCounterDisabled && (d.Settings.DisableRevisionCounter || s.DataLocality == v1beta2.DataLocalityStrictLocal),
 		"revisionCounterDisabled", true)
 	for key, value := range empty {

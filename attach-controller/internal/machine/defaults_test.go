@@ -128,6 +128,9 @@ func TestANewVolumeGetsItsDefaultsFromTheSettings(t *testing.T) {
 		"nor once it has a replica": {func(s *fixture) {
 			s.Settings.DisableRevisionCounter, s.Replicas = true, newFixture(v1beta2.DataEngineV1, "x").Replicas
 		}, with(nil)},
+		"nor once it was created, as when its engine was deleted": {func(s *fixture) {
+			s.Settings.DisableRevisionCounter, s.Volume.Status.State = true, v1beta2.VolumeStateDetached
+		}, with(nil)},
 		"nor once it has an engine": {func(s *fixture) {
 			s.Settings.DisableRevisionCounter = true
 			s.Engines = attached(v1beta2.DataEngineV1, "x").Engines
@@ -137,6 +140,7 @@ func TestANewVolumeGetsItsDefaultsFromTheSettings(t *testing.T) {
 			s := newFixture(v1beta2.DataEngineV1)
 			s.Volume.Spec = v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV1, Size: 1 << 30}
 			s.Settings = Settings{DefaultReplicas: 3, DefaultEngineImage: "default", SnapshotMaxCount: 10}
+			s.Volume.Status.State = ""
 			c.is(s)
 			require.Equal(t, c.want, writeOf(t, Decide(s.World), s.Volume).Spec)
 		})

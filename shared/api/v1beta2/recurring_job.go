@@ -46,7 +46,7 @@ type RecurringJobSpec struct {
 	// clocks leave out comes as they are put forward, and one that they show twice comes once. @every 6h counts from the
 	// last run. Written by a person; absent means it never runs.
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[ \\t]*((CRON_TZ|TZ)=[^ ]+ +)?(@(yearly|annually|monthly|weekly|daily|midnight|hourly|every +[0-9a-z.]+)|[^ \\t@]+([ \\t]+[^ \\t]+){4})[ \\t]*$")`,message="spec.cron must be five fields (minute, hour, day of month, month, day of week), such as 30 2 * * *, or @daily; CRON_TZ=<zone> may stand before them"
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[ \\t]*((CRON_TZ|TZ)=[^ ]+ +)?(@(yearly|annually|monthly|weekly|daily|midnight|hourly|every +[0-9a-z.]+)|[^ \\t@]+([ \\t]+[^ \\t]+){4})[ \\t]*$")`,message="spec.cron must be five fields (minute, hour, day of month, month, day of week), such as 30 2 * * *, or @daily, or @every 6h; CRON_TZ=<zone> may stand before them"
 	// +optional
 	Cron string `json:"cron,omitempty"`
 	// Groups of volumes that it is for; default is every volume that names no job and no group. Written by a person;

@@ -11,6 +11,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule=`has(self.dataLayout) == has(oldSelf.dataLayout) || ((!has(self.dataLayout) || ((!has(self.dataLayout.type) || self.dataLayout.type == "") && (!has(self.dataLayout.mode) || self.dataLayout.mode == "") && (!has(self.dataLayout.dataChunks) || self.dataLayout.dataChunks == 0) && (!has(self.dataLayout.parityChunks) || self.dataLayout.parityChunks == 0) && (!has(self.dataLayout.stripSizeKB) || self.dataLayout.stripSizeKB == 0))) && (!has(oldSelf.dataLayout) || ((!has(oldSelf.dataLayout.type) || oldSelf.dataLayout.type == "") && (!has(oldSelf.dataLayout.mode) || oldSelf.dataLayout.mode == "") && (!has(oldSelf.dataLayout.dataChunks) || oldSelf.dataLayout.dataChunks == 0) && (!has(oldSelf.dataLayout.parityChunks) || oldSelf.dataLayout.parityChunks == 0) && (!has(oldSelf.dataLayout.stripSizeKB) || oldSelf.dataLayout.stripSizeKB == 0))))`,message="spec.dataLayout is immutable: create a new volume with the other layout and copy the data"
 // +kubebuilder:validation:XValidation:rule=`(has(self.topologyRequirement) && self.topologyRequirement.size() > 0) == (has(oldSelf.topologyRequirement) && oldSelf.topologyRequirement.size() > 0) && (!has(self.topologyRequirement) || !has(oldSelf.topologyRequirement) || self.topologyRequirement == oldSelf.topologyRequirement)`,message="spec.topologyRequirement is immutable: create a new volume with the other requirement, or move replicas with nodeSelector"
 // +kubebuilder:validation:XValidation:rule=`(self.?dataEngine.orValue("v1") == "v2") == (oldSelf.?dataEngine.orValue("v1") == "v2")`,message="spec.dataEngine is immutable: create a new volume and copy the data"
+// +kubebuilder:validation:XValidation:rule=`(self.?cloneMode.orValue("") == "linked-clone") == (oldSelf.?cloneMode.orValue("") == "linked-clone")`,message="spec.cloneMode is immutable: it is how the volume was filled; create a new volume from the source"
+// +kubebuilder:validation:XValidation:rule=`!self.?Standby.orValue(false) || oldSelf.?Standby.orValue(false)`,message="spec.Standby only turns false, which activates the volume: to follow the backups again, create a new volume with Standby true from a backup"
 // +kubebuilder:validation:XValidation:rule=`(self.?dataLocality.orValue("") != "strict-local" || self.?numberOfReplicas.orValue(1) == 1) || (oldSelf.hasValue() && !(oldSelf.value().?dataLocality.orValue("") != "strict-local" || oldSelf.value().?numberOfReplicas.orValue(1) == 1))`,message="a strict-local volume has one replica, on the node where it is attached: set spec.numberOfReplicas to 1",optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`(!self.?migratable.orValue(false) || self.?accessMode.orValue("") == "rwx") || (oldSelf.hasValue() && !(!oldSelf.value().?migratable.orValue(false) || oldSelf.value().?accessMode.orValue("") == "rwx"))`,message="a migratable volume is held by two nodes for a while: set spec.accessMode to rwx",optionalOldSelf=true
 // +kubebuilder:validation:XValidation:rule=`(!(self.?frontend.orValue("") in ["nvmf", "ublk"]) || self.?dataEngine.orValue("v1") == "v2") || (oldSelf.hasValue() && !(!(oldSelf.value().?frontend.orValue("") in ["nvmf", "ublk"]) || oldSelf.value().?dataEngine.orValue("v1") == "v2"))`,message="the frontends nvmf and ublk are only for spec.dataEngine v2: use blockdev or iscsi",optionalOldSelf=true
@@ -18,8 +20,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule=`(!self.?Standby.orValue(false) || self.?fromBackup.orValue("") != "") || (oldSelf.hasValue() && !(!oldSelf.value().?Standby.orValue(false) || oldSelf.value().?fromBackup.orValue("") != ""))`,message="a standby volume keeps restoring from a backup: name it in spec.fromBackup",optionalOldSelf=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeSpec struct {
-	// Makes the volume a disaster-recovery copy that keeps restoring from a backup. Written by a person; absent
-	// means false.
+	// Makes the volume a disaster-recovery copy that keeps restoring from a backup. Set to false it activates the volume, for good.
+	// Written by a person; absent means false.
 	// +optional
 	Standby bool `json:"Standby,omitempty"`
 	// How many nodes may mount the volume: rwo one node, rwop one pod, rwx many. Written by a person; absent means
@@ -43,8 +45,8 @@ type VolumeSpec struct {
 	// Name of the BackupTarget that backups of the volume go to. Written by a person; absent means default.
 	// +optional
 	BackupTargetName string `json:"backupTargetName,omitempty"`
-	// Whether a clone copies all data (full-copy) or shares its source's snapshot (linked-clone). Written by a
-	// person; absent means full-copy.
+	// Whether a clone copies all data (full-copy) or shares its source's snapshot (linked-clone). It never changes. Written by
+	// a person; absent means full-copy.
 	// +kubebuilder:validation:Enum="";full-copy;linked-clone
 	// +optional
 	CloneMode string `json:"cloneMode,omitempty"`
@@ -176,16 +178,15 @@ type VolumeSpec struct {
 	// attached with its frontend disabled. Written by a person; absent means none.
 	// +optional
 	RevertToSnapshot string `json:"revertToSnapshot,omitempty"`
-	// Whether v1 replicas no longer count their writes; salvage then goes by time and size alone. Written by a person;
-	// absent means false.
+	// Whether v1 replicas no longer count their writes; salvage then goes by time and size alone. It changes only while the
+	// volume is being created. Written by a person; absent means the setting disable-revision-counter.
 	// +optional
 	RevisionCounterDisabled bool `json:"revisionCounterDisabled,omitempty"`
 	// Size of the volume in bytes, as a decimal string. It only grows. Written by a person; of a standby volume,
 	// attach-controller; absent means 0, not yet decided.
 	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:MaxLength=19
-	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
-	// +kubebuilder:validation:XValidation:rule=`!self.startsWith("-")`,message="spec.size must be a number of bytes, 0 or more"
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[0-9]{1,18}$")`,message="spec.size must be a number of bytes, 0 or more, as a string without unit, such as \"10737418240\" for 10 Gi"
 	// +optional
 	Size int64 `json:"size,omitempty,string"`
 	// Whether snapshots are hashed and checked; ignored takes the global setting. Written by a person; absent means
@@ -204,8 +205,8 @@ type VolumeSpec struct {
 	// How many bytes all snapshots together may have, as a decimal string. Written by a person; absent means no
 	// limit.
 	// +kubebuilder:validation:Type=string
-	// +kubebuilder:validation:Pattern=`^-?[0-9]{1,18}$`
-	// +kubebuilder:validation:XValidation:rule=`!self.startsWith("-")`,message="spec.snapshotMaxSize must be a number of bytes, 0 (no limit) or more"
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[0-9]{1,18}$")`,message="spec.snapshotMaxSize must be a number of bytes, 0 (no limit) or more, as a string without unit, such as \"10737418240\" for 10 Gi"
 	// +optional
 	SnapshotMaxSize int64 `json:"snapshotMaxSize,omitempty,string"`
 	// Minutes after which a failed replica is not reused any more. Written by a person; absent means 2880.
@@ -275,7 +276,8 @@ type TopologyRequirement struct {
 }
 
 // +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.metadata.name.size() <= 52`,message="the name of a volume must have at most 52 characters: the names of its replicas are label values",optionalOldSelf=true
-// +kubebuilder:validation:XValidation:rule=`!has(oldSelf.spec) || !has(oldSelf.spec.size) || has(self.spec) && has(self.spec.size) && (self.spec.size == oldSelf.spec.size || !has(self.status) || !has(self.status.acceptedSize) || int(self.spec.size) >= self.status.acceptedSize)`,message="spec.size only grows: a volume cannot shrink below status.acceptedSize bytes; to go on with less, create a smaller volume and copy the data"
+// +kubebuilder:validation:XValidation:rule=`!has(oldSelf.spec) || !has(oldSelf.spec.size) || has(self.spec) && has(self.spec.size) && (self.spec.size == oldSelf.spec.size || !has(self.status) || !has(self.status.acceptedSize) || !self.spec.size.matches("^[0-9]{1,18}$") || int(self.spec.size) >= self.status.acceptedSize)`,message="spec.size only grows: a volume cannot shrink below status.acceptedSize bytes; to go on with less, create a smaller volume and copy the data"
+// +kubebuilder:validation:XValidation:rule=`self.?spec.?revisionCounterDisabled.orValue(false) == oldSelf.?spec.?revisionCounterDisabled.orValue(false) || oldSelf.?status.?state.orValue("") in ["", "creating"]`,message="spec.revisionCounterDisabled is immutable: an engine and its replicas must agree on it; create a new volume and copy the data"
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"
