@@ -1,6 +1,7 @@
 package crds_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -79,6 +80,15 @@ func TestObjectsAsTheyShouldBeAreCreated(t *testing.T) {
 	}
 }
 
+// manyLabels is so many labels of YAML's flow style.
+func manyLabels(n int) string {
+	labels := make([]string, n)
+	for i := range labels {
+		labels[i] = fmt.Sprintf("l%d: x", i)
+	}
+	return strings.Join(labels, ", ")
+}
+
 func TestObjectsThatLackSomethingAreRefusedAtCreationWithTheRemedy(t *testing.T) {
 	tests := []struct{ name, manifest, old, new, shows string }{
 		{"an unknown type of orphan", instanceOrphan, "replica-instance", "frontend-instance",
@@ -99,6 +109,9 @@ func TestObjectsThatLackSomethingAreRefusedAtCreationWithTheRemedy(t *testing.T)
 		{"an orphan of a directory without its disk", dataOrphan, "DiskUUID: 1111-2222, ", "",
 			"DataName, DiskName, DiskUUID, DiskPath and DiskType"},
 		{"a snapshot of no volume", snapshot, "volume: vol-1, ", "", "spec.volume: Required value"},
+		{"a snapshot of a volume without name", snapshot, "{volume: vol-1", `{volume: ""`, "spec.volume must be the name of a volume"},
+		{"a snapshot of a volume with an endless name", snapshot, "{volume: vol-1", "{volume: " + strings.Repeat("v", 254), "Too long"},
+		{"a snapshot with too many labels", snapshot, "purpose: upgrade", manyLabels(257), "Too many"},
 		{"a snapshot without spec", "{kind: Snapshot, metadata: {name: a}}", "", "", "spec: Required value"},
 		{"a volume attachment of another name", volumeAttachment, "name: vol-1", "name: vol-2", "set metadata.name to spec.volume"},
 		{"a ticket under another key", volumeAttachment, "id: csi-aaaa", "id: csi-bbbb", "must be its id"},
@@ -106,8 +119,18 @@ func TestObjectsThatLackSomethingAreRefusedAtCreationWithTheRemedy(t *testing.T)
 		{"an upgrade of v1", upgradeManager, "v2", "v1", `supported values: "v2"`},
 		{"an upgrade with an unknown state's timeout", upgradeManager, "switching-over", "paused",
 			"the keys of spec.timeouts are states of a node"},
-		{"an upgrade with a timeout without unit", upgradeManager, "10m", `"10"`, "should match"},
-		{"an upgrade with a negative timeout", upgradeManager, "10m", `"-10m"`, "should match"},
+		{"an upgrade with a timeout without unit", upgradeManager, "10m", `"10"`, "a timeout must be a duration with its unit"},
+		{"an upgrade with a negative timeout", upgradeManager, "10m", `"-10m"`, "such as 90s, 10m or 1h30m"},
+		{"an upgrade with an endless timeout", upgradeManager, "10m", strings.Repeat("1m", 20), "Too long"},
+		{"an upgrade that is tried again backwards", upgradeManager, "onFailure: Halt", "maxRetries: -1",
+			"spec.maxRetries must be 0 to 100"},
+		{"an upgrade that is tried again for ever", upgradeManager, "onFailure: Halt", "maxRetries: 101", "spec.maxRetries must be 0 to 100"},
+		{"an upgrade that skips a volume without name", upgradeManager, "onFailure: Halt", `skipVolumes: [""]`,
+			"a volume in spec.skipVolumes must be the name of one"},
+		{"an upgrade that skips a volume twice", upgradeManager, "onFailure: Halt", "skipVolumes: [a, b, a]", "Duplicate value"},
+		{"an upgrade of a node without name", upgradeManager, "[node-1, node-2]", `[node-1, ""]`,
+			"a node in spec.nodes must be the name of one"},
+		{"an upgrade of a node twice", upgradeManager, "[node-1, node-2]", "[node-1, node-1]", "Duplicate value"},
 		{"an upgrade with an unknown answer to failure", upgradeManager, "Halt", "Retry", `supported values: "Halt", "Continue"`},
 		{"a node's upgrade without node", nodeUpgrade, "nodeID: node-1, ", "", "spec.nodeID: Required value"},
 		{"a disk with another wish than new and adopt", node, "initialize: new", "initialize: format",
@@ -118,7 +141,8 @@ func TestObjectsThatLackSomethingAreRefusedAtCreationWithTheRemedy(t *testing.T)
 		{"adopting a disk with a UUID in upper case", node, "initialize: new", `initialize: "adopt:9F1C6F1E-51A1-4A33-8D4E-2F6F0B3A7D11"`,
 			"should match"},
 		{"initializing a filesystem disk", node, "diskType: block", "diskType: filesystem", "initialize is only for block disks"},
-		{"a volume of a size that is no number", "{kind: Volume, metadata: {name: vol-1}, spec: {size: 10Gi}}", "", "", "should match"},
+		{"a volume of a size that is no number", "{kind: Volume, metadata: {name: vol-1}, spec: {size: 10Gi}}", "", "",
+			"spec.size must be a number of bytes"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

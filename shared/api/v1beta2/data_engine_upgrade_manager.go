@@ -4,17 +4,17 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // DataEngineUpgradeManagerSpec states which nodes get the new v2 data engine, and how. Written by a person.
 // +kubebuilder:validation:XValidation:rule="self.dataEngine == oldSelf.dataEngine",message="spec.dataEngine is immutable; delete this DataEngineUpgradeManager and create a new one"
-// +kubebuilder:validation:XValidation:rule="has(self.nodes) == has(oldSelf.nodes) && (!has(self.nodes) || self.nodes == oldSelf.nodes)",message="spec.nodes is immutable; set spec.abort, then create a new DataEngineUpgradeManager for the other nodes"
+// +kubebuilder:validation:XValidation:rule="has(self.nodes) == has(oldSelf.nodes) && (!has(self.nodes) || self.nodes.map(node, node) == oldSelf.nodes.map(node, node))",message="spec.nodes is immutable; set spec.abort, then create a new DataEngineUpgradeManager for the other nodes"
 type DataEngineUpgradeManagerSpec struct {
 	// DataEngine is the data engine to upgrade. Only v2 is upgraded by node; it never changes.
 	// +kubebuilder:validation:Enum=v2
 	// +required
 	DataEngine string `json:"dataEngine"`
-	// Nodes names the nodes to upgrade, in this order. Absent or empty means all nodes; it never changes.
+	// Nodes names the nodes to upgrade, each once, in this order. Absent or empty means all nodes; it never changes.
 	// +kubebuilder:validation:MaxItems=5000
-	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
-	// +listType=atomic
+	// +kubebuilder:validation:XValidation:rule=`self.all(node, node != "")`,message="a node in spec.nodes must be the name of one, not empty; without spec.nodes all nodes are upgraded"
+	// +listType=set
 	// +optional
 	Nodes []string `json:"nodes,omitempty"`
 	// Paused stops the upgrade at the next safe point for as long as it is true. Absent means false.
@@ -36,8 +36,8 @@ type DataEngineUpgradeManagerSpec struct {
 	// SkipVolumes names volumes that the upgrade does not move; each must be detached when the upgrade of its node begins.
 	// Absent means none.
 	// +kubebuilder:validation:MaxItems=5000
-	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self.all(volume, volume != "")`,message="a volume in spec.skipVolumes must be the name of one, not empty"
 	// +listType=set
 	// +optional
 	SkipVolumes []string `json:"skipVolumes,omitempty"`
@@ -47,15 +47,14 @@ type DataEngineUpgradeManagerSpec struct {
 	// +optional
 	OnFailure string `json:"onFailure,omitempty"`
 	// MaxRetries is how often a failed node is tried again. Absent or 0 means never.
-	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=100
+	// +kubebuilder:validation:XValidation:rule=`self >= 0 && self <= 100`,message="spec.maxRetries must be 0 to 100 further tries of a failed node; 0 is none"
 	// +optional
 	MaxRetries int `json:"maxRetries,omitempty"`
 }
 
 // StateTimeout is a positive duration of whole or decimal units, such as 90s, 10m or 1h30m.
 // +kubebuilder:validation:MaxLength=32
-// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+// +kubebuilder:validation:XValidation:rule=`self.matches("^([0-9]+([.][0-9]+)?(ms|s|m|h))+$")`,message="a timeout must be a duration with its unit (ms, s, m or h), such as 90s, 10m or 1h30m"
 type StateTimeout string
 
 // DataEngineUpgradeManagerStatus is how far the upgrade is. Written by upgrade-controller.

@@ -18,7 +18,7 @@ type SnapshotSpec struct {
 	// +optional
 	Labels map[string]string `json:"labels,omitempty"`
 	// Volume that the snapshot is of. Written by a person.
-	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:XValidation:rule=`self != ""`,message="spec.volume must be the name of a volume, not empty"
 	// +kubebuilder:validation:MaxLength=253
 	// +required
 	Volume string `json:"volume"`
