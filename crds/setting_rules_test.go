@@ -1,11 +1,15 @@
 package crds_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"drover.dev/drover/shared/setting/documented"
 )
 
 func setting(namespace, name, value string) *unstructured.Unstructured {
@@ -31,17 +35,18 @@ func TestSettingsAreTakenOrRefusedByTheirName(t *testing.T) {
 		{"orphan-resource-auto-deletion", nil, []string{strings.Repeat("instance;", 30) + "instance", strings.Repeat(" ", 300)},
 			"is too long"},
 		{"orphan-resource-auto-deletion-grace-period", []string{"0", "300", "86400"},
-			[]string{"", "-1", "5m", "1.5", "300 ", "99999999999"}, "whole number, 0 or more"},
+			[]string{"", "-1", "5m", "1.5", "300 ", "99999999999"}, "whole number of seconds from 0 to 3153600000, without unit"},
 		{"orphan-auto-deletion", []string{"true", "false"}, []string{"", "yes", "True"}, "true or false"},
 		{"snapshot-max-count", []string{"2", "99", "250", `{"v1":"250","v2":"20"}`}, []string{"0", "1", "251", "-5", `{"v1":"251"}`},
 			"from 2 to 250"},
-		{"snapshot-heavy-task-concurrent-limit", []string{"0", "5"}, []string{"-1", "five"}, "whole number, 0 or more"},
+		{"snapshot-heavy-task-concurrent-limit", []string{"0", "5"}, []string{"-1", "five"}, "(0 is no limit)"},
+		{"snapshot-count-warning-threshold", []string{"0", "100", `{"v1":"100"}`}, []string{"", "-1", "many"}, "whole number of snapshots, 0 or more"},
 		{"default-replica-count", []string{"3", "20", `{"v1":"3","v2":"3"}`, `{ "v2" : "1" }`},
 			[]string{"0", "21", `{"v3":"3"}`, `{"v1":3}`, "{}"}, "from 1 to 20"},
 		{"storage-minimal-available-percentage", []string{"0", "25", "100"}, []string{"101", "25%"}, "from 0 to 100"},
-		{"storage-over-provisioning-percentage", []string{"0", "100", "500"}, []string{"-1"}, "whole number, 0 or more"},
+		{"storage-over-provisioning-percentage", []string{"0", "100", "500"}, []string{"-1"}, "whole number of per cent from 0"},
 		{"engine-replica-timeout", []string{"8", "30", `{"v1":"8","v2":"8"}`}, []string{"7", "31"}, "from 8 to 30"},
-		{"replica-rebuild-concurrent-sync-limit", []string{"1", "5"}, []string{"0", ""}, "1 or more"},
+		{"replica-rebuild-concurrent-sync-limit", []string{"1", "5"}, []string{"0", ""}, "whole number of files from 1 to 5"},
 		{"auto-cleanup-system-generated-snapshot", []string{"true", `{"v1":"true","v2":"false"}`}, []string{`{"v1":"maybe"}`},
 			"true or false"},
 		{"allow-recurring-job-while-volume-detached", []string{"true", "false"}, []string{"", "yes"}, "true or false"},
@@ -59,6 +64,42 @@ func TestSettingsAreTakenOrRefusedByTheirName(t *testing.T) {
 			}
 			for _, value := range test.refused {
 				requireRefused(t, w.client.Create(t.Context(), setting(w.namespace, test.name, value)), test.shows)
+			}
+		})
+	}
+}
+
+// What a controller would not read is refused, where the values can be listed: by the limits and values that the page of settings has.
+func TestEachSettingIsRefusedOutsideOfItsDocumentedValues(t *testing.T) {
+	w := newWriter(t)
+	for name, documented := range documented.Settings() {
+		t.Run(name, func(t *testing.T) {
+			w := writer{t: t, client: w.client, namespace: w.namespace}
+			taken, refused := documented.Accepted(), documented.Refused()
+			for _, one := range documented.Choices() {
+				taken, refused = append(taken, one), append(refused, one+"x")
+			}
+			for _, value := range slices.Compact(slices.Sorted(slices.Values(taken))) {
+				if value == "" {
+					continue // whether that is the default differs
+				}
+				object := setting(w.namespace, name, value)
+				require.NoError(t, w.client.Create(t.Context(), object), "%q", value)
+				require.NoError(t, w.client.Delete(t.Context(), object))
+				refused = append(refused, value+" of them")
+			}
+			if len(documented.Choices()) == 0 && documented.High == 0 {
+				return // a name, an image, labels: no list of values
+			}
+			for _, value := range refused {
+				err := w.client.Create(t.Context(), setting(w.namespace, name, value))
+				requireRefused(t, err, "is ")
+				if documented.High > 0 {
+					require.ErrorContains(t, err, fmt.Sprintf("from %d to %d", documented.Low, documented.High), "%q", value)
+				}
+				for _, one := range documented.Choices() {
+					require.ErrorContains(t, err, one, "%q", value)
+				}
 			}
 		})
 	}

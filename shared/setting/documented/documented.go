@@ -205,6 +205,14 @@ func (s Setting) valuesText() string {
 	}
 }
 
+// Choices are the values of a setting that is one of a list; none where it is anything else.
+func (s Setting) Choices() []string {
+	if !strings.Contains(s.Values, ", ") || strings.Contains(s.Values, "`") {
+		return nil
+	}
+	return strings.Split(s.Values, ", ")
+}
+
 // Accepted are values that the documentation allows: the default, and the limits of a number.
 func (s Setting) Accepted() []string {
 	out := []string{s.Default}

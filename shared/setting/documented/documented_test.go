@@ -20,3 +20,12 @@ func TestEachObeyedSettingIsDocumented(t *testing.T) {
 	}
 	require.Equal(t, slices.Sorted(maps.Keys(obeyed)), slices.Sorted(maps.Keys(Settings())))
 }
+
+func TestWhatASettingMayBeOfAListIsRead(t *testing.T) {
+	all := Settings()
+	require.Equal(t, []string{"true", "false"}, all["auto-salvage"].Choices())
+	require.Len(t, all["node-drain-policy"].Choices(), 5)
+	for _, name := range []string{"default-engine-image", "snapshot-max-count", "orphan-resource-auto-deletion", "taint-toleration"} {
+		require.Empty(t, all[name].Choices(), name)
+	}
+}
