@@ -21,6 +21,12 @@ spec:
 
 const plainVolume = `{kind: Volume, metadata: {name: vol-1}, spec: {size: "1073741824", numberOfReplicas: 3}}`
 
+const backup = `
+kind: Backup
+metadata: {name: backup-1}
+spec: {snapshotName: before-the-upgrade, backupMode: incremental, backupBlockSize: "2097152", syncRequestedAt: null}
+`
+
 const restored = `{kind: Volume, metadata: {name: vol-1}, spec: {size: "1073741824", fromBackup: "s3://t?backup=b&volume=v"}}`
 
 const cloned = `{kind: Volume, metadata: {name: vol-1}, spec: {size: "1073741824", dataSource: "vol://other", cloneMode: linked-clone}}`
@@ -69,6 +75,11 @@ func TestWhatIsImmutableStays(t *testing.T) {
 		{"an upgrade's nodes taken away", upgradeManager, "spec: {nodes: null}", "spec.nodes is immutable"},
 		{"a disk's type", node, "spec: {disks: {fast: {diskType: filesystem, initialize: null}}}", "add it under a new key"},
 		{"taking a disk's type away", node, "spec: {disks: {fast: {diskType: null, initialize: null}}}", "diskType of a disk is immutable"},
+		{"a second disk of the same path", node, "spec: {disks: {again: {diskType: block, path: /dev/sdb}}}", "must not have the same path"},
+		{"what is backed up", backup, "spec: {snapshotName: other}", "create a new Backup of the other snapshot"},
+		{"that something is backed up", backup, "spec: {snapshotName: null}", "spec.snapshotName is immutable"},
+		{"how a backup is taken", backup, "spec: {backupMode: full}", "spec.backupMode is immutable"},
+		{"the blocks of a backup", backup, "spec: {backupBlockSize: null}", "spec.backupBlockSize is immutable"},
 		{"a node upgrade's image", nodeUpgrade, "spec: {instanceManagerImage: other}", "its DataEngineUpgradeManager makes a new one"},
 	}
 	for _, test := range tests {
@@ -103,6 +114,12 @@ func TestWhatMayChangeChanges(t *testing.T) {
 		{name: "a standby volume gets its size", manifest: standby, patch: `spec: {size: "1073741824"}`},
 		{name: "whether a new volume counts its writes", manifest: plainVolume, patch: "spec: {revisionCounterDisabled: true}"},
 		{name: "a disk's path", manifest: node, patch: `spec: {disks: {fast: {path: /dev/sdc}}}`},
+		{name: "a disk under another key", manifest: node,
+			patch: `spec: {disks: {fast: null, other: {diskType: block, path: /dev/sdb}}}`},
+		{name: "a disk without path beside another", manifest: node, patch: `spec: {disks: {a: {}, b: {path: ""}}}`},
+		{name: "reading a backup again", manifest: backup, patch: `spec: {syncRequestedAt: "2026-01-31T09:30:00Z", labels: {a: b}}`},
+		{name: "naming what to back up late", manifest: `{kind: Backup, metadata: {name: a}, spec: {backupBlockSize: "-1", snapshotName: ""}}`,
+			patch: `spec: {snapshotName: other, backupMode: full, backupBlockSize: "2097152"}`},
 		{name: "a further disk, and one less", manifest: node, patch: `spec: {disks: {slow: {path: /var/lib/longhorn}, fast: null}}`},
 		{name: "pausing an upgrade", manifest: upgradeManager, patch: "spec: {paused: true, skipVolumes: [vol-9]}"},
 		{name: "aborting an upgrade", manifest: upgradeManager, patch: "spec: {abort: true}"},

@@ -166,7 +166,10 @@ var obeying = map[string]map[string]any{
 	"VolumeAttachment": {"spec.attachmentTickets.sample.type": "longhorn-api"},
 	"RecurringJob":     {"spec.retainAge": "72h", "spec.cron": "30 2 * * *"},
 	"BackingImage":     {"spec.checksum": strings.Repeat("0a", 64)},
-	"BackupTarget":     {"spec.backupTargetURL": "s3://bucket@region/", "spec.pollInterval": "5m0s"},
+	"Backup":           {"spec.syncRequestedAt": "2026-01-31T09:30:00Z"},
+	"BackupTarget": {"spec.backupTargetURL": "s3://bucket@region/", "spec.pollInterval": "5m0s",
+		"spec.syncRequestedAt": "2026-01-31T09:30:00Z"},
+	"Replica": {"spec.failedAt": "2026-01-31T09:30:00Z"},
 }
 
 // filled makes an object with every declared field and undeclared ones beside them.

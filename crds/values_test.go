@@ -83,6 +83,18 @@ var badValues = []badValue{
 	{"Volume", "dataLayout: {stripSizeKB: -4}", "spec.dataLayout.stripSizeKB must be 0 or more KiB"},
 	{"Volume", "dataLayout: {mode: raid5}", "Unsupported value"},
 	{"Volume", "dataLayout: {type: striped}", "Unsupported value"},
+	{"Volume", `image: "an image"`, "spec.image must be one image"},
+	{"Volume", "image: " + strings.Repeat("i", 1025), "Too long"},
+	{"Volume", "backupTargetName: Default", "spec.backupTargetName must be the name of a BackupTarget"},
+	{"Volume", `backupTargetName: "s3://bucket@region/"`, "spec.backupTargetName must be the name of a BackupTarget"},
+	{"Volume", "revertToSnapshot: before the upgrade", "spec.revertToSnapshot must be the name of a snapshot"},
+	{"Volume", "revertToSnapshot: volume-head", "volume-head is what the volume has now"},
+	{"Volume", "revertToSnapshot: " + strings.Repeat("s", 254), "Too long"},
+	{"Volume", "diskSelector: [" + strings.Repeat("a, ", 256) + "a]", "Too many"},
+	{"Volume", "nodeSelector: [" + strings.Repeat("a, ", 256) + "a]", "Too many"},
+	{"Volume", "topologyRequirement: [" + strings.Repeat("{zone: a}, ", 257) + "]", "Too many"},
+	{"Volume", "dataSource: vol://" + strings.Repeat("v", 1019), "Too long"},
+	{"Volume", `fromBackup: "s3://t?backup=b&volume=` + strings.Repeat("v", 4096) + `"`, "Too long"},
 	{"VolumeAttachment", ofTicket("parameters: {disableFrontend: yes}"), "must be of type string"},
 	{"VolumeAttachment", ofTicket(`parameters: {disableFrontend: "yes"}`),
 		"parameter disableFrontend of a ticket must be true, false or any"},
@@ -92,15 +104,31 @@ var badValues = []badValue{
 	{"VolumeAttachment", ofTicket(`parameters: {expiresAt: "1767225600"}`), "parameter expiresAt of a ticket must be an RFC 3339 time"},
 	{"VolumeAttachment", "volume: NAME, attachmentTickets: {a: {id: a, type: csi-atacher}}", "type of a ticket is not known"},
 	{"VolumeAttachment", "volume: NAME, attachmentTickets: {a: {id: a, type: CSI}}", "type of a ticket is not known"},
+	{"VolumeAttachment", "volume: NAME, attachmentTickets: {a: {id: a, type: longhorn-api, nodeID: Node 1}}",
+		"nodeID of a ticket must be the name of a node"},
+	{"VolumeAttachment", ofTicket("parameters: {" + manyLabels(33) + "}"), "Too many"},
+	{"VolumeAttachment", "volume: NAME, attachmentTickets: {a: {id: a, type: " + strings.Repeat("t", 64) + "}}", "Too long"},
+	{"VolumeAttachment", strings.ReplaceAll("volume: NAME, attachmentTickets: {ID: {id: ID}}", "ID", strings.Repeat("i", 254)), "Too long"},
 	{"Node", "disks: {fast: {diskType: filesystem, path: var/lib/longhorn}}", "path of a disk must be absolute"},
 	{"Node", `disks: {fast: {diskType: block, path: "0000:00:1e"}}`, "or a PCI address"},
 	{"Node", "disks: {fast: {diskType: ssd, path: /dev/sdb}}", "Unsupported value"},
 	{"Node", "disks: {fast: {diskDriver: virtio, path: /dev/sdb}}", "Unsupported value"},
+	{"Node", "disks: {fast: {path: /disk}, slow: {path: /disk}}", "two disks of a node must not have the same path"},
+	{"Node", `disks: {fast: {diskType: filesystem, path: "0000:00:1e.0"}}`, "a PCI address is the path of a block disk (v2)"},
+	{"Node", `disks: {fast: {path: "0000:00:1e.0"}}`, "set diskType to block, or path to a directory"},
+	{"Node", "disks: {fast: {diskType: filesystem, diskDriver: aio, path: /disk}}", "diskDriver is only for block disks (v2)"},
+	{"Node", "disks: {fast: {storageReserved: 1000000000000000000, path: /disk}}", "such as 10737418240 for 10 Gi"},
+	{"Node", "instanceManagerCPURequest: 1000001", "spec.instanceManagerCPURequest must be 0 to 1000000 thousandths of a core"},
+	{"Node", "disks: {fast: {path: /" + strings.Repeat("d", 512) + "}}", "Too long"},
+	{"Node", "disks: {fast: {path: /disk, tags: [" + strings.Repeat("a, ", 64) + "a]}}", "Too many"},
+	{"Node", "disks: {fast: {path: /disk, tags: [" + strings.Repeat("a", 257) + "]}}", "Too long"},
+	{"Node", "tags: [" + strings.Repeat("a, ", 256) + "a]", "Too many"},
+	{"Node", "disks: {" + strings.ReplaceAll(manyLabels(129), "x", "{}") + "}", "Too many"},
 	{"Node", "disks: {fast: {storageReserved: -1, path: /disk}}", "storageReserved of a disk must be 0 or more bytes"},
 	{"Node", "disks: {fast: {storageReserved: 10Gi, path: /disk}}", "must be of type integer"},
 	{"Node", `disks: {fast: {path: /disk, tags: [""]}}`, "a tag of a disk must not be empty"},
 	{"Node", `tags: [""]`, "a tag in spec.tags must not be empty"},
-	{"Node", "instanceManagerCPURequest: -100", "spec.instanceManagerCPURequest must be 0 or more thousandths of a core"},
+	{"Node", "instanceManagerCPURequest: -100", "spec.instanceManagerCPURequest must be 0 to 1000000 thousandths of a core"},
 	{"RecurringJob", "retain: -3", "spec.retain must be 0 to 250"},
 	{"RecurringJob", "retain: 251", "spec.retain must be 0 to 250"},
 	{"RecurringJob", "concurrency: -1", "spec.concurrency must be 0 or more"},
@@ -113,14 +141,35 @@ var badValues = []badValue{
 	{"RecurringJob", "retainAge: 3 days", "spec.retainAge must be a duration"},
 	{"RecurringJob", "retainAge: -72h", "spec.retainAge must be a duration"},
 	{"RecurringJob", `groups: [""]`, "a group in spec.groups must not be empty"},
+	{"RecurringJob", "groups: [my group]", "a group in spec.groups must fit into a label"},
+	{"RecurringJob", "groups: [" + strings.Repeat("g", 64) + "]", "a group in spec.groups must fit into a label"},
+	{"RecurringJob", "groups: [" + strings.Repeat("g", 254) + "]", "Too long"},
+	{"RecurringJob", "groups: [" + strings.Repeat("a, ", 256) + "a]", "Too many"},
+	{"RecurringJob", `cron: "` + strings.Repeat(" ", 257) + `@daily"`, "Too long"},
+	{"RecurringJob", "parameters: {full-backup-interval: often}", "must be a whole number of runs"},
+	{"RecurringJob", `parameters: {full-backup-interval: "-1"}`, "must be a whole number of runs"},
+	{"RecurringJob", "parameters: {" + manyLabels(65) + "}", "Too many"},
+	{"RecurringJob", "retainAge: " + strings.Repeat("1h", 33), "Too long"},
 	{"RecurringJob", "task: snapshots", "Unsupported value"},
 	{"BackupTarget", "backupTargetURL: not a url", "spec.backupTargetURL must be a URL"},
 	{"BackupTarget", "backupTargetURL: bucket@region", "spec.backupTargetURL must be a URL"},
 	{"BackupTarget", `backupTargetURL: "ftp://host/path"`, "spec.backupTargetURL must be a URL"},
 	{"BackupTarget", "pollInterval: soon", "spec.pollInterval must be a duration"},
 	{"BackupTarget", `pollInterval: "300"`, "spec.pollInterval must be a duration"},
+	{"BackupTarget", "pollInterval: " + strings.Repeat("1h", 33), "Too long"},
+	{"BackupTarget", "backupTargetURL: s3://" + strings.Repeat("b", 4096), "Too long"},
+	{"BackupTarget", "credentialSecret: My Secret", "spec.credentialSecret must be the name of a Secret"},
+	{"BackupTarget", "credentialSecret: default/s3", "spec.credentialSecret must be the name of a Secret"},
+	{"BackupTarget", "syncRequestedAt: now", "spec.syncRequestedAt must be an RFC 3339 time"},
+	{"Backup", "syncRequestedAt: now", "spec.syncRequestedAt must be an RFC 3339 time"},
+	{"Backup", "snapshotName: before the upgrade", "spec.snapshotName must be the name of a Snapshot"},
+	{"Backup", "snapshotName: volume-head", "take a Snapshot first"},
 	{"Backup", "backupMode: differential", "Unsupported value"},
 	{"Backup", `backupBlockSize: "4096"`, "Unsupported value"},
+	{"EngineImage", `image: ""`, "spec.image must be one image"},
+	{"EngineImage", `image: "an image"`, "spec.image must be one image"},
+	{"Replica", "failedAt: yesterday", "spec.failedAt must be an RFC 3339 time"},
+	{"Replica", `failedAt: "2026-01-31"`, "spec.failedAt must be an RFC 3339 time"},
 	{"BackingImage", "minNumberOfCopies: -1", "spec.minNumberOfCopies must be 0 or more"},
 	{"BackingImage", "checksum: abc", "spec.checksum must be the SHA-512"},
 	{"BackingImage", "dataEngine: v3", "Unsupported value"},
@@ -144,6 +193,10 @@ func TestAValueThatNobodyCanMeanIsRefusedWithASentence(t *testing.T) {
 		_, err := newWriter(t).create("{kind: Volume, metadata: {name: v12345678901234567890123456789012345678901234567890123}, spec: {}}")
 		requireRefused(t, err, "at most 52 characters")
 	})
+	t.Run("names of jobs that no label can name", func(t *testing.T) {
+		_, err := newWriter(t).create("{kind: RecurringJob, metadata: {name: " + strings.Repeat("j", 64) + "}, spec: {}}")
+		requireRefused(t, err, "the name of a RecurringJob must have at most 63 characters")
+	})
 }
 
 // What was accepted before a rule came stays usable: it is labelled, another field of its spec is changed, and its status is written.
@@ -164,6 +217,9 @@ func TestAValueOfBeforeItsRuleHoldsUpNothingElse(t *testing.T) {
 			object := parse(t, w.namespace, b.manifest(fmt.Sprintf("bad-%d", n)))
 			require.NoError(t, w.merge(object, "metadata: {labels: {seen: by-us}}"))
 			require.NoError(t, w.merge(object, "spec: {somethingElse: x}"))
+			if b.kind == "Node" && strings.Contains(b.spec, "fast:") {
+				require.NoError(t, w.merge(object, "spec: {disks: {fast: {allowScheduling: true}}}"))
+			}
 			require.NoError(t, w.mergeStatus(object, "status: {ownerID: x}"))
 			require.NoError(t, w.client.Delete(t.Context(), object))
 		})

@@ -48,6 +48,9 @@ func BackupTargetOf(b *Backup, v *Volume) string {
 }
 
 // BackupSpec names the snapshot to back up.
+// +kubebuilder:validation:XValidation:rule=`oldSelf.?snapshotName.orValue("") == "" || self.?snapshotName.orValue("") == oldSelf.snapshotName`,message="spec.snapshotName is immutable: create a new Backup of the other snapshot"
+// +kubebuilder:validation:XValidation:rule=`oldSelf.?backupMode.orValue("") == "" || self.?backupMode.orValue("") == oldSelf.backupMode`,message="spec.backupMode is immutable: create a new Backup with the other mode"
+// +kubebuilder:validation:XValidation:rule=`oldSelf.?backupBlockSize.orValue("") in ["", "-1"] || self.?backupBlockSize.orValue("") == oldSelf.backupBlockSize`,message="spec.backupBlockSize is immutable: create a new Backup with the other size of blocks"
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupSpec struct {
 	// Size in bytes of the blocks, as a decimal string; -1 takes the volume's. Written by a person; absent means the
@@ -64,9 +67,13 @@ type BackupSpec struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Snapshot to back up. Written by a person; absent means nothing to take: it describes a backup that the target
 	// has already.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^ \\t\\n/]*$") && self != "volume-head"`,message="spec.snapshotName must be the name of a Snapshot, without blanks; to back up what the volume has now, take a Snapshot first"
 	// +optional
 	SnapshotName string `json:"snapshotName,omitempty"`
 	// RFC 3339 time at which reading the target again was requested. Written by a person; absent means never.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$")`,message="spec.syncRequestedAt must be an RFC 3339 time, such as 2026-01-31T09:30:00Z"
 	// +nullable
 	// +optional
 	SyncRequestedAt string `json:"syncRequestedAt,omitempty"`

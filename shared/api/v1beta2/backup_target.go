@@ -11,6 +11,8 @@ type BackupTargetSpec struct {
 	// +optional
 	BackupTargetURL string `json:"backupTargetURL,omitempty"`
 	// Secret with the credentials. Written by a person; absent means none are needed.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")`,message="spec.credentialSecret must be the name of a Secret in the same namespace: lower-case letters, digits, - and ."
 	// +optional
 	CredentialSecret string `json:"credentialSecret,omitempty"`
 	// How often the place is read, as a duration; 0 is never. Written by a person; absent means 0.
@@ -19,6 +21,8 @@ type BackupTargetSpec struct {
 	// +optional
 	PollInterval string `json:"pollInterval,omitempty"`
 	// RFC 3339 time at which reading it again was requested. Written by a person; absent means never.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$")`,message="spec.syncRequestedAt must be an RFC 3339 time, such as 2026-01-31T09:30:00Z"
 	// +optional
 	SyncRequestedAt string `json:"syncRequestedAt,omitempty"`
 }

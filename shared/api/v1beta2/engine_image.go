@@ -6,6 +6,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:pruning:PreserveUnknownFields
 type EngineImageSpec struct {
 	// The image, as Volumes, Engines and Replicas name it. Written by a person; absent means unknown.
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^ \\t\\n;,\"']+$")`,message="spec.image must be one image, such as longhornio/longhorn-engine:v1.12.0, without blanks"
 	// +optional
 	Image string `json:"image,omitempty"`
 }

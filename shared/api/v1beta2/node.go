@@ -11,6 +11,8 @@ type NodeSpec struct {
 	// Its disks, by a name of their own; status.diskStatus has the same keys. Written by a person; absent means
 	// none.
 	// +kubebuilder:validation:MaxProperties=128
+	// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.all(a, !has(self[a].path) || self[a].path == "" || self.exists_one(b, has(self[b].path) && self[b].path == self[a].path))`,message="two disks of a node must not have the same path: each would count its space once more; remove one of them",optionalOldSelf=true
+	// +kubebuilder:validation:XValidation:rule=`self.all(a, !has(self[a].path) || self[a].path == "" || self.exists_one(b, has(self[b].path) && self[b].path == self[a].path)) || !oldSelf.all(a, !has(oldSelf[a].path) || oldSelf[a].path == "" || oldSelf.exists_one(b, has(oldSelf[b].path) && oldSelf[b].path == oldSelf[a].path))`,message="two disks of a node must not have the same path: each would count its space once more; remove one of them"
 	// +optional
 	Disks map[string]DiskSpec `json:"disks,omitempty"`
 	// Whether all replicas must leave the node; its orphans are deleted, too. Written by a person; absent means
@@ -19,7 +21,7 @@ type NodeSpec struct {
 	EvictionRequested bool `json:"evictionRequested,omitempty"`
 	// CPU that its instance-manager pods ask for, in thousandths of a core. Written by a person; absent means 12 %
 	// of what the node can allocate.
-	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="spec.instanceManagerCPURequest must be 0 or more thousandths of a core"
+	// +kubebuilder:validation:XValidation:rule=`self >= 0 && self <= 1000000`,message="spec.instanceManagerCPURequest must be 0 to 1000000 thousandths of a core, such as 500 for half a core; 0 is the default"
 	// +optional
 	InstanceManagerCPURequest int `json:"instanceManagerCPURequest,omitempty"`
 	// Name of the Kubernetes node. Written by a person; absent means metadata.name.
@@ -106,6 +108,8 @@ type AbandonedInstance struct {
 // DiskSpec is how a person wants a disk to be used.
 // +kubebuilder:validation:XValidation:rule=`!has(self.initialize) || self.initialize == "" || (has(self.diskType) && self.diskType == "block")`,message="initialize is only for block disks (v2): set diskType to block, or remove initialize"
 // +kubebuilder:validation:XValidation:rule=`(has(self.diskType) && self.diskType == "block") == (has(oldSelf.diskType) && oldSelf.diskType == "block")`,message="diskType of a disk is immutable: its UUID is that of a filesystem or of an lvstore; remove the disk, and add it under a new key"
+// +kubebuilder:validation:XValidation:rule=`(self.?diskType.orValue("") == "block" || !has(self.path) || !self.path.matches("^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}[.][0-7]$")) || (oldSelf.hasValue() && !(oldSelf.value().?diskType.orValue("") == "block" || !has(oldSelf.value().path) || !oldSelf.value().path.matches("^[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}[.][0-7]$")))`,message="a PCI address is the path of a block disk (v2): set diskType to block, or path to a directory",optionalOldSelf=true
+// +kubebuilder:validation:XValidation:rule=`(self.?diskType.orValue("") == "block" || self.?diskDriver.orValue("") in ["", "auto"]) || (oldSelf.hasValue() && !(oldSelf.value().?diskType.orValue("") == "block" || oldSelf.value().?diskDriver.orValue("") in ["", "auto"]))`,message="diskDriver is only for block disks (v2): remove it, or set diskType to block",optionalOldSelf=true
 // +kubebuilder:pruning:PreserveUnknownFields
 type DiskSpec struct {
 	// Whether new replicas may be placed on the disk. Written by a person; absent means false.
@@ -138,7 +142,7 @@ type DiskSpec struct {
 	// +optional
 	Path string `json:"path,omitempty"`
 	// Bytes that replicas must leave free. Written by a person; absent means 0.
-	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="storageReserved of a disk must be 0 or more bytes"
+	// +kubebuilder:validation:XValidation:rule=`self >= 0 && self < 1000000000000000000`,message="storageReserved of a disk must be 0 or more bytes, as a number without unit, such as 10737418240 for 10 Gi, and less than the disk has"
 	// +optional
 	StorageReserved int64 `json:"storageReserved,omitempty"`
 	// Tags that volumes may select disks by. Written by a person; absent means none.

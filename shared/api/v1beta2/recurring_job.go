@@ -52,7 +52,9 @@ type RecurringJobSpec struct {
 	// Groups of volumes that it is for; default is every volume that names no job and no group. Written by a person;
 	// absent means only volumes that name it.
 	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:items:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule=`self.all(group, group != "")`,message="a group in spec.groups must not be empty"
+	// +kubebuilder:validation:XValidation:rule=`self.all(group, group == "" || group.matches("^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$"))`,message="a group in spec.groups must fit into a label by which volumes name it: at most 63 letters, digits, -, _ and ."
 	// +optional
 	Groups []string `json:"groups,omitempty"`
 	// Labels that its snapshots and backups get. Written by a person; absent means none.
@@ -63,6 +65,8 @@ type RecurringJobSpec struct {
 	Name string `json:"name,omitempty"`
 	// Further values for the task; full-backup-interval is at which runs backups upload everything, 3 is each third.
 	// Written by a person; absent means none.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule=`!("full-backup-interval" in self) || self["full-backup-interval"].matches("^[0-9]{0,9}$")`,message="full-backup-interval in spec.parameters must be a whole number of runs, such as \"3\" for each third; 0 is never"
 	// +optional
 	Parameters map[string]string `json:"parameters,omitempty"`
 	// How many snapshots or backups of each volume are kept. Written by a person; absent means 0, all of them.
@@ -118,6 +122,7 @@ type RecurringJobStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
+// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.metadata.name.size() <= 63`,message="the name of a RecurringJob must have at most 63 characters: volumes name it by a label",optionalOldSelf=true
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="drover.dev/contract=1"

@@ -39,6 +39,8 @@ type ReplicaSpec struct {
 	EvictionRequested bool `json:"evictionRequested,omitempty"`
 	// RFC 3339 time at which it failed; it is not used until salvage or rebuild clears this. Written by
 	// attach-controller; absent means it did not fail.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$")`,message="spec.failedAt must be an RFC 3339 time, such as 2026-01-31T09:30:00Z, or empty for a replica that may be used again"
 	// +optional
 	FailedAt string `json:"failedAt,omitempty"`
 	// Node that it must stay on (strict-local volumes). Written by attach-controller; absent means any node.

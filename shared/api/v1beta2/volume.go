@@ -43,6 +43,8 @@ type VolumeSpec struct {
 	// +optional
 	BackupCompressionMethod string `json:"backupCompressionMethod,omitempty"`
 	// Name of the BackupTarget that backups of the volume go to. Written by a person; absent means default.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")`,message="spec.backupTargetName must be the name of a BackupTarget: lower-case letters, digits, - and ."
 	// +optional
 	BackupTargetName string `json:"backupTargetName,omitempty"`
 	// Whether a clone copies all data (full-copy) or shares its source's snapshot (linked-clone). It never changes. Written by
@@ -101,6 +103,8 @@ type VolumeSpec struct {
 	Frontend string `json:"frontend,omitempty"`
 	// Engine image of the volume; for v2, the image of the instance manager. Written by a person; after a live
 	// upgrade, attach-controller; absent means the setting default-engine-image.
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^ \\t\\n;,\"']*$")`,message="spec.image must be one image, such as longhornio/longhorn-engine:v1.12.0, without blanks"
 	// +optional
 	Image string `json:"image,omitempty"`
 	// Who requested the last attachment. Written by attach-controller; absent means no one yet.
@@ -176,6 +180,8 @@ type VolumeSpec struct {
 	RevertRequestedAt string `json:"revertRequestedAt,omitempty"`
 	// Snapshot whose content a v1 volume is to have again; what was written since is lost. It is done while the volume is
 	// attached with its frontend disabled. Written by a person; absent means none.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^ \\t\\n/]*$") && self != "volume-head"`,message="spec.revertToSnapshot must be the name of a snapshot of the volume, without blanks; volume-head is what the volume has now"
 	// +optional
 	RevertToSnapshot string `json:"revertToSnapshot,omitempty"`
 	// Whether v1 replicas no longer count their writes; salvage then goes by time and size alone. It changes only while the

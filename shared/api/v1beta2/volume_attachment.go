@@ -60,6 +60,8 @@ type AttachmentTicket struct {
 	ID string `json:"id,omitempty"`
 	// Node that the volume must be attached to. Written by who wants the volume attached; absent means none: the
 	// ticket waits with reason NoNode.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")`,message="nodeID of a ticket must be the name of a node: lower-case letters, digits, - and ."
 	// +optional
 	NodeID string `json:"nodeID,omitempty"`
 	// disableFrontend ("true", "false", "any"), lastAttachedBy, ownerKind, ownerName, ownerUID, expiresAt (RFC
