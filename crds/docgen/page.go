@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -91,22 +92,26 @@ func writeRules(b *strings.Builder, crd *apiextensionsv1.CustomResourceDefinitio
 		return
 	}
 	b.WriteString("\n## What the API server refuses\n\nIt answers with one of these sentences:\n\n")
-	for _, rule := range slices.Compact(rules) {
+	for _, rule := range rules {
 		fmt.Fprintf(b, "- %s\n", rule)
 	}
 }
 
+// collectRules adds the sentences of the schema and of all that it consists of, each once.
 func collectRules(s apiextensionsv1.JSONSchemaProps, rules *[]string) {
 	for _, rule := range s.XValidations {
-		*rules = append(*rules, sentence(rule.Message))
+		if text := sentence(rule.Message); !slices.Contains(*rules, text) {
+			*rules = append(*rules, text)
+		}
 	}
-	names := make([]string, 0, len(s.Properties))
-	for name := range s.Properties {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		collectRules(s.Properties[name], rules)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		collectRules(*s.AdditionalProperties.Schema, rules)
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		collectRules(*s.Items.Schema, rules)
 	}
 }
 
