@@ -47,7 +47,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 	if err := options.Validate(); err != nil {
 		return err
 	}
-	dialer, err := options.Dialer(rt.Fence.Check)
+	dialer, err := dial(rt, options)
 	if err != nil {
 		return err
 	}
@@ -77,6 +77,11 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 		}
 	}
 	return rt.Manager.Add(known)
+}
+
+// dial is the way to instance managers: for calls with an effect it is open as long as the way to the API server is for writes.
+func dial(rt *runkit.Runtime, options *flags.Options) (*imclient.Dialer, error) {
+	return options.Dialer(rt.Fence.Check)
 }
 
 // engineOptions are those of polling engines, with the settings that they obey.

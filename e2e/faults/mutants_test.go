@@ -4,7 +4,6 @@ import (
 	"go/parser"
 	"go/token"
 	"path"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +18,7 @@ func TestEveryMutantStillMatchesTheSources(t *testing.T) {
 }
 
 func TestEveryRuleStillMatchesTheSources(t *testing.T) {
-	for _, r := range slices.Concat(moveRules(), attachRules()) {
+	for _, r := range allRules() {
 		requireParses(t, r.name, r.edits)
 		require.NotEmpty(t, r.edits, r.name)
 		require.NotEmpty(t, r.tests, r.name)

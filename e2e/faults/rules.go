@@ -41,9 +41,12 @@ func (r rule) and(pkg, function, from, to string) rule {
 	return r
 }
 
+// allRules are those of every actor.
+func allRules() []rule { return slices.Concat(moveRules(), attachRules(), fenceRules()) }
+
 // chosenRules are the rules of a run, with the tests that it runs: with --actor=attach-controller only those of attaching.
 func chosenRules(o options) []rule {
-	list := slices.Concat(moveRules(), attachRules())
+	list := allRules()
 	if o.actor == "attach-controller" {
 		list = attachRules()
 	}
