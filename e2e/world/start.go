@@ -2,7 +2,9 @@ package world
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os/exec"
@@ -133,22 +135,29 @@ func diskUsable(n v1beta2.Node) bool {
 // WaitReady waits until the process reports that its caches are synced.
 func (w *World) WaitReady(ctx context.Context, process *Process, within time.Duration) error {
 	return w.Wait(ctx, process.Name+" to be ready", within, func(ctx context.Context) (string, error) {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+process.health+"/readyz", nil)
+		code, _, err := w.Readiness(ctx, process)
 		if err != nil {
-			return "", fmt.Errorf("requesting /readyz: %w", err)
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return "", fmt.Errorf("requesting /readyz: %w", err)
-		}
-		if err := response.Body.Close(); err != nil {
 			return "", err
 		}
-		if response.StatusCode != http.StatusOK {
-			return "it answers " + response.Status, nil
+		if code != http.StatusOK {
+			return fmt.Sprintf("it answers %d %s", code, http.StatusText(code)), nil
 		}
 		return "", nil
 	})
+}
+
+// Readiness is what the process answers at /readyz.
+func (w *World) Readiness(ctx context.Context, process *Process) (code int, text string, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+process.health+"/readyz", nil)
+	if err != nil {
+		return 0, "", fmt.Errorf("requesting /readyz: %w", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, "", fmt.Errorf("requesting /readyz: %w", err)
+	}
+	body, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(body), errors.Join(err, response.Body.Close())
 }
 
 // activity counts the writes and calls of the controllers so far.
