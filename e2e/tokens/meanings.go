@@ -24,7 +24,8 @@ var strengths = map[string]strong{
 		volumes: "for as long as it cordons their nodes", secrets: "no",
 		summary: "It asks im-monitor to replace an instance manager by one of another image, and that is a privileged pod. The ConfigMap " +
 			"`drover-instance-manager-images` prevents that, see [installing](install.md#hardening). What else it " +
-			"writes, a policy limits to single fields.",
+			"writes, a policy limits to single fields, and its pods to those that [try an image]" +
+			"(decisions/0063-upgrade-controller-tries-images-itself.md).",
 	},
 	"orphan-controller": {
 		root: "no", data: "of orphans: also what is held as a last copy, or because its objects may be missing", volumes: "no",
@@ -131,8 +132,9 @@ var meanings = map[meaningKey]string{
 	{kind: "volumeattachments.longhorn.io", binary: "snapshot-controller"}: "attaches and detaches every volume by tickets",
 
 	// upgrade-controller.
-	{kind: "pods", binary: "upgrade-controller"}: "runs the command `true` of any image on any node, without token, volume, root or " +
-		"anything of the host; any other pod, and the deletion of any other, is refused (`drover-upgrade-controller-pods`)",
+	{kind: "pods", binary: "upgrade-controller"}: "runs code of his choice, as the command `true` of any image, on any node, without " +
+		"token, volume, root or anything of the host; any other pod, and the deletion of any other, is refused " +
+		"(`drover-upgrade-controller-pods`)",
 	{kind: "dataengineupgrademanagers.longhorn.io"}:        "changes the spec of an upgrade, or removes one that has not ended",
 	{kind: "dataengineupgrademanagers.longhorn.io/status"}: "lets an upgrade seem to have ended",
 	{kind: "nodedataengineupgrades.longhorn.io",
