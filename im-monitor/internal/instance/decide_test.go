@@ -150,7 +150,7 @@ func TestAnInstanceIsStartedOnceNoObstacleIsLeft(t *testing.T) {
 			world(wanted, v2, asReplica, func(w *World) { w.Here.Since = now.Add(-time.Second) }),
 			outcome{halted, OpNone, "", ReasonRediscovering}},
 		{"a v2 replica that was complete is not created empty",
-			world(wanted, v2, asReplica, func(w *World) { w.Object.Replica.HasData = true }),
+			world(wanted, v2, asReplica, absent, func(w *World) { w.Object.Replica.HasData = true }),
 			outcome{halted, OpNone, "", ReasonDataMissing}},
 		{"one that is to be rebuilt is", world(wanted, v2, asReplica), outcome{"", OpCreate, im, ReasonCalling}},
 		{"and one that was complete is served over its data",

@@ -17,11 +17,8 @@ func guard(w World) (Verdict, bool) {
 		v.At = ready
 		return v, false
 	}
-	if w.dataMissing() {
-		return rest(w, ReasonDataMissing, fmt.Sprintf("Disk %s of node %s has no data of replica %s, which was complete: an empty one in "+
-			"its place would count as the volume's data. If an earlier state of etcd was restored, the data has another name now, see "+
-			"the orphans of the volume; else delete this Replica, and it is rebuilt.",
-			w.Object.Replica.DiskID, w.Object.NodeID, w.Object.Name)), false
+	if v, ok := overData(w); !ok {
+		return v, false
 	}
 	if w.replica() || !w.Peers.Read {
 		return Verdict{}, true
@@ -39,9 +36,25 @@ func guard(w World) (Verdict, bool) {
 	return Verdict{}, true
 }
 
-// dataMissing reports whether a v2 replica was complete, and its loaded disk has no data of it.
-func (w World) dataMissing() bool {
-	return w.replica() && w.v2() && w.Object.Replica.HasData && w.Here.Entry == nil && len(w.Here.Unloaded) == 0
+// overData reports whether a v2 replica that was complete may be created although the list lacks it: an empty one in its place would count
+// as the volume's data. A server lists what a disk holds only some seconds after it loaded it, so one list is no proof. Where the Node does
+// not show that the disk is loaded, the creation is refused for that.
+func overData(w World) (Verdict, bool) {
+	switch o := w.Object; {
+	case !w.OverData() || w.Here.Entry != nil || w.DiskName == "":
+		return Verdict{}, true
+	case len(w.Here.Unloaded) > 0:
+		return rest(w, ReasonIncomplete, unloaded(w.Here)), false
+	case w.Here.Absent:
+		return rest(w, ReasonDataMissing, fmt.Sprintf("Disk %s of node %s has no data of replica %s, which was complete: an empty one in "+
+			"its place would count as the volume's data. If an earlier state of etcd was restored, the data has another name now, see "+
+			"the orphans of the volume. Else, if another replica of the volume is complete, delete this one, and it is rebuilt.",
+			o.Replica.DiskID, o.NodeID, o.Name)), false
+	}
+	v := rest(w, ReasonUnproven, fmt.Sprintf("%s does not list the data of this replica, which was complete; one list is no proof.",
+		w.Here.InstanceManager))
+	v.ExpectAbsence = true
+	return v, false
 }
 
 // maySecond reports whether the engine may run beside another one: the volume migrates, or its target moves.

@@ -305,9 +305,21 @@ func TestAnInstanceManagerStartsInstancesAsSoonAsItRunsAndItsListIsComplete(t *t
 func TestDataIsMissedOnlyOfAV2ReplicaWhoseDiskIsLoaded(t *testing.T) {
 	full := func(w *World) { w.Object.Replica.HasData = true }
 	require.Equal(t, OpCreate, Decide(world(wanted, asReplica, full)).Call.Op, "a v1 process finds its data, or fails")
-	require.Equal(t, ReasonDataMissing, Decide(world(wanted, v2, asReplica, full)).Reason)
-	v := Decide(world(wanted, v2, asReplica, full, notLoaded, func(w *World) { w.DiskName = "" }))
+	require.Equal(t, ReasonDataMissing, Decide(world(wanted, v2, asReplica, full, absent)).Reason)
+	v := Decide(world(wanted, v2, asReplica, full))
+	require.Equal(t, ReasonUnproven, v.Reason, "a disk is ready before its replicas are listed")
+	require.True(t, v.ExpectAbsence)
+	require.Equal(t, OpNone, v.Call.Op)
+	v = Decide(world(wanted, v2, asReplica, full, notLoaded))
 	require.Equal(t, ReasonIncomplete, v.Reason, "what a disk holds that is not loaded is not known")
+	require.Contains(t, v.Message, "im-1 has not loaded disk disk-1 of node node-1")
+	nameless := func(w *World) { w.DiskName = "" }
+	for name, more := range map[string]change{"its server reports nothing about it": func(*World) {}, "it reports it": notLoaded,
+		"a list counts": absent} {
+		v = Decide(world(wanted, v2, asReplica, full, nameless, more))
+		require.Equal(t, ReasonIncomplete, v.Reason, "the Node does not show that the disk is loaded, and %s", name)
+		require.Contains(t, v.Message, "no disk with UUID disk-uuid that is loaded")
+	}
 }
 
 func TestAPeerIsLiveUnlessItIsKnownToBeStopped(t *testing.T) {

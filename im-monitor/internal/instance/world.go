@@ -255,6 +255,11 @@ func (w World) frontend() bool { return w.Object.Kind == v1beta2.InstanceTypeEng
 
 func (w World) replica() bool { return w.Object.Kind == v1beta2.InstanceTypeReplica }
 
+// OverData reports whether a v2 replica is to run over the data that it has: where a list lacks it, whether that is absent matters.
+func (w World) OverData() bool {
+	return w.Object.Running && w.replica() && w.v2() && w.Object.Replica.HasData
+}
+
 // entry is the entry of Here's list; nil also where that list is unknown.
 func (w World) entry() *Entry {
 	if w.Here == nil || !w.Here.Known {

@@ -170,7 +170,7 @@ func (s *base) place(key Key, instanceManager string, w *instance.World) instanc
 		out.Entry = entryOf(i)
 		return out
 	}
-	if w.Status.Begun() {
+	if w.Status.Begun() || w.OverData() {
 		out.Absent, out.Ended = s.absent(key, s.subject(key, instanceManager, w), snapshot)
 		if !out.Absent && key.Kind == v1beta2.InstanceTypeReplica && w.Object.DataEngine == v1beta2.DataEngineV2 {
 			out.Unloaded = s.store.Unloaded(instanceManager, w.Object.Replica.DiskID)

@@ -9,9 +9,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
+	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/shelltest"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/testkit/cut"
 )
 
@@ -132,4 +135,54 @@ func TestServersOfTodayThatTellNoUUIDsAreServedByName(t *testing.T) {
 	require.True(t, w.deletions(e.Name)[0].ByName)
 	require.True(t, w.deletions(e.Name)[0].CleanupRequired)
 	require.False(t, w.holds(manager("today-1", "v2"), e.Name))
+}
+
+// whole makes a Replica that was complete, and must run.
+func (w *world) whole(name, node string) *v1beta2.Replica {
+	w.t.Helper()
+	r := w.replica(name, "vol", node, "v2")
+	w.spec(r, map[string]any{"healthyAt": "2026-08-01T12:00:00Z"})
+	w.run(r)
+	return r
+}
+
+// notCreated is the condition that reports why a Replica has no instance.
+func (w *world) notCreated(name string) v1beta2.Condition {
+	r := &v1beta2.Replica{}
+	if c := v1beta2.InstanceCreation; w.Get(name, r) && conditions.IsFalse(r.Status.Conditions, c) {
+		return *conditions.Get(r.Status.Conditions, c)
+	}
+	return v1beta2.Condition{}
+}
+
+func (w *world) diskReady(node string) bool {
+	n := &v1beta2.Node{}
+	return w.Get(node, n) && conditions.IsTrue(n.Status.DiskStatus["nvme"].Conditions, v1beta2.DiskReady)
+}
+
+func TestTheDataOfAReplicaIsMissedOnlyOnceItsDiskIsLoadedAndSettled(t *testing.T) {
+	w := newWorld(t, "unloaded-1")
+	w.Servers.DropDisk("nvme")
+	w.Crash() // the next process asks for the disk again
+	w.Eventually(func() bool { return !w.diskReady("unloaded-1") }, "the disk is still ready")
+	kept := w.whole("vol-r-00000001", "unloaded-1")
+	w.Eventually(func() bool { return w.notCreated(kept.Name).Reason != "" }, "nothing is reported")
+	require.Equal(t, v1beta2.ReasonSpecIncomplete, w.notCreated(kept.Name).Reason)
+	require.Contains(t, w.notCreated(kept.Name).Message, "no disk with UUID "+disk+" that is loaded")
+
+	im := manager("unloaded-1", "v2")
+	w.Servers.PutUnnoticed(im, inventory.Instance{Name: kept.Name, Type: v1beta2.InstanceTypeReplica, DataEngine: v1beta2.DataEngineV2,
+		State: v1beta2.InstanceStateStopped, UUID: "uuid-kept", DiskUUID: disk})
+	w.Servers.PutDisk(imclient.Disk{Name: "nvme", UUID: disk, Driver: "aio", TotalBytes: 100 * gib, FreeBytes: 100 * gib})
+	reported := map[string]bool{}
+	w.Eventually(func() bool {
+		reported[w.notCreated(kept.Name).Reason] = true
+		now := &v1beta2.Replica{}
+		return w.Get(kept.Name, now) && now.Status.CurrentState == v1beta2.InstanceStateRunning
+	}, "the replica never ran")
+	require.NotContains(t, reported, v1beta2.ReasonDataMissing, "its disk was loaded, and not listed yet")
+
+	lost := w.whole("vol-r-00000002", "unloaded-1")
+	w.Eventually(func() bool { return w.notCreated(lost.Name).Reason == v1beta2.ReasonDataMissing }, "it is never reported as missing")
+	require.Empty(t, w.creations(lost.Name))
 }
