@@ -102,6 +102,34 @@ func TestAV1VolumeStartsAsItsImageCanTakeIt(t *testing.T) {
 	require.NoError(t, w.LetGo(ctx, "unknown", patience))
 }
 
+// A v1 server takes every name with "-e-" in it for an engine's, also those of the replicas of such a volume.
+func TestAV1VolumeWhoseNameLooksLikeThatOfAnEngineAttaches(t *testing.T) {
+	ctx, w := fixture(t)
+	const name = "shop-e-commerce"
+	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 2, nil))
+	require.NoError(t, w.Attach(ctx, name, scenarios.Near, patience))
+	replicas, err := w.ReplicasOf(ctx, name)
+	require.NoError(t, err)
+	require.Len(t, replicas, 2)
+	require.NoError(t, w.Wait(ctx, "the replicas in the status of their instance managers", patience, func(ctx context.Context) (string, error) {
+		for i := range replicas {
+			r := &replicas[i]
+			var im v1beta2.InstanceManager
+			if err := w.Get(ctx, w.InstanceManager(r.Spec.NodeID, v1beta2.DataEngineV1), &im); err != nil {
+				return "", err
+			}
+			if entry := im.Status.InstanceReplicas[r.Name]; entry.Status.State != v1beta2.InstanceStateRunning {
+				return fmt.Sprintf("%s has %s in state %q", im.Name, r.Name, entry.Status.State), nil
+			}
+			if _, is := im.Status.InstanceEngines[r.Name]; is {
+				return fmt.Sprintf("%s has %s as an engine", im.Name, r.Name), nil
+			}
+		}
+		return "", nil
+	}))
+	require.NoError(t, w.LetGo(ctx, name, patience))
+}
+
 // replicaReason waits for a replica whose condition has this reason and a message.
 func replicaReason(w *world.World, volume, kind, reason string) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {

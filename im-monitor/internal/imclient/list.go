@@ -96,7 +96,22 @@ func convert(name string, entry *imrpc.InstanceResponse) Instance {
 	if instance.UUID != "" {
 		instance.UUIDSource = UUIDFromInstanceStatus
 	}
+	if instance.DataEngine == v1beta2.DataEngineV1 {
+		instance.Type = typeOfProcess(instance)
+	}
 	return instance
+}
+
+// typeOfProcess is what a v1 instance is by its name, where that has the form of one: a v1 server takes every name with "-e-" in it for an
+// engine's, also that of a replica of a volume whose own name has it. No name has both forms.
+func typeOfProcess(i Instance) string {
+	switch {
+	case i.Type != v1beta2.InstanceTypeReplica && v1beta2.VolumeOfReplicaName(i.Name) != "":
+		return v1beta2.InstanceTypeReplica
+	case i.Type != v1beta2.InstanceTypeEngine && v1beta2.VolumeOfEngineName(i.Name) != "":
+		return v1beta2.InstanceTypeEngine
+	}
+	return i.Type
 }
 
 // engineName is the CRs' word for a data engine; a value that the wire does not define stays a number.

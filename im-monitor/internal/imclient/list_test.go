@@ -46,3 +46,30 @@ func FuzzWhateverAServerSaysIsAListOrAnError(f *testing.F) {
 		}
 	})
 }
+
+// A v1 server takes every name with "-e-" in it for an engine's.
+func TestTheTypeOfAProcessFollowsFromTheFormOfItsName(t *testing.T) {
+	for _, c := range []struct{ name, guessed, engine, want string }{
+		{"vol-r-0a1b2c3d", "replica", "v1", "replica"},
+		{"vol-e-0", "engine", "v1", "engine"},
+		{"shop-e-commerce-r-0a1b2c3d", "engine", "v1", "replica"},
+		{"shop-e-commerce-e-0", "engine", "v1", "engine"},
+		{"a-r-b-e-0", "replica", "v1", "engine"},
+		{"vol-r-e-0", "engine", "v1", "engine"},
+		{"vol-e-r-0", "engine", "v1", "replica"},
+		{"vol-r-UPPER", "engine", "v1", "engine"},
+		{"-r-0a1b2c3d", "engine", "v1", "engine"},
+		{"something", "replica", "v1", "replica"},
+		{"something", "", "v1", ""},
+		{"vol-r-0a1b2c3d", "", "v1", "replica"},
+		{"shop-e-commerce-r-0a1b2c3d", "engine", "v2", "engine"},
+		{"vol-ef-0", "engine-frontend", "v2", "engine-frontend"},
+	} {
+		t.Run(c.name+" "+c.guessed+" "+c.engine, func(t *testing.T) {
+			instances, err := convertList(&imrpc.InstanceListResponse{Instances: map[string]*imrpc.InstanceResponse{
+				c.name: entry(c.name, c.guessed, c.engine, "running", "u")}})
+			require.NoError(t, err)
+			require.Equal(t, c.want, instances[c.name].Type)
+		})
+	}
+}

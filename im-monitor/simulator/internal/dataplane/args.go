@@ -47,6 +47,23 @@ func (a arguments) volume() string {
 	return a.one("--volume-name")
 }
 
+// runs is the type of what a process is: its first word that is neither an option nor the value of one.
+func (a arguments) runs() string {
+	for i := 0; i < len(a); i++ {
+		switch {
+		case strings.HasPrefix(a[i], "--"):
+			i++
+		case a[i] == "controller":
+			return TypeEngine
+		case a[i] == "replica":
+			return TypeReplica
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
 // directory is where a replica keeps its data.
 func (a arguments) directory() string {
 	if d := a.one("replica"); !strings.HasPrefix(d, "--") {

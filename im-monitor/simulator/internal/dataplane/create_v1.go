@@ -1,8 +1,12 @@
 package dataplane
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
-// newProcess makes a v1 instance. Its type is guessed from its name, its volume is not reported, its UUID is the process's own.
+// newProcess makes a v1 instance. Its type is what its arguments run, and listed is what is guessed from its name; its volume is not
+// reported, its UUID is the process's own.
 func (s *Server) newProcess(spec Spec, source string) (*Instance, error) {
 	if source == SourceWire && (spec.Binary == "" || len(spec.Args) == 0) {
 		return nil, refuse(InvalidArgument, "process %s has no binary or arguments", spec.Name)
@@ -11,11 +15,12 @@ func (s *Server) newProcess(spec Spec, source string) (*Instance, error) {
 		spec.Replicas = s.replicasIn(arguments(spec.Args).all("--replica"))
 	}
 	asked := spec.Type
-	spec.Type = guessType(spec.Name)
+	spec.Type = cmp.Or(arguments(spec.Args).runs(), guessType(spec.Name))
+	listedAs := guessType(spec.Name)
 	if source == SourceControl && asked != "" {
-		spec.Type = asked
+		spec.Type, listedAs = asked, asked
 	}
-	i := &Instance{Spec: spec, UUID: s.plane.newUUID(), State: Starting, server: s}
+	i := &Instance{Spec: spec, UUID: s.plane.newUUID(), State: Starting, listedAs: listedAs, server: s}
 	if problem := s.startProcess(i, source); problem != "" {
 		return i.fail(problem), nil
 	}
@@ -53,7 +58,7 @@ func (s *Server) startProcess(i *Instance, source string) string {
 	return ""
 }
 
-// guessType is how a v1 server knows an instance's type.
+// guessType is the type by which a v1 server lists an instance, whatever it runs.
 func guessType(name string) string {
 	if strings.Contains(name, "-e-") {
 		return TypeEngine

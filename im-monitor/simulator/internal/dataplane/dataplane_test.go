@@ -115,7 +115,7 @@ func TestTheTypeOfAV1InstanceIsGuessedFromItsName(t *testing.T) {
 	spec := v1Replica("vol-e-0")
 	made, err := s.Create(spec)
 	require.NoError(t, err)
-	require.Equal(t, TypeEngine, made.Type)
+	require.Equal(t, TypeEngine, s.Report(made).Type)
 }
 
 func TestCreatingWhatExistsIsRefused(t *testing.T) {
@@ -170,6 +170,31 @@ func TestAV1EngineRunsOverAReplicaThatListens(t *testing.T) {
 	engine, err = s.Engine(Ref{Address: address("127.1.1.1", e.PortStart)})
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"vol-r-1": "ERR"}, engine.Modes)
+}
+
+// A v1 server guesses the type from the name; the process is what its arguments make it.
+func TestAV1ReplicaOfAVolumeThatIsNamedLikeAnEngineIsListedAsOne(t *testing.T) {
+	f := newFixture(Behaviour{})
+	s := f.start(V1)
+	replica := v1Replica("shop-e-commerce-r-1")
+	replica.Args = []string{"--volume-name", "controller", "replica", "/host/replicas/shop"}
+	made, err := s.Create(replica)
+	require.NoError(t, err)
+	require.Equal(t, TypeEngine, s.Report(made).Type)
+	got, err := s.Get(V1, replica.Name)
+	require.NoError(t, err)
+	require.Equal(t, TypeEngine, got.Type)
+	require.Equal(t, Running, got.State, "it serves as a replica")
+	require.Zero(t, got.TargetPortStart)
+	_, err = s.Create(Spec{Name: "shop-e-commerce-e-0", DataEngine: V1, Binary: "longhorn",
+		Args: []string{"controller", "shop-e-commerce", "--size", "1", "--current-size", "1",
+			"--rebuild-sync-concurrent-limit", "1", "--replica", "tcp://" + address("127.1.1.1", made.PortStart)}})
+	require.NoError(t, err)
+	all, err := s.List()
+	require.NoError(t, err)
+	require.Equal(t, TypeEngine, all["shop-e-commerce-e-0"].Type)
+	require.Equal(t, Running, all["shop-e-commerce-e-0"].State)
+	require.Equal(t, TypeEngine, all[replica.Name].Type)
 }
 
 func TestGettingWhatIsUnknownIsNotFound(t *testing.T) {

@@ -1,5 +1,7 @@
 package dataplane
 
+import "cmp"
+
 // Reported is an instance as the server reports it: UUID as far as the server's mode lets it out.
 type Reported = Instance
 
@@ -35,11 +37,12 @@ func (s *Server) Get(engine, name string) (Reported, error) {
 // Report is an instance that a call returned, as the server reports it.
 func (s *Server) Report(i Instance) Reported { return s.reported(&i) }
 
-// reported hides what the server does not report: v1 the volume, v2 all but name, type and engine of the spec, and of today the UUID.
+// reported hides what the server does not report: v1 the volume and the type, which it guesses, v2 all but name, type and engine of the
+// spec, and of today the UUID.
 func (s *Server) reported(i *Instance) Reported {
 	out := i.copy()
 	if s.engine == V1 {
-		out.Volume = ""
+		out.Volume, out.Type = "", cmp.Or(i.listedAs, i.Type)
 	} else {
 		out.Spec = Spec{Name: i.Name, Type: i.Type, DataEngine: i.DataEngine, EngineName: i.EngineName, Frontend: i.Frontend}
 	}

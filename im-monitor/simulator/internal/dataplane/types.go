@@ -97,6 +97,8 @@ type Instance struct {
 	// HideUUID makes the server leave the UUID empty, whatever its mode.
 	HideUUID bool `json:"hideUUID,omitempty"`
 
+	// listedAs is the type that a v1 server lists.
+	listedAs string
 	// stored is true of a v2 replica that has data.
 	stored bool
 	// ana is the state of an engine's listener, which its SPDK holds; empty is optimized, as it is after the start.
