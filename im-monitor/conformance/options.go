@@ -25,7 +25,7 @@ type options struct {
 	portOffset                              int
 	tlsDirectory                            string
 	engineBinary, replicaBinary             string
-	dataPath, backingFile                   string
+	dataPath, backingFile, backupTarget     string
 	frontendV1, frontendV2                  string
 	volumeSize                              int64
 	disk, second                            target.Disk
@@ -63,6 +63,8 @@ func (o *options) flags(f *pflag.FlagSet) {
 		"such as /host/var/lib/longhorn/replicas")
 	f.StringVar(&o.backingFile, "backing-file", o.backingFile,
 		"a backing file inside the first v1 instance manager, not larger than --volume-size, whose first block is not empty")
+	f.StringVar(&o.backupTarget, "backup-target", o.backupTarget,
+		"URL of a backup target without credentials, such as nfs://server:/path; the backups of the run stay in it")
 	f.StringVar(&o.frontendV1, "frontend-v1", o.frontendV1, "frontend of v1 volumes")
 	f.StringVar(&o.frontendV2, "frontend-v2", o.frontendV2, "frontend of v2 volumes: a block device")
 	f.Int64Var(&o.volumeSize, "volume-size", o.volumeSize,
@@ -103,8 +105,8 @@ func (o *options) target(ctx context.Context) (*target.Target, error) {
 	}
 	o.second.Driver = o.disk.Driver
 	t := &target.Target{TLS: secure, EngineBinary: o.engineBinary, ReplicaBinary: o.replicaBinary, DataPath: o.dataPath,
-		BackingFile: o.backingFile,
-		FrontendV1:  o.frontendV1, FrontendV2: o.frontendV2, VolumeSize: o.volumeSize, Disk: o.disk, SecondDisk: o.second,
+		BackingFile: o.backingFile, BackupTarget: o.backupTarget,
+		FrontendV1: o.frontendV1, FrontendV2: o.frontendV2, VolumeSize: o.volumeSize, Disk: o.disk, SecondDisk: o.second,
 		SpareDevice: o.spareDevice,
 		Destroy:     o.destroy, Patience: o.patience, Observation: o.observation, Outage: o.outage,
 		Lab: target.CommandLab{RestartCommand: o.restartCommand, CutCommand: o.cutCommand, JoinCommand: o.joinCommand}}

@@ -101,6 +101,7 @@ func (s *simulator) settle(ctx context.Context, o *options) error {
 	o.engineBinary = "/engine-binaries/longhornio-longhorn-engine-v1.12.0/longhorn"
 	o.replicaBinary = "/host/var/lib/longhorn" + o.engineBinary
 	o.dataPath = "/host/var/lib/longhorn/replicas"
+	o.backupTarget = "file://" + filepath.Join(s.directory, "backups")
 	o.disk.Device, o.second.Device, o.spareDevice, o.destroy = "/dev/conformance-1", "/dev/conformance-1", "/dev/conformance-2", true
 	o.backingFile = "/host/var/lib/longhorn/backing-images/conformance-00000000/backing"
 	if err := s.control.AddBackingFile(ctx, "node-1", o.backingFile, 1<<20); err != nil {

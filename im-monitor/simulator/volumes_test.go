@@ -187,11 +187,12 @@ func TestSnapshotsAndBackupsOnTheWire(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, hash.Status["tcp://"+s.addressOf("vol-r-1")].Checksum)
 
-		_, err = s.proxy.SnapshotBackup(ctx, &imrpc.EngineSnapshotBackupRequest{ProxyEngineRequest: s.ref, BackupName: "b",
+		begun, err := s.proxy.SnapshotBackup(ctx, &imrpc.EngineSnapshotBackupRequest{ProxyEngineRequest: s.ref, BackupName: "b",
 			SnapshotName: "s", BackupTarget: "s3://bucket@region/"})
 		require.NoError(t, err)
+		require.Equal(t, engine == dataplane.V1, strings.HasPrefix(begun.Replica, "tcp://"), begun.Replica)
 		backup, err := s.proxy.SnapshotBackupStatus(ctx,
-			&imrpc.EngineSnapshotBackupStatusRequest{ProxyEngineRequest: s.ref, BackupName: "b"})
+			&imrpc.EngineSnapshotBackupStatusRequest{ProxyEngineRequest: s.ref, BackupName: "b", ReplicaAddress: begun.Replica})
 		require.NoError(t, err)
 		require.Equal(t, "s3://bucket@region/?backup=b&volume=vol", backup.BackupUrl)
 		s.do("POST", "/v1/volumes/vol/write", control.WriteBlock{Block: 1, Text: "new"}, nil)

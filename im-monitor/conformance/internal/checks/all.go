@@ -12,7 +12,7 @@ import (
 // All are the checks in the order in which they run.
 func All() []suite.Check {
 	return slices.Concat(wire(), v1Life(), v1Arguments(), v1Engines(), v1Snapshots(), v1Limits(), v1Rebuilds(), v1Expansion(), v1Faults(),
-		v2Disks(), v2Lists(), v2Life(), v2Engines(), v2Frontends(), v2Switch())
+		v1Backups(), v2Disks(), v2Lists(), v2Life(), v2Engines(), v2Frontends(), v2Switch(), v2Backups())
 }
 
 // RealOnly are the behaviours that no simulator proves.
@@ -42,6 +42,7 @@ const (
 	onDisks     = "1"
 	onStart     = "4"
 	onLimits    = "5"
+	onBackups   = "6"
 	onRestarts  = "11"
 	onSwitch    = "12"
 	onFacts     = "13"

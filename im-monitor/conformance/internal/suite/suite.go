@@ -28,6 +28,7 @@ const (
 	Disk          Need = "disk to write"
 	SecondDisk    Need = "second disk to write"
 	SpareDevice   Need = "spare device"
+	BackupTarget  Need = "backup target"
 )
 
 // Provision is how an operator gives what checks need.
@@ -67,6 +68,8 @@ func Provisions() []Provision {
 			func(t *target.Target, _ string) bool { return t.SecondDisk.Device != "" && t.Destroy }},
 		{SpareDevice, "one more block device beside the first, whose content is destroyed", "--spare-device and --destroy-disk-content",
 			func(t *target.Target, _ string) bool { return t.SpareDevice != "" && t.Destroy }},
+		{BackupTarget, "a backup target without credentials, in which the backups of the run stay", "--backup-target",
+			func(t *target.Target, _ string) bool { return t.BackupTarget != "" }},
 	}
 }
 

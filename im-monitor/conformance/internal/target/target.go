@@ -20,6 +20,8 @@ type Target struct {
 	DataPath string
 	// BackingFile is a backing file inside the first v1 instance manager; it is no larger than VolumeSize and its first block is not empty.
 	BackingFile string
+	// BackupTarget is the URL of a backup target that needs no credentials.
+	BackupTarget string
 	// FrontendV1 and FrontendV2 are the kinds of block device that volumes get.
 	FrontendV1, FrontendV2 string
 	// VolumeSize is the size of the volumes, in bytes.

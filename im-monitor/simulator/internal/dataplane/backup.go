@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"fmt"
 	"time"
 
 	"drover.dev/drover/im-monitor/simulator/internal/backupstore"
@@ -54,6 +55,9 @@ func (s *Server) Backup(ref Ref, o Order) (backup, replica string, incremental b
 func (r *engineRun) backUp(o Order, store backupstore.Store, b backupstore.Backup, from *member) {
 	work := &backingUp{order: o, replica: from}
 	work.job = r.plane.work(r.volume, o.Fails, func() string {
+		if !from.reachable() {
+			return "the replica that copied is gone"
+		}
 		if err := store.Put(b); err != nil {
 			return err.Error()
 		}
@@ -72,16 +76,66 @@ type BackupStatus struct {
 	URL, Snapshot, Replica string
 }
 
-// BackupStatus reports of a backup that this engine was asked for.
-func (s *Server) BackupStatus(ref Ref, name string) (BackupStatus, error) {
-	var out BackupStatus
-	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
-		b := r.jobs.backups[name]
-		if b == nil {
-			return "", refuse(NotFound, "backup %s is not known here", name)
+// BackupStatus reports of a backup that this engine was asked for, at the replica of an address.
+func (s *Server) BackupStatus(ref Ref, name, replica string) (out BackupStatus, err error) {
+	err = s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
+		if r.engine.server.engine == V2 {
+			out, err = r.backupStatusV2(name, replica)
+		} else {
+			out, err = r.backupStatusV1(name, replica)
 		}
-		out = BackupStatus{Progress: b.Progress, URL: b.url, Snapshot: b.order.Snapshot, Replica: b.replica.address}
-		return "", nil
+		return "", err
 	})
 	return out, err
+}
+
+// backupStatusV1 asks the replica of an address, without one the first in mode RW. Where that does not answer, or does not know the backup,
+// the answer is OK: an error, without a state.
+func (r *engineRun) backupStatusV1(name, replica string) (BackupStatus, error) {
+	usable := r.with(ModeRW)
+	if replica == "" && len(usable) == 0 {
+		return BackupStatus{}, refuse(Unknown, "failed to find a replica with backup %s", name)
+	}
+	if replica == "" {
+		replica = usable[0].address
+	}
+	m := r.memberAt(bare(replica))
+	if m != nil && m.mode != ModeRW {
+		return BackupStatus{}, refuse(Unknown, "failed to get backup %s status on unknown replica %s", name, replica)
+	}
+	b := r.jobs.backups[name]
+	if m == nil || !m.reachable() || b == nil || b.replica != m {
+		return BackupStatus{Replica: bare(replica), Progress: Progress{Error: fmt.Sprintf(
+			"Failed to get backup status on tcp://%s for %s: failed to get backup status", bare(replica), name)}}, nil
+	}
+	return b.status(), nil
+}
+
+// backupStatusV2 asks the replica that the engine knows by exactly this address.
+func (r *engineRun) backupStatusV2(name, replica string) (BackupStatus, error) {
+	m, b := r.memberAt(replica), r.jobs.backups[name]
+	switch {
+	case replica == "" || m == nil:
+		return BackupStatus{}, refuse(Internal, "failed to get backup status: replica address %s is not found in engine %s for getting "+
+			"backup %s status", replica, r.engine.Name, name)
+	case m.mode != ModeRW:
+		return BackupStatus{}, refuse(Internal, "failed to get backup status: replica %s is not in RW mode", m.name)
+	case b == nil || b.replica != m:
+		return BackupStatus{}, refuse(Internal, "failed to get backup status: cannot find backup %s", name)
+	}
+	return b.status(), nil
+}
+
+func (b *backingUp) status() BackupStatus {
+	return BackupStatus{Progress: b.Progress, URL: b.url, Snapshot: b.order.Snapshot, Replica: b.replica.address}
+}
+
+// memberAt is the replica of an address ip:port; nil is none.
+func (r *engineRun) memberAt(where string) *member {
+	for _, m := range r.members {
+		if m.address == where {
+			return m
+		}
+	}
+	return nil
 }

@@ -78,9 +78,9 @@ func TestACloneAndARestoreAreWhatWasSaved(t *testing.T) {
 			require.NoError(t, err)
 			blocks, err := c.servers[0].instances["vol-r-0"].dataOf().Contents("saved")
 			require.NoError(t, err)
-			_, _, _, err = c.servers[0].Backup(ref, Order{Name: "b", Snapshot: "saved", Target: target})
+			_, replica, _, err := c.servers[0].Backup(ref, Order{Name: "b", Snapshot: "saved", Target: target})
 			require.NoError(t, err)
-			backup, err := c.servers[0].BackupStatus(ref, "b")
+			backup, err := c.servers[0].BackupStatus(ref, "b", replica)
 			require.NoError(t, err)
 			require.Equal(t, JobComplete, backup.State, backup.Error)
 			c.activity(t, ref, rapid.IntRange(0, 5).Draw(t, "after"), "after")
@@ -108,6 +108,43 @@ func TestACloneAndARestoreAreWhatWasSaved(t *testing.T) {
 				c.healthy(volume)
 			}
 		})
+	})
+}
+
+// A server reports a backup at the replica that copies, and only while that is in mode RW. A v1 server answers OK where it has no report.
+func TestABackupIsReportedAtTheReplicaThatCopiesIt(t *testing.T) {
+	both(t, func(t *testing.T, engine string) {
+		c := newCluster(t, engine, Behaviour{CopyTime: time.Second})
+		ref := c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol"), 1: c.replica(1, "vol"), 2: c.replica(2, "vol")})
+		_, err := c.servers[0].Snapshot(ref, "s", nil)
+		require.NoError(t, err)
+		_, replica, _, err := c.servers[0].Backup(ref, Order{Name: "b", Snapshot: "s", Target: "file://" + t.TempDir()})
+		require.NoError(t, err)
+		is, err := c.servers[0].BackupStatus(ref, "b", replica)
+		require.NoError(t, err)
+		require.Equal(t, []string{JobRunning, "s", replica, ""}, []string{is.State, is.Snapshot, is.Replica, is.Error})
+		unreported := func(name, where string) {
+			is, err := c.servers[0].BackupStatus(ref, name, where)
+			if engine == V1 {
+				require.NoError(t, err)
+				require.Equal(t, []string{"", ""}, []string{is.State, is.Snapshot})
+				require.Contains(t, is.Error, "Failed to get backup status on")
+				return
+			}
+			require.Equal(t, string(Internal), CodeOf(err))
+		}
+		unreported("unknown", replica)
+		unreported("b", "127.9.9.9:1")
+		for _, m := range c.servers[0].instances["vol-e-0"].run.with(ModeRW)[1:] {
+			unreported("b", m.address)
+		}
+		_, err = c.servers[0].BackupStatus(ref, "b", "tcp://"+replica)
+		require.Equal(t, engine == V1, err == nil, "a v2 engine knows its replicas without a scheme")
+		_, err = c.servers[0].BackupStatus(ref, "b", "")
+		require.Equal(t, engine == V1, err == nil, "a v2 engine knows no replica without an address")
+		c.servers[0].instances["vol-e-0"].run.memberAt(replica).fail("test")
+		_, err = c.servers[0].BackupStatus(ref, "b", replica)
+		require.Error(t, err, "it is not in mode RW")
 	})
 }
 

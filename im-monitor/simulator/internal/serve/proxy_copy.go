@@ -54,7 +54,10 @@ func (s *proxyService) SnapshotBackup(ctx context.Context, in *imrpc.EngineSnaps
 	if err != nil {
 		return nil, failure(err)
 	}
-	return &imrpc.EngineSnapshotBackupProxyResponse{BackupId: name, Replica: "tcp://" + replica, IsIncremental: incremental}, nil
+	if in.GetProxyEngineRequest().GetDataEngine() != imrpc.DataEngine_DATA_ENGINE_V2 {
+		replica = "tcp://" + replica
+	}
+	return &imrpc.EngineSnapshotBackupProxyResponse{BackupId: name, Replica: replica, IsIncremental: incremental}, nil
 }
 
 // SnapshotBackupStatus reports how far a backup is.
@@ -64,7 +67,7 @@ func (s *proxyService) SnapshotBackupStatus(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	b, err := server.BackupStatus(refOf(in.GetProxyEngineRequest()), in.GetBackupName())
+	b, err := server.BackupStatus(refOf(in.GetProxyEngineRequest()), in.GetBackupName(), in.GetReplicaAddress())
 	if err != nil {
 		return nil, failure(err)
 	}
