@@ -21,6 +21,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
 	"drover.dev/drover/im-monitor/internal/removalcontroller"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
+	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -90,6 +91,13 @@ func engineOptions(settings *settingcontroller.Source, options *flags.Options) e
 	out.Cleanup = func(ctx context.Context) (enginepoll.Cleanup, error) {
 		values, err := settings.Current(ctx)
 		return enginepoll.Cleanup{On: values.CleanUpSystemSnapshots && !values.DisablePurge, PurgesPerNode: values.PurgesPerNode}, err
+	}
+	out.Copying = func(ctx context.Context, dataEngine string) (enginepoll.Copying, error) {
+		values, err := settings.Current(ctx)
+		if dataEngine == v1beta2.DataEngineV2 {
+			return enginepoll.Copying(values.CopyingV2), err
+		}
+		return enginepoll.Copying(values.Copying), err
 	}
 	return out
 }

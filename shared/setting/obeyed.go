@@ -14,12 +14,14 @@ const (
 	UpgradeController  = "upgrade-controller"
 )
 
-// Numbers that two controllers read alike: the highest value of a setting, in the setting's own unit.
+// The highest values of settings that more than one package knows, in the setting's own unit.
 const (
 	// MostOverProvisioning is a percentage.
 	MostOverProvisioning = 100_000
 	// MostPurgesPerNode is a number of volumes.
 	MostPurgesPerNode = 100_000
+	// MostCopies is a number of blocks that are copied at once.
+	MostCopies = 1000
 )
 
 // obeyed are the Settings that a controller of Drover obeys, by name: with the binaries that do. The first of them writes the Setting's
@@ -28,7 +30,8 @@ var obeyed = map[string][]string{
 	"allow-recurring-job-while-volume-detached":         {SnapshotController},
 	"auto-cleanup-system-generated-snapshot":            {ImMonitor},
 	"auto-delete-pod-when-volume-detached-unexpectedly": {AttachController},
-	"auto-salvage": {AttachController},
+	"auto-salvage":            {AttachController},
+	"backup-concurrent-limit": {ImMonitor},
 	"blacklist-for-auto-delete-pod-when-volume-detached-unexpectedly": {AttachController},
 	"concurrent-replica-rebuild-per-node-limit":                       {AttachController},
 	"default-engine-image":                                            {AttachController},
@@ -58,6 +61,7 @@ var obeyed = map[string][]string{
 	"replica-replenishment-wait-interval":                             {AttachController},
 	"replica-soft-anti-affinity":                                      {AttachController},
 	"replica-zone-soft-anti-affinity":                                 {AttachController},
+	"restore-concurrent-limit":                                        {ImMonitor},
 	"snapshot-heavy-task-concurrent-limit":                            {SnapshotController, ImMonitor},
 	"snapshot-max-count":                                              {SnapshotController, AttachController},
 	"storage-minimal-available-percentage":                            {AttachController, ImMonitor},

@@ -25,6 +25,8 @@ type order struct {
 	target *v1beta2.BackupTarget
 	// credentials are the target's, as an engine takes them.
 	credentials []string
+	// concurrency is how many blocks are copied at once.
+	concurrency int
 }
 
 // request is one try to request a Backup from an engine.
@@ -100,7 +102,12 @@ func (r *request) read(ctx context.Context) error {
 		return err
 	}
 	credentials, err := backuptarget.Reader{Client: r.rt.Uncached, Namespace: r.rt.Namespace}.Credentials(ctx, t)
-	r.order = order{b, v, t, credentials}
+	r.order = order{backup: b, volume: v, target: t, credentials: credentials}
+	if err != nil {
+		return err
+	}
+	copying, err := r.options.copying(ctx, r.engine.Spec.DataEngine)
+	r.order.concurrency = copying.Backup
 	return err
 }
 
@@ -178,6 +185,7 @@ func orderOf(o order) imclient.BackupOrder {
 	return imclient.BackupOrder{
 		Name: o.backup.Name, Snapshot: o.backup.Spec.SnapshotName, TargetURL: o.target.Spec.BackupTargetURL, Labels: o.backup.Spec.Labels,
 		Compression: o.volume.Spec.BackupCompressionMethod, Parameters: parameters, Credentials: o.credentials,
+		Concurrency: o.concurrency,
 	}
 }
 

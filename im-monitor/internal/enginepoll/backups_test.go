@@ -1,6 +1,7 @@
 package enginepoll_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,7 +23,15 @@ import (
 
 // copying is quick, with a short post-election delay.
 var copying = enginepoll.Options{Period: 100 * time.Millisecond, Busy: 20 * time.Millisecond, RebuildStallTimeout: time.Hour,
-	Snapshots: times, PostElectionDelay: electionDelay}
+	Snapshots: times, PostElectionDelay: electionDelay, Copying: threeAndFive}
+
+// threeAndFive are settings of v1.
+func threeAndFive(_ context.Context, dataEngine string) (enginepoll.Copying, error) {
+	if dataEngine != v1beta2.DataEngineV1 {
+		return enginepoll.Copying{Backup: 30, Restore: 50}, nil
+	}
+	return enginepoll.Copying{Backup: 3, Restore: 5}, nil
+}
 
 const backupName, snapName = "backup-1", "snap-1"
 
@@ -81,6 +90,7 @@ func TestABackupIsTakenAndItsTargetFound(t *testing.T) {
 		require.Equal(t, "nfs://server/path", order.GetBackupTarget())
 		require.Equal(t, snapName, order.GetSnapshotName())
 		require.Equal(t, map[string]string{"backup-mode": "full"}, order.GetParameters())
+		require.Equal(t, int32(3), order.GetConcurrentLimit(), "backup-concurrent-limit")
 	})
 	require.Equal(t, "nfs://server/path?backup="+backupName, b.Status.URL)
 	require.Equal(t, 100, b.Status.Progress)

@@ -136,7 +136,9 @@ func TestACopyIsTakenOnceFromTheEngineOfTheOtherVolume(t *testing.T) {
 }
 
 func TestABackupIsRestoredOnce(t *testing.T) {
-	w := newWorld(t, quick)
+	options := quick
+	options.Copying = threeAndFive
+	w := newWorld(t, options)
 	const url = "s3://bucket@region/?backup=backup-1&volume=old"
 	w.volume(v1beta2.VolumeSpec{FromBackup: url, DisableFrontend: true}, map[string]any{"restoreRequired": true})
 	w.start()
@@ -148,6 +150,7 @@ func TestABackupIsRestoredOnce(t *testing.T) {
 	w.server.do(func() {
 		require.Len(t, w.server.restored, 1)
 		require.Equal(t, url, w.server.restored[0].GetUrl())
+		require.Equal(t, int32(5), w.server.restored[0].GetConcurrentLimit(), "restore-concurrent-limit")
 	})
 }
 

@@ -19,10 +19,23 @@ type Options struct {
 	HandOver time.Duration
 	// Cleanup reads what is done about the system snapshots of rebuilds; nil: nothing.
 	Cleanup func(context.Context) (Cleanup, error)
+	// Copying reads how many blocks are copied at once, by data engine; nil: one.
+	Copying func(ctx context.Context, dataEngine string) (Copying, error)
 	// Snapshots are the settings of taking and removing snapshots.
 	Snapshots SnapshotOptions
 	// PostElectionDelay is how long after its election a leader treats a call of an earlier leader for a snapshot or a backup as in progress.
 	PostElectionDelay time.Duration
+}
+
+// Copying is how many blocks a backup, and a restore, copies at once.
+type Copying struct{ Backup, Restore int }
+
+// copying is what is in force for a data engine.
+func (o Options) copying(ctx context.Context, dataEngine string) (Copying, error) {
+	if o.Copying == nil {
+		return Copying{Backup: 1, Restore: 1}, nil
+	}
+	return o.Copying(ctx, dataEngine)
 }
 
 // SnapshotOptions are the settings of taking and removing snapshots.

@@ -8,6 +8,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/backuptarget"
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/execute"
+	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
@@ -82,7 +83,11 @@ func (p *poll) restore(ctx context.Context, to way) error {
 	if err != nil {
 		return fmt.Errorf("reading the credentials for %s: %w", wanted.RequestedBackupRestore, err)
 	}
-	return to.proxy.Restore(ctx, to.Target, from, credentials)
+	copying, err := p.options.copying(ctx, to.DataEngine)
+	if err != nil {
+		return fmt.Errorf("reading how much is copied at once: %w", err)
+	}
+	return to.proxy.Restore(ctx, to.Target, imclient.RestoreOrder{URL: from, Concurrency: copying.Restore, Credentials: credentials})
 }
 
 // revert asks the engine, and notes its answer. Where there is none, it is asked again.

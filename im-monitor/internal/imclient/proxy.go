@@ -210,14 +210,24 @@ func (p *Proxy) CloneFrom(ctx context.Context, t, source Target, snapshot string
 	return callError(ctx, "SnapshotClone", p.address, err)
 }
 
-// Restore lets the engine take its data from a backup. Credentials are environment variables, as KEY=VALUE. Why the engine does not begin
-// is in an answer with OK, where it is not the server's own error.
-func (p *Proxy) Restore(ctx context.Context, t Target, url string, credentials []string) error {
+// RestoreOrder is one backup that an engine must be filled from.
+type RestoreOrder struct {
+	URL string
+	// Concurrency is how many blocks are copied at once.
+	Concurrency int
+	// Credentials are environment variables, as KEY=VALUE.
+	Credentials []string
+}
+
+// Restore lets the engine take its data from a backup. Why the engine does not begin is in an answer with OK, where it is not the server's
+// own error.
+func (p *Proxy) Restore(ctx context.Context, t Target, o RestoreOrder) error {
 	ctx, cancel := p.change(ctx)
 	defer cancel()
-	target, _, _ := strings.Cut(url, "?")
+	target, _, _ := strings.Cut(o.URL, "?")
 	answer, err := p.service.BackupRestore(ctx, &imrpc.EngineBackupRestoreRequest{
-		ProxyEngineRequest: t.request(), Url: url, Target: target, VolumeName: t.Volume, ConcurrentLimit: 1, Envs: credentials,
+		ProxyEngineRequest: t.request(), Url: o.URL, Target: target, VolumeName: t.Volume, ConcurrentLimit: int32(o.Concurrency),
+		Envs: o.Credentials,
 	})
 	if err == nil {
 		err = taskError(answer.GetTaskError())

@@ -65,6 +65,8 @@ type BackupOrder struct {
 	Labels                    map[string]string
 	// Compression is a method, such as lz4.
 	Compression string
+	// Concurrency is how many blocks are copied at once.
+	Concurrency int
 	// Parameters are those of the backup mode and the block size.
 	Parameters map[string]string
 	// Credentials are environment variables, as KEY=VALUE.
@@ -77,7 +79,7 @@ func (p *Proxy) BackUp(ctx context.Context, t Target, o BackupOrder) (replica st
 	defer cancel()
 	answer, err := p.service.SnapshotBackup(ctx, &imrpc.EngineSnapshotBackupRequest{
 		ProxyEngineRequest: t.request(), BackupName: o.Name, SnapshotName: o.Snapshot, BackupTarget: o.TargetURL, Labels: o.Labels,
-		CompressionMethod: o.Compression, ConcurrentLimit: 1, Parameters: o.Parameters, Envs: o.Credentials,
+		CompressionMethod: o.Compression, ConcurrentLimit: int32(o.Concurrency), Parameters: o.Parameters, Envs: o.Credentials,
 	})
 	if err != nil {
 		return "", callError(ctx, "SnapshotBackup", p.address, err)

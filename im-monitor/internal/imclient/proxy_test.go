@@ -159,10 +159,10 @@ func TestCallsToEnginesGoOutInTheWordsOfTheContract(t *testing.T) {
 			FromVolumeName: "other",
 			SnapshotName:   "snap", FileSyncHttpClientTimeout: 30}},
 		{"a restore names the target and the whole URL", func(ctx context.Context, p *Proxy) error {
-			return p.Restore(ctx, v1Target, "s3://bucket@region/?backup=b&volume=v", nil)
+			return p.Restore(ctx, v1Target, RestoreOrder{URL: "s3://bucket@region/?backup=b&volume=v", Concurrency: 3})
 		}, &imrpc.EngineBackupRestoreRequest{ProxyEngineRequest: v1Request, Url: "s3://bucket@region/?backup=b&volume=v",
 			Target:     "s3://bucket@region/",
-			VolumeName: "vol", ConcurrentLimit: 1}},
+			VolumeName: "vol", ConcurrentLimit: 3}},
 		{"a snapshot", func(ctx context.Context, p *Proxy) error {
 			return p.CreateSnapshot(ctx, v2Target, "s-1", map[string]string{"a": "b"})
 		},
@@ -178,11 +178,11 @@ func TestCallsToEnginesGoOutInTheWordsOfTheContract(t *testing.T) {
 			v1Request},
 		{"a backup", func(ctx context.Context, p *Proxy) error {
 			_, err := p.BackUp(ctx, v1Target, BackupOrder{Name: "b-1", Snapshot: "s-1", TargetURL: "file:///b",
-				Labels: map[string]string{"a": "b"}, Compression: "lz4"})
+				Labels: map[string]string{"a": "b"}, Compression: "lz4", Concurrency: 4})
 			return err
 		}, &imrpc.EngineSnapshotBackupRequest{ProxyEngineRequest: v1Request, BackupName: "b-1", SnapshotName: "s-1",
 			BackupTarget: "file:///b",
-			Labels:       map[string]string{"a": "b"}, CompressionMethod: "lz4", ConcurrentLimit: 1}},
+			Labels:       map[string]string{"a": "b"}, CompressionMethod: "lz4", ConcurrentLimit: 4}},
 		{"a question about a backup", func(ctx context.Context, p *Proxy) error {
 			_, err := p.Backup(ctx, v1Target, "b-1", "tcp://x")
 			return err
@@ -295,7 +295,7 @@ func TestEveryCallToAnEngineTellsHowItFailed(t *testing.T) {
 			return err
 		},
 		"SnapshotBackupStatus": func(ctx context.Context, p *Proxy) error { _, err := p.Backup(ctx, v1Target, "b", ""); return err },
-		"BackupRestore":        func(ctx context.Context, p *Proxy) error { return p.Restore(ctx, v1Target, "u", nil) },
+		"BackupRestore":        func(ctx context.Context, p *Proxy) error { return p.Restore(ctx, v1Target, RestoreOrder{URL: "u"}) },
 	}
 	s := &engineServer{}
 	p := s.connect(t, Options{})

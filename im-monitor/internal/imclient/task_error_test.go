@@ -25,7 +25,7 @@ func TestARestoreThatIsNotBegunFails(t *testing.T) {
 			"failed lock; tcp://b:1: no space",
 	} {
 		s.taskError = answer
-		err := p.Restore(t.Context(), v1Target, "u", nil)
+		err := p.Restore(t.Context(), v1Target, RestoreOrder{URL: "u"})
 		if want == "" {
 			require.NoError(t, err, answer)
 			continue

@@ -29,6 +29,8 @@ const (
 	DisablePurge                = "disable-snapshot-purge"
 	PurgesPerNode               = "snapshot-heavy-task-concurrent-limit"
 	NodeDrainPolicy             = "node-drain-policy"
+	BackupConcurrency           = "backup-concurrent-limit"
+	RestoreConcurrency          = "restore-concurrent-limit"
 	ClusterAutoscaler           = "kubernetes-cluster-autoscaler-enabled"
 )
 
@@ -38,6 +40,12 @@ type Engine struct {
 	ReplicaTimeout, FileSyncTimeout int
 	// RebuildConcurrency is how many files of one replica are rebuilt at a time; never 0, with which an engine exits.
 	RebuildConcurrency int
+}
+
+// Copying is how many blocks are copied at once.
+type Copying struct {
+	// Backup is that of an engine that is backed up, Restore of a replica that is filled from a backup.
+	Backup, Restore int
 }
 
 // Frontend is what v2 frontends are started with that name nothing of their own.
@@ -73,6 +81,8 @@ type Values struct {
 	// engines of a node may merge snapshots at once; 0 is no limit.
 	CleanUpSystemSnapshots, DisablePurge bool
 	PurgesPerNode                        int
+	// Copying is for backups and restores of v1 volumes, CopyingV2 of v2 volumes.
+	Copying, CopyingV2 Copying
 	// DrainPolicy reports how long a cordoned node's instance managers keep drains waiting. ClusterAutoscaler lets each node be evaluated
 	// like a cordoned one.
 	DrainPolicy       setting.DrainPolicy
@@ -81,7 +91,8 @@ type Values struct {
 
 // Defaults are the values in force where nothing is set.
 func Defaults() Values {
-	return Values{V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: 25, OverProvisioning: 100,
+	copying := Copying{Backup: 2, Restore: 2}
+	return Values{Copying: copying, CopyingV2: copying, V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: 25, OverProvisioning: 100,
 		CleanUpSystemSnapshots: true, PurgesPerNode: 5, DrainPolicy: setting.BlockIfContainsLastReplica,
 		Engine:   Engine{ReplicaTimeout: 8, FileSyncTimeout: 30, RebuildConcurrency: 1},
 		Frontend: Frontend{UblkQueueDepth: 128, UblkNumberOfQueue: 1}}
@@ -108,14 +119,17 @@ var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: map[strin
 	CleanUpSystemSnapshots:      setting.Boolean(func(v *Values) *bool { return &v.CleanUpSystemSnapshots }),
 	DisablePurge:                setting.Boolean(func(v *Values) *bool { return &v.DisablePurge }),
 	PurgesPerNode:               setting.Number(0, setting.MostPurgesPerNode, func(v *Values, n int) { v.PurgesPerNode = n }),
+	BackupConcurrency:           setting.Number(1, setting.MostCopies, func(v *Values, n int) { v.Copying.Backup = n }),
+	RestoreConcurrency:          setting.Number(1, setting.MostCopies, func(v *Values, n int) { v.Copying.Restore = n }),
 	NodeDrainPolicy:             setting.Text(func(v *Values, p setting.DrainPolicy) { v.DrainPolicy = p }, setting.ParseDrainPolicy),
 	ClusterAutoscaler:           setting.Boolean(func(v *Values) *bool { return &v.ClusterAutoscaler }),
 }, Safe: map[string]string{DisablePurge: "true", CleanUpSystemSnapshots: "false"}}
 
 // Merge takes each setting from the values of the data engine that it is for: what is about v2 alone from those of v2, all else from those
-// of v1.
+// of v1, and what is about both from each.
 func Merge(v1, v2 Values) Values {
 	out := v1
+	out.CopyingV2 = v2.Copying
 	out.V2, out.Frontend, out.MinimalAvailable, out.OverProvisioning = v2.V2, v2.Frontend, v2.MinimalAvailable, v2.OverProvisioning
 	return out
 }

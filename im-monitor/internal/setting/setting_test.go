@@ -61,6 +61,13 @@ func TestValues(t *testing.T) {
 			with(func(v *Values) { v.DisablePurge, v.CleanUpSystemSnapshots = true, false }), []string{CleanUpSystemSnapshots, DisablePurge}},
 		{"a switch for each data engine counts for the one that it is about", map[string]string{DisablePurge: `{"v1":"true","v2":"false"}`,
 			V2DataEngine: `{"v1":"false","v2":"true"}`}, with(func(v *Values) { v.DisablePurge, v.V2 = true, true }), nil},
+		{"how much is copied at once, plainly or by data engine",
+			map[string]string{BackupConcurrency: "4", RestoreConcurrency: `{"v1":"3","v2":"8"}`},
+			with(func(v *Values) {
+				v.Copying, v.CopyingV2 = Copying{Backup: 4, Restore: 3}, Copying{Backup: 4, Restore: 8}
+			}), nil},
+		{"with nothing copied at once no backup ends", map[string]string{BackupConcurrency: "0", RestoreConcurrency: "-1"}, Defaults(),
+			[]string{BackupConcurrency, RestoreConcurrency}},
 		{"there is no third data engine", map[string]string{RebuildConcurrency: `{"v3":"3"}`}, Defaults(), []string{RebuildConcurrency}},
 		{"what a drain waits for", map[string]string{NodeDrainPolicy: "block-for-eviction"},
 			with(func(v *Values) { v.DrainPolicy = setting.BlockForEviction }), nil},

@@ -32,7 +32,7 @@ const (
 // Settings are all of them, by name.
 func Settings() map[string]Setting {
 	out := map[string]Setting{}
-	for _, part := range []map[string]Setting{volumes(), pods(), instanceManagers(), engines(), snapshots(), orphans()} {
+	for _, part := range []map[string]Setting{volumes(), pods(), instanceManagers(), engines(), snapshots(), backups(), orphans()} {
 		maps.Copy(out, part)
 	}
 	return out
@@ -127,6 +127,15 @@ func snapshots() map[string]Setting {
 			Meaning: "system snapshots that rebuilds leave are removed"},
 		"allow-recurring-job-while-volume-detached": {Default: "false", Values: boolean,
 			Meaning: "recurring jobs have detached volumes attached for their runs; else a run passes them over"},
+	}
+}
+
+func backups() map[string]Setting {
+	return map[string]Setting{
+		"backup-concurrent-limit": {Default: "2", Low: 1, High: setting.MostCopies,
+			Meaning: "blocks that an engine copies into a backup target at once, for each backup"},
+		"restore-concurrent-limit": {Default: "2", Low: 1, High: setting.MostCopies,
+			Meaning: "blocks that a replica copies from a backup at once, for each restore"},
 	}
 }
 
