@@ -27,6 +27,7 @@ type order struct {
 	credentials []string
 	// concurrency is how many blocks are copied at once.
 	concurrency int
+	origin      origin
 }
 
 // request is one try to request a Backup from an engine.
@@ -107,7 +108,10 @@ func (r *request) read(ctx context.Context) error {
 		return err
 	}
 	copying, err := r.options.copying(ctx, r.engine.Spec.DataEngine)
-	r.order.concurrency = copying.Backup
+	if r.order.concurrency = copying.Backup; err != nil {
+		return err
+	}
+	r.order.origin, err = r.originOf(ctx, v)
 	return err
 }
 
@@ -161,13 +165,21 @@ func (r *request) note(ctx context.Context, now time.Time) error {
 		"snapshotName":  o.backup.Spec.SnapshotName, "snapshotCreatedAt": text(r.seen.Snapshots[o.backup.Spec.SnapshotName].Created),
 		"backupTargetName": o.target.Name, "observedGeneration": o.backup.Generation,
 	}
-	if len(o.backup.Spec.Labels) > 0 {
-		fields["labels"] = o.backup.Spec.Labels
+	if labels := o.labels(); len(labels) > 0 {
+		fields["labels"] = labels
+	}
+	if o.origin.backingImage != "" {
+		fields["volumeBackingImageName"] = o.origin.backingImage
 	}
 	if method := o.volume.Spec.BackupCompressionMethod; method != "" {
 		fields["compressionMethod"] = method
 	}
 	return status.MergeStatus(ctx, r.rt.Client, o.backup, fields, status.AtVersion())
+}
+
+// labels are those that the backup gets in its target.
+func (o order) labels() map[string]string {
+	return backup.Labels(o.backup.Spec.Labels, o.origin.Origin)
 }
 
 func orderOf(o order) imclient.BackupOrder {
@@ -183,9 +195,10 @@ func orderOf(o order) imclient.BackupOrder {
 		parameters[parameterBlockSize] = size
 	}
 	return imclient.BackupOrder{
-		Name: o.backup.Name, Snapshot: o.backup.Spec.SnapshotName, TargetURL: o.target.Spec.BackupTargetURL, Labels: o.backup.Spec.Labels,
+		Name: o.backup.Name, Snapshot: o.backup.Spec.SnapshotName, TargetURL: o.target.Spec.BackupTargetURL, Labels: o.labels(),
 		Compression: o.volume.Spec.BackupCompressionMethod, Parameters: parameters, Credentials: o.credentials,
-		Concurrency: o.concurrency,
+		Concurrency: o.concurrency, StorageClass: o.origin.storageClass, BackingImage: o.origin.backingImage,
+		BackingImageChecksum: o.origin.checksum,
 	}
 }
 

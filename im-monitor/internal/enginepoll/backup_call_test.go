@@ -36,6 +36,10 @@ type backupServer struct {
 	engine *v1beta2.Engine
 	backup v1beta2.Backup
 	writes int
+	// volume is the Volume, image its BackingImage, cli the CLI API version of its EngineImage; 0 is no EngineImage.
+	volume v1beta2.Volume
+	image  v1beta2.BackingImage
+	cli    int
 	// other is another engine of the volume; nil is none.
 	other *v1beta2.Engine
 }
@@ -54,7 +58,14 @@ func (s *backupServer) Get(_ context.Context, key client.ObjectKey, into client.
 		if s.slow--; s.slow >= 0 {
 			s.clock.Step(execute.ReadToCall + time.Second)
 		}
+		s.volume.DeepCopyInto(o)
 		o.ObjectMeta = metav1.ObjectMeta{Name: "vol", UID: "vol-uid"}
+	case *v1beta2.BackingImage:
+		s.image.DeepCopyInto(o)
+	case *v1beta2.EngineImage:
+		if o.Status.CLIAPIVersion = s.cli; s.cli == 0 {
+			return apierrors.NewNotFound(schema.GroupResource{}, key.Name)
+		}
 	case *v1beta2.Backup:
 		s.backup.DeepCopyInto(o)
 	case *v1beta2.BackupTarget:
@@ -126,6 +137,30 @@ func TestNoBackupIsRequestedBesideAnotherEngine(t *testing.T) {
 	checked, err := r.check(t.Context(), execute.Reading{})
 	require.NoError(t, err)
 	require.Equal(t, "another engine of volume vol is to run", checked.Stop.Message)
+}
+
+func TestABackupOfAnEncryptedVolumeIsMarkedWhereItsDataContainsTheHeader(t *testing.T) {
+	for cli, want := range map[int]string{11: "", 12: "enabled"} {
+		r, s := newRequest(t, 0)
+		s.volume.Spec.Encrypted, s.engine.Spec.Image, s.cli = true, "image:1", cli
+		require.NoError(t, r.read(t.Context()))
+		require.Equal(t, want, orderOf(r.order).Labels["volume-encrypted"])
+	}
+	r, s := newRequest(t, 0)
+	s.volume.Spec.Encrypted, s.engine.Spec.Image = true, "image:1"
+	require.ErrorContains(t, r.read(t.Context()), "is unknown: EngineImage", "it is not requested without the mark")
+}
+
+func TestABackupOfAV1VolumeNamesItsBackingImage(t *testing.T) {
+	for engine, want := range map[string][]string{v1beta2.DataEngineV1: {"base", "sum"}, v1beta2.DataEngineV2: {"", ""}} {
+		r, s := newRequest(t, 0)
+		s.volume.Spec.BackingImage, s.image.Status.Checksum, s.engine.Spec.DataEngine = "base", "sum", engine
+		require.NoError(t, r.read(t.Context()))
+		order := orderOf(r.order)
+		require.Equal(t, want, []string{order.BackingImage, order.BackingImageChecksum})
+		require.NoError(t, r.note(t.Context(), s.clock.Now()))
+		require.Equal(t, want[0], s.backup.Status.VolumeBackingImageName)
+	}
 }
 
 // The poll after a request comes once the cache shows what was written, and over another connection where no one answered.

@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/enginepoll"
@@ -100,6 +102,30 @@ func TestABackupIsTakenAndItsTargetFound(t *testing.T) {
 	require.NotEmpty(t, b.Status.EngineRun)
 	w.eventually("no one reports that the target was reached",
 		func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonReached })
+}
+
+// What a restore needs of the volume beside its data goes along with a backup.
+func TestABackupReportsWhatItsVolumeIs(t *testing.T) {
+	w := newBackups(t)
+	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv-" + w.namespace}, Spec: corev1.PersistentVolumeSpec{
+		StorageClassName: "fast", AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteMany},
+		Capacity: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")},
+		PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "driver.longhorn.io",
+			VolumeHandle: "vol"}}}}
+	w.create(pv)
+	t.Cleanup(func() { _ = w.admin.Delete(context.Background(), pv) })
+	w.mergeSpec(w.volume, map[string]any{"accessMode": "rwx"})
+	w.status(w.volume, map[string]any{"kubernetesStatus": map[string]any{"pvName": pv.Name, "pvcName": "data", "namespace": "app"}})
+	w.start()
+	w.wanted()
+	b := w.ends(v1beta2.BackupCompleted)
+	want := map[string]string{"longhorn.io/volume-access-mode": "rwx",
+		"KubernetesStatus": `{"namespace":"app","pvName":"` + pv.Name + `","pvcName":"data"}`}
+	require.Equal(t, want, b.Status.Labels)
+	w.server.do(func() {
+		require.Equal(t, want, w.server.copies.orders[0].GetLabels())
+		require.Equal(t, "fast", w.server.copies.orders[0].GetStorageClassName())
+	})
 }
 
 // An engine is given what the Secret of the target has, for a backup as for a restore; without the Secret it is not asked.

@@ -1,6 +1,7 @@
 package enginepoll
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -19,12 +20,8 @@ func (c *Controller) readRoom(ctx context.Context, e *v1beta2.Engine, seen engin
 	if known := c.memory.room(e.Name); known != nil {
 		return known, nil
 	}
-	image := e.Status.CurrentImage
-	if image == "" {
-		image = e.Spec.Image
-	}
-	facts := startfacts.Reader{Cached: c.rt.Client, Uncached: c.rt.Uncached, Namespace: c.rt.Namespace}
-	room, err := facts.Room(ctx, e.Spec.VolumeName, e.Spec.DataEngine, image)
+	image := imageOf(e)
+	room, err := c.startFacts().Room(ctx, e.Spec.VolumeName, e.Spec.DataEngine, image)
 	if err != nil {
 		return nil, fmt.Errorf("reading what the sizes of engine %s depend on: %w", e.Name, err)
 	}
@@ -36,6 +33,13 @@ func (c *Controller) readRoom(ctx context.Context, e *v1beta2.Engine, seen engin
 	}
 	c.memory.keepRoom(e.Name, room)
 	return room, nil
+}
+
+// imageOf is the image that the engine runs.
+func imageOf(e *v1beta2.Engine) string { return cmp.Or(e.Status.CurrentImage, e.Spec.Image) }
+
+func (c *Controller) startFacts() startfacts.Reader {
+	return startfacts.Reader{Cached: c.rt.Client, Uncached: c.rt.Uncached, Namespace: c.rt.Namespace}
 }
 
 // sizeMatters reports whether the poll leads to a status or a call that has a size.

@@ -67,6 +67,8 @@ type BackupOrder struct {
 	Compression string
 	// Concurrency is how many blocks are copied at once.
 	Concurrency int
+	// StorageClass is the volume's; BackingImage and its checksum are those of a v1 volume that starts from one. Each may be empty.
+	StorageClass, BackingImage, BackingImageChecksum string
 	// Parameters are those of the backup mode and the block size.
 	Parameters map[string]string
 	// Credentials are environment variables, as KEY=VALUE.
@@ -80,6 +82,7 @@ func (p *Proxy) BackUp(ctx context.Context, t Target, o BackupOrder) (replica st
 	answer, err := p.service.SnapshotBackup(ctx, &imrpc.EngineSnapshotBackupRequest{
 		ProxyEngineRequest: t.request(), BackupName: o.Name, SnapshotName: o.Snapshot, BackupTarget: o.TargetURL, Labels: o.Labels,
 		CompressionMethod: o.Compression, ConcurrentLimit: int32(o.Concurrency), Parameters: o.Parameters, Envs: o.Credentials,
+		StorageClassName: o.StorageClass, BackingImageName: o.BackingImage, BackingImageChecksum: o.BackingImageChecksum,
 	})
 	if err != nil {
 		return "", callError(ctx, "SnapshotBackup", p.address, err)

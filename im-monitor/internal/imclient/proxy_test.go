@@ -178,11 +178,13 @@ func TestCallsToEnginesGoOutInTheWordsOfTheContract(t *testing.T) {
 			v1Request},
 		{"a backup", func(ctx context.Context, p *Proxy) error {
 			_, err := p.BackUp(ctx, v1Target, BackupOrder{Name: "b-1", Snapshot: "s-1", TargetURL: "file:///b",
-				Labels: map[string]string{"a": "b"}, Compression: "lz4", Concurrency: 4})
+				Labels: map[string]string{"a": "b"}, Compression: "lz4", Concurrency: 4, StorageClass: "class",
+				BackingImage: "image", BackingImageChecksum: "sum"})
 			return err
 		}, &imrpc.EngineSnapshotBackupRequest{ProxyEngineRequest: v1Request, BackupName: "b-1", SnapshotName: "s-1",
 			BackupTarget: "file:///b",
-			Labels:       map[string]string{"a": "b"}, CompressionMethod: "lz4", ConcurrentLimit: 4}},
+			Labels:       map[string]string{"a": "b"}, CompressionMethod: "lz4", ConcurrentLimit: 4, StorageClassName: "class",
+			BackingImageName: "image", BackingImageChecksum: "sum"}},
 		{"a question about a backup", func(ctx context.Context, p *Proxy) error {
 			_, err := p.Backup(ctx, v1Target, "b-1", "tcp://x")
 			return err

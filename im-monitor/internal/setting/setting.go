@@ -92,8 +92,8 @@ type Values struct {
 // Defaults are the values in force where nothing is set.
 func Defaults() Values {
 	copying := Copying{Backup: 2, Restore: 2}
-	return Values{Copying: copying, CopyingV2: copying, V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: 25, OverProvisioning: 100,
-		CleanUpSystemSnapshots: true, PurgesPerNode: 5, DrainPolicy: setting.BlockIfContainsLastReplica,
+	return Values{V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: 25, OverProvisioning: 100, Copying: copying,
+		CopyingV2: copying, CleanUpSystemSnapshots: true, PurgesPerNode: 5, DrainPolicy: setting.BlockIfContainsLastReplica,
 		Engine:   Engine{ReplicaTimeout: 8, FileSyncTimeout: 30, RebuildConcurrency: 1},
 		Frontend: Frontend{UblkQueueDepth: 128, UblkNumberOfQueue: 1}}
 }

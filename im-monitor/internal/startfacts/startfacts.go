@@ -57,6 +57,11 @@ func (r Reader) Room(ctx context.Context, volume, dataEngine, image string) (*vo
 	if err != nil || v == nil {
 		return nil, err
 	}
+	return r.RoomOf(ctx, v, dataEngine, image)
+}
+
+// RoomOf is the same of a Volume that was read.
+func (r Reader) RoomOf(ctx context.Context, v *Volume, dataEngine, image string) (*volumesize.Room, error) {
 	room := volumesize.RoomV2(v.Encrypted, v.LUKSLabel)
 	if dataEngine == v1beta2.DataEngineV2 || !v.Encrypted {
 		return &room, nil
