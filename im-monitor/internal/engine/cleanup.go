@@ -45,6 +45,7 @@ func (p *pass) makeRoom() bool {
 		p.out.Held = held
 	case !p.waits(purge):
 		p.call(purge)
+		p.out.MakesRoom = held
 	default:
 		p.going = true
 	}

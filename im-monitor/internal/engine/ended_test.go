@@ -19,6 +19,34 @@ func TestTheCloneStatusIsDroppedWhenTheEngineHasEndedAndTheCloneIsNotRequested(t
 	require.Empty(t, engine.Ended(e).CloneStatus)
 }
 
+// Purges of a node are counted by what its engines report: one that ended while it purged would count for ever.
+func TestAnEngineThatEndedNeitherPurgesNorExpands(t *testing.T) {
+	const where = "tcp://10.0.0.1:10000"
+	for state, ended := range map[string]bool{"": true, v1beta2.InstanceStateStopped: true, v1beta2.InstanceStateError: true,
+		v1beta2.InstanceStateStarting: true, v1beta2.InstanceStateRunning: false, v1beta2.InstanceStateStopping: false,
+		v1beta2.InstanceStateUnknown: false} {
+		e := world("a").Engine
+		e.Spec.DesireState, e.Status.CurrentState, e.Status.IsExpanding = v1beta2.InstanceStateStopped, state, true
+		e.Status.PurgeStatus = map[string]v1beta2.PurgeStatus{where: {IsPurging: true, State: "in_progress"}}
+		got := engine.Ended(e)
+		require.Equal(t, ended, !got.IsExpanding, state)
+		require.Equal(t, ended, got.PurgeStatus == nil, state)
+
+		e.Status.IsExpanding = false
+		e.Status.PurgeStatus = map[string]v1beta2.PurgeStatus{where: {State: "complete"}}
+		require.Equal(t, state != v1beta2.InstanceStateStarting, engine.Ended(startsIf(e, state)).PurgeStatus != nil,
+			"%s: a purge that ended costs no write of its own", state)
+	}
+}
+
+// startsIf lets an engine that is starting be one that must run.
+func startsIf(e *v1beta2.Engine, state string) *v1beta2.Engine {
+	if state == v1beta2.InstanceStateStarting {
+		e.Spec.DesireState = v1beta2.InstanceStateRunning
+	}
+	return e
+}
+
 func TestTheStatusOfAnEngineStaysUntilTheVolumeIsDetachedOrTheNextRunBegins(t *testing.T) {
 	const running, stopped, starting, broken, unknown = v1beta2.InstanceStateRunning, v1beta2.InstanceStateStopped,
 		v1beta2.InstanceStateStarting,

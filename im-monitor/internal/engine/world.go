@@ -139,8 +139,9 @@ type Verdict struct {
 	// Growth is the state of an expansion; ExpansionFailed reports that this poll found it failed.
 	Growth          Growth
 	ExpansionFailed bool
-	// Purged are the snapshots that the purge in Calls is for. Held is the limit that keeps a replica from being added; empty: none.
-	Purged, Held string
+	// Purged are the snapshots that the purge in Calls is for. Held is the limit that keeps a replica from being added, MakesRoom the one
+	// below which the purge in Calls makes room for one; empty: none.
+	Purged, Held, MakesRoom string
 	// Next is how long until the next poll; the caller adds jitter.
 	Next time.Duration
 	// Going reports whether an operation is in progress.

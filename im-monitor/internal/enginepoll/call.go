@@ -35,6 +35,7 @@ func (p *poll) call(ctx context.Context, call engine.Call) {
 		p.ended(p.engine, call, errors.New(out.Stop.Message))
 	case !out.Sent():
 		log.Info("not called", "reason", out.Stop.Message)
+		p.reportNoRoom(call, out.Stop.Message)
 	case call.Op != engine.OpAdd: // an addition ends later
 		if out.Outcome == execute.Accepted {
 			p.memory.accepted(p.engine.Name, call)

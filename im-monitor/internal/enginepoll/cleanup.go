@@ -28,8 +28,8 @@ func (c *Controller) cleansUp(ctx context.Context) bool {
 	return err == nil && cleanup.On
 }
 
-// mayPurge makes sure that no other engine of the volume is to run, and that no more engines of the node merge snapshots than may. Purges
-// for deleted Snapshots have their own queue, which snapshot-controller gives by the same setting; they count here from their call on, or
+// mayPurge makes sure that no other engine of the volume is to run, and that no more running engines of the node merge snapshots than may.
+// Purges for deleted Snapshots have their own queue, which snapshot-controller gives by the same setting; they count here from their call on, or
 // as soon as a poll sees them.
 func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
 	if err := c.onlyEngine(ctx, c.rt.Uncached, e); err != nil {
@@ -46,7 +46,7 @@ func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
 	busy, since := 0, c.rt.Clock.Now().Add(-c.options.briefPurge())
 	for i := range engines.Items {
 		one := &engines.Items[i]
-		if one.Spec.NodeID == e.Spec.NodeID && one.Name != e.Name &&
+		if one.Spec.NodeID == e.Spec.NodeID && one.Name != e.Name && runs(one) &&
 			(v1beta2.IsPurging(one.Status.PurgeStatus) || c.memory.purgedAfter(one.Name, since)) {
 			busy++
 		}

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/enginepoll"
+	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -77,15 +78,51 @@ func TestARebuildAtTheSnapshotLimitWaitsWhereNothingMayBePurged(t *testing.T) {
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeWO})
 }
 
+// otherPurges is the server of another engine of the node, which merges snapshots.
+func (w *world) otherPurges() *engineServer {
+	w.t.Helper()
+	far := serve(w.t)
+	far.has(addresses[third], ptypes.ReplicaMode_RW)
+	far.do(func() { far.work.purging = true })
+	w.servers["10.0.0.2"] = far
+	w.manager("im-2", "10.0.0.2")
+	w.engine("other-e-0", "other", v1beta2.DataEngineV1, third)
+	merging := map[string]any{"isPurging": true, "state": "in_progress"}
+	w.status(&v1beta2.Engine{ObjectMeta: w.meta("other-e-0")},
+		map[string]any{"purgeStatus": map[string]any{"tcp://" + addresses[third]: merging}})
+	w.runs("other-e-0", "im-2", "run-1")
+	return far
+}
+
+// One that ended while it merged holds up no purge.
+func TestAnEngineThatDoesNotRunMergesNoSnapshots(t *testing.T) {
+	options, _ := purging()
+	w := full(t, options)
+	w.otherPurges()
+	other := &v1beta2.Engine{ObjectMeta: w.meta("other-e-0")}
+	w.start()
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW})
+	w.maps(first, addresses[first], second, addresses[second])
+	w.eventually("no one reports what the rebuild waits for", func() bool { return w.emitted("RebuildWaitsForPurge") })
+	w.polls(5)
+	require.Empty(t, w.server.called("SnapshotPurge", "ReplicaAdd"), "another engine of the node merges snapshots")
+	w.status(other, map[string]any{"currentState": v1beta2.InstanceStateUnknown})
+	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeWO})
+	require.NoError(t, w.admin.Get(t.Context(), client.ObjectKeyFromObject(other), other))
+	require.NotEmpty(t, other.Status.PurgeStatus, "it may run yet, and is not counted")
+	w.status(other, map[string]any{"currentState": v1beta2.InstanceStateError})
+	w.eventually("its purge has not ended", func() bool {
+		err := w.admin.Get(t.Context(), client.ObjectKeyFromObject(other), other)
+		return err == nil && len(other.Status.PurgeStatus) == 0
+	})
+}
+
 // S1: system snapshots of a rebuild are purged once it ended, when a slot is free.
 func TestWhatARebuildLeavesIsPurgedWhenTheNodeHasRoomForIt(t *testing.T) {
 	options, _ := purging()
 	w := newWorld(t, options)
 	w.server.do(func() { w.server.limits = limitWork{count: 250, rebuilds: 1} })
-	w.engine("other-e-0", "other", v1beta2.DataEngineV1, third)
-	other := &v1beta2.Engine{ObjectMeta: w.meta("other-e-0")}
-	merging := map[string]any{"isPurging": true, "state": "in_progress"}
-	w.status(other, map[string]any{"purgeStatus": map[string]any{"tcp://" + addresses[third]: merging}})
+	other := w.otherPurges()
 	w.start()
 	w.maps(first, addresses[first], second, addresses[second])
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeWO})
@@ -95,7 +132,7 @@ func TestWhatARebuildLeavesIsPurgedWhenTheNodeHasRoomForIt(t *testing.T) {
 	w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeRW})
 	w.polls(5)
 	require.Empty(t, w.server.called("SnapshotPurge"), "another engine of the node merges snapshots")
-	w.status(other, map[string]any{"purgeStatus": nil})
+	other.do(func() { other.work.purging = false })
 	w.until("what the rebuild left stays", func(e *v1beta2.Engine) bool { _, there := e.Status.Snapshots["system"]; return !there })
 	w.polls(5)
 	require.Len(t, w.server.called("SnapshotPurge"), 1)

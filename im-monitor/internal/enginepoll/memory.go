@@ -35,9 +35,9 @@ type remembered struct {
 	// waitsFor is what the engine's work was last reported to wait for.
 	waitsFor string
 	// purging: a purge of ours is under way; purged are the snapshots that the last accepted one was for, due those of the last verdict.
-	// held is what was last reported of additions.
-	purging           bool
-	purged, due, held string
+	// held is what was last reported of additions, noRoom of a purge that makes room for one.
+	purging                   bool
+	purged, due, held, noRoom string
 
 	snapshots snapshotMemory
 	backups   backupMemory
@@ -172,6 +172,12 @@ func (m *memory) heldBy(name, why string) (changed bool) {
 	return changed
 }
 
+// roomHeld notes what a purge waits for that makes room for a replica, and reports whether that is another reason than before.
+func (m *memory) roomHeld(name, why string) (changed bool) {
+	m.Change(name, func(r *remembered) { changed, r.noRoom = r.noRoom != why, why })
+	return changed
+}
+
 // accepted notes that the engine accepted an expansion, or a purge.
 func (m *memory) accepted(name string, call engine.Call) {
 	m.Change(name, func(r *remembered) {
@@ -179,7 +185,7 @@ func (m *memory) accepted(name string, call engine.Call) {
 		case engine.OpExpand:
 			r.growth = engine.Growth{To: call.Size}
 		case engine.OpPurge:
-			r.purging = true
+			r.purging, r.noRoom = true, ""
 			if r.due != "" {
 				r.purged = r.due
 			}

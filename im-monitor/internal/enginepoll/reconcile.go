@@ -64,6 +64,8 @@ type poll struct {
 	snapshotsCalled bool
 	// removalRead is when the reads began that allowed a removal: its purge rests on them, too, while they are new enough for a call.
 	removalRead time.Time
+	// makesRoom is the snapshot limit below which a purge of this poll makes room for a replica; empty: none does.
+	makesRoom string
 	// conflict reports that a write about another object found a newer version.
 	conflict bool
 }
@@ -76,6 +78,7 @@ func (p *poll) apply(ctx context.Context, v verdict) (ctrl.Result, error) {
 	full := p.memory.polled(p.engine.Name, v, p.seen.Purges) // after the write: what it found is reported once, by the poll that was written
 	p.memory.wrote(p.engine.Name)
 	p.report(v.engine, full)
+	p.makesRoom = v.engine.MakesRoom
 	p.watchRebuild(v.engine)
 	defer p.working.begin(p.engine.Name)()
 	if !p.rt.Observe {

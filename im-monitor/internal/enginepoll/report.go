@@ -26,6 +26,14 @@ func (p *poll) report(v engine.Verdict, full bool) {
 	}
 }
 
+// reportNoRoom emits once why a purge is not sent that would make room for a replica.
+func (p *poll) reportNoRoom(call engine.Call, why string) {
+	if call.Op == engine.OpPurge && p.makesRoom != "" && p.memory.roomHeld(p.engine.Name, why) {
+		p.emit("RebuildWaitsForPurge", "A replica is missing, and snapshots are purged before it is rebuilt, since a rebuild takes one. "+
+			p.makesRoom+" The purge waits: "+why+".")
+	}
+}
+
 // emit emits a warning about what a poll found.
 func (p *poll) emit(reason, note string) {
 	events.Emit(p.rt.Recorder, p.engine, events.Event{Type: corev1.EventTypeWarning, Reason: reason, Action: "PollEngine", Note: note})
