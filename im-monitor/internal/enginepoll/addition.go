@@ -33,8 +33,8 @@ func (c *Controller) add(leading context.Context, e *v1beta2.Engine, to way, cal
 		defer working()
 		err := c.addOver(ctx, to, imclient.Addition{Name: call.Name, Address: call.Address, Size: call.Size})
 		outcome := execute.OutcomeOf(err)
+		c.ended(e, call, err) // first: what is noted of a call is forgotten some time after its end
 		c.memory.end(e.Name, a, outcome != execute.Accepted && outcome != execute.Unanswered) // who did not answer may yet do it
-		c.ended(e, call, err)
 		close(a.ended)
 		select {
 		case c.enqueued <- event.GenericEvent{Object: &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name}}}:

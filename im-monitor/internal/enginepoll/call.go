@@ -151,12 +151,12 @@ func (c *Controller) onlyEngine(ctx context.Context, from client.Reader, e *v1be
 func (c *Controller) ended(e *v1beta2.Engine, call engine.Call, err error) {
 	log := c.rt.Log.WithValues("engine", e.Name, "op", call.Op, "replica", call.Name)
 	if err == nil {
-		c.memory.answered(e.Name, call.Key(), "")
+		c.memory.answered(e.Name, call.Key(), "", c.rt.Clock.Now())
 		engineCalls.WithLabelValues(string(call.Op), "ok").Inc()
 		log.Info("called")
 		return
 	}
-	c.memory.answered(e.Name, call.Key(), err.Error())
+	c.memory.answered(e.Name, call.Key(), err.Error(), c.rt.Clock.Now())
 	engineCalls.WithLabelValues(string(call.Op), "failed").Inc()
 	log.Info("call failed", "error", err.Error())
 }

@@ -29,8 +29,8 @@ func (c *Controller) cleansUp(ctx context.Context) bool {
 }
 
 // mayPurge makes sure that no other engine of the volume is to run, and that no more running engines of the node merge snapshots than may.
-// Purges for deleted Snapshots have their own queue, which snapshot-controller gives by the same setting; they count here from their call on, or
-// as soon as a poll sees them.
+// Purges for deleted Snapshots have their own queue, which snapshot-controller gives by the same setting; they count here from their call
+// on, or as soon as a poll sees them.
 func (c *Controller) mayPurge(ctx context.Context, e *v1beta2.Engine) error {
 	if err := c.onlyEngine(ctx, c.rt.Uncached, e); err != nil {
 		return err

@@ -111,7 +111,7 @@ func (m *memory) view(e *v1beta2.Engine, now time.Time) (out view) {
 	return out
 }
 
-// prune forgets additions that came to their end or are not wanted any more, and other calls that were made long ago.
+// prune forgets additions that came to their end or are not wanted any more, and other calls that were made long ago and have ended.
 func (r *remembered) prune(e *v1beta2.Engine, now time.Time) {
 	over := func(name string) bool {
 		_, mapped := e.Spec.ReplicaAddressMap[name]
@@ -119,7 +119,8 @@ func (r *remembered) prune(e *v1beta2.Engine, now time.Time) {
 	}
 	maps.DeleteFunc(r.failures, func(name string, _ int) bool { return over(name) })
 	maps.DeleteFunc(r.tries, func(key engine.Key, t try) bool {
-		return key.Op == engine.OpAdd && over(key.Name) || now.After(t.until.Add(2*execute.AfterFailure.Most))
+		open := r.adding != nil && key == engine.Key{Op: engine.OpAdd, Name: r.adding.name}
+		return key.Op == engine.OpAdd && over(key.Name) || !open && now.After(t.until.Add(2*execute.AfterFailure.Most))
 	})
 	r.refusals.prune(now)
 	maps.DeleteFunc(r.backups.open, func(_ string, until time.Time) bool { return now.After(until) })
@@ -205,11 +206,13 @@ func (m *memory) tried(name string, key engine.Key, now time.Time) {
 	})
 }
 
-// answered notes how the last try of a call ended; empty: well.
-func (m *memory) answered(name string, key engine.Key, failed string) {
+// answered notes how the last try of a call ended; empty: well. The pause after one that failed begins with its end.
+func (m *memory) answered(name string, key engine.Key, failed string, now time.Time) {
 	m.Change(name, func(r *remembered) {
 		if t, ok := r.tries[key]; ok {
-			t.failed = failed
+			if t.failed = failed; failed != "" {
+				t.until = now.Add(execute.AfterFailure.After(t.times))
+			}
 			r.tries[key] = t
 		}
 	})
