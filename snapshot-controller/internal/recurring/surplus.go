@@ -105,14 +105,16 @@ func retainAge(spec v1beta2.RecurringJobSpec) time.Duration {
 }
 
 // surplusBackups are those of one volume beyond what the job keeps. Their data stays in the target. What an earlier volume of the same name
-// left behind is not this one's, and may be all that is left of it.
+// left behind is not this one's, and may be all that is left of it. A volume that gets its data from a backup has none of its own yet: they
+// may be another cluster's, which uses the same target.
 func (w World) surplusBackups(v *v1beta2.Volume, list []*v1beta2.Backup) []*v1beta2.Backup {
-	if !w.backsUp() {
+	if filling, _ := snapshot.Filling(v); filling != "" || !w.backsUp() {
 		return nil
 	}
 	var whole, failed []*v1beta2.Backup
 	for _, b := range list {
 		switch {
+		case JobOfBackup(b) != w.Job.Name:
 		case b.DeletionTimestamp != nil || backedUpAt(b).Before(v.CreationTimestamp.Time):
 		case b.Status.State == v1beta2.BackupCompleted:
 			whole = append(whole, b)

@@ -56,6 +56,11 @@ func JobOf(s *v1beta2.Snapshot) string {
 	return cmp.Or(s.Spec.Labels[v1beta2.LabelRecurringJob], s.Status.Labels[v1beta2.LabelRecurringJob])
 }
 
+// JobOfBackup is the job that asked for the backup; empty: none did. One that was listed in its target is labelled there alone.
+func JobOfBackup(b *v1beta2.Backup) string {
+	return cmp.Or(b.Spec.Labels[v1beta2.LabelRecurringJob], b.Status.Labels[v1beta2.LabelRecurringJob])
+}
+
 // Keys of jobs and groups. A job is for a volume where they have one in common.
 const (
 	keyJob   = "job/"

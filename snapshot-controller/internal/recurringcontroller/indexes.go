@@ -52,7 +52,7 @@ func madeFor(obj client.Object) (job, volume string) {
 	case *v1beta2.Snapshot:
 		return recurring.JobOf(made), v1beta2.LabelValue(made.Spec.Volume)
 	case *v1beta2.Backup:
-		return made.Spec.Labels[v1beta2.LabelRecurringJob], made.Labels[v1beta2.LabelBackupVolume]
+		return recurring.JobOfBackup(made), made.Labels[v1beta2.LabelBackupVolume]
 	}
 	return "", ""
 }

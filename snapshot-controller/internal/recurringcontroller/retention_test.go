@@ -34,6 +34,23 @@ func TestRetentionLeavesOutWhatLinkedClonesShare(t *testing.T) {
 	}, patience, poll)
 }
 
+// The labels of a Backup that was listed in its target are in its status.
+func TestABackupCountsToTheJobThatItsLabelsName(t *testing.T) {
+	ofJob := map[string]string{v1beta2.LabelRecurringJob: "daily"}
+	meta := metav1.ObjectMeta{Labels: map[string]string{v1beta2.LabelBackupVolume: "vol-1"}}
+	for sentence, c := range map[string]struct {
+		backup v1beta2.Backup
+		want   string
+	}{
+		"one that a job asked for":        {v1beta2.Backup{Spec: v1beta2.BackupSpec{Labels: ofJob}}, "daily/vol-1"},
+		"one that was listed in a target": {v1beta2.Backup{Status: v1beta2.BackupStatus{Labels: ofJob}}, "daily/vol-1"},
+		"a person's":                      {v1beta2.Backup{}, ""},
+	} {
+		c.backup.ObjectMeta = meta
+		require.Equal(t, c.want, madeKey(&c.backup), sentence)
+	}
+}
+
 // refusing is a client that may not delete objects of one name.
 type refusing struct {
 	client.Client

@@ -111,12 +111,13 @@ func (w watches) ofJobs() handler.Funcs {
 
 // facts are what the core reads of a Snapshot or a Backup.
 type facts struct {
-	reason, taken string
-	going         bool
+	job, reason, taken string
+	going              bool
 }
 
 func factsOf(obj client.Object) facts {
 	out := facts{going: obj.GetDeletionTimestamp() != nil}
+	out.job, _ = madeFor(obj)
 	switch made := obj.(type) {
 	case *v1beta2.Snapshot:
 		out.reason, out.taken = conditions.Reason(made.Status.Conditions, v1beta2.SnapshotReady), made.Status.CreationTime

@@ -71,6 +71,9 @@ func thinBackup(b *v1beta2.Backup) *v1beta2.Backup {
 	thin.Status.SnapshotCreatedAt, thin.Status.VolumeSize, thin.Status.Error = b.Status.SnapshotCreatedAt, b.Status.VolumeSize,
 		b.Status.Error
 	thin.Status.Conditions = thinConditions(b.Status.Conditions)
+	if job, ok := b.Status.Labels[v1beta2.LabelRecurringJob]; ok {
+		thin.Status.Labels = jobLabel(job)
+	}
 	return thin
 }
 

@@ -73,6 +73,14 @@ func TestWhoTookASnapshotSurvivesTheCache(t *testing.T) {
 	require.Equal(t, v1beta2.ManagedByUpgradeController, v1beta2.SnapshotTaker(thinSnapshot(labelled)))
 }
 
+// What was listed in a target names its job there alone: retention reads it.
+func TestTheJobOfAListedBackupSurvivesTheCache(t *testing.T) {
+	b := &v1beta2.Backup{}
+	require.Nil(t, thinBackup(b).Status.Labels)
+	b.Status.Labels = map[string]string{v1beta2.LabelRecurringJob: "daily", "KubernetesStatus": "{}"}
+	require.Equal(t, map[string]string{v1beta2.LabelRecurringJob: "daily"}, thinBackup(b).Status.Labels)
+}
+
 // An engine's list names each snapshot four times.
 func TestAnEntryOfAnEnginesListIsKeptInLittle(t *testing.T) {
 	const count, chain = 100, 30
