@@ -42,6 +42,9 @@ func (w World) missing() Verdict {
 			"The engine does not list it now; im-monitor finds out whether it is gone."), nil)
 	case w.isReported():
 		return w.done(Verdict{Step: StepNone, Reason: "Unknown", Message: "The volume's engine is not running; what was known stays."})
+	case w.Volume.Status.State != v1beta2.VolumeStateDetached:
+		return w.report(w.mirrored(nil), ready(v1beta2.ReasonWaitingForAttach, "The engine of volume "+w.Volume.Name+
+			" has not reported its list of snapshots; whether this one is among them is seen once it does."), nil)
 	}
 	return w.report(w.mirrored(nil), ready(v1beta2.ReasonVolumeDetached, "Volume "+w.Volume.Name+
 		" is detached; its snapshots are seen when it is attached next."), nil)

@@ -46,6 +46,9 @@ func detached(w *World) {
 	w.Engine.Status.CurrentState = v1beta2.InstanceStateStopped
 }
 
+// unknown: its node does not answer.
+func unknown(w *World) { w.Engine.Status.CurrentState = v1beta2.InstanceStateUnknown }
+
 // going: somebody deleted the engine, which runs.
 func going(w *World) {
 	now := at(0)
