@@ -149,6 +149,31 @@ func TestAVolumeWhoseRestoreFailedOnAllReplicasIsFaultedWithTheErrorAndTriedAgai
 	require.NotEqual(t, v1beta2.VolumeRobustnessFaulted, s.Volume.Status.Robustness)
 }
 
+// A10: the engine reports by address, in no order.
+func TestTwoReplicasWithTwoErrorsGiveOneMessage(t *testing.T) {
+	two := []v1beta2.RestoreStatus{{Error: "no such backup"}, {Error: "no space"}}
+	for name, c := range map[string]struct {
+		reports []v1beta2.RestoreStatus
+		of      string
+		want    string
+	}{
+		"all failed": {two, v1beta2.VolumeFaulted, "Restoring backup b-1 failed on all replicas: no such backup."},
+		"a third one has the data": {append(two, v1beta2.RestoreStatus{LastRestored: "b-1"}), v1beta2.VolumeAttached,
+			"The volume is attached to x. Restoring backup b-1 to replica vol-r-0 failed: no such backup. It is rebuilt when the volume " +
+				"has its data."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 50 { // the order of a map differs from run to run
+				s := restoring([]string{"x", "y", "z"}[:len(c.reports)]...)
+				for i, report := range c.reports {
+					s.restores(i, report)
+				}
+				require.Equal(t, c.want, conditions.Get(Decide(s.World).Conditions, c.of).Message)
+			}
+		})
+	}
+}
+
 func TestTheRestoreErrorOfAnEarlierEngineRunFaultsNothing(t *testing.T) {
 	s := restoring("x")
 	s.restores(0, v1beta2.RestoreStatus{Error: "no such backup"})
