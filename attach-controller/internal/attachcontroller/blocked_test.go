@@ -9,6 +9,18 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
+// What resolves itself is an answer, and no warning.
+func TestAWarningIsAboutWhatAUserMustResolve(t *testing.T) {
+	for reason, warned := range map[string]bool{
+		v1beta2.ReasonNoNode: true, v1beta2.ReasonNodeNotReady: true, v1beta2.ReasonDataLocality: true, v1beta2.ReasonVolumeFaulted: true,
+		v1beta2.ReasonNodeUpgrading: false, v1beta2.ReasonAttaching: false, v1beta2.ReasonLowerPriority: false,
+		v1beta2.ReasonWaitingForDetach: false, v1beta2.ReasonMigrating: false,
+	} {
+		got := blocked([]turn{{id: "a", now: v1beta2.Condition{Reason: reason, Message: "Why."}}})
+		require.Equal(t, warned, len(got) > 0, reason)
+	}
+}
+
 // Not parallel: the gauge is the process's.
 func TestTheGaugeReportsHowManyTicketsAreBlockedNow(t *testing.T) {
 	answer := func(satisfied bool, reason string) v1beta2.AttachmentTicketStatus {

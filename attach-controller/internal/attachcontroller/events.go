@@ -103,18 +103,11 @@ func turns(stored map[string]v1beta2.AttachmentTicketStatus, done []attach.Step)
 	return out
 }
 
-// ticketBlocking are the reasons of tickets that are not served until a user acts.
-var ticketBlocking = []string{
-	v1beta2.ReasonNoNode, v1beta2.ReasonNodeUnknown, v1beta2.ReasonNodeNotReady, v1beta2.ReasonNodeCordoned,
-	v1beta2.ReasonNodeUpgrading, v1beta2.ReasonDataLocality, v1beta2.ReasonTooManyTickets,
-	v1beta2.ReasonAttachedWithIncompatibleParameters, v1beta2.ReasonVolumeFaulted,
-}
-
 // blocked returns the events of tickets that became blocked, for the VolumeAttachment.
 func blocked(turned []turn) []events.Event {
 	var out []events.Event
 	for _, t := range turned {
-		if slices.Contains(ticketBlocking, t.now.Reason) {
+		if slices.Contains(alarming, t.now.Reason) {
 			out = append(out, ticketBlocked(t))
 		}
 	}
