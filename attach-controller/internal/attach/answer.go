@@ -18,6 +18,9 @@ func (t table) answers(wanted Spec) map[string]v1beta2.AttachmentTicketStatus {
 		if !satisfied {
 			c.Status = v1beta2.ConditionFalse
 			c.Reason, c.Message = t.why(wanted, x)
+			if kind := unknownType(x); kind != "" {
+				c.Message += " " + kind
+			}
 		}
 		out[x.ID] = t.answer(x, c)
 	}
@@ -28,10 +31,13 @@ func (t table) answers(wanted Spec) map[string]v1beta2.AttachmentTicketStatus {
 func (t table) answer(x v1beta2.AttachmentTicket, c v1beta2.Condition) v1beta2.AttachmentTicketStatus {
 	c.Type = v1beta2.TicketSatisfied
 	stored := t.Attachment.Stored.AttachmentTicketStatuses[x.ID]
-	return v1beta2.AttachmentTicketStatus{
-		ID: x.ID, Generation: x.Generation, Satisfied: c.Status == v1beta2.ConditionTrue,
-		Conditions: conditions.Set(conditions.Owned(stored.Conditions, c.Type), c, t.Now),
+	list := conditions.Set(conditions.Owned(stored.Conditions, c.Type, v1beta2.TicketValid), c, t.Now)
+	if bad := invalid(x); bad != nil {
+		list = conditions.Set(list, *bad, t.Now)
+	} else {
+		list = conditions.Remove(list, v1beta2.TicketValid)
 	}
+	return v1beta2.AttachmentTicketStatus{ID: x.ID, Generation: x.Generation, Satisfied: c.Status == v1beta2.ConditionTrue, Conditions: list}
 }
 
 // satisfied is S1 and S2: it reports whether the stored state satisfies a ticket, and will stay.

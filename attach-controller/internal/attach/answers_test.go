@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // S1 and S2. Each world is one in which nothing is left to be done but to answer.
@@ -39,6 +40,47 @@ func TestATicketIsSatisfiedByWhatIsStored(t *testing.T) {
 			require.NotEmpty(t, message)
 		})
 	}
+}
+
+// What the API server refuses today may be stored from before.
+func TestATicketThatCannotBeReadIsReported(t *testing.T) {
+	until := func(at string, more ...string) change {
+		return ticket("a", v1beta2.AttacherLonghornAPI, here, append(more, v1beta2.TicketExpiresAt, at)...)
+	}
+	for name, c := range map[string]struct {
+		world   World
+		reason  string
+		message string
+	}{
+		"all can be read":         {basic(attached(here), until("2026-09-02T12:00:00Z")), "", ""},
+		"its end is no time":      {basic(attached(here), until("tomorrow")), v1beta2.ReasonExpiresAtUnreadable, `Its expiresAt "tomorrow"`},
+		"its owner ends it":       {basic(attached(here), until("tomorrow", v1beta2.TicketOwnerKind, "Snapshot")), "", ""},
+		"its type is unknown":     {basic(ticket("a", "csi-atacher", here)), v1beta2.ReasonTypeUnknown, `Its type "csi-atacher" is unknown`},
+		"it has no type":          {basic(ticket("a", "", here)), "", ""},
+		"neither is":              {basic(ticket("a", "x", here, v1beta2.TicketExpiresAt, "y")), v1beta2.ReasonTypeUnknown, `Its expiresAt "y"`},
+		"there is no such volume": {basic(until("tomorrow"), func(w *World) { w.Volume = nil }), v1beta2.ReasonExpiresAtUnreadable, "tomorrow"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := Decide(c.world).Status.AttachmentTicketStatuses["a"]
+			require.NotNil(t, conditions.Get(answer.Conditions, v1beta2.TicketSatisfied))
+			require.Equal(t, c.reason, conditions.Reason(answer.Conditions, v1beta2.TicketValid))
+			if c.reason == "" {
+				return
+			}
+			valid := conditions.Get(answer.Conditions, v1beta2.TicketValid)
+			require.Equal(t, v1beta2.ConditionFalse, valid.Status)
+			require.Contains(t, valid.Message, c.message)
+			mended := with(c.world, ticket("a", v1beta2.AttacherLonghornAPI, here), func(w *World) {
+				w.Attachment.Stored = v1beta2.VolumeAttachmentStatus{
+					AttachmentTicketStatuses: map[string]v1beta2.AttachmentTicketStatus{"a": answer}}
+			})
+			require.Nil(t, conditions.Get(Decide(mended).Status.AttachmentTicketStatuses["a"].Conditions, v1beta2.TicketValid))
+		})
+	}
+	first, last := ticket("b", v1beta2.AttacherLonghornAPI, there), ticket("a", "csi-atacher", here)
+	_, reason, message := reported(basic(first, last), "a")
+	require.Equal(t, v1beta2.ReasonLowerPriority, reason)
+	require.Contains(t, message, `Its type "csi-atacher" is unknown, so that every other ticket comes first`)
 }
 
 // S3.

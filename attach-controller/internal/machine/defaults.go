@@ -45,7 +45,7 @@ func (d defaults) setSpec() {
 	if s.DataLocality == v1beta2.DataLocalityStrictLocal {
 		replicas = 1 // where it is attached
 	}
-	put(s.NumberOfReplicas == 0, "numberOfReplicas", replicas)
+	put(s.NumberOfReplicas <= 0, "numberOfReplicas", replicas)
 	// The engine gets the volume's number, so that it and snapshot-controller count to the same one.
 	put(s.SnapshotMaxCount <= 0 && d.Settings.SnapshotMaxCount > 0, "snapshotMaxCount", d.Settings.SnapshotMaxCount)
 	put(s.DataLocality == "", "dataLocality", "disabled")

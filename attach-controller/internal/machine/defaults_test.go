@@ -117,6 +117,7 @@ func TestANewVolumeGetsItsDefaultsFromTheSettings(t *testing.T) {
 		"no image without a setting":             {func(s *fixture) { s.Settings.DefaultEngineImage = "" }, with(nil, "image")},
 		"a number of snapshots of its own stays": {func(s *fixture) { s.Volume.Spec.SnapshotMaxCount = 20 }, with(nil, "snapshotMaxCount")},
 		"no frontend for a standby":              {func(s *fixture) { s.Volume.Spec.Standby = true }, with(nil, "frontend")},
+		"a number of replicas that is none":      {func(s *fixture) { s.Volume.Spec.NumberOfReplicas = -3 }, with(nil)},
 		"one replica where it is attached, without a revision counter": {func(s *fixture) { s.Volume.Spec.DataLocality = strict },
 			with(map[string]any{"numberOfReplicas": 1, "revisionCounterDisabled": true}, "dataLocality")},
 		"no revision counter by the setting": {func(s *fixture) { s.Settings.DisableRevisionCounter = true },

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -16,6 +17,16 @@ func (f Facts) revertRequest() string {
 	return f.Volume.Spec.RevertToSnapshot + "@" + at
 }
 
+// unreadableRevert explains that the user's request has no time; empty: it has one, or there is no request. The API server refuses such a
+// time, but may have stored it before.
+func (f Facts) unreadableRevert() string {
+	s := f.Volume.Spec
+	if s.RevertRequestedAt == "" || s.RevertToSnapshot == "" || f.revertRequest() != "" {
+		return ""
+	}
+	return fmt.Sprintf("spec.revertRequestedAt %q is no RFC 3339 time, such as 2026-01-31T09:30:00Z: write another one.", s.RevertRequestedAt)
+}
+
 // revert passes the user's request to the engine, and reads the result. It happens only without writers, and a finished request is not
 // repeated: if the volume is released before the engine answers, the engine gets no second request, for by then there may have been
 // writes.
@@ -29,6 +40,9 @@ func (v revert) decide() {
 	asked := request != "" && e.Spec.RequestedRevert == request
 	if request == "" || v.Volume.Status.LastRevert == request {
 		v.withdraw()
+		if unreadable := v.unreadableRevert(); unreadable != "" {
+			v.setCondition(v1beta2.ReasonFailed, unreadable)
+		}
 		return
 	}
 	reason, message := v.revertBlocker()

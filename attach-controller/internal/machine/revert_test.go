@@ -36,7 +36,13 @@ func TestAVolumeIsRevertedOnlyWithoutWriters(t *testing.T) {
 		ended  bool
 	}{
 		"no request":          {func(*fixture) {}, nil, "", false},
-		"a time that is none": {func(s *fixture) { maintained(s); s.Volume.Spec.RevertRequestedAt = "now" }, nil, "", false},
+		"a time that is none": {func(s *fixture) { maintained(s); s.Volume.Spec.RevertRequestedAt = "now" }, nil, v1beta2.ReasonFailed, false},
+		"a time that is none, after another": {func(s *fixture) { revertAsked(s); s.Volume.Spec.RevertRequestedAt = "now" }, "",
+			v1beta2.ReasonFailed, false},
+		"a time that is none, and no snapshot": {func(s *fixture) {
+			maintained(s)
+			s.Volume.Spec.RevertRequestedAt, s.Volume.Spec.RevertToSnapshot = "now", ""
+		}, nil, "", false},
 		"somebody asks":       {maintained, request, v1beta2.ReasonReverting, false},
 		"the engine is asked": {revertAsked, nil, v1beta2.ReasonReverting, false},
 		"the engine did it":   {revertAnswered, nil, v1beta2.ReasonReverted, true},
@@ -73,6 +79,16 @@ func TestAVolumeIsRevertedOnlyWithoutWriters(t *testing.T) {
 			require.Equal(t, one.ended, ended)
 		})
 	}
+}
+
+func TestARequestWithoutATimeReportsTheNextStep(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	maintained(s)
+	s.Volume.Spec.RevertRequestedAt = "yesterday"
+	require.Equal(t, `spec.revertRequestedAt "yesterday" is no RFC 3339 time, such as 2026-01-31T09:30:00Z: write another one.`,
+		conditions.Get(Decide(s.World).Conditions, v1beta2.VolumeReverted).Message)
+	s.step()
+	require.False(t, s.step(), "it is reported once")
 }
 
 func TestAV2VolumeIsNotReverted(t *testing.T) {

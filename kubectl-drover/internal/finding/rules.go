@@ -32,6 +32,8 @@ func attaching() []of {
 			critical: "VolumeFaulted",
 			commands: map[string]string{"NodeCordoned": "kubectl uncordon {node}", "NodeNotReady": showKubernetes,
 				"NodeUnknown": "kubectl -n {ns} get lhn", "NodeUpgrading": showUpgrade, "WaitingForShare": "kubectl -n {ns} get lhsm"}},
+		{kinds: "VolumeAttachment", condition: v1beta2.TicketValid, guide: guide, command: showTickets,
+			warning: "ExpiresAtUnreadable TypeUnknown"},
 		{kinds: "Volume", condition: v1beta2.VolumeAttached, guide: guide, command: showInstances,
 			well: "Attached Detached",
 			continues: "Detaching WaitingForReplicas WaitingForEngine WaitingForFrontend WaitingForSnapshots NodeUpgrading " +

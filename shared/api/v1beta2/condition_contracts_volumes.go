@@ -12,6 +12,9 @@ func attachmentContracts() []ConditionContract {
 				ReasonWaitingForDetach, ReasonLowerPriority, ReasonNoNode, ReasonNodeUnknown, ReasonNodeNotReady,
 				ReasonNodeCordoned, ReasonNodeUpgrading, ReasonDataLocality, ReasonTooManyTickets, ReasonVolumeFaulted,
 				ReasonWaitingForShare, ReasonMigrating}},
+		{Kind: "VolumeAttachment", Part: "status.attachmentTicketStatuses", Type: TicketValid, Writer: "attach-controller",
+			Means: "everything in the ticket can be read; absent while that is so",
+			False: []string{ReasonExpiresAtUnreadable, ReasonTypeUnknown}},
 	}
 }
 

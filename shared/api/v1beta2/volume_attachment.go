@@ -82,7 +82,7 @@ type AttachmentTicket struct {
 // AttachmentTicketStatus is the answer to one ticket.
 // +kubebuilder:pruning:PreserveUnknownFields
 type AttachmentTicketStatus struct {
-	// Why the ticket is satisfied or not: Satisfied. Written by attach-controller.
+	// Why the ticket is satisfied or not: Satisfied; and what in it cannot be read: Valid. Written by attach-controller.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type

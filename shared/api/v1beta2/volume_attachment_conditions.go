@@ -7,6 +7,17 @@ const (
 	VolumeAttachmentReady = "Ready"
 	// TicketSatisfied (writer attach-controller) is True while the volume is attached as the ticket asks.
 	TicketSatisfied = "Satisfied"
+	// TicketValid (writer attach-controller) is False where something in the ticket cannot be read; it is absent otherwise. The API server
+	// refuses such tickets, but may have stored them before.
+	TicketValid = "Valid"
+)
+
+// Reasons of TicketValid.
+const (
+	// ReasonExpiresAtUnreadable surfaces when the parameter expiresAt is no time: the ticket never ends by itself.
+	ReasonExpiresAtUnreadable = "ExpiresAtUnreadable"
+	// ReasonTypeUnknown surfaces when the type of the ticket is unknown: it is served after all others.
+	ReasonTypeUnknown = "TypeUnknown"
 )
 
 // Reasons of VolumeAttachmentReady.
