@@ -47,8 +47,8 @@ type VolumeSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")`,message="spec.backupTargetName must be the name of a BackupTarget: lower-case letters, digits, - and ."
 	// +optional
 	BackupTargetName string `json:"backupTargetName,omitempty"`
-	// Whether a clone copies all data (full-copy) or shares its source's snapshot (linked-clone). It never changes. Written by
-	// a person; absent means full-copy.
+	// Whether a clone copies all data (full-copy) or shares its source's snapshot (linked-clone). It never changes. Drover
+	// keeps it, and copies all data. Written by a person; absent means full-copy.
 	// +kubebuilder:validation:Enum="";full-copy;linked-clone
 	// +optional
 	CloneMode string `json:"cloneMode,omitempty"`
@@ -56,7 +56,8 @@ type VolumeSpec struct {
 	// +kubebuilder:validation:Enum=v1;v2
 	// +optional
 	DataEngine string `json:"dataEngine,omitempty"`
-	// How v2 data lies over the replicas. It never changes. Written by a person; absent means replicated.
+	// How v2 data lies over the replicas. It never changes. Drover keeps it and does not obey it. Written by a person;
+	// absent means replicated.
 	// +optional
 	DataLayout DataLayout `json:"dataLayout,omitzero"`
 	// Whether a replica should be, or must be (strict-local), on the node where the volume is attached. Written by a
@@ -86,8 +87,8 @@ type VolumeSpec struct {
 	// created, Drover uses targetNodeID. Written by Longhorn; absent means the node of the volume.
 	// +optional
 	EngineNodeID string `json:"engineNodeID,omitempty"`
-	// Whether the filesystem is frozen while a snapshot is taken; ignored takes the global setting. Written by a
-	// person; absent means ignored.
+	// Whether the filesystem is frozen while a snapshot is taken; ignored takes the global setting. Drover keeps it
+	// and does not obey it. Written by a person; absent means ignored.
 	// +kubebuilder:validation:Enum=ignored;enabled;disabled
 	// +optional
 	FreezeFilesystemForSnapshot string `json:"freezeFilesystemForSnapshot,omitempty"`
@@ -143,8 +144,8 @@ type VolumeSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self >= 0 && self <= 5`,message="spec.rebuildConcurrentSyncLimit must be 0 to 5 files at a time, 0 for the setting replica-rebuild-concurrent-sync-limit"
 	// +optional
 	RebuildConcurrentSyncLimit int `json:"rebuildConcurrentSyncLimit,omitempty"`
-	// Whether replicas are spread evenly over nodes and zones; ignored takes the global setting. Written by a
-	// person; absent means ignored.
+	// Whether replicas are spread evenly over nodes and zones; ignored takes the global setting. Drover keeps it and
+	// does not obey it. Written by a person; absent means ignored.
 	// +kubebuilder:validation:Enum=ignored;disabled;least-effort;best-effort
 	// +optional
 	ReplicaAutoBalance string `json:"replicaAutoBalance,omitempty"`
@@ -153,7 +154,8 @@ type VolumeSpec struct {
 	// +kubebuilder:validation:Enum=ignored;enabled;disabled
 	// +optional
 	ReplicaDiskSoftAntiAffinity string `json:"replicaDiskSoftAntiAffinity,omitempty"`
-	// Limit of a v2 rebuild in MB per second. Written by a person; absent means the global setting.
+	// Limit of a v2 rebuild in MB per second. Drover keeps it and does not obey it. Written by a person; absent means
+	// the global setting.
 	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="spec.replicaRebuildingBandwidthLimit must be 0 or more MB per second, 0 for the global setting"
 	// +optional
 	ReplicaRebuildingBandwidthLimit int64 `json:"replicaRebuildingBandwidthLimit,omitempty"`
@@ -167,8 +169,8 @@ type VolumeSpec struct {
 	// +kubebuilder:validation:Enum=ignored;enabled;disabled
 	// +optional
 	ReplicaZoneSoftAntiAffinity string `json:"replicaZoneSoftAntiAffinity,omitempty"`
-	// Whether a restored volume gets the recurring jobs of its backup; ignored takes the global setting. Written by
-	// a person; absent means ignored.
+	// Whether a restored volume gets the recurring jobs of its backup; ignored takes the global setting. Drover keeps
+	// it and does not obey it. Written by a person; absent means ignored.
 	// +kubebuilder:validation:Enum=ignored;enabled;disabled
 	// +optional
 	RestoreVolumeRecurringJob string `json:"restoreVolumeRecurringJob,omitempty"`
@@ -195,12 +197,13 @@ type VolumeSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self.matches("^[0-9]{1,18}$")`,message="spec.size must be a number of bytes, 0 or more, as a string without unit, such as \"10737418240\" for 10 Gi"
 	// +optional
 	Size int64 `json:"size,omitempty,string"`
-	// Whether snapshots are hashed and checked; ignored takes the global setting. Written by a person; absent means
-	// ignored.
+	// Whether snapshots are hashed and checked; ignored takes the global setting. Drover keeps it and does not obey
+	// it. Written by a person; absent means ignored.
 	// +kubebuilder:validation:Enum=ignored;disabled;enabled;fast-check
 	// +optional
 	SnapshotDataIntegrity string `json:"snapshotDataIntegrity,omitempty"`
-	// RFC 3339 time at which hashing of all snapshots was requested. Written by Longhorn; absent means never.
+	// RFC 3339 time at which hashing of all snapshots was requested. Drover keeps it and does not obey it. Written by
+	// Longhorn; absent means never.
 	// +optional
 	SnapshotHashingRequestedAt string `json:"snapshotHashingRequestedAt,omitempty"`
 	// How many snapshots the volume may have, 2 to 250. Written by a person; where it is absent
@@ -215,11 +218,13 @@ type VolumeSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self.matches("^[0-9]{1,18}$")`,message="spec.snapshotMaxSize must be a number of bytes, 0 (no limit) or more, as a string without unit, such as \"10737418240\" for 10 Gi"
 	// +optional
 	SnapshotMaxSize int64 `json:"snapshotMaxSize,omitempty,string"`
-	// Minutes after which a failed replica is not reused any more. Written by a person; absent means 2880.
+	// Minutes after which a failed replica is not reused any more. Drover keeps it and does not obey it. Written by a
+	// person; absent means 2880.
 	// +kubebuilder:validation:XValidation:rule=`self >= 0`,message="spec.staleReplicaTimeout must be 0 or more minutes"
 	// +optional
 	StaleReplicaTimeout int `json:"staleReplicaTimeout,omitempty"`
-	// Zones and regions in which replicas may lie. It never changes. Written by a person; absent means anywhere.
+	// Zones and regions in which replicas may lie. It never changes. Drover keeps it and does not obey it. Written by
+	// a person; absent means anywhere.
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=atomic
 	// +optional
