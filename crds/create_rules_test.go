@@ -139,7 +139,7 @@ func TestObjectsThatLackSomethingAreRefusedAtCreationWithTheRemedy(t *testing.T)
 		{"adopting what only begins with a UUID", node, "initialize: new", `initialize: "adopt:9f1c6f1e-51a1-4a33-8d4e-2f6f0b3a7d"`,
 			"initialize must be new"},
 		{"adopting a disk with a UUID in upper case", node, "initialize: new", `initialize: "adopt:9F1C6F1E-51A1-4A33-8D4E-2F6F0B3A7D11"`,
-			"should match"},
+			"with the UUID of the lvstore in lower case"},
 		{"initializing a filesystem disk", node, "diskType: block", "diskType: filesystem", "initialize is only for block disks"},
 		{"a volume of a size that is no number", "{kind: Volume, metadata: {name: vol-1}, spec: {size: 10Gi}}", "", "",
 			"spec.size must be a number of bytes"},

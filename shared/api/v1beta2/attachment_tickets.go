@@ -39,6 +39,11 @@ const (
 	TicketValueAny   = "any"
 )
 
+// TicketParameters are the keys of AttachmentTicket.parameters.
+func TicketParameters() []string {
+	return []string{TicketDisableFrontend, TicketLastAttachedBy, TicketOwnerKind, TicketOwnerName, TicketOwnerUID, TicketExpiresAt}
+}
+
 // TicketPriority returns how early a ticket of this type is served: higher first, 0 for types that this version does not
 // know.
 func TicketPriority(attacher string) int {

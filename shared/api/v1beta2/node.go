@@ -131,8 +131,7 @@ type DiskSpec struct {
 	// never writes a new one. Once a UUID is recorded, only that lvstore is loaded and this field has no effect. Written
 	// by a person; absent means that the device is not touched.
 	// +kubebuilder:validation:MaxLength=42
-	// +kubebuilder:validation:Pattern=`^(|new|adopt:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`
-	// +kubebuilder:validation:XValidation:rule=`self == "" || self == "new" || self.startsWith("adopt:") && self.size() == 42`,message="initialize must be new, or adopt:<uuid> with the UUID of the lvstore in lower case, or absent"
+	// +kubebuilder:validation:XValidation:rule=`self in ["", "new"] || self.matches("^adopt:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")`,message="initialize must be new, or adopt:<uuid> with the UUID of the lvstore in lower case, or absent"
 	// +optional
 	Initialize string `json:"initialize,omitempty"`
 	// Directory of a filesystem disk, device path or PCI address of a block disk. Written by a person; absent means
