@@ -13,7 +13,9 @@ const twice = int64(2) << 30
 
 // A23: the column SIZE has a unit, and follows the spec.
 func TestAVolumeReportsItsSizeWithAUnit(t *testing.T) {
-	for size, want := range map[int64]string{20 << 30: "20Gi", 3 << 29: "1536Mi", 1 << 40: "1Ti", 20<<30 + 1: "21474836481"} {
+	for size, want := range map[int64]string{
+		20 << 30: "20Gi", 3 << 29: "1536Mi", 1 << 40: "1Ti", 20<<30 + 1: "20.0Gi", 999999999999999999: "888.2Pi",
+	} {
 		s := newFixture(v1beta2.DataEngineV1, "x")
 		s.Volume.Spec.Size = size
 		require.True(t, s.settle())

@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/text"
 )
 
 // Events on a Volume.
@@ -45,7 +44,7 @@ func (t status) decide() {
 		target = t.engine.Spec.NodeID
 	}
 	t.setStatus("currentTargetNodeID", s.CurrentTargetNodeID, target)
-	t.setStatus("capacity", s.Capacity, resource.NewQuantity(t.Volume.Spec.Size, resource.BinarySI).String())
+	t.setStatus("capacity", s.Capacity, text.Bytes(t.Volume.Spec.Size))
 	robustness := t.robustness()
 	t.setStatus("robustness", s.Robustness, robustness)
 	if robustness == v1beta2.VolumeRobustnessDegraded && s.Robustness != robustness {

@@ -56,12 +56,12 @@ func TestSpaceIsBudgetedAndKept(t *testing.T) {
 		"over-provisioning counts without the reserve":   {200, 25, 100, 100, 50, 91, false, "1Gi"},
 		"half of the disk only may be promised":          {50, 25, 100, 100, 0, 40, true, ""},
 		"more is reserved than there is":                 {100, 25, 100, 100, 200, 0, false, "110Gi"},
-		"a quarter of the disk has to stay available":    {1000, 25, 100, 25, 0, 0, false, "1"},
+		"a quarter of the disk has to stay available":    {1000, 25, 100, 25, 0, 0, false, "1B"},
 		"a bit more than a quarter is available":         {1000, 25, 100, 26, 0, 0, true, ""},
-		"less than a quarter is available":               {1000, 25, 100, 20, 0, 0, false, "5368709121"},
-		"nothing has to stay, but nothing is available":  {1000, 0, 100, 0, 0, 0, false, "1"},
+		"less than a quarter is available":               {1000, 25, 100, 20, 0, 0, false, "5.0Gi"},
+		"nothing has to stay, but nothing is available":  {1000, 0, 100, 0, 0, 0, false, "1B"},
 		"a disk of which nothing is known has no space":  {100, 25, 0, 0, 0, 0, false, "10Gi"},
-		"all has to stay available: nothing fits":        {100, 100, 100, 100, 0, 0, false, "1"},
+		"all has to stay available: nothing fits":        {100, 100, 100, 100, 0, 0, false, "1B"},
 		"promised beyond the budget since it was shrunk": {100, 0, 50, 50, 0, 80, false, "40Gi"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestARebuildNeedsRoomForTheDataThatItCopies(t *testing.T) {
 		require.Equal(t, fits, found != nil, "%d GiB: %s", data, why.Message)
 	}
 	_, why := Find(asks(func(r *Request) { r.Data, r.MinimalAvailable = 20*gib, 25 }), []Node{full})
-	require.Contains(t, why.Message, "The best disk lacks 5368709121.")
+	require.Contains(t, why.Message, "The best disk lacks 5.0Gi.")
 }
 
 func TestTheMessageReportsHowMuchTheBestDiskLacks(t *testing.T) {

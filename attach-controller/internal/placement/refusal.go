@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/text"
 )
 
 // Refusal is why no disk is suitable: a reason of v1beta2.VolumeScheduled, and a message with counts.
@@ -79,11 +78,9 @@ func (s *search) refusal(nodes int) Refusal {
 		}
 		parts = append(parts, fmt.Sprintf("%d %s (%s)", s.counts[at], words[at].what, names))
 	}
-	out.Message = fmt.Sprintf("No place for a replica of %s: %s.", bytes(s.Size), strings.Join(parts, "; "))
+	out.Message = fmt.Sprintf("No place for a replica of %s: %s.", text.Bytes(s.Size), strings.Join(parts, "; "))
 	if s.counts[stageSpace] > 0 {
-		out.Message += fmt.Sprintf(" The best disk lacks %s.", bytes(s.lacks))
+		out.Message += fmt.Sprintf(" The best disk lacks %s.", text.Bytes(s.lacks))
 	}
 	return out
 }
-
-func bytes(n int64) string { return resource.NewQuantity(n, resource.BinarySI).String() }

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"drover.dev/drover/attach-controller/internal/placement"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/text"
 )
 
 // reported is the largest size that the engine or a replica of the volume has; a size that was only requested does not count.
@@ -60,18 +59,15 @@ func (w *World) noRoom(g groups) string {
 		}
 		request := w.request(nil)
 		request.Size, request.Data = w.Volume.Spec.Size-r.Spec.VolumeSize, 0
-		grow := fmt.Sprintf("The volume cannot grow from %s to %s", bytes(w.reported()), bytes(w.Volume.Spec.Size))
+		grow := fmt.Sprintf("The volume cannot grow from %s to %s", text.Bytes(w.reported()), text.Bytes(w.Volume.Spec.Size))
 		where := fmt.Sprintf("the disk of replica %s on node %s", r.Name, r.Spec.NodeID)
 		switch lacks, known := placement.Lacks(request, w.Candidates[at], r.Spec.DiskID); {
 		case !known:
 			return fmt.Sprintf("%s while %s is not ready: its free space is unknown.", grow, where)
 		case lacks > 0:
 			return fmt.Sprintf("%s: %s lacks %s. Free room there, or set spec.size back to \"%d\".",
-				grow, where, bytes(lacks), max(w.reported(), w.Volume.Status.AcceptedSize))
+				grow, where, text.Bytes(lacks), max(w.reported(), w.Volume.Status.AcceptedSize))
 		}
 	}
 	return ""
 }
-
-// bytes formats a number of bytes, such as 10Gi.
-func bytes(n int64) string { return resource.NewQuantity(n, resource.BinarySI).String() }

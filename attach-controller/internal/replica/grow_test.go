@@ -71,6 +71,7 @@ func TestAVolumeWithoutASizeReportsThatItGetsNoReplica(t *testing.T) {
 func TestARefusedSizeIsReportedOnce(t *testing.T) {
 	w := grown(999999999999999999, 10*gib)
 	v := decide(w)
+	require.Contains(t, v.Scheduled.Message, "cannot grow from 10Gi to 888.2Pi: ")
 	w.Volume.Status.Conditions = []v1beta2.Condition{*v.Scheduled}
 	require.Nil(t, decide(w).Scheduled)
 }
