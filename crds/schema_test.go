@@ -105,3 +105,57 @@ func TestNoFieldThatClustersHoldIsGoneOrOfAnotherType(t *testing.T) {
 		require.True(t, field.Nullable || len(words) < 4, line)
 	}
 }
+
+// unruled are the fields of people that take any value, with the reason.
+var unruled = map[string]string{
+	"BackingImage spec.sourceParameters": "they depend on the source, and Longhorn alone reads them",
+	"Backup spec.labels":                 "they are the backup's own",
+	"RecurringJob spec.labels":           "they are the snapshots' and backups' own",
+	"RecurringJob spec.name":             "metadata.name counts",
+	"Snapshot spec.labels":               "they are the snapshot's own, and their number is bounded",
+}
+
+// A field that a person writes has a rule with a sentence, or a list of values, so that a mistake is seen at once.
+func TestEveryFieldOfPeopleHasARule(t *testing.T) {
+	seen := map[string]bool{}
+	for _, crd := range definitions(t) {
+		spec, found := schema(t, crd).Properties["spec"]
+		if !found {
+			continue
+		}
+		walkWritten("spec", "a person", spec, func(path, writer string, s apiextensionsv1.JSONSchemaProps) {
+			field := crd.Spec.Names.Kind + " " + path
+			simple := s.Type == "boolean" || len(s.Properties) > 0 || s.Items != nil && len(s.Items.Schema.Properties) > 0
+			if simple || !strings.Contains(writer, "person") || len(s.XValidations) > 0 || len(s.Enum) > 0 {
+				return
+			}
+			if s.AdditionalProperties != nil && len(s.AdditionalProperties.Schema.Properties) > 0 {
+				return // its objects have rules of their own
+			}
+			seen[field] = true
+			require.NotEmpty(t, unruled[field], "%s takes any value: give it a rule", field)
+		})
+	}
+	for field := range unruled {
+		require.True(t, seen[field], "%s has a rule now", field)
+	}
+}
+
+// walkWritten visits the fields below a schema with who writes them: as the description of the field has it, or of what it belongs to.
+func walkWritten(path, writer string, s apiextensionsv1.JSONSchemaProps, visit func(path, writer string, s apiextensionsv1.JSONSchemaProps)) {
+	if _, named, found := strings.Cut(strings.Join(strings.Fields(s.Description), " "), "Written by "); found {
+		writer, _, _ = strings.Cut(named, ";")
+	}
+	if !isElement(path) {
+		visit(path, writer, s)
+	}
+	for name, property := range s.Properties {
+		walkWritten(path+"."+name, writer, property, visit)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		walkWritten(path+"{}", writer, *s.AdditionalProperties.Schema, visit)
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		walkWritten(path+"[]", writer, *s.Items.Schema, visit)
+	}
+}

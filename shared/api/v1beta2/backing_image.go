@@ -18,6 +18,8 @@ type BackingImageSpec struct {
 	// +optional
 	DiskFileSpecMap map[string]BackingImageDiskFileSpec `json:"diskFileSpecMap,omitempty"`
 	// Tags that a disk must all have to hold a copy. Written by a person; absent means any disk.
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:XValidation:rule=`self.all(tag, tag != "")`,message="a tag in spec.diskSelector must not be empty"
 	// +optional
 	DiskSelector []string `json:"diskSelector,omitempty"`
 	// Disks of old Longhorn versions, by UUID; diskFileSpecMap takes their place. Written by Longhorn; absent means
@@ -29,12 +31,18 @@ type BackingImageSpec struct {
 	// +optional
 	MinNumberOfCopies int `json:"minNumberOfCopies,omitempty"`
 	// Tags that a node must all have to hold a copy. Written by a person; absent means any node.
+	// +kubebuilder:validation:MaxItems=256
+	// +kubebuilder:validation:XValidation:rule=`self.all(tag, tag != "")`,message="a tag in spec.nodeSelector must not be empty"
 	// +optional
 	NodeSelector []string `json:"nodeSelector,omitempty"`
 	// Secret with the key of an encrypted image. Written by a person; absent means not encrypted.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")`,message="spec.secret must be the name of a Secret: lower-case letters, digits, - and ."
 	// +optional
 	Secret string `json:"secret,omitempty"`
 	// Namespace of that secret. Written by a person; absent means not encrypted.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")`,message="spec.secretNamespace must be the name of a namespace: lower-case letters, digits, - and ."
 	// +optional
 	SecretNamespace string `json:"secretNamespace,omitempty"`
 	// What the source type needs, such as url, volume-name or export-type. Written by a person; absent means none.

@@ -25,6 +25,8 @@ type NodeSpec struct {
 	// +optional
 	InstanceManagerCPURequest int `json:"instanceManagerCPURequest,omitempty"`
 	// Name of the Kubernetes node. Written by a person; absent means metadata.name.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")`,message="spec.name must be the name of a Kubernetes node: lower-case letters, digits, - and ."
 	// +optional
 	Name string `json:"name,omitempty"`
 	// Tags that volumes may select nodes by. Written by a person; absent means none.

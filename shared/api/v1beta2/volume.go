@@ -31,6 +31,8 @@ type VolumeSpec struct {
 	AccessMode string `json:"accessMode,omitempty"`
 	// Name of the BackingImage that the volume starts from. It never changes. Written by a person; absent means no
 	// backing image.
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")`,message="spec.backingImage must be the name of a BackingImage: lower-case letters, digits, - and ."
 	// +optional
 	BackingImage string `json:"backingImage,omitempty"`
 	// Size in bytes of the blocks of this volume's backups. Written by a person; absent means 2 MiB.
@@ -279,9 +281,13 @@ type DataLayout struct {
 // +kubebuilder:pruning:PreserveUnknownFields
 type TopologyRequirement struct {
 	// Name of the region. Written by a person; absent means any region.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$")`,message="a region in spec.topologyRequirement must be the value of the label topology.kubernetes.io/region of nodes"
 	// +optional
 	Region string `json:"region,omitempty"`
 	// Name of the zone. Written by a person; absent means any zone.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule=`self.matches("^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$")`,message="a zone in spec.topologyRequirement must be the value of the label topology.kubernetes.io/zone of nodes"
 	// +optional
 	Zone string `json:"zone,omitempty"`
 }
