@@ -6,9 +6,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"drover.dev/drover/shared/testkit"
 )
 
 const ownedAttachment = `
@@ -78,4 +81,33 @@ metadata:
   ownerReferences: [{apiVersion: longhorn.io/v1beta2, kind: Volume, name: vol-1, uid: uid-1}]
 `))
 	requireRefused(t, w.merge(object, "metadata: {labels: {longhornvolume: null}}"), "is immutable")
+}
+
+// The label decides which size an encrypted v2 volume's engine expects of its replicas.
+func TestTheRoomForALUKSHeaderStaysAsItWasAtTheCreation(t *testing.T) {
+	w := newWriter(t)
+	w.install("policies/volume-luks-room.yaml")
+	with := `{kind: Volume, metadata: {name: with, labels: {v2-encrypted-volume-with-luks-header: "true"}}, spec: {encrypted: true, dataEngine: v2}}`
+	labelled, err := w.create(with)
+	require.NoError(t, err)
+	plain, err := w.create("{kind: Volume, metadata: {name: without}, spec: {encrypted: true, dataEngine: v2}}")
+	require.NoError(t, err)
+	const take, give = "metadata: {labels: {v2-encrypted-volume-with-luks-header: null}}",
+		`metadata: {labels: {v2-encrypted-volume-with-luks-header: "true"}}`
+	require.NoError(t, w.merge(plain, give), "it is being created")
+	require.NoError(t, w.merge(plain, take))
+	require.NoError(t, w.mergeStatus(labelled, "status: {state: detached}"))
+	require.NoError(t, w.mergeStatus(plain, "status: {state: detached}"))
+	require.Eventually(t, func() bool { // until the API server holds to the policy
+		changed := labelled.DeepCopy()
+		changed.SetLabels(nil)
+		return w.client.Patch(t.Context(), changed, client.MergeFrom(labelled), client.DryRunAll) != nil
+	}, waitTimeout, waitPoll)
+	requireRefused(t, w.merge(labelled.DeepCopy(), take), "v2-encrypted-volume-with-luks-header of a Volume is immutable")
+	requireRefused(t, w.merge(plain.DeepCopy(), give), "v2-encrypted-volume-with-luks-header of a Volume is immutable")
+	require.NoError(t, w.merge(plain, `metadata: {labels: {mine: x, v2-encrypted-volume-with-luks-header: "false"}}`), "only true counts")
+
+	rules := []rbacv1.PolicyRule{{APIGroups: []string{"longhorn.io"}, Resources: []string{"volumes"}, Verbs: []string{"get", "patch"}}}
+	controller := writer{t: t, namespace: w.namespace, client: testkit.Client(t, testkit.Identity(t, w.namespace, "attach-controller", rules))}
+	require.NoError(t, controller.merge(plain, give), "controllers of the namespace write it")
 }
