@@ -80,6 +80,15 @@ func TestObjectsAsTheyShouldBeAreCreated(t *testing.T) {
 	}
 }
 
+// manyNames is so many elements of a list in YAML's flow style.
+func manyNames(n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("n%d", i)
+	}
+	return strings.Join(names, ", ")
+}
+
 // manyLabels is so many labels of YAML's flow style.
 func manyLabels(n int) string {
 	labels := make([]string, n)
@@ -132,6 +141,18 @@ func TestObjectsThatLackSomethingAreRefusedAtCreationWithTheRemedy(t *testing.T)
 			"a node in spec.nodes must be the name of one"},
 		{"an upgrade of a node twice", upgradeManager, "[node-1, node-2]", "[node-1, node-1]", "Duplicate value"},
 		{"an upgrade with an unknown answer to failure", upgradeManager, "Halt", "Retry", `supported values: "Halt", "Continue"`},
+		{"an upgrade of too many nodes", upgradeManager, "[node-1, node-2]", "[" + manyNames(5001) + "]", "Too many"},
+		{"an upgrade of a node with an endless name", upgradeManager, "node-1", strings.Repeat("n", 254), "Too long"},
+		{"an upgrade that skips too many volumes", upgradeManager, "onFailure: Halt", "skipVolumes: [" + manyNames(5001) + "]", "Too many"},
+		{"an upgrade that skips a volume with an endless name", upgradeManager, "onFailure: Halt",
+			"skipVolumes: [" + strings.Repeat("v", 254) + "]", "Too long"},
+		{"an upgrade with too many timeouts", upgradeManager, "switching-over: 10m", strings.ReplaceAll(manyLabels(17), "x", "1m"), "Too many"},
+		{"a volume attachment of no volume", volumeAttachment, "  volume: vol-1\n", "", "spec.volume: Required value"},
+		{"a volume attachment of a volume with an endless name", volumeAttachment, "  volume: vol-1", "  volume: " + strings.Repeat("v", 254),
+			"Too long"},
+		{"too many tickets", "{kind: VolumeAttachment, metadata: {name: vol-1}, spec: {volume: vol-1, attachmentTickets: {TICKETS}}}",
+			"TICKETS", strings.ReplaceAll(manyLabels(4097), "x", "{}"), "Too many"},
+		{"a disk with an endless wish", node, "initialize: new", "initialize: adopt:" + strings.Repeat("0", 40), "Too long"},
 		{"a node's upgrade without node", nodeUpgrade, "nodeID: node-1, ", "", "spec.nodeID: Required value"},
 		{"a disk with another wish than new and adopt", node, "initialize: new", "initialize: format",
 			"initialize must be new, or adopt:<uuid>"},

@@ -142,7 +142,8 @@ func TestEveryFieldOfPeopleHasARule(t *testing.T) {
 }
 
 // walkWritten visits the fields below a schema with who writes them: as the description of the field has it, or of what it belongs to.
-func walkWritten(path, writer string, s apiextensionsv1.JSONSchemaProps, visit func(path, writer string, s apiextensionsv1.JSONSchemaProps)) {
+func walkWritten(path, writer string, s apiextensionsv1.JSONSchemaProps,
+	visit func(path, writer string, s apiextensionsv1.JSONSchemaProps)) {
 	if _, named, found := strings.Cut(strings.Join(strings.Fields(s.Description), " "), "Written by "); found {
 		writer, _, _ = strings.Cut(named, ";")
 	}

@@ -102,17 +102,23 @@ spec:
       "spec." + variables.unknown[0] + " is a field that no known version of " + request.kind.kind + " has: it has no effect; " +
       "kubectl explain " + request.resource.resource + ".longhorn.io.spec lists the fields"
 %s  - expression: >-
-      request.kind.kind != 'VolumeAttachment' || oldObject != null && oldObject.?spec.?attachmentTickets == object.?spec.?attachmentTickets ||
-      !has(object.spec.attachmentTickets) || object.spec.attachmentTickets.all(id, !has(object.spec.attachmentTickets[id].parameters) ||
+      request.kind.kind != 'VolumeAttachment' || !has(object.spec.attachmentTickets) ||
+      oldObject != null && oldObject.?spec.?attachmentTickets == object.?spec.?attachmentTickets ||
+      object.spec.attachmentTickets.all(id, !has(object.spec.attachmentTickets[id].parameters) ||
       object.spec.attachmentTickets[id].parameters.all(parameter, parameter in ['` + ticketParameters + `']))
-    message: "a ticket in spec.attachmentTickets has a parameter that no known version has: it has no effect; known are ` + ticketParametersShown + `"
+    message: >-
+      a ticket in spec.attachmentTickets has a parameter that no known version has: it has no effect; known are
+      ` + ticketParametersShown + `
   - expression: >-
       request.kind.kind != 'RecurringJob' || oldObject != null && oldObject.?spec.?parameters == object.?spec.?parameters ||
       !has(object.spec.parameters) || object.spec.parameters.all(parameter, parameter in ['full-backup-interval', 'volume-backup-policy'])
-    message: "spec.parameters has a parameter that no known version has: it has no effect; known are full-backup-interval, volume-backup-policy"
+    message: >-
+      spec.parameters has a parameter that no known version has: it has no effect; known are full-backup-interval,
+      volume-backup-policy
   - expression: >-
       request.kind.kind != 'RecurringJob' || oldObject != null && oldObject.?spec == object.?spec ||
-      object.spec.?retentionPolicy.orValue('') == 'age-based' || object.spec.?retainAge.orValue('').matches('^(0+([.]0+)?(ns|us|ms|s|m|h))*$')
+      object.spec.?retentionPolicy.orValue('') == 'age-based' ||
+      object.spec.?retainAge.orValue('').matches('^(0+([.]0+)?(ns|us|ms|s|m|h))*$')
     message: "spec.retainAge has no effect unless spec.retentionPolicy is age-based: what is kept is counted, by spec.retain"
   - expression: >-
       request.kind.kind != 'Volume' || !has(object.metadata.labels) || object.metadata.labels.all(label,
