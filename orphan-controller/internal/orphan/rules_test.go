@@ -382,12 +382,14 @@ func TestFlood(t *testing.T) {
 		"nor are stopped CRs whose instances stayed": {of(20, siblings(9, v1beta2.ReasonStoppedButPresent, "", 0)), auto},
 		"one that is owned elsewhere is not held by a flood of others": {of(20, siblings(9, noOwner, "", 0),
 			evaluatedBy(v1beta2.ReasonOwnedByOtherInstanceManager)), auto},
-		"within the window":  {of(20, siblings(9, noOwner, "", time.Minute)), hold},
-		"outside the window": {of(20, siblings(9, noOwner, "", time.Minute+time.Second)), auto},
+		"those of the last minutes count as those of this moment": {of(20, siblings(5, noOwner, "", -2*time.Minute),
+			siblings(4, noOwner, "", 2*time.Minute)), hold},
+		"within the window":  {of(20, siblings(9, noOwner, "", 5*time.Minute)), hold},
+		"outside the window": {of(20, siblings(9, noOwner, "", 5*time.Minute+time.Second)), auto},
 		"the window reaches to both sides, but is one window": {
-			of(20, siblings(5, noOwner, "", -40*time.Second), siblings(4, noOwner, "", 40*time.Second)), auto},
+			of(20, siblings(5, noOwner, "", -200*time.Second), siblings(4, noOwner, "", 200*time.Second)), auto},
 		"what counts is the fullest window around this one": {
-			of(20, siblings(5, noOwner, "", -30*time.Second), siblings(4, noOwner, "", 30*time.Second)), hold},
+			of(20, siblings(5, noOwner, "", -150*time.Second), siblings(4, noOwner, "", 150*time.Second)), hold},
 		"acknowledged ones are not counted again": {of(20, siblings(9, noOwner, v1beta2.ReasonAcknowledged, 0)), auto},
 		"an acknowledged one is not held again": {of(20, siblings(9, noOwner, v1beta2.ReasonFlood, 0),
 			heldBackFor(v1beta2.ReasonAcknowledged)), auto},

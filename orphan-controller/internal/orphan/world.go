@@ -93,9 +93,9 @@ type Limits struct {
 	DryRun bool
 }
 
-// DefaultLimits are the default limits.
+// DefaultLimits are the default limits. The window of a flood is as long as the default grace period: what is older has been deleted.
 func DefaultLimits() Limits {
-	return Limits{FloodCount: 10, FloodPercent: 20, FloodWindow: time.Minute, InFlightPerNode: 10, EvaluationWait: 30 * time.Second}
+	return Limits{FloodCount: 10, FloodPercent: 20, FloodWindow: 5 * time.Minute, InFlightPerNode: 10, EvaluationWait: 30 * time.Second}
 }
 
 // Validate names every limit that makes no sense.
