@@ -153,6 +153,9 @@ func TestEveryValueOfAControllerChangesWhatIsRendered(t *testing.T) {
 		if path == "csiLease.create" {
 			chart = "attach-controller" // im-monitor has none
 		}
+		if strings.HasPrefix(path, "webhook.") {
+			chart = "snapshot-controller"
+		}
 		before, err := render(chartDir(chart), "longhorn-system", readValues(t, "testdata/all-values.yaml"))
 		require.NoError(t, err)
 		if path == "image.tag" {
@@ -169,6 +172,9 @@ func TestEveryValueOfAControllerChangesWhatIsRendered(t *testing.T) {
 		}
 		if path == "networkPolicy.metricsFrom" {
 			inner["metricsFrom"] = map[string]any{"other": "label"}
+		}
+		if path == "webhook.certManager.issuerRef.name" { // the default names none
+			inner["name"] = "other"
 		}
 		after, err := render(chartDir(chart), "longhorn-system", values)
 		require.NoError(t, err, path)

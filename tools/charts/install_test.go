@@ -173,6 +173,7 @@ func (h *helm) templates() map[string]string {
 func TestEveryChartIsInstalledByItselfWithAllValues(t *testing.T) {
 	h := newHelm(t)
 	h.applyFile("testdata/monitoring.yaml")
+	h.applyFile("testdata/cert-manager.yaml")
 	h.install("drover", h.load("drover"), onlyDefinitions())
 	for _, controller := range controllers {
 		count := kinds(h.accepted(h.install(controller, h.load(controller), allValues(t, controller))))

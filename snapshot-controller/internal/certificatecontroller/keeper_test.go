@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	clocktesting "k8s.io/utils/clock/testing"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -80,9 +81,15 @@ func (w *world) emptySecret() *corev1.Secret {
 // start runs the controllers until they are stopped, or cut.
 func (w *world) start(at cut.Point, onCut func()) (*cut.Client, chan error) {
 	w.t.Helper()
+	return w.startAs(testkit.BinaryIdentity(w.t, w.namespace, "snapshot-controller"), at, onCut, Options{Validity: validity})
+}
+
+// startAs runs the controllers with an identity until they are stopped, or cut.
+func (w *world) startAs(identity *rest.Config, at cut.Point, onCut func(), options Options) (*cut.Client, chan error) {
+	w.t.Helper()
 	scheme, err := runkit.Scheme()
 	require.NoError(w.t, err)
-	manager, err := ctrl.NewManager(testkit.BinaryIdentity(w.t, w.namespace, "snapshot-controller"), ctrl.Options{
+	manager, err := ctrl.NewManager(identity, ctrl.Options{
 		Scheme: scheme, Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{w.namespace: {}}, ByObject: Cached()},
 		Metrics: metricsserver.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
 	})
@@ -91,7 +98,7 @@ func (w *world) start(at cut.Point, onCut func()) (*cut.Client, chan error) {
 	done := make(chan error, 1)
 	c := cut.New(manager.GetClient(), at, func() { cancel(); onCut() })
 	require.NoError(w.t, Setup(&runkit.Runtime{Manager: manager, Client: c, Namespace: w.namespace, Clock: w.clock, Log: logr.Discard()},
-		w.store, validity))
+		w.store, options))
 	go func() { done <- manager.Start(ctx) }()
 	w.stop = func() { cancel(); <-done }
 	return c, done

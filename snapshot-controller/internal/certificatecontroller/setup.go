@@ -44,8 +44,16 @@ func Hosts(namespace string) []string {
 	return []string{ServiceName + "." + namespace + ".svc", "localhost", "127.0.0.1", "::1"}
 }
 
-// Setup registers both controllers. What is to be served is put into the store.
-func Setup(rt *runkit.Runtime, store *Store, validity time.Duration) error {
+// Options are who keeps the certificate, and for how long it is made.
+type Options struct {
+	// Validity is how long a certificate is valid.
+	Validity time.Duration
+	// External: another program keeps the Secret, and lets the API server trust what is in it. Nothing is written.
+	External bool
+}
+
+// setupReader registers the controller that puts what is to be served into the store.
+func setupReader(rt *runkit.Runtime, store *Store) error {
 	expiry.WithLabelValues().Set(0)
 	anyone, standbyToo := false, queue.Options(1)
 	standbyToo.NeedLeaderElection = &anyone
@@ -56,14 +64,22 @@ func Setup(rt *runkit.Runtime, store *Store, validity time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("setting up the reader of the webhook's certificate: %w", err)
 	}
+	return nil
+}
+
+// Setup registers the reader and, where no other program does that, the controller that keeps the Secret and what trusts it.
+func Setup(rt *runkit.Runtime, store *Store, options Options) error {
+	if err := setupReader(rt, store); err != nil || options.External {
+		return err
+	}
 	one := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 		return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: rt.Namespace, Name: SecretName}}}
 	})
-	err = ctrl.NewControllerManagedBy(rt.Manager).Named("webhook-certificate").WithOptions(queue.Options(1)).
+	err := ctrl.NewControllerManagedBy(rt.Manager).Named("webhook-certificate").WithOptions(queue.Options(1)).
 		For(&corev1.Secret{}).
 		Watches(&admissionv1.MutatingWebhookConfiguration{}, one).
 		Watches(&admissionv1.ValidatingWebhookConfiguration{}, one).
-		Complete(&keeper{rt: rt, validity: validity, written: kube.Written{Clock: rt.Clock, Observe: rt.Observe}})
+		Complete(&keeper{rt: rt, validity: options.Validity, written: kube.Written{Clock: rt.Clock, Observe: rt.Observe}})
 	if err != nil {
 		return fmt.Errorf("setting up the controller of the webhook's certificate: %w", err)
 	}

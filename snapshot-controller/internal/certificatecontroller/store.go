@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
@@ -40,11 +41,12 @@ func (l *loader) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 	}
 	pair := servingIn(secret)
 	if len(pair.Certificate) == 0 {
-		return ctrl.Result{}, nil // the leader makes one
+		return ctrl.Result{}, nil // the leader, or who else keeps it, makes one
 	}
 	loaded, err := pair.Load()
 	if err != nil {
-		return ctrl.Result{}, nil // the leader makes another
+		log.FromContext(ctx).Info("the Secret's certificate cannot be served, and the one before stays", "reason", err.Error())
+		return ctrl.Result{}, nil // its next change comes here
 	}
 	l.store.now.Store(loaded)
 	expiry.WithLabelValues().Set(float64(loaded.Leaf.NotAfter.Unix()))

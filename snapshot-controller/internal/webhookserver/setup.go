@@ -26,18 +26,23 @@ const (
 type Options struct {
 	// Port is where; 0: nowhere.
 	Port int
-	// Validity is how long a certificate is valid.
-	Validity time.Duration
+	// Certificate is who keeps what is served with.
+	Certificate certificatecontroller.Options
 }
 
 // DefaultOptions answers.
-func DefaultOptions() Options { return Options{Port: 9443, Validity: 90 * 24 * time.Hour} }
+func DefaultOptions() Options {
+	return Options{Port: 9443, Certificate: certificatecontroller.Options{Validity: 90 * 24 * time.Hour}}
+}
 
 // AddFlags adds the flags.
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.Port, "webhook-port", o.Port, "port of the admission webhook for Snapshots; 0 disables the webhook")
-	flags.DurationVar(&o.Validity, "webhook-certificate-validity", o.Validity,
+	flags.DurationVar(&o.Certificate.Validity, "webhook-certificate-validity", o.Certificate.Validity,
 		"how long a certificate of the webhook is valid; it is changed after half of that")
+	flags.BoolVar(&o.Certificate.External, "webhook-certificate-external", o.Certificate.External,
+		"another program, such as cert-manager, keeps the certificate in the Secret "+certificatecontroller.SecretName+" and the caBundle of "+
+			"the webhook configurations: only read the Secret, and serve what is in it")
 }
 
 // Setup registers the server, and what keeps its certificate. A process that only observes answers nobody: that would
@@ -50,7 +55,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, options Options) error {
 		return err
 	}
 	store := &certificatecontroller.Store{}
-	if err := certificatecontroller.Setup(rt, store, options.Validity); err != nil {
+	if err := certificatecontroller.Setup(rt, store, options.Certificate); err != nil {
 		return err
 	}
 	server := webhook.NewServer(webhook.Options{Port: options.Port, TLSOpts: []func(*tls.Config){
