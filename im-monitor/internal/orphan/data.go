@@ -230,11 +230,14 @@ func dataWithdrawn(o Orphan, v OrphanVerdict, why string) *v1beta2.Condition {
 	return &c
 }
 
-// repeatFailure reports CleanupFailed also under the condition type that Longhorn uses.
+// repeatFailure reports CleanupFailed also under the condition type that Longhorn uses. Where nothing fails it is False, if it is there: one
+// that Longhorn wrote cannot be removed by an apply.
 func (v *OrphanVerdict) repeatFailure() {
 	failed := conditions.Get(v.Conditions, v1beta2.OrphanCleanupFailed)
 	if failed == nil {
-		v.Conditions = conditions.Remove(v.Conditions, v1beta2.OrphanError)
+		if conditions.Get(v.Conditions, v1beta2.OrphanError) != nil {
+			v.say(&v1beta2.Condition{Type: v1beta2.OrphanError, Status: v1beta2.ConditionFalse})
+		}
 		return
 	}
 	v.say(&v1beta2.Condition{Type: v1beta2.OrphanError, Status: failed.Status, Reason: failed.Reason, Message: failed.Message})

@@ -165,7 +165,10 @@ func TestAFailedCleanupOfDataIsReportedAsLonghornReportsItToo(t *testing.T) {
 	old := func(o *orphan.Orphan) {
 		o.Conditions = append(o.Conditions, v1beta2.Condition{Type: v1beta2.OrphanError, Status: v1beta2.ConditionTrue})
 	}
-	require.Nil(t, conditions.Get(dataOrphan(orphanedData(old)).Conditions, v1beta2.OrphanError), "nothing failed")
+	now := conditions.Get(dataOrphan(orphanedData(old)).Conditions, v1beta2.OrphanError)
+	require.NotNil(t, now, "whoever wrote it keeps it")
+	require.Equal(t, v1beta2.ConditionFalse, now.Status, "nothing failed")
+	require.Nil(t, conditions.Get(dataOrphan(orphanedData()).Conditions, v1beta2.OrphanError))
 }
 
 func TestTheReverificationConfirmsOnlyTheOrphanThatTheFirstOneRequired(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/status"
 )
 
@@ -110,8 +111,8 @@ func (r *evaluator) writeStatus(ctx context.Context, key orphan.Key, o *v1beta2.
 	if conditions.Equal(current, wanted.Conditions) && o.Status.OwnerID == wanted.OwnerID {
 		return nil
 	}
-	if o.ResourceVersion == r.attempts.Of(o.UID).wroteAt {
-		// The event of our own write is under way and brings us back.
+	if r.written.Stale(o) {
+		r.evaluationQueue.AddAfter(key, kube.ConflictPause)
 		return nil
 	}
 	fields := map[string]any{
@@ -125,7 +126,7 @@ func (r *evaluator) writeStatus(ctx context.Context, key orphan.Key, o *v1beta2.
 	if err != nil {
 		return fmt.Errorf("writing the status of orphan %s: %w", o.Name, err)
 	}
-	r.attempts.Change(o.UID, func(t *attempt) { t.wroteAt = o.ResourceVersion })
+	r.written.Record(o)
 	r.emit(key, o, current, wanted)
 	return nil
 }

@@ -20,8 +20,6 @@ type attempt struct {
 	failure *orphan.Failure
 	// call is the last deletion that was sent; nil when none was.
 	call *inventory.Call
-	// wroteAt is the resourceVersion on which this process last based a status: a cache that still shows it is behind.
-	wroteAt string
 }
 
 // failed notes a try that brought no accepted call, and that the status must report.

@@ -17,6 +17,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 )
 
 // base is what both controllers share.
@@ -35,6 +36,7 @@ type base struct {
 	options     Options
 
 	attempts  attempts
+	written   kube.Written
 	guard     execute.Guard
 	handles   handles
 	mappings  mappingreader.Reader

@@ -89,6 +89,30 @@ func TestTheDataIsDestroyedOnceAlthoughBothItsOrphansAreDeleted(t *testing.T) {
 	require.Equal(t, 1, w.store.effective())
 }
 
+// Longhorn writes the condition Error of each Orphan of data, and keeps it: no apply of another writer removes it.
+func TestAnOrphanOfDataThatLonghornMadeEndsLikeOneOfOurOwn(t *testing.T) {
+	w := newWorld(t)
+	w.withDisk()
+	o := &v1beta2.Orphan{ObjectMeta: w.meta(v1beta2.OrphanDataName("node-1", "disk-1", "/dev/a", disk, lvol)),
+		Spec: v1beta2.OrphanSpec{DataEngine: "v2", NodeID: "node-1", OrphanType: v1beta2.OrphanTypeReplicaData,
+			Parameters: map[string]string{v1beta2.OrphanParameterDataName: lvol, v1beta2.OrphanParameterDiskName: "disk-1",
+				v1beta2.OrphanParameterDiskUUID: disk, v1beta2.OrphanParameterDiskPath: "/dev/a",
+				v1beta2.OrphanParameterDiskType: v1beta2.DiskTypeBlock}}}
+	o.Finalizers = []string{v1beta2.Finalizer}
+	w.create(o)
+	before := metav1.Now().UTC().Add(-time.Hour).Format(time.RFC3339)
+	o.Status = v1beta2.OrphanStatus{OwnerID: "node-1", Conditions: []v1beta2.Condition{
+		{Type: v1beta2.OrphanDataCleanable, Status: v1beta2.ConditionTrue, LastTransitionTime: before},
+		{Type: v1beta2.OrphanError, Status: v1beta2.ConditionFalse, LastTransitionTime: before}}}
+	require.NoError(t, w.admin.Status().Update(t.Context(), o, client.FieldOwner("longhorn-manager")))
+	w.start()
+	o = w.dataOrphan()
+	w.approve(o)
+	o = w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	require.Equal(t, []string{"disk-1/" + lvol}, w.store.destructions())
+	require.True(t, conditions.IsFalse(o.Status.Conditions, v1beta2.OrphanError))
+}
+
 func TestDataThatCameWithItsDiskSaysSo(t *testing.T) {
 	w := newWorld(t)
 	w.withDisk(lvol)

@@ -8,6 +8,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -34,6 +35,7 @@ func newBase(rt *runkit.Runtime, store inventory.Store, options Options) *base {
 		callTimeout: rt.RenewDeadline / 2, options: options,
 		guard: execute.Guard{Clock: rt.Clock, Store: store, Locks: options.Locks, Slots: &execute.Semaphore{},
 			PerManager: callsPerManager, Observe: rt.Observe},
+		written:  kube.Written{Clock: rt.Clock, Observe: rt.Observe},
 		handles:  handles{reader: rt.Uncached, clock: rt.Clock},
 		mappings: mappingreader.Reader{Cached: rt.Client, Uncached: rt.Uncached, Store: store, Namespace: rt.Namespace},
 	}

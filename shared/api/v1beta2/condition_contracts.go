@@ -65,7 +65,8 @@ func orphanContracts() []ConditionContract {
 				ReasonDryRun, ReasonClaimed, ReasonNodeGone, ReasonInstanceManagerGone, ReasonNotJudged, ReasonNoDataPath}},
 		{Kind: "Orphan", Type: OrphanCleanupFailed, Writer: "im-monitor", Means: "the last attempt failed",
 			True: []string{ReasonUnreachable, ReasonRefused, ReasonStillPresent, ReasonMappedByEngine, ReasonLastCopy}},
-		{Kind: "Orphan", Type: OrphanError, Writer: "im-monitor", Means: "CleanupFailed of an orphan of replica data, as Longhorn names it",
+		{Kind: "Orphan", Type: OrphanError, Writer: "im-monitor",
+			Means: "CleanupFailed of an orphan of replica data, as Longhorn names it; once it is there, False while nothing fails",
 			True: []string{ReasonUnreachable, ReasonRefused, ReasonStillPresent, ReasonMappedByEngine, ReasonLastCopy}},
 	}
 }

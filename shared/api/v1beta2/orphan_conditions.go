@@ -21,7 +21,7 @@ const (
 	// data can be destroyed where it is; False explains why not.
 	OrphanDataCleanable = "DataCleanable"
 	// OrphanError (writer im-monitor) is on orphans of replica data and repeats CleanupFailed under the type that
-	// readers of Longhorn's objects know.
+	// readers of Longhorn's objects know. Once it is there it stays, False without a reason while nothing fails.
 	OrphanError = "Error"
 )
 
