@@ -169,7 +169,7 @@ func (m *machine) orphanOf(o orphan, uuid uint8, instance *evaluate.Instance, kn
 		Absent: known && (instance == nil || instance.UUID != uuidOf(uuid)),
 	}
 	if o.deleting {
-		out.DeletedAt = noon.Add(-10 * time.Second)
+		out.DeletionSeen = noon.Add(-10 * time.Second)
 	}
 	return out
 }

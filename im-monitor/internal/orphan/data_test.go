@@ -32,7 +32,7 @@ func orphanedData(change ...func(*orphan.Orphan)) func(*orphan.World) {
 			DataEngine: "v2", Node: "node-1",
 			InstanceName: replica, InstanceManager: here, DiskUUID: lvstore,
 			Data:     &orphan.Data{DiskName: "disk-1", DiskUUID: lvstore, DiskPath: "/dev/a"},
-			Deleting: true, DeletedAt: now.Add(-time.Minute),
+			Deleting: true, DeletionSeen: now.Add(-time.Minute),
 			Conditions: []v1beta2.Condition{{Type: v1beta2.OrphanCleanupApproved, Status: v1beta2.ConditionTrue,
 				Reason: v1beta2.ReasonApproved}}}
 		for _, f := range change {

@@ -81,7 +81,7 @@ func known(change ...func(*orphan.Orphan)) func(*orphan.World) {
 	}
 }
 
-func deleted(o *orphan.Orphan) { o.Deleting, o.DeletedAt = true, now.Add(-10*time.Second) }
+func deleted(o *orphan.Orphan) { o.Deleting, o.DeletionSeen = true, now.Add(-10*time.Second) }
 func gone(o *orphan.Orphan)    { o.Absent = true }
 func approved(o *orphan.Orphan) {
 	deleted(o)
@@ -306,7 +306,7 @@ func TestTheEndOfAnInstanceIsReportedOnEvidenceOnly(t *testing.T) {
 		{"still there", seen(known(approved)), false},
 		{"a claimed v2 replica that a later list shows stopped", with(known(approved)), true},
 		{"the same, not being deleted", with(known()), false},
-		{"the list is older than the deletion", with(known(approved, func(o *orphan.Orphan) { o.DeletedAt = now })), false},
+		{"the list is older than the deletion", with(known(approved, func(o *orphan.Orphan) { o.DeletionSeen = now })), false},
 		{"the epoch has not settled", with(known(approved), func(w *orphan.World) { w.Inventory.EpochSince = now.Add(-10 * time.Second) }),
 			false},
 		{"without Replica the data is not finished with", seen(v2, state("stopped"), known(approved)), false},

@@ -43,7 +43,7 @@ func drawOrphan(t *rapid.T) orphan.Orphan {
 		InstanceName: replica, InstanceManager: here, UUID: pick(t, "orphan uuid", uuid1, uuid2, ""),
 		Deleting: rapid.Bool().Draw(t, "orphan deleting"),
 		Absent:   rapid.Bool().Draw(t, "absent"), FencingDelayed: rapid.Bool().Draw(t, "delayed"),
-		DeletedAt: now.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "deleted")) * time.Second),
+		DeletionSeen: now.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "deleted")) * time.Second),
 	}
 	o.Name = v1beta2.OrphanName(replica, o.UUID, here, o.DataEngine)
 	if rapid.Bool().Draw(t, "old name") {

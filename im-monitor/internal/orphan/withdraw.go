@@ -66,14 +66,13 @@ func stoppedWithData(w World, o Orphan) bool {
 	return i.Type == v1beta2.InstanceTypeReplica && i.State == v1beta2.InstanceStateStopped && i.UUID == o.UUID
 }
 
-// settledAt is the time after which a list proves that a replica was stopped: it must be later than the deletion,
-// whose timestamp is cut to whole seconds, and of an epoch that has settled.
+// settledAt is the time after which a list proves that a replica was stopped: it must be later than the deletion, which is of the API
+// server's clock and so not compared, but was before this process saw it; and of an epoch that has settled.
 func settledAt(w World, o Orphan) time.Time {
-	deleted, settled := o.DeletedAt.Add(time.Second), w.Inventory.EpochSince.Add(w.Rules.V2Settle)
-	if deleted.After(settled) {
-		return deleted
+	if settled := w.Inventory.EpochSince.Add(w.Rules.V2Settle); settled.After(o.DeletionSeen) {
+		return settled
 	}
-	return settled
+	return o.DeletionSeen
 }
 
 // ended reports whether the status of an orphan is final: a withdrawal is final, and so is the evidence of its end.

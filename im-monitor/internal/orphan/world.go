@@ -97,9 +97,9 @@ type Orphan struct {
 	InstanceName, InstanceManager string
 	UUID                          string
 	Deleting                      bool
-	// DeletedAt is the deletion timestamp, which the API server cuts to whole seconds.
-	DeletedAt time.Time
-	OwnerID   string
+	// DeletionSeen is when this process first saw that it is being deleted, by its own clock.
+	DeletionSeen time.Time
+	OwnerID      string
 	// Conditions are all conditions, those of others included.
 	Conditions []v1beta2.Condition
 	// DiskUUID is that of a replica's disk; "" is unknown.

@@ -20,6 +20,8 @@ type attempt struct {
 	failure *orphan.Failure
 	// call is the last deletion that was sent; nil when none was.
 	call *inventory.Call
+	// deletionSeen is when this process first saw that the Orphan is being deleted.
+	deletionSeen time.Time
 }
 
 // failed notes a try that brought no accepted call, and that the status must report.

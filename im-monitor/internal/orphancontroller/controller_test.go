@@ -56,6 +56,21 @@ func TestAClaimedReplicaLosesItsRuntimeAndKeepsItsData(t *testing.T) {
 	require.Equal(t, "stopped", snapshot.Instances.At("vol-1-r-aa").State)
 }
 
+// A deletion timestamp is of the API server's clock, a list of our own: the two are not compared.
+func TestARuntimeIsReportedAsEndedAlthoughOurClockIsBehindTheAPIServers(t *testing.T) {
+	w := newWorldAt(t, shifted{by: -time.Hour})
+	w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DiskID: disk, DesireState: "stopped"},
+		map[string]any{"currentState": "stopped"})
+	i := instance("vol-1-r-aa", "replica", "running", uuid1)
+	i.DiskUUID = disk
+	w.store.put(imV2, i)
+	w.start()
+	o := w.orphanOf(imV2, "vol-1-r-aa", uuid1, "v2")
+	w.approve(o)
+	w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	require.Len(t, w.store.executed(), 1)
+}
+
 // O10, ORP-1: the cache may report what it likes.
 func TestAClaimThatOnlyTheAPIServerKnowsStopsTheCall(t *testing.T) {
 	w := newWorld(t)

@@ -52,12 +52,25 @@ type world struct {
 	wrap func(client.Client) client.Client
 	// fencingDelay and electedAt are what the next start uses.
 	fencingDelay time.Duration
+	// clock is that of the controllers, and of what the inventory reports.
+	clock clock.Clock
 	// observe forbids the executor every effect.
 	observe bool
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{t: t, admin: testkit.Admin(t), namespace: testkit.Namespace(t), store: newStore(), recorder: &recorder{}}
+func newWorld(t *testing.T) *world { return newWorldAt(t, clock.RealClock{}) }
+
+// shifted is a clock that differs from the API server's.
+type shifted struct {
+	clock.RealClock
+	by time.Duration
+}
+
+func (s shifted) Now() time.Time                   { return s.RealClock.Now().Add(s.by) }
+func (s shifted) Since(at time.Time) time.Duration { return s.Now().Sub(at) }
+
+func newWorldAt(t *testing.T, clock clock.Clock) *world {
+	w := &world{t: t, admin: testkit.Admin(t), namespace: testkit.Namespace(t), store: newStore(clock), recorder: &recorder{}, clock: clock}
 	w.node("node-1", "", metav1.ConditionTrue)
 	w.node("node-2", "", metav1.ConditionTrue)
 	for name, at := range map[string][2]string{imV1: {"node-1", "v1"}, imV2: {"node-1", "v2"}, imOther: {"node-2", "v2"}} {
@@ -79,14 +92,14 @@ func (w *world) start() {
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 	})
 	require.NoError(w.t, err)
-	elected := time.Now()
+	elected := w.clock.Now()
 	writer := manager.GetClient()
 	if w.wrap != nil {
 		writer = w.wrap(writer)
 	}
 	rt := &runkit.Runtime{
 		Manager: manager, Client: writer, Uncached: manager.GetAPIReader(), Recorder: w.recorder, Namespace: w.namespace,
-		Clock: clock.RealClock{}, Log: logr.Discard(), RenewDeadline: 10 * time.Second, ElectedAt: func() time.Time { return elected },
+		Clock: w.clock, Log: logr.Discard(), RenewDeadline: 10 * time.Second, ElectedAt: func() time.Time { return elected },
 		Observe: w.observe,
 	}
 	options := orphancontroller.Options{PostElectionDelay: w.fencingDelay,

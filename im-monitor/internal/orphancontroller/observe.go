@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"strconv"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -144,6 +145,19 @@ func address(ip string, port int) string {
 	return net.JoinHostPort(ip, strconv.Itoa(port))
 }
 
+// deletionSeen is when this process first saw that an Orphan is being deleted: after the deletion, whatever the clocks of the two are.
+func (s *base) deletionSeen(o *v1beta2.Orphan) time.Time {
+	if at := s.attempts.Of(o.UID).deletionSeen; !at.IsZero() {
+		return at
+	}
+	now := s.clock.Now()
+	return s.attempts.Change(o.UID, func(t *attempt) {
+		if t.deletionSeen.IsZero() {
+			t.deletionSeen = now
+		}
+	}).deletionSeen
+}
+
 // orphanOf reads an Orphan, as far as the lists of an instance manager report something about it.
 func (s *base) orphanOf(o *v1beta2.Orphan, instanceManager string) orphan.Orphan {
 	out := orphan.Orphan{
@@ -160,7 +174,7 @@ func (s *base) orphanOf(o *v1beta2.Orphan, instanceManager string) orphan.Orphan
 			DiskPath: o.Spec.Parameters[v1beta2.OrphanParameterDiskPath]}
 	}
 	if out.Deleting {
-		out.DeletedAt = o.DeletionTimestamp.Time
+		out.DeletionSeen = s.deletionSeen(o)
 		out.FencingDelayed = s.fencingDelayEnds().After(s.clock.Now())
 	}
 	attempt := s.attempts.Of(o.UID)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/inventory"
 )
@@ -39,13 +41,14 @@ type store struct {
 	disks     map[string]imclient.Disk
 	destroyed []string
 	onDestroy func(im, replica string) error
+	clock     clock.PassiveClock
 	// settledSince is when every epoch began.
 	settledSince time.Time
 }
 
-func newStore() *store {
+func newStore(clock clock.PassiveClock) *store {
 	return &store{instances: map[string]map[string]inventory.Instance{}, nodes: map[string]string{}, epochs: map[string]inventory.Epoch{},
-		absent: map[string]bool{}, settledSince: time.Now().Add(-time.Hour)}
+		absent: map[string]bool{}, clock: clock, settledSince: clock.Now().Add(-time.Hour)}
 }
 
 func (s *store) manager(name, node string) {
@@ -134,7 +137,7 @@ func (s *store) snapshot(im string) (*inventory.Snapshot, bool) {
 	if list == nil {
 		return nil, false
 	}
-	now := time.Now()
+	now := s.clock.Now()
 	return &inventory.Snapshot{Target: inventory.Target{InstanceManager: im, Node: s.nodes[im]}, Epoch: s.epochs[im],
 		EpochSince: s.settledSince,
 		Began:      now, Ended: now, Settled: true, Instances: inventory.InstancesOf(list)}, true
@@ -234,7 +237,7 @@ func (s *store) ExpectAbsence(subject inventory.Subject) time.Time {
 	if !s.provenByHand {
 		time.AfterFunc(absenceGap, func() { s.prove(im, name) })
 	}
-	return time.Now().Add(absenceGap)
+	return s.clock.Now().Add(absenceGap)
 }
 
 func (s *store) QuietFrom(string) time.Time { return time.Time{} }
