@@ -45,6 +45,6 @@ func addFlags(flags *pflag.FlagSet, limits *orphan.Limits) {
 		"and when they are more than this percentage of the node's instances")
 	flags.DurationVar(&limits.FloodWindow, "flood-window", limits.FloodWindow, "the time within which lost CRs are counted as one flood")
 	flags.DurationVar(&limits.EvaluationWait, "evaluation-wait", limits.EvaluationWait,
-		"how long an orphan that was deleted before its evaluation waits for im-monitor to evaluate it")
+		"how long an orphan that was deleted before its evaluation waits for im-monitor to evaluate it; longer than its --post-election-delay")
 	runkit.RenamedFlag(flags, "judgement-wait", "evaluation-wait")
 }

@@ -197,7 +197,7 @@ func (m *machine) policyWorld(o orphan, uuid uint8, r replica, s state) policy.W
 	}
 	if o.deleting {
 		at := metav1.NewTime(noon.Add(-10 * time.Second))
-		w.Orphan.DeletionTimestamp = &at
+		w.Orphan.DeletionTimestamp, w.DeletionSeen = &at, at.Time
 	}
 	if s.auto {
 		w.Settings.Instance = policy.On

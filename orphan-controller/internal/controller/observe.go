@@ -24,6 +24,7 @@ type observer struct {
 	clock        clock.PassiveClock
 	settings     setting.Memory
 	approvals    *approvals
+	deletions    deletions
 	limits       orphan.Limits
 }
 
@@ -42,8 +43,12 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*orphan.
 		reader = source{Reader: o.live, live: true}
 	}
 	found, err := lookup.Get(ctx, reader, o.namespace, name, &v1beta2.Orphan{})
-	if found == nil || err != nil {
+	if err != nil {
 		return nil, err
+	}
+	if found == nil {
+		o.deletions.forget(name)
+		return nil, nil
 	}
 	w := &orphan.World{Orphan: found, Limits: o.limits}
 	for _, read := range []func(context.Context, source, *orphan.World) error{
@@ -54,6 +59,7 @@ func (o observer) observe(ctx context.Context, name string, live bool) (*orphan.
 		}
 	}
 	w.Now = o.clock.Now()
+	w.DeletionSeen = o.deletions.seen(found, w.Now)
 	return w, nil
 }
 

@@ -404,6 +404,21 @@ func TestAnOrphanWithoutEvaluationEndsAfterTheWait(t *testing.T) {
 	w.gone(o)
 }
 
+// At a take-over, im-monitor leaves what is being deleted alone for minutes after its election: a person's wish outlasts them.
+func TestAnOrphanThatWasDeletedBeforeTheControllerRanWaitsForItsEvaluation(t *testing.T) {
+	w := newWorld(t)
+	w.limits.EvaluationWait = 5 * time.Second
+	o := w.orphan("vol-1-e-0", "")
+	w.personDeletes(o)
+	w.until("its deletion is not older than the wait", func() bool {
+		return time.Since(w.now(o).DeletionTimestamp.Time) > w.limits.EvaluationWait+time.Second
+	})
+	w.start()
+	w.reaches(o, v1beta2.ReasonNotJudged, true)
+	w.report(o, present(v1beta2.ReasonNoOwnerCR)...)
+	w.reaches(o, v1beta2.ReasonApproved, true)
+}
+
 // ALL-1.
 func TestAQuietClusterGetsNoWrites(t *testing.T) {
 	w := newWorld(t)

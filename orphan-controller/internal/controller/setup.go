@@ -28,12 +28,12 @@ func Setup(ctx context.Context, rt *runkit.Runtime, limits orphan.Limits, regist
 	r := &reconciler{
 		observer: observer{
 			cached: rt.Client, live: rt.Uncached, namespace: rt.Namespace, clock: rt.Clock,
-			settings: setting.Remember(), approvals: newApprovals(rt.Clock), limits: limits,
+			settings: setting.Remember(), approvals: newApprovals(rt.Clock), deletions: deletions{}, limits: limits,
 		},
 		client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock,
 	}
 	w := watches{Mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}, concurrent: limits.InFlightPerNode}
-	// One worker: deletions in flight are counted, and two workers could both take the last free one.
+	// One worker: deletions in flight are counted, and two workers could both take the last free one. The memory of deletions is not locked.
 	b := ctrl.NewControllerManagedBy(rt.Manager).For(&v1beta2.Orphan{}).
 		WithOptions(queue.Options(1))
 	if err := w.add(b).Complete(r); err != nil {

@@ -9,7 +9,8 @@ import (
 )
 
 // notEvaluated waits for im-monitor's evaluation. im-monitor creates an orphan and evaluates it in two writes; one that was
-// deleted in between still gets its evaluation. One that a person created and deleted ends after the evaluation wait.
+// deleted in between still gets its evaluation, and so does one that was deleted before either of the two ran. One that a person created and
+// deleted ends after the evaluation wait.
 func notEvaluated(w World) *ruleResult {
 	rule := evaluation(w)
 	switch {
@@ -24,7 +25,7 @@ func notEvaluated(w World) *ruleResult {
 	case !deleting(w):
 		return leaveAlone(w)
 	}
-	due := w.Orphan.DeletionTimestamp.Add(w.Limits.EvaluationWait)
+	due := w.DeletionSeen.Add(w.Limits.EvaluationWait)
 	r := &ruleResult{
 		outcome: v1beta2.ReasonNotJudged, own: ownApproval, approval: v1beta2.ConditionFalse, reason: v1beta2.ReasonNotJudged,
 		message: fmt.Sprintf("im-monitor has never evaluated this orphan, so nothing is executed. Unless it does by %s, the orphan ends.",

@@ -24,7 +24,7 @@ func after(w World, v Verdict) World {
 		w.Orphan.Status.Conditions = append(others, v.Conditions...)
 	case StepDelete:
 		at := metav1.NewTime(w.Now)
-		w.Orphan.DeletionTimestamp = &at
+		w.Orphan.DeletionTimestamp, w.DeletionSeen = &at, w.Now
 	case StepDropFinalizer:
 		w.Orphan.Finalizers = nil
 	}
@@ -167,8 +167,8 @@ func anyWorld(t *rapid.T) World {
 		set(&w, v1beta2.OrphanDataCleanable, v1beta2.ConditionTrue, "")
 	}
 	if bit("deleting") {
-		at := metav1.NewTime(noon.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "deleted")) * time.Second))
-		w.Orphan.DeletionTimestamp = &at
+		ago := time.Duration(rapid.IntRange(0, 1200).Draw(t, "deleted")) * time.Second
+		deletedBefore(ago)(&w)
 	}
 	if bit("released") {
 		w.Orphan.Finalizers = nil

@@ -195,13 +195,16 @@ func TestNodeAndInstanceManagerGone(t *testing.T) {
 func (w want) because(reason string) want { w.outcome, w.reason = reason, reason; return w }
 
 func TestNotEvaluated(t *testing.T) {
-	due := noon.Add(20 * time.Second)
+	due := noon.Add(DefaultLimits().EvaluationWait - 10*time.Second)
 	waits := want{requeueAt: due}.held(v1beta2.ReasonNotJudged)
-	longAgo := func(w *World) { at := metav1.NewTime(noon.Add(-time.Hour)); w.Orphan.DeletionTimestamp = &at }
+	longAgo := deletedBefore(time.Hour)
+	seenNow := func(w *World) { w.DeletionSeen = noon }
 	expired := quiet(without(v1beta2.OrphanOrphaned), longAgo)
 	table{
 		"an orphan without evaluation stands, whatever the setting":    {quiet(without(v1beta2.OrphanOrphaned), autoDeletionOn), standing},
 		"one that was deleted waits for the evaluation and reports it": {quiet(without(v1beta2.OrphanOrphaned), deletedByPerson), waits},
+		"one that was deleted before this process ran waits as long": {quiet(without(v1beta2.OrphanOrphaned), longAgo, seenNow),
+			want{requeueAt: noon.Add(DefaultLimits().EvaluationWait)}.held(v1beta2.ReasonNotJudged)},
 		"one that gets its evaluation while it waits is approved": {quiet(deletedByPerson, heldBackFor(v1beta2.ReasonNotJudged)),
 			approvedPerson},
 		"Orphaned=False is no evaluation": {quiet(with(v1beta2.OrphanOrphaned, v1beta2.ConditionFalse,

@@ -13,6 +13,8 @@ import (
 // World is the whole input of one decision about one orphan. The order of lists does not matter.
 type World struct {
 	Now time.Time
+	// DeletionSeen is when this process first saw the orphan being deleted; zero while it is not.
+	DeletionSeen time.Time
 	// Orphan is the orphan as it was read; never nil.
 	Orphan *v1beta2.Orphan
 	// Node is the Longhorn node of the orphan's spec; nil: it does not exist.
@@ -87,7 +89,8 @@ type Limits struct {
 	FloodWindow  time.Duration
 	// InFlightPerNode bounds the deletions by policy that are under way at once on a node.
 	InFlightPerNode int
-	// EvaluationWait is how long a deleted orphan that im-monitor never evaluated waits for an evaluation.
+	// EvaluationWait is how long a deleted orphan that im-monitor never evaluated waits for an evaluation. It is longer than im-monitor leaves
+	// deleted orphans alone after its election.
 	EvaluationWait time.Duration
 	// DryRun reports what policy would delete and deletes nothing by policy.
 	DryRun bool
@@ -95,7 +98,7 @@ type Limits struct {
 
 // DefaultLimits are the default limits. The window of a flood is as long as the default grace period: what is older has been deleted.
 func DefaultLimits() Limits {
-	return Limits{FloodCount: 10, FloodPercent: 20, FloodWindow: 5 * time.Minute, InFlightPerNode: 10, EvaluationWait: 30 * time.Second}
+	return Limits{FloodCount: 10, FloodPercent: 20, FloodWindow: 5 * time.Minute, InFlightPerNode: 10, EvaluationWait: 10 * time.Minute}
 }
 
 // Validate names every limit that makes no sense.

@@ -93,8 +93,15 @@ func heldBackFor(reason string) change {
 
 // A person deleted the orphan ten seconds ago.
 func deletedByPerson(w *World) {
-	at := metav1.NewTime(noon.Add(-10 * time.Second))
-	w.Orphan.DeletionTimestamp = &at
+	deletedBefore(10 * time.Second)(w)
+}
+
+// deletedBefore is a deletion that was seen at once.
+func deletedBefore(ago time.Duration) func(*World) {
+	return func(w *World) {
+		at := metav1.NewTime(noon.Add(-ago))
+		w.Orphan.DeletionTimestamp, w.DeletionSeen = &at, at.Time
+	}
 }
 
 // The policy stored its reason and its approval, and has not deleted yet.
