@@ -40,7 +40,8 @@ func backUp(t *suite.T, engine *imrpc.ProxyEngineRequest, snapshot string) (name
 	return name, out.GetReplica()
 }
 
-func backupStatus(t *suite.T, engine *imrpc.ProxyEngineRequest, name, replica string) (*imrpc.EngineSnapshotBackupStatusProxyResponse, error) {
+func backupStatus(t *suite.T, engine *imrpc.ProxyEngineRequest, name, replica string) (*imrpc.EngineSnapshotBackupStatusProxyResponse,
+	error) {
 	return t.Manager.Proxy.SnapshotBackupStatus(t.Context(), &imrpc.EngineSnapshotBackupStatusRequest{ProxyEngineRequest: engine,
 		BackupName: name, ReplicaAddress: replica})
 }
