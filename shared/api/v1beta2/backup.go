@@ -71,7 +71,8 @@ type BackupSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^ \\t\\n/]*$") && self != "volume-head"`,message="spec.snapshotName must be the name of a Snapshot, without blanks; to back up what the volume has now, take a Snapshot first"
 	// +optional
 	SnapshotName string `json:"snapshotName,omitempty"`
-	// RFC 3339 time at which reading the target again was requested. Written by a person; absent means never.
+	// RFC 3339 time at which reading the target again was requested. Drover does not obey it: it reads no target. Written by
+	// a person; absent means never.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$")`,message="spec.syncRequestedAt must be an RFC 3339 time, such as 2026-01-31T09:30:00Z"
 	// +nullable
@@ -102,15 +103,16 @@ type BackupStatus struct {
 	// before the request; absent means none.
 	// +optional
 	EngineRun string `json:"engineRun,omitempty"`
-	// RFC 3339 time at which the target was read last. Written by im-monitor; absent means never.
+	// RFC 3339 time at which the target was read last. Written by Longhorn; absent means never.
 	// +nullable
 	// +optional
 	LastSyncedAt string `json:"lastSyncedAt,omitempty"`
-	// Sentences of the data engine, by their level. Written by im-monitor; absent means none.
+	// Sentences of the data engine, by their level. Written by Longhorn; absent means none.
 	// +nullable
 	// +optional
 	Messages map[string]string `json:"messages,omitempty"`
-	// Bytes uploaded for the first time, as a decimal string. Written by im-monitor; absent means unknown.
+	// Bytes uploaded for the first time, as a decimal string: it is in the target, which Drover does not read. Written by
+	// Longhorn; absent means unknown.
 	// +optional
 	NewlyUploadDataSize string `json:"newlyUploadDataSize,omitempty"`
 	// Node whose controller manages it; kept for objects that Longhorn created. Written by Longhorn; absent means unknown.
@@ -119,7 +121,8 @@ type BackupStatus struct {
 	// Progress in per cent. Written by im-monitor; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
-	// Bytes uploaded again, as a decimal string. Written by im-monitor; absent means unknown.
+	// Bytes uploaded again, as a decimal string: it is in the target, which Drover does not read. Written by Longhorn; absent
+	// means unknown.
 	// +optional
 	ReUploadedDataSize string `json:"reUploadedDataSize,omitempty"`
 	// Replica that uploads (tcp://ip:port). Written by im-monitor; absent means unknown.
@@ -146,7 +149,7 @@ type BackupStatus struct {
 	// URL of the finished backup. Written by im-monitor; absent means it is not finished.
 	// +optional
 	URL string `json:"url,omitempty"`
-	// BackingImage of the volume. Written by im-monitor; absent means none.
+	// BackingImage of a v1 volume. Written by im-monitor; absent means none.
 	// +optional
 	VolumeBackingImageName string `json:"volumeBackingImageName,omitempty"`
 	// RFC 3339 time at which the volume was created. Written by im-monitor; absent means unknown.

@@ -15,12 +15,14 @@ type BackupTargetSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")`,message="spec.credentialSecret must be the name of a Secret in the same namespace: lower-case letters, digits, - and ."
 	// +optional
 	CredentialSecret string `json:"credentialSecret,omitempty"`
-	// How often the place is read, as a duration; 0 is never. Written by a person; absent means 0.
+	// How often the place is read, as a duration; 0 is never. Drover does not obey it: it reads no target. Written by a
+	// person; absent means 0.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule=`self in ["", "0"] || self.matches("^([0-9]+([.][0-9]+)?(ns|us|ms|s|m|h))+$")`,message="spec.pollInterval must be a duration, such as 5m, or 0 for never"
 	// +optional
 	PollInterval string `json:"pollInterval,omitempty"`
-	// RFC 3339 time at which reading it again was requested. Written by a person; absent means never.
+	// RFC 3339 time at which reading it again was requested. Drover does not obey it: it reads no target. Written by a
+	// person; absent means never.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$")`,message="spec.syncRequestedAt must be an RFC 3339 time, such as 2026-01-31T09:30:00Z"
 	// +optional
