@@ -156,7 +156,7 @@ func (x restore) readResult(backup string) {
 	x.emit(Event{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
 }
 
-// someRestored reports whether a replica has the backup. An engine lists replicas that restored nothing, and those with an earlier one, too.
+// someRestored reports whether a replica has the backup. An engine lists replicas that restored nothing or an earlier one, too.
 func (x restore) someRestored(backup string) bool {
 	for _, one := range x.engine.Status.RestoreStatus {
 		if one.LastRestored == backup {

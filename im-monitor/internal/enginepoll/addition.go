@@ -3,6 +3,7 @@ package enginepoll
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -11,6 +12,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/rebuildpace"
 )
 
 // add lets the engine take a replica in beside the polls: a v1 server answers when the rebuild is done, and makes the replica RW only for a
@@ -33,8 +35,9 @@ func (c *Controller) add(leading context.Context, e *v1beta2.Engine, to way, cal
 		defer working()
 		err := c.addOver(ctx, to, imclient.Addition{Name: call.Name, Address: call.Address, Size: call.Size})
 		outcome := execute.OutcomeOf(err)
-		c.ended(e, call, err) // first: what is noted of a call is forgotten some time after its end
-		c.memory.end(e.Name, a, outcome != execute.Accepted && outcome != execute.Unanswered) // who did not answer may yet do it
+		c.ended(e, call, err)
+		// After that: what is noted of a call that has ended is forgotten. Who did not answer may yet do it.
+		c.memory.end(e.Name, a, outcome != execute.Accepted && outcome != execute.Unanswered)
 		close(a.ended)
 		select {
 		case c.enqueued <- event.GenericEvent{Object: &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name}}}:
@@ -51,15 +54,17 @@ func (c *Controller) addOver(ctx context.Context, to way, a imclient.Addition) e
 	return errors.Join(proxy.AddReplica(ctx, to.Target, a), proxy.Close())
 }
 
-// watchRebuild gives a rebuild up that makes no progress, whoever began it.
+// watchRebuild gives a rebuild up that makes no progress, whoever began it. One of a large volume may be without for longer.
 func (p *poll) watchRebuild(v engine.Verdict) {
 	percent := 0
 	for _, one := range v.Status.RebuildStatus {
 		percent += one.Progress
 	}
-	if p.memory.stuck(p.engine.Name, v.Rebuilding, percent, p.rt.Clock.Now(), p.options.RebuildStallTimeout) {
-		p.rt.Log.Info("a rebuild made no progress and is aborted", "engine", p.engine.Name, "replica", v.Rebuilding, "timeout",
-			p.options.RebuildStallTimeout)
+	patience := rebuildpace.Patience(p.options.RebuildStallTimeout, max(p.engine.Spec.VolumeSize, v.Status.CurrentSize))
+	if p.memory.stuck(p.engine.Name, v.Rebuilding, percent, p.rt.Clock.Now(), patience) {
+		p.rt.Log.Info("a rebuild made no progress and is aborted", "engine", p.engine.Name, "replica", v.Rebuilding, "timeout", patience)
+		p.emit("RebuildAborted", fmt.Sprintf("The rebuild of replica %s made no progress for %s and is aborted. The replica counts as failed: "+
+			"it, or another one, is rebuilt from the beginning.", v.Rebuilding, patience))
 	}
 }
 

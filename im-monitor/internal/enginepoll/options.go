@@ -13,7 +13,7 @@ import (
 type Options struct {
 	// Period is the time between two polls of a quiet engine, Busy the one during an operation.
 	Period, Busy time.Duration
-	// RebuildStallTimeout is how long a rebuild may be without progress before it is aborted.
+	// RebuildStallTimeout is how long a rebuild may be without progress before it is aborted; package rebuildpace gives a large volume longer.
 	RebuildStallTimeout time.Duration
 	// HandOver is how long a process that was asked to stop keeps the calls of running v1 rebuilds open; 0: not at all.
 	HandOver time.Duration
@@ -64,7 +64,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"how long a process that was asked to stop, and has released its lease, keeps the calls of running v1 rebuilds open; keep it "+
 			"below the pod's terminationGracePeriodSeconds; 0 ends them at once, and the next leader repeats the rebuilds")
 	flags.DurationVar(&o.RebuildStallTimeout, "rebuild-stall-timeout", 10*time.Minute,
-		"how long a rebuild may be without progress before it is aborted; there is no other deadline")
+		"how long a rebuild may be without progress before it is aborted, or, where that is longer, the time that one per cent of the volume "+
+			"takes at 1 MB/s; there is no other deadline")
 	runkit.RenamedFlag(flags, "engine-look-period", "engine-poll-interval")
 	runkit.RenamedFlag(flags, "engine-look-busy", "engine-poll-active-interval")
 	runkit.RenamedFlag(flags, "rebuild-patience", "rebuild-stall-timeout")

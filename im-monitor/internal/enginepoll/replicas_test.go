@@ -131,13 +131,24 @@ func TestWhoDidNotAnswerAnAdditionHasNotFailedIt(t *testing.T) {
 	require.Equal(t, map[string]string{first: rw}, w.get().Status.ReplicaModeMap)
 }
 
+// small makes the volume so small that no per cent of it takes long.
+func (w *world) small() {
+	w.t.Helper()
+	w.spec(map[string]any{"volumeSize": "1048576"})
+	w.server.do(func() { w.server.size = 1 << 20 })
+}
+
 func TestARebuildWithoutProgressIsGivenUp(t *testing.T) {
 	impatient := quick
 	impatient.RebuildStallTimeout = 500 * time.Millisecond
-	w := started(t, impatient)
+	w := newWorld(t, impatient)
+	w.small()
+	w.start()
+	w.modes(map[string]string{first: rw})
 	w.maps(second, addresses[second])
 	w.modes(map[string]string{first: rw, second: failed})
 	require.Equal(t, []string{"ReplicaAdd"}, w.server.changes(), "its owner takes it out of the spec")
+	w.eventually("no one reports it", func() bool { return w.emitted("RebuildAborted") })
 	w.maps(second, nil, third, addresses[third])
 	w.eventually("the next one has no turn", func() bool { return len(w.server.changes()) == 3 })
 	require.Equal(t, []string{"ReplicaAdd", "ReplicaRemove", "ReplicaAdd"}, w.server.changes())
@@ -147,6 +158,7 @@ func TestARebuildThatAnotherProcessBeganIsGivenUp(t *testing.T) {
 	impatient := quick
 	impatient.RebuildStallTimeout = 500 * time.Millisecond
 	w := newWorld(t, impatient)
+	w.small()
 	w.server.has(addresses[second], ptypes.ReplicaMode_WO)
 	w.maps(second, addresses[second])
 	w.start()
@@ -157,8 +169,10 @@ func TestARebuildThatAnotherProcessBeganIsGivenUp(t *testing.T) {
 func TestARebuildThatMovesIsNotGivenUp(t *testing.T) {
 	impatient := quick
 	impatient.RebuildStallTimeout = 2 * time.Second
-	w := started(t, impatient)
-	w.maps(second, addresses[second])
+	w := newWorld(t, impatient)
+	w.small()
+	w.start()
+	w.maps(first, addresses[first], second, addresses[second])
 	w.modes(map[string]string{first: rw, second: wo})
 	for began := time.Now(); time.Since(began) < 2*impatient.RebuildStallTimeout; {
 		w.server.do(func() { w.server.find("tcp://"+addresses[second]).progress++ })

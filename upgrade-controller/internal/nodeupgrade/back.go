@@ -76,7 +76,7 @@ func (p *pass) rebuildingReplica() {
 	case uncordoned && rebuilt:
 		p.complete()
 	case uncordoned && p.late():
-		p.fail(fmt.Sprintf("The node is upgraded, but no rebuild progressed for %s. %s %s", Timeout(p.Manager, p.observed), p.message,
+		p.fail(fmt.Sprintf("The node is upgraded, but no rebuild progressed for %s. %s %s", p.timeout(), p.message,
 			p.next()))
 	}
 }

@@ -29,7 +29,7 @@ func (p *pass) conclude() {
 	set(v1beta2.UpgradeProgressing, progressing.Status, progressing.Reason, progressing.Message)
 	if stalled := p.status.State == p.observed && p.late() && p.message != ""; stalled {
 		set(v1beta2.UpgradeStalled, v1beta2.ConditionTrue, v1beta2.ReasonTimedOut,
-			fmt.Sprintf("State %s has made no progress for %s. %s", p.observed, Timeout(p.Manager, p.observed), progressing.Message))
+			fmt.Sprintf("State %s has made no progress for %s. %s", p.observed, p.timeout(), progressing.Message))
 	} else {
 		set(v1beta2.UpgradeStalled, v1beta2.ConditionFalse, v1beta2.ReasonInTime, "No step takes longer than its timeout.")
 	}

@@ -433,6 +433,30 @@ func TestEachPerCentOfASlowRebuildIsProgress(t *testing.T) {
 	require.Equal(t, failed, pass(59, 2*time.Minute).Status.State, "nothing has gone on since")
 }
 
+// Engines report whole per cents: at 10 MB/s one of a volume of 2 TiB takes 37 minutes. Only volumes that are not whole count.
+func TestARebuildOfALargeVolumeMayShowNoProgressForLonger(t *testing.T) {
+	s := at(rebuilding, func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false; s.rebuilding("node-1", 46) })
+	s.Volumes["vol"].Spec.Size = 2 << 40
+	pass := func(progress int, after time.Duration) nodeupgrade.Verdict {
+		s.rebuilding("node-1", progress)
+		s.now = s.now.Add(after)
+		v := s.decide()
+		s.u.Status = v.Status
+		return v
+	}
+	pass(46, 0)
+	for progress := 47; progress < 60; progress++ {
+		require.Equal(t, rebuilding, pass(progress-1, 30*time.Minute).Status.State, "%d %%", progress)
+		require.Equal(t, rebuilding, pass(progress, 7*time.Minute).Status.State, "%d %%", progress)
+	}
+	v := pass(59, 6*time.Hour)
+	require.Equal(t, rebuilding, v.Status.State)
+	require.False(t, conditions.IsTrue(v.Status.Conditions, v1beta2.UpgradeStalled))
+	v = pass(59, 10*time.Minute)
+	require.Equal(t, failed, v.Status.State, "it hangs")
+	require.Contains(t, v.Status.ErrorMessage, "no rebuild progressed for 6h6m30s")
+}
+
 // A previous version stored no sum: what its quotient leaves open is no progress.
 func TestTheProgressThatAPreviousVersionStoredCounts(t *testing.T) {
 	s := at(rebuilding, func(s *scene) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/rebuildpace"
 )
 
 // defaults are the timeouts of the states that spec.timeouts does not name.
@@ -36,7 +37,23 @@ func (p *pass) deadline() time.Time {
 	if Ended(p.observed) || p.since().IsZero() {
 		return time.Time{}
 	}
-	return p.progressedAt().Add(Timeout(p.Manager, p.observed))
+	return p.progressedAt().Add(p.timeout())
+}
+
+// timeout is how long the present state may be without progress: longer than its timeout while a volume is rebuilt one per cent of which
+// takes longer.
+func (p *pass) timeout() time.Duration {
+	given := Timeout(p.Manager, p.observed)
+	longest := given
+	if p.observed != v1beta2.UpgradeStateRebuildingReplica {
+		return given
+	}
+	for _, name := range p.volumes() {
+		if v, exists := p.Cluster.Volumes[name]; exists && v.Attached() && !v.Healthy() {
+			longest = max(longest, rebuildpace.Patience(given, v1beta2.SizeOf(v.Object)))
+		}
+	}
+	return longest
 }
 
 // progressedAt is when the present state progressed last; at first it is when it began.
