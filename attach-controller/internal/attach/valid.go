@@ -23,8 +23,8 @@ func unreadableEnd(x v1beta2.AttachmentTicket) string {
 	if _, err := time.Parse(time.RFC3339, at); err == nil || at == "" || x.Parameters[v1beta2.TicketOwnerKind] != "" {
 		return ""
 	}
-	return fmt.Sprintf("Its expiresAt %q is no RFC 3339 time, such as 2026-01-31T09:30:00Z, so that it never ends: correct it, or remove the "+
-		"ticket.", at)
+	return fmt.Sprintf("Its expiresAt %q is no RFC 3339 time, such as 2026-01-31T09:30:00Z, so that it never ends: correct it, or remove "+
+		"the ticket.", at)
 }
 
 // invalid is the condition about what cannot be read in a ticket; nil: everything can. The API server refuses what is reported here, but not
