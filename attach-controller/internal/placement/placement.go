@@ -206,10 +206,7 @@ func Lacks(r Request, n Node, uuid string) (lacks int64, known bool) {
 // lacking is how many bytes the disk has too few.
 func (s *search) lacking(spec v1beta2.DiskSpec, status v1beta2.DiskStatus, scheduled int64) int64 {
 	floor := percent(status.StorageMaximum, s.MinimalAvailable)
-	free := status.StorageAvailable - floor
-	if status.DiskType == v1beta2.DiskTypeBlock { // without longhorn-manager the free space of v1 disks is not updated
-		free -= s.Data
-	}
+	free := status.StorageAvailable - floor - s.Data
 	budget := percent(status.StorageMaximum-spec.StorageReserved, s.OverProvisioning) - scheduled - s.Size
 	switch {
 	case budget < 0:

@@ -77,13 +77,25 @@ func TestSpaceIsBudgetedAndKept(t *testing.T) {
 
 // What is copied to a replica takes room that is available now, however much may be promised.
 func TestARebuildNeedsRoomForTheDataThatItCopies(t *testing.T) {
-	full := node("a", disk("d", sized(100, 40, 0), func(_ *v1beta2.DiskSpec, s *v1beta2.DiskStatus) { s.DiskType = v1beta2.DiskTypeBlock }))
-	for data, fits := range map[int64]bool{0: true, 14: true, 15: false, 20: false} {
-		found, why := Find(asks(func(r *Request) { r.Data, r.OverProvisioning, r.MinimalAvailable = data*gib, 200, 25 }), []Node{full})
-		require.Equal(t, fits, found != nil, "%d GiB: %s", data, why.Message)
+	for engine, full := range map[string]Node{
+		v1beta2.DataEngineV1: node("a", disk("d", sized(100, 40, 0))),
+		v1beta2.DataEngineV2: node("a", disk("d", sized(100, 40, 0), block,
+			func(_ *v1beta2.DiskSpec, s *v1beta2.DiskStatus) { s.DiskType = v1beta2.DiskTypeBlock })),
+	} {
+		t.Run(engine, func(t *testing.T) {
+			copies := func(data int64) Request {
+				return asks(func(r *Request) {
+					r.DataEngine, r.Data, r.OverProvisioning, r.MinimalAvailable = engine, data*gib, 200, 25
+				})
+			}
+			for data, fits := range map[int64]bool{0: true, 14: true, 15: false, 20: false} {
+				found, why := Find(copies(data), []Node{full})
+				require.Equal(t, fits, found != nil, "%d GiB: %s", data, why.Message)
+			}
+			_, why := Find(copies(20), []Node{full})
+			require.Contains(t, why.Message, "The best disk lacks 5.0Gi.")
+		})
 	}
-	_, why := Find(asks(func(r *Request) { r.Data, r.MinimalAvailable = 20*gib, 25 }), []Node{full})
-	require.Contains(t, why.Message, "The best disk lacks 5.0Gi.")
 }
 
 func TestTheMessageReportsHowMuchTheBestDiskLacks(t *testing.T) {
