@@ -111,7 +111,7 @@ func TestAV1VolumeWhoseNameLooksLikeThatOfAnEngineAttaches(t *testing.T) {
 	replicas, err := w.ReplicasOf(ctx, name)
 	require.NoError(t, err)
 	require.Len(t, replicas, 2)
-	require.NoError(t, w.Wait(ctx, "the replicas in the status of their instance managers", patience, func(ctx context.Context) (string, error) {
+	listed := func(ctx context.Context) (string, error) {
 		for i := range replicas {
 			r := &replicas[i]
 			var im v1beta2.InstanceManager
@@ -126,7 +126,8 @@ func TestAV1VolumeWhoseNameLooksLikeThatOfAnEngineAttaches(t *testing.T) {
 			}
 		}
 		return "", nil
-	}))
+	}
+	require.NoError(t, w.Wait(ctx, "the replicas in the status of their instance managers", patience, listed))
 	require.NoError(t, w.LetGo(ctx, name, patience))
 }
 
