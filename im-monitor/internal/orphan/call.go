@@ -62,13 +62,13 @@ func DecideCall(c CallWorld, v Verdict) Call {
 	if c.Orphan.ByPolicy() && c.Orphan.Data != nil && !c.Copies.Exists {
 		return Call{Failure: Failure{v1beta2.ReasonLastCopy,
 			fmt.Sprintf("Neither a Volume nor a PersistentVolume of volume %q exists, so nothing shows that its data is not needed: the "+
-				"objects may be missing, as after restoring an earlier state of etcd. Restore them, or delete this orphan by hand if the "+
-				"data is not needed.", c.Copies.Volume)}}
+				"objects may be missing, as after restoring an earlier state of etcd. Restore them; or, if the data is not needed, release the "+
+				"orphan with %s", c.Copies.Volume, c.Orphan.ByHandCommand)}}
 	}
 	if c.Orphan.ByPolicy() && lastCopy(c.Copies) {
 		return Call{Failure: Failure{v1beta2.ReasonLastCopy, fmt.Sprintf(
-			"No other healthy replica of volume %q is known. Wait for a rebuild, or delete this orphan manually if the data is not needed.",
-			c.Copies.Volume)}}
+			"No other healthy replica of volume %q is known. Wait for a rebuild; or, if the data is not needed, release the orphan with %s",
+			c.Copies.Volume, c.Orphan.ByHandCommand)}}
 	}
 	return Call{Allowed: true, Cleanup: true}
 }

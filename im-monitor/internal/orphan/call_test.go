@@ -112,10 +112,16 @@ func TestAPolicyDoesNotDeleteTheLastCopy(t *testing.T) {
 	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, copies("", false, 0)).Failure.Reason,
 		"it is not known whether an unknown volume is needed")
 	require.True(t, call(seen(v2), byPolicy, copies("vol-1", true, 1)).Allowed)
+	byHand := func(c *orphan.CallWorld) { c.Orphan.ByHand, c.Orphan.ByHandCommand = true, "kubectl annotate" }
+	require.True(t, call(seen(v2), byPolicy, byHand, copies("vol-1", true, 0)).Allowed, "a person gave the word for this one")
+	command := func(c *orphan.CallWorld) { c.Orphan.ByHandCommand = "kubectl annotate" }
+	require.Contains(t, call(seen(v2), byPolicy, command, copies("vol-1", true, 0)).Failure.Message, "with kubectl annotate")
 	ofData := func(c *orphan.CallWorld) { c.Orphan.Data = &orphan.Data{DiskName: "disk-1"} }
 	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, ofData, copies("vol-1", false, 0)).Failure.Reason,
 		"data has no UUID by which anybody could have recorded that it is not needed")
 	require.True(t, call(seen(v2), byPolicy, ofData, copies("vol-1", true, 1)).Allowed)
+	require.True(t, call(seen(v2), byPolicy, byHand, ofData, copies("vol-1", false, 0)).Allowed)
+	require.Contains(t, call(seen(v2), byPolicy, command, ofData, copies("vol-1", false, 0)).Failure.Message, "with kubectl annotate")
 	require.True(t, call(seen(v2), ofData, copies("vol-1", false, 0)).Allowed, "a person may delete it")
 	require.True(t, call(seen(v2), byPolicy, copies("vol-1", false, 0)).Allowed, "the volume is gone, so no copy is needed")
 	require.True(t, call(seen(v2), copies("vol-1", true, 0)).Allowed, "a person was warned, and may delete it")

@@ -87,9 +87,9 @@ func Approved(o Orphan) bool {
 		conditions.Reason(o.Conditions, v1beta2.OrphanCleanupApproved) == v1beta2.ReasonApproved
 }
 
-// ByPolicy reports whether a controller, not a person, requested the deletion.
+// ByPolicy reports whether a controller alone, no person, requested the deletion.
 func (o Orphan) ByPolicy() bool {
-	return conditions.Get(o.Conditions, v1beta2.OrphanDeletionReason) != nil
+	return !o.ByHand && conditions.Get(o.Conditions, v1beta2.OrphanDeletionReason) != nil
 }
 
 // open reports whether the status of an orphan is not final after its verdict.

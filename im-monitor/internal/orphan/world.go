@@ -99,7 +99,10 @@ type Orphan struct {
 	Deleting                      bool
 	// DeletionSeen is when this process first saw that it is being deleted, by its own clock.
 	DeletionSeen time.Time
-	OwnerID      string
+	// ByHand reports a person's word that it is to be deleted although a policy holds back, ByHandCommand is how to give it.
+	ByHand        bool
+	ByHandCommand string
+	OwnerID       string
 	// Conditions are all conditions, those of others included.
 	Conditions []v1beta2.Condition
 	// DiskUUID is that of a replica's disk; "" is unknown.

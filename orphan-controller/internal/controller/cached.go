@@ -47,6 +47,9 @@ func thinMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 func thinOrphan(o *v1beta2.Orphan) *v1beta2.Orphan {
 	thin := &v1beta2.Orphan{ObjectMeta: thinMeta(o.ObjectMeta), Spec: o.Spec}
 	thin.Finalizers = o.Finalizers
+	if word, ok := o.Annotations[v1beta2.AnnotationDeleteByHand]; ok {
+		thin.Annotations = map[string]string{v1beta2.AnnotationDeleteByHand: word}
+	}
 	thin.Status.Conditions = o.Status.Conditions
 	return thin
 }

@@ -204,6 +204,17 @@ func TestALastCopyIsHeldAndReleased(t *testing.T) {
 	require.Equal(t, v1beta2.ReasonAutoDeletion, conditions.Reason(held.Status.Conditions, v1beta2.OrphanDeletionReason))
 	w.nodeReady("node-2")
 	w.reaches(o, v1beta2.ReasonApproved, true)
+
+	w.nodeCondition("node-2", v1beta2.ConditionFalse, v1beta2.ReasonKubernetesNodeNotReady)
+	held = w.reaches(o, v1beta2.ReasonLastCopy, true)
+	command := v1beta2.DeleteByHandCommand(held)
+	require.Contains(t, conditions.Get(held.Status.Conditions, v1beta2.OrphanCleanupApproved).Message, command)
+	key, value, _ := strings.Cut(command[strings.LastIndex(command, " ")+1:], "=")
+	require.NoError(t, w.admin.Patch(t.Context(), held, client.RawPatch("application/merge-patch+json",
+		[]byte(`{"metadata":{"annotations":{`+quote(key)+`:`+quote(value)+`}}}`))))
+	w.reaches(o, v1beta2.ReasonApproved, true)
+	w.executed(o)
+	w.gone(o)
 }
 
 // ORP-5: a missing object is no reason to delete, whether or not the volume has one. A reason is the record that the instance was

@@ -43,9 +43,9 @@ func recorded(w World) bool {
 // usedUnnamed holds policy back from a replica without an object while an engine of its volume uses one that no object names.
 func usedUnnamed(w World) *ruleResult {
 	if w.UsesUnnamed == "" || w.Replica != nil || w.Orphan.Spec.OrphanType == v1beta2.OrphanTypeEngineInstance || deleting(w) &&
-		!deletedByPolicy(w) {
+		!onPolicyAlone(w) {
 		return nil
 	}
 	return hold(v1beta2.ReasonMappedByEngine, fmt.Sprintf("Engine %s uses a replica that no Replica object names, and %s may be it: no "+
-		"policy deletes it. Delete the orphan by hand if the engine does not need it.", w.UsesUnnamed, nameOf(w)))
+		"policy deletes it.", w.UsesUnnamed, nameOf(w))+byHand(w, "the engine does not need it"))
 }

@@ -9,7 +9,7 @@ import (
 // approveDeletion approves the deletion of exactly what the spec names. For a person's deletion the message warns only [UPG-1].
 func approveDeletion(w World) *ruleResult {
 	message := approvalMessage(w)
-	if !deletedByPolicy(w) {
+	if !onPolicyAlone(w) {
 		if last, why := lastCopy(w); last {
 			message += " Warning: " + why
 		}

@@ -55,6 +55,7 @@ var always = []rule{
 
 // whileDeleting are the rules of an instance that was found orphaned and whose orphan is being deleted.
 var whileDeleting = []rule{
+	// Where a policy deleted the orphan, a person may release it by an annotation; all but the first rule yield to that.
 	claimed,         // a CR wants the instance: refused, whoever deleted the orphan
 	premiseFallen,   // deleted by policy that is not wanted any more
 	foreignData,     // deleted by policy, and the data came with its disk

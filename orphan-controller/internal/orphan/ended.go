@@ -99,12 +99,12 @@ func notCleanable(w World) *ruleResult {
 
 // foreignData holds policy back from data that was on its disk before the disk joined this cluster: it may belong to another cluster.
 func foreignData(w World) *ruleResult {
-	if evaluation(w) != v1beta2.ReasonForeignData || deleting(w) && !deletedByPolicy(w) {
+	if evaluation(w) != v1beta2.ReasonForeignData || deleting(w) && !onPolicyAlone(w) {
 		return nil
 	}
 	return hold(v1beta2.ReasonAcknowledged, fmt.Sprintf(
-		"The data of %s was on its disk when that disk came to this cluster, so no policy deletes it. Delete the orphan by hand if "+
-			"the data is not needed.", nameOf(w)))
+		"The data of %s was on its disk when that disk came to this cluster, so no policy deletes it.", nameOf(w))+
+		byHand(w, "the data is not needed"))
 }
 
 func isInstance(w World) bool {

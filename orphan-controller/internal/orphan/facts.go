@@ -1,6 +1,7 @@
 package orphan
 
 import (
+	"fmt"
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -36,6 +37,19 @@ func parameter(w World, key string) string { return w.Orphan.Spec.Parameters[key
 // one was deleted by a person, or by a peer controller.
 func deletedByPolicy(w World) bool {
 	return conditions.Get(w.Orphan.Status.Conditions, v1beta2.OrphanDeletionReason) != nil
+}
+
+// onPolicyAlone reports whether the deletion rests on a policy: on no person's word for exactly this orphan.
+func onPolicyAlone(w World) bool { return deletedByPolicy(w) && !v1beta2.DeletedByHand(w.Orphan) }
+
+// byHand is how a person has the instance deleted that policy holds back, if something is so. An orphan that a policy deleted cannot be
+// deleted again.
+func byHand(w World, condition string) string {
+	if deleting(w) {
+		return fmt.Sprintf(" A policy has deleted the orphan already: if %s, release it with %s", condition,
+			v1beta2.DeleteByHandCommand(w.Orphan))
+	}
+	return fmt.Sprintf(" Delete the orphan by hand if %s.", condition)
 }
 
 // approvedNow reports whether the stored approval is given.

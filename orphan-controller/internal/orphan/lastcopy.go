@@ -9,11 +9,11 @@ import (
 
 // policyLastCopy holds policy back from what may be the last copy of a volume [UPG-1].
 func policyLastCopy(w World) *ruleResult {
-	if deleting(w) && !deletedByPolicy(w) {
+	if deleting(w) && !onPolicyAlone(w) {
 		return nil
 	}
 	if last, why := lastCopy(w); last {
-		return hold(v1beta2.ReasonLastCopy, why+" Delete the orphan by hand if the copy is not needed.")
+		return hold(v1beta2.ReasonLastCopy, why+byHand(w, "the copy is not needed"))
 	}
 	return nil
 }

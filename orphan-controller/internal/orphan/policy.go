@@ -60,7 +60,7 @@ func notWanted(w World) *ruleResult {
 // it ends by itself.
 func premiseFallen(w World) *ruleResult {
 	switch {
-	case !deletedByPolicy(w):
+	case !onPolicyAlone(w):
 		return nil
 	case w.Limits.DryRun:
 		return dryRun(w)

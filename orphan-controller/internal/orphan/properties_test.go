@@ -170,6 +170,9 @@ func anyWorld(t *rapid.T) World {
 		ago := time.Duration(rapid.IntRange(0, 1200).Draw(t, "deleted")) * time.Second
 		deletedBefore(ago)(&w)
 	}
+	if bit("by hand") {
+		w.Orphan.Annotations = map[string]string{v1beta2.AnnotationDeleteByHand: string(w.Orphan.UID)}
+	}
 	if bit("released") {
 		w.Orphan.Finalizers = nil
 	}

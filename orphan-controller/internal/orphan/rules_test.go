@@ -1,6 +1,7 @@
 package orphan
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -566,4 +567,50 @@ func TestReplicaData(t *testing.T) {
 		"eviction of its node leaves it: the data is there": {data(evicting), standing},
 		"its node is gone": {data(nodeAbsent), want{}.ended(v1beta2.ReasonNodeGone)},
 	}.run(t)
+}
+
+// What a policy deleted cannot be deleted again: a person gives the word on the object, for exactly this one.
+func TestAPersonReleasesWhatAPolicyDeletedAndHoldsBack(t *testing.T) {
+	byPolicy := func(w *World) { approvedByPolicy(w); deletedByPerson(w); w.Orphan.Namespace = "longhorn-system" }
+	for name, held := range map[string]World{
+		v1beta2.ReasonLastCopy:     quiet(autoDeletionOn, byPolicy, volumeExists),
+		v1beta2.ReasonAcknowledged: quiet(onBlockDisk, replicaDataOn, byPolicy, evaluatedBy(v1beta2.ReasonForeignData)),
+		v1beta2.ReasonMappedByEngine: quiet(autoDeletionOn, byPolicy, volumeExists, neverGivenUp,
+			func(w *World) { w.UsesUnnamed = "vol-1-e-0" }),
+		"auto deletion off": quiet(byPolicy),
+		"dry run":           quiet(autoDeletionOn, byPolicy, dryRunOn),
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := Decide(held)
+			require.Equal(t, StepConditions, v.Step)
+			require.True(t, conditions.IsFalse(v.Conditions, v1beta2.OrphanCleanupApproved))
+			require.NotContains(t, v.Message, "Delete the orphan by hand", "it is deleted already")
+			if slices.Contains([]string{v1beta2.ReasonLastCopy, v1beta2.ReasonAcknowledged, v1beta2.ReasonMappedByEngine}, name) {
+				require.Equal(t, name, v.Outcome)
+				require.Contains(t, v.Message,
+					"kubectl -n longhorn-system annotate orphans.longhorn.io orphan-1 drover.dev/delete-by-hand=uid-1")
+			}
+			held = after(held, v)
+			require.Equal(t, StepNone, Decide(held).Step)
+			held.Orphan.Annotations = map[string]string{v1beta2.AnnotationDeleteByHand: "uid-2"}
+			require.Equal(t, StepNone, Decide(held).Step, "that is about another orphan")
+			held.Orphan.Annotations[v1beta2.AnnotationDeleteByHand] = "uid-1"
+			v = Decide(held)
+			require.True(t, conditions.IsTrue(v.Conditions, v1beta2.OrphanCleanupApproved))
+			require.NotNil(t, conditions.Get(v.Conditions, v1beta2.OrphanDeletionReason), "who deleted it stays on record")
+		})
+	}
+	t.Run("what an object claims stays", func(t *testing.T) {
+		w := quiet(autoDeletionOn, byPolicy)
+		w.Orphan.Annotations = map[string]string{v1beta2.AnnotationDeleteByHand: "uid-1"}
+		w.Replica = &v1beta2.Replica{Spec: v1beta2.ReplicaSpec{NodeID: "node-1", DesireState: v1beta2.InstanceStateRunning}}
+		require.Equal(t, v1beta2.ReasonClaimed, Decide(w).Outcome)
+	})
+	t.Run("the word alone deletes nothing", func(t *testing.T) {
+		w := quiet(autoDeletionOn, volumeExists)
+		w.Orphan.Annotations = map[string]string{v1beta2.AnnotationDeleteByHand: "uid-1"}
+		v := Decide(w)
+		require.Equal(t, v1beta2.ReasonLastCopy, v.Outcome)
+		require.Contains(t, v.Message, "Delete the orphan by hand if the copy is not needed.")
+	})
 }
