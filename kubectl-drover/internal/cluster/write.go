@@ -17,6 +17,7 @@ var (
 	PatchTickets    = write("volumeattachments", "patch")
 	PatchUpgrades   = write("dataengineupgrademanagers", "patch")
 	DeleteOrphans   = write("orphans", "delete")
+	PatchOrphans    = write("orphans", "patch")
 	DeleteSnapshots = write("snapshots", "delete")
 )
 
@@ -45,6 +46,19 @@ func (c *Client) Delete(ctx context.Context, object client.Object, right Right) 
 		return nil
 	}
 	return c.explainWrite(err, object, right)
+}
+
+// ReleaseOrphan gives a person's word that an Orphan which a policy deleted ends, if it still is as it was read.
+func (c *Client) ReleaseOrphan(ctx context.Context, o *v1beta2.Orphan) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": o.UID, "resourceVersion": o.ResourceVersion,
+		"annotations": map[string]string{v1beta2.AnnotationDeleteByHand: string(o.UID)},
+	}})
+	if err != nil {
+		return fmt.Errorf("writing the patch of %s: %w", o.Name, err)
+	}
+	err = c.api.Patch(ctx, o.DeepCopy(), client.RawPatch(types.MergePatchType, patch))
+	return c.explainWrite(err, o, PatchOrphans)
 }
 
 // IsChanged reports whether a write was refused because the object is not as it was read.

@@ -9,6 +9,7 @@ import (
 
 	"drover.dev/drover/kubectl-drover/internal/cluster"
 	"drover.dev/drover/kubectl-drover/internal/terminal"
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // target is an object that may be deleted.
@@ -68,7 +69,7 @@ var errNotAsShown = errors.New("it changed since it was shown, look again")
 // delete deletes one object; where it changed meanwhile, only if it still is what was agreed to.
 func (d deletion) delete(ctx context.Context, name string, now target) error {
 	for try := 1; ; try++ {
-		err := d.client.Delete(ctx, now.object, d.right)
+		err := d.write(ctx, now.object)
 		if !cluster.IsChanged(err) || try == writeTries {
 			return err
 		}
@@ -80,6 +81,14 @@ func (d deletion) delete(ctx context.Context, name string, now target) error {
 			return fmt.Errorf("%s: %w", name, errNotAsShown)
 		}
 	}
+}
+
+// write deletes an object. An Orphan that a policy deleted is released.
+func (d deletion) write(ctx context.Context, object client.Object) error {
+	if o, is := object.(*v1beta2.Orphan); is && o.DeletionTimestamp != nil {
+		return d.client.ReleaseOrphan(ctx, o)
+	}
+	return d.client.Delete(ctx, object, d.right)
 }
 
 // deleted is what was deleted, and what was not. Names are <resource>.<group>/<name>.

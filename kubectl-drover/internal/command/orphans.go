@@ -89,7 +89,8 @@ func (f *Frame) orphansDelete() Command {
 		Short: "Delete orphans, after a preview of what goes",
 		Long: `delete deletes Orphan objects, by which im-monitor is asked to end the instances, and to destroy the data where the preview shows so. It
 evaluates each of them again before the call. --node and --all-approved select without names: data is left alone then unless
---include-data is given, and in any case what policy holds back, what may be a volume's last copy, another cluster's, or still in use.`,
+--include-data is given, and in any case what policy holds back, what may be a volume's last copy, another cluster's, or still in use. One that policy
+deleted already, and holds back, is released if it is named.`,
 		Example: `  kubectl drover orphans delete vol-1-r-1a2b
   kubectl drover orphans delete --node node-1 --dry-run
   kubectl drover orphans delete --all-approved --include-data --yes`,
@@ -112,7 +113,7 @@ evaluates each of them again before the call. --node and --all-approved select w
 	cmd.Flags().BoolVar(&s.Data, "include-data", false, "those, too, whose deletion destroys data")
 	agreed.add(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("node", f.completeFlag("Node", cluster.Nodes.Right))
-	return Command{Command: cmd, Rights: append(rightsOf(orphanReads...), cluster.DeleteOrphans)}
+	return Command{Command: cmd, Rights: append(rightsOf(orphanReads...), cluster.DeleteOrphans, cluster.PatchOrphans)}
 }
 
 func (f *Frame) runOrphansDelete(ctx context.Context, s orphans.Selection, agreed consent) error {

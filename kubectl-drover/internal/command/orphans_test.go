@@ -20,6 +20,17 @@ func (s *scenario) orphanExists(name string) bool {
 	return !apierrors.IsNotFound(err)
 }
 
+// deletedByPolicy deletes an Orphan that has its finalizer, as the policy does whose reason it carries.
+func (s *scenario) deletedByPolicy(name string) *v1beta2.Orphan {
+	s.t.Helper()
+	admin := testkit.Admin(s.t)
+	o := &v1beta2.Orphan{}
+	o.Namespace, o.Name = s.namespace, name
+	require.NoError(s.t, admin.Delete(s.t.Context(), o))
+	require.NoError(s.t, admin.Get(s.t.Context(), client.ObjectKeyFromObject(o), o))
+	return o
+}
+
 // ageless cuts the last column: the API server sets when an object was made.
 func ageless(text string) string {
 	lines := strings.Split(text, "\n")
@@ -113,4 +124,24 @@ func TestOrphansAreDeletedOnlyWhenAPersonAgreed(t *testing.T) {
 		require.Empty(t, s.run("orphans", "delete", "orphan-aa02", "--yes", "-o", "json").code)
 		require.False(t, s.orphanExists("orphan-aa02"))
 	})
+}
+
+// What a policy deleted cannot be deleted again.
+func TestAPersonWhoNamesItReleasesAnOrphanThatPolicyDeletedAndHolds(t *testing.T) {
+	s := newScenario(t, "common.yaml", "orphans/held.yaml").allowed("orphans delete")
+	o := s.deletedByPolicy("orphan-bb01")
+	released := func() bool {
+		now := &v1beta2.Orphan{}
+		require.NoError(t, testkit.Admin(t).Get(t.Context(), client.ObjectKeyFromObject(o), now))
+		return v1beta2.DeletedByHand(now)
+	}
+	got := s.run("orphans", "delete", "--node", "node-1", "--include-data", "--yes")
+	require.Contains(t, got.out, "It is deleted already.", got.err)
+	got = s.run("orphans", "delete", "held-1-r-1111", "--dry-run")
+	require.Contains(t, got.out, "Destroys the replica's data on node node-1.", got.err)
+	require.False(t, released())
+	got = s.run("orphans", "delete", "held-1-r-1111", "--yes")
+	require.Equal(t, ExitWell, got.code, got.err)
+	require.True(t, released())
+	require.Contains(t, s.run("orphans", "delete", "held-1-r-1111", "--yes").out, "It is deleted already.")
 }

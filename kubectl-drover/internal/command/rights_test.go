@@ -26,7 +26,8 @@ var lines = map[string][][]string{
 
 	"orphans":         {{"orphans"}},
 	"orphans explain": {{"orphans", "explain", "gone-1-r-1111"}},
-	"orphans delete":  {{"orphans", "delete", "gone-1-r-1111", "--yes", "--dry-run"}, {"orphans", "delete", "gone-1-r-1111", "--yes"}},
+	"orphans delete": {{"orphans", "delete", "gone-1-r-1111", "--yes", "--dry-run"}, {"orphans", "delete", "gone-1-r-1111", "--yes"},
+		{"orphans", "delete", "held-1-r-1111", "--yes"}},
 
 	"snapshots":       {{"snapshots", "snapped"}},
 	"snapshots prune": {{"snapshots", "prune", "snapped", "--keep", "1", "--yes"}},
@@ -42,10 +43,11 @@ var lines = map[string][][]string{
 
 // People copy the rights of a page into a Role. One that lacks a right fails; one with a right too much is an invitation.
 func TestEachCommandUsesExactlyTheRightsOfItsPage(t *testing.T) {
-	s := newScenario(t, "common.yaml", "controllers.yaml", "pod/objects.yaml", "orphans/objects.yaml", "upgrade/running.yaml",
+	s := newScenario(t, "common.yaml", "controllers.yaml", "pod/objects.yaml", "orphans/objects.yaml", "orphans/held.yaml", "upgrade/running.yaml",
 		"snapshots/objects.yaml", "report/objects.yaml")
 	t.Chdir(t.TempDir()) // report writes a file
 	s.answersTickets("vol-pod")
+	s.deletedByPolicy("orphan-bb01")
 	each(NewFrame(discarded()).Commands(), "", func(path string, command Command) {
 		if len(command.Rights) == 0 { // it only has commands below it
 			return

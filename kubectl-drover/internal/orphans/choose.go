@@ -66,7 +66,7 @@ func Choose(w *world.World, all []Orphan, s Selection) (Plan, error) {
 func refusal(o *Orphan, s Selection) string {
 	byName := len(s.Names) > 0
 	switch {
-	case o.DeletedSince != "":
+	case o.DeletedSince != "" && (!byName || !o.Releasable):
 		return "It is deleted already."
 	case byName:
 		return ""

@@ -14,6 +14,9 @@ import (
 // approved are the decisions by which policy deletes the orphan itself, once its time has come or a dry run ends.
 var approved = []string{v1beta2.ReasonApproved, v1beta2.ReasonGracePeriod, v1beta2.ReasonRateLimited, v1beta2.ReasonDryRun}
 
+// yielding are the decisions against what a policy deleted that yield to a person's word.
+var yielding = []string{v1beta2.ReasonLastCopy, v1beta2.ReasonMappedByEngine, v1beta2.ReasonAcknowledged, v1beta2.ReasonDryRun}
+
 // withoutCall are the decisions by which the orphan ends, and nothing on the node is changed.
 var withoutCall = []string{v1beta2.ReasonNodeGone, v1beta2.ReasonInstanceManagerGone, v1beta2.ReasonNotJudged, v1beta2.ReasonNoDataPath}
 

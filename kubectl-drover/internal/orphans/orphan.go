@@ -36,7 +36,9 @@ type Orphan struct {
 	// DeletedSince is the RFC 3339 time at which the Orphan was deleted, DeletedBy person or the policy; empty while it is not deleted.
 	DeletedSince string `json:"deletedSince,omitempty"`
 	DeletedBy    string `json:"deletedBy,omitempty"`
-	Created      string `json:"created,omitempty"`
+	// Releasable: a policy deleted it, and holds it back; a person who names it releases it.
+	Releasable bool   `json:"releasable,omitempty"`
+	Created    string `json:"created,omitempty"`
 	// Effect is what deleting the Orphan does, as a sentence.
 	Effect string `json:"effect"`
 	// DestroysData: the effect may destroy data.
@@ -82,6 +84,8 @@ func one(w *world.World, object *v1beta2.Orphan) Orphan {
 	if object.DeletionTimestamp != nil {
 		o.DeletedSince = timeText(object.DeletionTimestamp.Time)
 		o.DeletedBy = cmp.Or(conditions.Reason(list, v1beta2.OrphanDeletionReason), "person")
+		o.Releasable = o.DeletedBy != "person" && !v1beta2.DeletedByHand(object) && o.Withdrawn.Reason == "" &&
+			(slices.Contains(yielding, o.Decision.Reason) || o.Failed.Reason == v1beta2.ReasonLastCopy)
 	}
 	o.addEffect(w, object)
 	o.Held = o.heldBy(w, object)
@@ -139,7 +143,7 @@ func (o *Orphan) addEffect(w *world.World, object *v1beta2.Orphan) {
 		o.Effect = fmt.Sprintf("Destroys the replica's data on node %s.", o.Node)
 		o.addWarnings(w)
 	}
-	if object.DeletionTimestamp != nil {
+	if object.DeletionTimestamp != nil && !o.Releasable {
 		o.Effect = "Nothing more: it is deleted already."
 	}
 }

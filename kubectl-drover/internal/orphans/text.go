@@ -75,7 +75,7 @@ func (o *Orphan) style() terminal.Style {
 }
 
 func (o *Orphan) data() string {
-	if o.DestroysData && o.DeletedSince == "" {
+	if o.DestroysData && o.mayBeDeleted() {
 		return "destroys data"
 	}
 	return ""
@@ -118,7 +118,7 @@ func (e Explanation) Text(p *terminal.Printer) {
 	}
 	p.Line("")
 	p.Line("%s", p.In(terminal.Bold, "Next"))
-	if e.DeletedSince == "" {
+	if e.mayBeDeleted() {
 		p.Line("  %s", e.World.Suggest("kubectl drover orphans delete {name} -n {ns}", world.Values{"name": e.Object}))
 	} else {
 		p.Line("  %s", e.World.Suggest("kubectl -n {ns} describe lho {name}", world.Values{"name": e.Object}))
@@ -126,9 +126,12 @@ func (e Explanation) Text(p *terminal.Printer) {
 	p.Line("      %s", p.In(terminal.Dim, "docs/orphans.md"))
 }
 
+// mayBeDeleted reports whether a person's deletion changes anything.
+func (o *Orphan) mayBeDeleted() bool { return o.DeletedSince == "" || o.Releasable }
+
 // cautions are the warnings, and why the orphan is held back where they do not say that.
 func (o *Orphan) cautions() []string {
-	if o.Held == "" || o.DeletedSince != "" || slices.Contains(o.Warnings, o.Held) {
+	if o.Held == "" || !o.mayBeDeleted() || slices.Contains(o.Warnings, o.Held) {
 		return o.Warnings
 	}
 	return append(slices.Clone(o.Warnings), o.Held)
