@@ -230,8 +230,8 @@ func dataWithdrawn(o Orphan, v OrphanVerdict, why string) *v1beta2.Condition {
 	return &c
 }
 
-// repeatFailure reports CleanupFailed also under the condition type that Longhorn uses. Where nothing fails it is False, if it is there: one
-// that Longhorn wrote cannot be removed by an apply.
+// repeatFailure reports CleanupFailed also under the condition type that Longhorn uses. Where nothing fails it is False, if it is there:
+// one that Longhorn wrote cannot be removed by an apply.
 func (v *OrphanVerdict) repeatFailure() {
 	failed := conditions.Get(v.Conditions, v1beta2.OrphanCleanupFailed)
 	if failed == nil {

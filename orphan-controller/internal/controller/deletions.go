@@ -8,8 +8,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// deletions remembers when this process first saw each orphan being deleted, by its name: deletion timestamps are of the API server's clock,
-// and may be older than this process and im-monitor. Losing them only makes a wait longer. One worker uses it.
+// deletions remembers when this process first saw each orphan being deleted, by its name: deletion timestamps are of the API server's
+// clock, and may be older than this process and im-monitor. Losing them only makes a wait longer. One worker uses it.
 type deletions map[string]deletion
 
 type deletion struct {

@@ -9,8 +9,8 @@ import (
 )
 
 // notEvaluated waits for im-monitor's evaluation. im-monitor creates an orphan and evaluates it in two writes; one that was
-// deleted in between still gets its evaluation, and so does one that was deleted before either of the two ran. One that a person created and
-// deleted ends after the evaluation wait.
+// deleted in between still gets its evaluation, and so does one that was deleted before either of the two ran. One that a person created
+// and deleted ends after the evaluation wait.
 func notEvaluated(w World) *ruleResult {
 	rule := evaluation(w)
 	switch {

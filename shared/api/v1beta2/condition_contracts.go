@@ -67,7 +67,7 @@ func orphanContracts() []ConditionContract {
 			True: []string{ReasonUnreachable, ReasonRefused, ReasonStillPresent, ReasonMappedByEngine, ReasonLastCopy}},
 		{Kind: "Orphan", Type: OrphanError, Writer: "im-monitor",
 			Means: "CleanupFailed of an orphan of replica data, as Longhorn names it; once it is there, False while nothing fails",
-			True: []string{ReasonUnreachable, ReasonRefused, ReasonStillPresent, ReasonMappedByEngine, ReasonLastCopy}},
+			True:  []string{ReasonUnreachable, ReasonRefused, ReasonStillPresent, ReasonMappedByEngine, ReasonLastCopy}},
 	}
 }
 
