@@ -27,8 +27,8 @@ func unreadableEnd(x v1beta2.AttachmentTicket) string {
 		"the ticket.", at)
 }
 
-// invalid is the condition about what cannot be read in a ticket; nil: everything can. The API server refuses what is reported here, but not
-// what it stored before it had the rule.
+// invalid is the condition about what cannot be read in a ticket; nil: everything can. The API server refuses what is reported here, but
+// not what it stored before it had the rule.
 func invalid(x v1beta2.AttachmentTicket) *v1beta2.Condition {
 	kind, end := unknownType(x), unreadableEnd(x)
 	c := v1beta2.Condition{Type: v1beta2.TicketValid, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonExpiresAtUnreadable,
