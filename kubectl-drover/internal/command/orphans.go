@@ -87,10 +87,10 @@ func (f *Frame) orphansDelete() Command {
 	cmd := &cobra.Command{
 		Use:   "delete NAME...",
 		Short: "Delete orphans, after a preview of what goes",
-		Long: `delete deletes Orphan objects, by which im-monitor is asked to end the instances, and to destroy the data where the preview shows so. It
-evaluates each of them again before the call. --node and --all-approved select without names: data is left alone then unless
---include-data is given, and in any case what policy holds back, what may be a volume's last copy, another cluster's, or still in use. One that policy
-deleted already, and holds back, is released if it is named.`,
+		Long: `delete deletes Orphan objects, by which im-monitor is asked to end the instances, and to destroy the data where the preview shows
+so. It evaluates each of them again before the call. --node and --all-approved select without names: data is left alone then unless
+--include-data is given, and in any case what policy holds back, what may be a volume's last copy, another cluster's, or still in use. One
+that policy deleted already, and holds back, is released if it is named.`,
 		Example: `  kubectl drover orphans delete vol-1-r-1a2b
   kubectl drover orphans delete --node node-1 --dry-run
   kubectl drover orphans delete --all-approved --include-data --yes`,

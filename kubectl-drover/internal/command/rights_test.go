@@ -43,8 +43,8 @@ var lines = map[string][][]string{
 
 // People copy the rights of a page into a Role. One that lacks a right fails; one with a right too much is an invitation.
 func TestEachCommandUsesExactlyTheRightsOfItsPage(t *testing.T) {
-	s := newScenario(t, "common.yaml", "controllers.yaml", "pod/objects.yaml", "orphans/objects.yaml", "orphans/held.yaml", "upgrade/running.yaml",
-		"snapshots/objects.yaml", "report/objects.yaml")
+	s := newScenario(t, "common.yaml", "controllers.yaml", "pod/objects.yaml", "orphans/objects.yaml", "orphans/held.yaml",
+		"upgrade/running.yaml", "snapshots/objects.yaml", "report/objects.yaml")
 	t.Chdir(t.TempDir()) // report writes a file
 	s.answersTickets("vol-pod")
 	s.deletedByPolicy("orphan-bb01")
