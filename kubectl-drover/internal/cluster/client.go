@@ -102,6 +102,7 @@ var kubernetesKinds = []struct {
 }{
 	{corev1.SchemeGroupVersion, "Pod", apimeta.RESTScopeNamespace},
 	{corev1.SchemeGroupVersion, "Event", apimeta.RESTScopeNamespace},
+	{corev1.SchemeGroupVersion, "PersistentVolumeClaim", apimeta.RESTScopeNamespace},
 	{corev1.SchemeGroupVersion, "PersistentVolume", apimeta.RESTScopeRoot},
 	{coordinationv1.SchemeGroupVersion, "Lease", apimeta.RESTScopeNamespace},
 	{appsv1.SchemeGroupVersion, "Deployment", apimeta.RESTScopeNamespace},

@@ -36,6 +36,9 @@ var (
 	VolumesEverywhere = everywhere(v1beta2.GroupVersion.Group, "volumes", func(w *world.World) client.ObjectList { return &w.Volumes })
 	PodsEverywhere    = everywhere("", "pods", func(w *world.World) client.ObjectList { return &w.Pods })
 	PersistentVolumes = everywhere("", "persistentvolumes", func(w *world.World) client.ObjectList { return &w.PersistentVolumes })
+	// JobSources are the claims that are labelled as sources of recurring jobs, whatever the label's value.
+	JobSources = everywhere("", "persistentvolumeclaims", func(w *world.World) client.ObjectList { return &w.Claims }).
+			labelled(v1beta2.LabelRecurringSource)
 	// Contents are those of Kubernetes' VolumeSnapshots; an API server without the kind has none.
 	Contents = everywhere(volumesnapshot.GroupVersion.Group, "volumesnapshotcontents",
 		func(w *world.World) client.ObjectList { return &w.Contents }).orNoKind()

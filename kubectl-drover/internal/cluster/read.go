@@ -61,6 +61,12 @@ func (r Read) Where(field, value string) Read {
 	return r
 }
 
+// labelled restricts a read to objects that have the label.
+func (r Read) labelled(label string) Read {
+	r.options = append(slices.Clone(r.options), client.HasLabels{label})
+	return r
+}
+
 // Named restricts a read to the object of that name.
 func (r Read) Named(name string) Read { return r.Where("metadata.name", name) }
 

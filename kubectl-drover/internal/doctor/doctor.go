@@ -75,7 +75,10 @@ func volumes(w *world.World) []finding.Finding {
 		v := &w.Volumes.Items[i]
 		found := once(finding.Volume(w, v))
 		explained[v.Name] = finding.Worst(found) > finding.Continues
-		out = append(append(out, found...), finding.MissingJobs(w, v)...)
+		out = append(append(out, found...), finding.VolumeJobs(w, v)...)
+	}
+	for i := range w.Claims.Items {
+		out = append(out, finding.ClaimJobs(w, &w.Claims.Items[i])...)
 	}
 	for i := range w.Attachments.Items {
 		if a := &w.Attachments.Items[i]; !explained[a.Spec.Volume] {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -64,6 +65,35 @@ func TestWhatWaitsForAPersonIsListedOnce(t *testing.T) {
 				w.Volumes.Items = []v1beta2.Volume{v}
 			},
 			want: []string{"warning Volume vol-1: RecurringJobMissing"},
+		},
+		"labels for groups that no job has, and with other values than enabled": {
+			change: func(w *world.World) {
+				w.RecurringJobs.Items = []v1beta2.RecurringJob{{ObjectMeta: named("daily")}}
+				v := v1beta2.Volume{ObjectMeta: named("vol-1")}
+				v.Labels = map[string]string{v1beta2.LabelRecurringJobPrefix + "daily": "true",
+					v1beta2.LabelRecurringGroupPrefix + "gold": "enabled", v1beta2.LabelRecurringGroupPrefix + "default": "enabled"}
+				w.Volumes.Items = []v1beta2.Volume{v}
+			},
+			want: []string{"warning Volume vol-1: RecurringGroupMissing", "warning Volume vol-1: RecurringLabelNotEnabled"},
+		},
+		"labels of claims that are the source of jobs": {
+			change: func(w *world.World) {
+				for _, source := range []string{"enabled", "yes"} {
+					claim := corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "claim-" + source}}
+					claim.Labels = map[string]string{v1beta2.LabelRecurringSource: source, v1beta2.LabelRecurringJobPrefix + "daily": "enabled"}
+					w.Claims.Items = append(w.Claims.Items, claim)
+				}
+			},
+			want: []string{"warning PersistentVolumeClaim shop/claim-enabled: RecurringJobMissing",
+				"warning PersistentVolumeClaim shop/claim-yes: RecurringLabelNotEnabled"},
+		},
+		"no label where the jobs could not be read": {
+			change: func(w *world.World) {
+				v := v1beta2.Volume{ObjectMeta: named("vol-1")}
+				v.Labels = map[string]string{v1beta2.LabelRecurringJobPrefix + "daily": "enabled"}
+				w.Volumes.Items, w.Unread = []v1beta2.Volume{v}, []world.Unread{{Resource: "recurringjobs.longhorn.io"}}
+			},
+			want: []string{"warning CustomResourceDefinition recurringjobs.longhorn.io: NotRead"},
 		},
 		"kinds that could not be read": {
 			change: func(w *world.World) {

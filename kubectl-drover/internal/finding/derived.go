@@ -2,13 +2,14 @@ package finding
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"drover.dev/drover/kubectl-drover/internal/recurringlabel"
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -27,7 +28,6 @@ const (
 	ReasonBackupError  = "BackupError"
 	ReasonState        = "State"
 	ReasonNotRead      = "NotRead"
-	ReasonJobMissing   = "RecurringJobMissing"
 )
 
 const attachingGuide = "docs/attaching.md"
@@ -54,21 +54,24 @@ func Degraded(w *world.World, v *v1beta2.Volume) []Finding {
 		Command: Expand("kubectl drover why {volume} -n {ns}", ref, ofVolume(w, v.Name, "")), Guide: attachingGuide}}
 }
 
-// MissingJobs are the labels of a volume that name a RecurringJob that does not exist: nothing is ever taken for them.
-func MissingJobs(w *world.World, v *v1beta2.Volume) []Finding {
+// VolumeJobs are the labels of a volume that are to name recurring jobs, or groups of them, and have no effect.
+func VolumeJobs(w *world.World, v *v1beta2.Volume) []Finding {
+	return ineffective(w, Ref{"Volume", v.Name}, recurringlabel.OfVolume(v.Labels, recurringlabel.JobsOf(w.RecurringJobs.Items)))
+}
+
+// ClaimJobs are those of a claim that is, or is to be, the source of its volume's jobs.
+func ClaimJobs(w *world.World, claim *corev1.PersistentVolumeClaim) []Finding {
+	ref := Ref{Claim, claim.Namespace + "/" + claim.Name}
+	return ineffective(w, ref, recurringlabel.OfClaim(claim.Labels, recurringlabel.JobsOf(w.RecurringJobs.Items)))
+}
+
+func ineffective(w *world.World, ref Ref, problems []recurringlabel.Problem) []Finding {
 	if w.IsUnread("recurringjobs.longhorn.io") {
 		return nil
 	}
 	var out []Finding
-	ref := Ref{"Volume", v.Name}
-	for _, label := range slices.Sorted(maps.Keys(v.Labels)) {
-		job, is := strings.CutPrefix(label, v1beta2.LabelRecurringJobPrefix)
-		if !is || label == v1beta2.LabelRecurringSource ||
-			slices.ContainsFunc(w.RecurringJobs.Items, func(j v1beta2.RecurringJob) bool { return j.Name == job }) {
-			continue
-		}
-		out = append(out, Finding{Object: ref, Part: "label " + label, Reason: ReasonJobMissing, Severity: Warning,
-			Message: "The label " + label + " names a RecurringJob that does not exist: create it, or remove the label.",
+	for _, p := range problems {
+		out = append(out, Finding{Object: ref, Part: "label " + p.Label, Reason: p.Reason, Severity: Warning, Message: p.Message,
 			Command: Expand("kubectl -n {ns} get lhrj", ref, Values{World: w}), Guide: "docs/snapshots.md"})
 	}
 	return out

@@ -13,10 +13,13 @@ import (
 // Disk is the kind of a disk of a Longhorn Node, which is a part of that object.
 const Disk = "Disk"
 
+// Claim is the kind of Kubernetes' claims, which are in any namespace.
+const Claim = "PersistentVolumeClaim"
+
 // Ref names an object.
 type Ref struct {
 	Kind string `json:"kind"`
-	// Name is that of the object; of a Disk, <node>/<key in spec.disks>.
+	// Name is that of the object; of a Disk, <node>/<key in spec.disks>; of a claim, <namespace>/<name>.
 	Name string `json:"name"`
 }
 
@@ -32,6 +35,9 @@ func (r Ref) Resource() string {
 	switch kind {
 	case "Pod":
 		return "pod/" + name
+	case Claim:
+		_, name, _ = strings.Cut(name, "/")
+		return "persistentvolumeclaim/" + name
 	case "Lease":
 		return "lease.coordination.k8s.io/" + name
 	case "Deployment":

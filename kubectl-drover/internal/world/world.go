@@ -47,8 +47,10 @@ type World struct {
 	Pods              corev1.PodList
 	Events            corev1.EventList
 	PersistentVolumes corev1.PersistentVolumeList
-	Contents          volumesnapshot.ContentList
-	Definitions       metav1.PartialObjectMetadataList
+	// Claims are those that are labelled as sources of recurring jobs.
+	Claims      corev1.PersistentVolumeClaimList
+	Contents    volumesnapshot.ContentList
+	Definitions metav1.PartialObjectMetadataList
 }
 
 // Unread is a list that could not be read, though the command continues without it.
