@@ -63,6 +63,7 @@ func (x clone) decide() {
 	case "":
 		if !x.everHealthy() && volume != "" { // only a new volume is filled
 			x.setState(v1beta2.CloneInitiated, snapshot)
+			x.reportMode()
 		}
 	case v1beta2.CloneInitiated:
 		x.copyData(volume)
@@ -76,6 +77,14 @@ func (x clone) decide() {
 		}
 	case v1beta2.CloneCompleted:
 		x.deleteCloneSnapshot()
+	}
+}
+
+// reportMode names what is done in the place of a linked clone.
+func (x clone) reportMode() {
+	if x.Volume.Spec.CloneMode == v1beta2.CloneModeLinked {
+		x.emit(Event{Reason: EventCloneIsFull, Warning: true, Note: "spec.cloneMode is linked-clone, which is not done here: all data of " +
+			x.Volume.Spec.DataSource + " is copied, and takes as much room again. The snapshot stays in the source while this volume exists."})
 	}
 }
 

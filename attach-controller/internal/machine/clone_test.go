@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -242,4 +243,24 @@ func TestACopyIsCompleteOnceAllReplicasHaveIt(t *testing.T) {
 	v := Decide(s.World)
 	require.Empty(t, cloneStatus(v))
 	require.NotContains(t, reasons(v), EventCloned)
+}
+
+// A clone that is to share its source's data is a full copy, and shows that once.
+func TestALinkedCloneIsReportedAsTheFullCopyThatItIs(t *testing.T) {
+	for mode, reported := range map[string]bool{v1beta2.CloneModeLinked: true, "full-copy": false, "": false} {
+		s := newFixture(v1beta2.DataEngineV2, "x")
+		s.Volume.Spec.DataSource, s.Volume.Spec.CloneMode = "snap://other/s", mode
+		for range 5 {
+			v := Decide(s.World)
+			if cloneStatus(v)["state"] == v1beta2.CloneInitiated {
+				require.Equal(t, reported, slices.Contains(reasons(v), EventCloneIsFull), mode)
+				mode = "seen"
+				break
+			}
+			s.step()
+		}
+		require.Equal(t, "seen", mode)
+		s.Volume.Status.CloneStatus.State = v1beta2.CloneInitiated
+		require.NotContains(t, reasons(Decide(s.World)), EventCloneIsFull)
+	}
 }

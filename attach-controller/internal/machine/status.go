@@ -27,6 +27,7 @@ const (
 	EventRestored      = "Restored"
 	EventCloned        = "Cloned"
 	EventCloneFailed   = "CloneFailed"
+	EventCloneIsFull   = "CloneIsFullCopy"
 	EventReverted      = "Reverted"
 	EventRevertFailed  = "RevertFailed"
 )

@@ -198,7 +198,7 @@ func neededBy(v *v1beta2.Volume, s *v1beta2.Snapshot) string {
 	switch {
 	case v.DeletionTimestamp != nil:
 		return ""
-	case v.Spec.CloneMode == "linked-clone" && fromIt:
+	case v.Spec.CloneMode == v1beta2.CloneModeLinked && fromIt:
 		return fmt.Sprintf("Volume %s is a linked clone and shares its data, for as long as that volume lives.", v.Name)
 	case clone.State == v1beta2.CloneInitiated && clone.SourceVolume == s.Spec.Volume && clone.Snapshot == s.Name,
 		fromIt && clone.State != v1beta2.CloneCompleted:

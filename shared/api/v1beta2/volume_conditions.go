@@ -59,6 +59,9 @@ const (
 	ReasonUsable = "Usable"
 )
 
+// CloneModeLinked is the Volume.spec.cloneMode of clones that share their source's data.
+const CloneModeLinked = "linked-clone"
+
 // States of Volume.status.cloneStatus.
 const (
 	CloneInitiated     = "initiated"

@@ -21,13 +21,10 @@ func Filling(v *v1beta2.Volume) (reason, message string) {
 	return "", ""
 }
 
-// cloneModeLinked is the Volume.spec.cloneMode of clones that share their source's data.
-const cloneModeLinked = "linked-clone"
-
 // Shared is the snapshot whose data a volume needs, as volume/snapshot: a linked clone for as long as it lives, any other one while it is
 // copied. Empty: it needs none.
 func Shared(v *v1beta2.Volume) string {
-	if v.Spec.CloneMode != cloneModeLinked {
+	if v.Spec.CloneMode != v1beta2.CloneModeLinked {
 		if c := v.Status.CloneStatus; c.State == v1beta2.CloneInitiated && c.Snapshot != "" && v.DeletionTimestamp == nil {
 			return c.SourceVolume + "/" + c.Snapshot
 		}

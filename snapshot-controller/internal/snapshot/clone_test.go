@@ -18,11 +18,12 @@ func TestWhichSnapshotAVolumeNeeds(t *testing.T) {
 		want   string
 	}{
 		"an ordinary volume": {v1beta2.Volume{}, ""},
-		"a linked clone": {v1beta2.Volume{Spec: v1beta2.VolumeSpec{CloneMode: cloneModeLinked, DataSource: "snap://a/s"}},
+		"a linked clone": {v1beta2.Volume{Spec: v1beta2.VolumeSpec{CloneMode: v1beta2.CloneModeLinked, DataSource: "snap://a/s"}},
 			"a/s"},
-		"a linked clone of no snapshot": {v1beta2.Volume{Spec: v1beta2.VolumeSpec{CloneMode: cloneModeLinked, DataSource: "vol://a"}}, ""},
+		"a linked clone of no snapshot": {v1beta2.Volume{Spec: v1beta2.VolumeSpec{CloneMode: v1beta2.CloneModeLinked, DataSource: "vol://a"}},
+			""},
 		"a linked clone that is going still reads it": {v1beta2.Volume{ObjectMeta: going,
-			Spec: v1beta2.VolumeSpec{CloneMode: cloneModeLinked, DataSource: "snap://a/s"}}, "a/s"},
+			Spec: v1beta2.VolumeSpec{CloneMode: v1beta2.CloneModeLinked, DataSource: "snap://a/s"}}, "a/s"},
 		"a copy under way": {v1beta2.Volume{Spec: v1beta2.VolumeSpec{DataSource: "vol://a"},
 			Status: v1beta2.VolumeStatus{CloneStatus: copying}}, "a/s"},
 		"a copy that is whole": {
