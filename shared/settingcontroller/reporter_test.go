@@ -33,12 +33,15 @@ const (
 )
 
 // values are the settings of this test.
-type values struct{ salvage, trim bool }
+type values struct {
+	salvage bool
+	image   string
+}
 
 var catalogue = setting.Catalogue[values]{Defaults: func() values { return values{salvage: true} },
 	Readers: map[string]setting.Reader[values]{
-		"auto-salvage": setting.Boolean(func(v *values) *bool { return &v.salvage }),
-		"remove-snapshots-during-filesystem-trim": setting.Boolean(func(v *values) *bool { return &v.trim }),
+		"auto-salvage":         setting.Boolean(func(v *values) *bool { return &v.salvage }),
+		"default-engine-image": setting.Text(func(v *values, image string) { v.image = image }, setting.ParseImage),
 	}}
 
 // S13: a person sees on each Setting whether it is in force, and why not; a Setting of another binary is reported by that binary.
@@ -50,7 +53,7 @@ func TestEachSettingSaysWhetherItIsInForce(t *testing.T) {
 		return s
 	}
 	good := create("auto-salvage", "true")
-	bad := create("remove-snapshots-during-filesystem-trim", "perhaps")
+	bad := create("default-engine-image", "an image") // the API server takes any
 	unobeyed := create("storage-network", "")
 	another := create("priority-class", "high")
 	require.NoError(t, status.MergeStatus(t.Context(), admin, unobeyed, map[string]any{"applied": true})) // as Longhorn leaves it
@@ -84,7 +87,7 @@ func TestEachSettingSaysWhetherItIsInForce(t *testing.T) {
 
 	written := now(bad).ResourceVersion
 	require.Never(t, func() bool { return now(bad).ResourceVersion != written }, watched, poll, "a quiet Setting is written")
-	require.NoError(t, admin.Patch(t.Context(), bad, client.RawPatch("application/merge-patch+json", []byte(`{"value":"true"}`))))
+	require.NoError(t, admin.Patch(t.Context(), bad, client.RawPatch("application/merge-patch+json", []byte(`{"value":"image:1"}`))))
 	shows(bad, true, v1beta2.ReasonInForce)
 	require.Empty(t, now(another).Status.Conditions, "im-monitor reports about its own")
 }

@@ -37,7 +37,7 @@ func (w *World) takeOut(volume string) {
 			delete(e.Spec.ReplicaAddressMap, r.Name)
 			delete(e.Status.ReplicaModeMap, r.Name)
 		}
-		r.Spec.DesireState, r.Spec.FailedAt = v1beta2.InstanceStateStopped, "then"
+		r.Spec.DesireState, r.Spec.FailedAt = v1beta2.InstanceStateStopped, "2026-08-01T08:00:00Z"
 	}
 }
 

@@ -98,7 +98,7 @@ func (w *World) AttachVolume(name, node string) bool {
 		if r.Spec.FailedAt == "" && w.serves(r.Spec.NodeID) && !w.Nodes[r.Spec.NodeID].Spec.UpgradeRequested {
 			w.use(engine, r)
 		} else {
-			r.Spec.FailedAt = "then"
+			r.Spec.FailedAt = "2026-08-01T08:00:00Z"
 		}
 	}
 	if len(engine.Spec.ReplicaAddressMap) == 0 {
