@@ -51,10 +51,7 @@ func (d defaults) setSpec() {
 	put(s.DataLocality == "", "dataLocality", "disabled")
 	put(s.Frontend == "" && !s.DisableFrontend && !s.Standby, "frontend", "blockdev")
 	put(s.Image == "" && d.Settings.DefaultEngineImage != "", "image", d.Settings.DefaultEngineImage)
-	// Engine and replicas must agree on it for ever: it is decided once, before any of them exists. The API server takes it only so long.
-	fresh := d.engine == nil && len(d.Replicas) == 0 && !d.isV2() && d.phase <= phaseCreating
-	put(fresh && !s.RevisionCounterDisabled && (d.Settings.DisableRevisionCounter || s.DataLocality == v1beta2.DataLocalityStrictLocal),
-		"revisionCounterDisabled", true)
+	put(d.startsWithoutRevisionCounter(), "revisionCounterDisabled", true)
 	for key, value := range empty {
 		d.patch(StageMake, d.Volume, key, value)
 	}
@@ -64,6 +61,14 @@ func (d defaults) setSpec() {
 	if !slices.Contains(d.Volume.Finalizers, v1beta2.Finalizer) {
 		d.writeTo(StageMake, d.Volume).Finalizer = true
 	}
+}
+
+// startsWithoutRevisionCounter reports whether a volume that is being created is to do without the revision counter. Engine and replicas
+// must agree on it for ever: it is decided once, before any of them exists, and the API server takes it only so long.
+func (d defaults) startsWithoutRevisionCounter() bool {
+	s := d.Volume.Spec
+	fresh := d.engine == nil && len(d.Replicas) == 0 && !d.isV2() && d.phase <= phaseCreating
+	return fresh && !s.RevisionCounterDisabled && (d.Settings.DisableRevisionCounter || s.DataLocality == v1beta2.DataLocalityStrictLocal)
 }
 
 // nextName returns a name of the form `<volume><infix><n>` that none of the volume's objects has.
