@@ -13,9 +13,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
+// Pauses before an object that failed is evaluated again: the first, and the longest. What refused a write, such as a webhook without pods
+// or a quota, goes without an event of the object; controller-runtime's own longest pause is 17 minutes.
+const (
+	firstRetry = 5 * time.Millisecond
+	mostRetry  = 5 * time.Minute
+)
+
 // Options are those of a controller of objects with so many workers.
 func Options(workers int) controller.Options {
-	return controller.Options{MaxConcurrentReconciles: workers, NewQueue: New[reconcile.Request]}
+	return controller.Options{MaxConcurrentReconciles: workers, NewQueue: New[reconcile.Request],
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](firstRetry, mostRetry)}
 }
 
 // New returns the queue of a controller, as controller-runtime wants it.

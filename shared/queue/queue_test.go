@@ -13,6 +13,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // limiter lets an item wait for an hour once it failed.
@@ -147,4 +148,14 @@ func TestAQueueThatWasShutDownHasNoGauges(t *testing.T) {
 	_, shutdown := q.Get()
 	require.True(t, shutdown)
 	require.NotContains(t, read(t, t.Name()), metrics.DepthKey)
+}
+
+// An object whose writes were refused for hours is written minutes after they no longer are.
+func TestAnObjectThatFailsIsEvaluatedAgainWithinMinutes(t *testing.T) {
+	limiter := Options(1).RateLimiter
+	var pause time.Duration
+	for range 100 {
+		pause = limiter.When(reconcile.Request{})
+	}
+	require.Equal(t, 5*time.Minute, pause)
 }
