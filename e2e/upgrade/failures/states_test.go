@@ -124,7 +124,8 @@ func TestAReplicaThatIsNeverRebuiltEndsInErrorAndIsResumed(t *testing.T) {
 		spec.Nodes, spec.Timeouts = []string{near}, map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateRebuildingReplica: "3s"}
 	})
 	m := s.Reaches("norebuild", v1beta2.UpgradeStateError)
-	require.Contains(t, m.Status.ErrorMessage, "The node is upgraded, but no rebuild progressed for 3s. Volume copying: its robustness is "+
+	// The time of one per cent of a volume of 1 GiB at the slowest pace is longer than the timeout.
+	require.Contains(t, m.Status.ErrorMessage, "The node is upgraded, but no rebuild progressed for 10s. Volume copying: its robustness is "+
 		"\"degraded\"")
 	s.Open()
 	require.NoError(t, s.ReleaseCopies(s.Ctx, "copying", 0))

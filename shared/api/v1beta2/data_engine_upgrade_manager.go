@@ -27,8 +27,9 @@ type DataEngineUpgradeManagerSpec struct {
 	// KeepSnapshots keeps the snapshots that the upgrade takes of each volume. Absent means that they are deleted.
 	// +optional
 	KeepSnapshots bool `json:"keepSnapshots,omitempty"`
-	// Timeouts holds how long a node may stay in a state, by the state's name, as durations such as 10m. A state
-	// that is absent has the default of upgrade-controller.
+	// Timeouts holds how long a node may stay in a state without progress, by the state's name, as durations such as 10m.
+	// A state that is absent has the default of upgrade-controller. For rebuilding-replica, it is at least the time in
+	// which one per cent of the largest volume that is not whole is copied at 1 MB/s.
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="self.all(state, state in ['initializing', 'switching-over', 'detaching-replicas', 'upgrading-instance-manager', 'switching-back', 'rebuilding-replica', 'rolling-back'])",message="the keys of spec.timeouts are states of a node: initializing, switching-over, detaching-replicas, upgrading-instance-manager, switching-back, rebuilding-replica, rolling-back"
 	// +optional
