@@ -5,8 +5,6 @@ import (
 	"drover.dev/drover/shared/snapshotlimit"
 )
 
-func maxCount(e *v1beta2.Engine) int { return snapshotlimit.CountOfSpec(e.Spec.SnapshotMaxCount) }
-
 // unlike reports whether the last poll of a running engine returned other limits than its spec has. v2 limits the number of snapshots
 // only; an engine that reports no number is too old to have settable limits.
 func unlike(e *v1beta2.Engine) bool { return len(limitCalls(e)) > 0 }
@@ -18,8 +16,8 @@ func limitCalls(e *v1beta2.Engine) []Call {
 		return nil
 	}
 	var out []Call
-	if s.SnapshotMaxCount != maxCount(e) {
-		out = append(out, Call{Op: OpMaxCount, Limit: int64(maxCount(e))})
+	if count := snapshotlimit.CountOfSpec(e.Spec.SnapshotMaxCount); s.SnapshotMaxCount != count {
+		out = append(out, Call{Op: OpMaxCount, Limit: int64(count)})
 	}
 	if e.Spec.DataEngine == v1beta2.DataEngineV2 {
 		return out

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"maps"
 	"net/url"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -48,7 +47,7 @@ func (p *pass) copies() {
 	if s.RestoreStatus = nil; len(p.Seen.Restores) == 0 {
 		return
 	}
-	s.RestoreStatus = maps.Clone(p.Seen.Restores)
+	s.RestoreStatus = p.Seen.Restores
 	done := p.Engine.Spec.RequestedBackupRestore
 	for _, one := range p.Seen.Restores {
 		if one.IsRestoring {

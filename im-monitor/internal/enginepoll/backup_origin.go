@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/backup"
 	"drover.dev/drover/im-monitor/internal/startfacts"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -55,16 +56,13 @@ func (p *poll) storageClassOf(ctx context.Context, v *v1beta2.Volume) (string, e
 	if err := p.rt.Uncached.List(ctx, &list, client.MatchingFields{"metadata.name": name}); err != nil {
 		return "", fmt.Errorf("reading PersistentVolume %s: %w", name, err)
 	}
-	for _, pv := range list.Items {
-		if pv.Name == name && pv.Spec.CSI != nil && pv.Spec.CSI.Driver == csiDriver && pv.Spec.CSI.VolumeHandle == v.Name {
+	for i := range list.Items {
+		if pv := &list.Items[i]; pv.Name == name && kube.VolumeHandleOf(pv) == v.Name {
 			return pv.Spec.StorageClassName, nil
 		}
 	}
 	return "", nil
 }
-
-// csiDriver is Longhorn's.
-const csiDriver = "driver.longhorn.io"
 
 // fillBackingImage reads the backing image that a v1 volume starts from. Longhorn reports it of those only.
 func (p *poll) fillBackingImage(ctx context.Context, v *v1beta2.Volume, into *origin) error {

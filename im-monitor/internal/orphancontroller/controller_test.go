@@ -34,16 +34,20 @@ func TestAnInstanceWithoutObjectBecomesAnOrphanAndIsDeletedOnce(t *testing.T) {
 	require.Len(t, w.orphans(), 1, "im-monitor never drops the finalizer")
 }
 
-// O6, ORP-2.
-func TestAClaimedReplicaLosesItsRuntimeAndKeepsItsData(t *testing.T) {
-	w := newWorld(t)
+// stoppedReplicaThatRuns is v2 replica vol-1-r-aa, which is to be stopped, is so by its object, and runs.
+func (w *world) stoppedReplicaThatRuns() {
 	w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DiskID: disk, DesireState: "stopped"},
 		map[string]any{"currentState": "stopped"})
 	i := instance("vol-1-r-aa", "replica", "running", uuid1)
 	i.DiskUUID = disk
 	w.store.put(imV2, i)
-	w.start()
+}
 
+// O6, ORP-2.
+func TestAClaimedReplicaLosesItsRuntimeAndKeepsItsData(t *testing.T) {
+	w := newWorld(t)
+	w.stoppedReplicaThatRuns()
+	w.start()
 	o := w.orphanOf(imV2, "vol-1-r-aa", uuid1, "v2")
 	require.Equal(t, v1beta2.ReasonStoppedButPresent, conditions.Reason(o.Status.Conditions, v1beta2.OrphanOrphaned))
 	w.approve(o)
@@ -59,11 +63,7 @@ func TestAClaimedReplicaLosesItsRuntimeAndKeepsItsData(t *testing.T) {
 // A deletion timestamp is of the API server's clock, a list of our own: the two are not compared.
 func TestARuntimeIsReportedAsEndedAlthoughOurClockIsBehindTheAPIServers(t *testing.T) {
 	w := newWorldAt(t, shifted{by: -time.Hour})
-	w.replica("vol-1-r-aa", v1beta2.ReplicaSpec{VolumeName: "vol-1", NodeID: "node-1", DiskID: disk, DesireState: "stopped"},
-		map[string]any{"currentState": "stopped"})
-	i := instance("vol-1-r-aa", "replica", "running", uuid1)
-	i.DiskUUID = disk
-	w.store.put(imV2, i)
+	w.stoppedReplicaThatRuns()
 	w.start()
 	o := w.orphanOf(imV2, "vol-1-r-aa", uuid1, "v2")
 	w.approve(o)

@@ -9,9 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-)
 
-const csiDriver = "driver.longhorn.io"
+	"drover.dev/drover/shared/kube"
+)
 
 // handles answers whether a PersistentVolume has a volume handle. It is asked only for volumes that have no Volume
 // object any more; one uncached list serves all who ask within a second, so that many deletions at once cost few lists.
@@ -35,9 +35,9 @@ func (h *handles) has(ctx context.Context, volume string) (bool, error) {
 			return false, fmt.Errorf("listing PersistentVolumes: %w", err)
 		}
 		h.seen, h.at = map[string]struct{}{}, began
-		for _, pv := range list.Items {
-			if pv.Spec.CSI != nil && pv.Spec.CSI.Driver == csiDriver {
-				h.seen[pv.Spec.CSI.VolumeHandle] = struct{}{}
+		for i := range list.Items {
+			if handle := kube.VolumeHandleOf(&list.Items[i]); handle != "" {
+				h.seen[handle] = struct{}{}
 			}
 		}
 	}

@@ -41,26 +41,24 @@ type Problem struct {
 	Message string
 }
 
-// Named are those of the labels that are to name jobs, groups, or a claim as their source.
-func Named(labels map[string]string) map[string]string {
-	out := map[string]string{}
-	for label, value := range labels {
-		if strings.HasPrefix(label, v1beta2.LabelRecurringJobPrefix) || strings.HasPrefix(label, v1beta2.LabelRecurringGroupPrefix) {
-			out[label] = value
-		}
-	}
-	return out
+// named reports whether a label is to name a job or a group of jobs.
+func named(label string) bool {
+	return label != v1beta2.LabelRecurringSource &&
+		(strings.HasPrefix(label, v1beta2.LabelRecurringJobPrefix) || strings.HasPrefix(label, v1beta2.LabelRecurringGroupPrefix))
 }
 
 // OfVolume returns the labels of a volume that have no effect, in order.
 func OfVolume(labels map[string]string, jobs Jobs) []Problem {
 	counts := false
-	for label, value := range Named(labels) {
-		counts = counts || value == v1beta2.RecurringEnabled && label != v1beta2.LabelRecurringSource
+	for label, value := range labels {
+		counts = counts || named(label) && value == v1beta2.RecurringEnabled
 	}
 	var out []Problem
 	for _, label := range slices.Sorted(maps.Keys(labels)) {
-		if p := problem(label, labels[label], jobs, counts); p != nil && label != v1beta2.LabelRecurringSource {
+		if !named(label) {
+			continue
+		}
+		if p := problem(label, labels[label], jobs, counts); p != nil {
 			out = append(out, *p)
 		}
 	}
@@ -83,8 +81,6 @@ func problem(label, value string, jobs Jobs, others bool) *Problem {
 	job, isJob := strings.CutPrefix(label, v1beta2.LabelRecurringJobPrefix)
 	group, isGroup := strings.CutPrefix(label, v1beta2.LabelRecurringGroupPrefix)
 	switch {
-	case !isJob && !isGroup:
-		return nil
 	case value != v1beta2.RecurringEnabled:
 		message := "The label " + label + " has the value " + quoted(value) + " and does not count. Set it to enabled, or remove it."
 		if !others {

@@ -414,17 +414,23 @@ func TestASlowRebuildIsNoStall(t *testing.T) {
 	require.Equal(t, v.Status.ProgressedAt, again.Status.ProgressedAt)
 }
 
-// Of three replicas two are whole: the progress of all in per cent grows once per three per cent of the third.
-func TestEachPerCentOfASlowRebuildIsProgress(t *testing.T) {
-	s := at(rebuilding, func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false; s.rebuilding("node-1", 46) })
-	pass := func(progress int, after time.Duration) nodeupgrade.Verdict {
-		s.rebuilding("node-1", progress)
+// rebuildingFrom is a node whose replica is rebuilt to so many per cent, and what decides after a time in which more was done.
+func rebuildingFrom(percent int) (*scene, func(percent int, after time.Duration) nodeupgrade.Verdict) {
+	s := at(rebuilding, func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false; s.rebuilding("node-1", percent) })
+	pass := func(percent int, after time.Duration) nodeupgrade.Verdict {
+		s.rebuilding("node-1", percent)
 		s.now = s.now.Add(after)
 		v := s.decide()
 		s.u.Status = v.Status
 		return v
 	}
-	pass(46, 0)
+	pass(percent, 0)
+	return s, pass
+}
+
+// Of three replicas two are whole: the progress of all in per cent grows once per three per cent of the third.
+func TestEachPerCentOfASlowRebuildIsProgress(t *testing.T) {
+	s, pass := rebuildingFrom(46)
 	for progress := 47; progress < 60; progress++ {
 		require.Equal(t, rebuilding, pass(progress, 29*time.Minute).Status.State, "%d %%", progress)
 	}
@@ -435,16 +441,8 @@ func TestEachPerCentOfASlowRebuildIsProgress(t *testing.T) {
 
 // Engines report whole per cents: at 10 MB/s one of a volume of 2 TiB takes 37 minutes. Only volumes that are not whole count.
 func TestARebuildOfALargeVolumeMayShowNoProgressForLonger(t *testing.T) {
-	s := at(rebuilding, func(s *scene) { s.Nodes["node-1"].Spec.UpgradeRequested = false; s.rebuilding("node-1", 46) })
+	s, pass := rebuildingFrom(46)
 	s.Volumes["vol"].Spec.Size = 2 << 40
-	pass := func(progress int, after time.Duration) nodeupgrade.Verdict {
-		s.rebuilding("node-1", progress)
-		s.now = s.now.Add(after)
-		v := s.decide()
-		s.u.Status = v.Status
-		return v
-	}
-	pass(46, 0)
 	for progress := 47; progress < 60; progress++ {
 		require.Equal(t, rebuilding, pass(progress-1, 30*time.Minute).Status.State, "%d %%", progress)
 		require.Equal(t, rebuilding, pass(progress, 7*time.Minute).Status.State, "%d %%", progress)
