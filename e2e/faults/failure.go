@@ -11,11 +11,19 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// staleFor is how long a cache stays stale: longer than the uninterrupted work of a scenario.
-const staleFor = 3 * time.Second
+// staleFor is how long a cache stays stale: longer than the uninterrupted work of a scenario. A mutant must be detected while its cache
+// is stale, however slow the machine is: it has longer, and ends as soon as it is detected.
+const (
+	staleFor       = 3 * time.Second
+	staleForMutant = 30 * time.Second
+)
 
 // staleReads keeps one controller's cache of some kinds stale while the scenario acts, and a while longer.
 func staleReads(scenario scenarios.Scenario, user string, resources ...string) testCase {
+	return staleReadsFor(staleFor, scenario, user, resources...)
+}
+
+func staleReadsFor(last time.Duration, scenario scenarios.Scenario, user string, resources ...string) testCase {
 	return testCase{scenario: scenario, name: fmt.Sprintf("stale cache of %s: %v", user, resources),
 		arm: func(_ context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
 			for _, resource := range resources {
@@ -26,7 +34,7 @@ func staleReads(scenario scenarios.Scenario, user string, resources ...string) t
 					h.world.API.ReleaseWatches(user, resource)
 				}
 			})
-			time.AfterFunc(staleFor, release)
+			time.AfterFunc(last, release)
 			return func(context.Context) error { release(); return nil }, nil
 		}}
 }

@@ -142,11 +142,11 @@ func mutants() []mutant {
 func behindEverywhere(s scenarios.Scenario) testCase {
 	return testCase{scenario: s, name: "stale caches of both controllers",
 		arm: func(ctx context.Context, h *harness, scene *scenarios.Scene) (func(context.Context) error, error) {
-			one, err := staleReads(s, world.IMMonitor, "engines", "replicas").arm(ctx, h, scene)
+			one, err := staleReadsFor(staleForMutant, s, world.IMMonitor, "engines", "replicas").arm(ctx, h, scene)
 			if err != nil {
 				return nil, err
 			}
-			other, err := staleReads(s, world.OrphanController, "engines", "replicas").arm(ctx, h, scene)
+			other, err := staleReadsFor(staleForMutant, s, world.OrphanController, "engines", "replicas").arm(ctx, h, scene)
 			if err != nil {
 				return nil, err
 			}
