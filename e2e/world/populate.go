@@ -128,6 +128,33 @@ func (w *World) revive(ctx, _ context.Context) error {
 	return group.Wait()
 }
 
+// reviveDisks gives the new simulator the v2 disks that are recorded of a kept population: they would be blank, and a blank device is not
+// loaded as one with a recorded UUID.
+func (w *World) reviveDisks(ctx, _ context.Context) error {
+	if w.options.DataFrom == "" {
+		return nil
+	}
+	var nodes v1beta2.NodeList
+	if err := w.List(ctx, &nodes); err != nil {
+		return err
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
+	for _, n := range nodes.Items {
+		for key, disk := range n.Status.DiskStatus {
+			if disk.DiskType != "block" || disk.DiskUUID == "" {
+				continue
+			}
+			group.Go(func() error {
+				_, err := w.AddDevice(groupCtx, Device{Node: n.Name, Path: n.Spec.Disks[key].Path,
+					Lvstore: &Lvstore{Name: key, UUID: disk.DiskUUID}})
+				return err
+			})
+		}
+	}
+	return group.Wait()
+}
+
 // WaitPods waits until the simulator runs a pod for every node and data engine.
 func (w *World) WaitPods(ctx context.Context, within time.Duration) error {
 	return w.Wait(ctx, "the pods to run", within, func(ctx context.Context) (string, error) {

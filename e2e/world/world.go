@@ -135,7 +135,7 @@ func Start(ctx context.Context, options Options) (*World, error) {
 		return nil, errors.Join(err, w.Close())
 	}
 	for _, step := range []func(context.Context, context.Context) error{w.build, w.controlPlane, w.record, w.revive, w.simulate,
-		w.startControllers, w.ready} {
+		w.reviveDisks, w.startControllers, w.ready} {
 		if err := step(ctx, lifetime); err != nil {
 			return nil, errors.Join(err, w.Close())
 		}

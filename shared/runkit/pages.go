@@ -85,6 +85,8 @@ func (p pages) Watch(o metav1.ListOptions) (watch.Interface, error) {
 func (p pages) ListWithContext(ctx context.Context, o metav1.ListOptions) (runtime.Object, error) {
 	// The API server lists any version (resourceVersion 0) without pages.
 	o.Limit, o.ResourceVersion, o.ResourceVersionMatch = p.size, "", ""
+	ctx, stop := context.WithCancel(withReadAhead(ctx))
+	defer stop()
 	all := &internalversion.List{}
 	for {
 		page, err := p.ListerWatcherWithContext.ListWithContext(ctx, o)

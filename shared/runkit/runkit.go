@@ -353,7 +353,9 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 			return nil, blockers{}, err
 		}
 	}
-	manager, err := ctrl.NewManager(process.fenced(), managerOptions)
+	config := process.fenced()
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return readAhead{next} })
+	manager, err := ctrl.NewManager(config, managerOptions)
 	if err != nil {
 		return nil, blockers{}, fmt.Errorf("building the manager: %w", err)
 	}
