@@ -89,7 +89,7 @@ func (b *attachBench) latency(ctx context.Context) error {
 func (b *attachBench) row(ctx context.Context, run int) (toNode, toAttached []float64, err error) {
 	w := b.world
 	name := func(sample int) string { return fmt.Sprintf("latency-%d-%d", run, sample) }
-	if err := each(ctx, cycleSamples, func(ctx context.Context, i int) error {
+	if err := world.Each(ctx, cycleSamples, func(ctx context.Context, i int) error {
 		return w.Order(ctx, name(i), v1beta2.DataEngineV1, 2, nil)
 	}); err != nil {
 		return nil, nil, err
@@ -104,7 +104,7 @@ func (b *attachBench) row(ctx context.Context, run int) (toNode, toAttached []fl
 		}
 		toNode, toAttached = append(toNode, node), append(toAttached, all)
 	}
-	return toNode, toAttached, each(ctx, cycleSamples, func(ctx context.Context, i int) error {
+	return toNode, toAttached, world.Each(ctx, cycleSamples, func(ctx context.Context, i int) error {
 		gone := b.seen.expect(name(i), detached)
 		if err := w.DropTicket(ctx, name(i), benchTicket); err != nil {
 			return err

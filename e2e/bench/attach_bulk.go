@@ -40,7 +40,7 @@ func (b *attachBench) bulk(ctx context.Context) error {
 		return err
 	}
 	began := time.Now()
-	if err := each(ctx, manyVolumes, func(ctx context.Context, i int) error {
+	if err := world.Each(ctx, manyVolumes, func(ctx context.Context, i int) error {
 		return b.ticket(ctx, many(i), hostOf(i, hosts))
 	}); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (b *attachBench) order(ctx context.Context, volumes, nodes int) error {
 			return err
 		}
 	}
-	return each(ctx, volumes, func(ctx context.Context, i int) error {
+	return world.Each(ctx, volumes, func(ctx context.Context, i int) error {
 		return w.Order(ctx, many(i), v1beta2.DataEngineV1, 3, func(s *v1beta2.VolumeSpec) { s.NodeSelector = []string{"host"} })
 	})
 }
@@ -104,16 +104,6 @@ func (b *attachBench) order(ctx context.Context, volumes, nodes int) error {
 func hostOf(i, nodes int) string { return fmt.Sprintf("node-%d", i%nodes+1) }
 
 func many(i int) string { return fmt.Sprintf("many-%d", i) }
-
-// each calls a function count times, 16 at a time.
-func each(ctx context.Context, times int, do func(context.Context, int) error) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(16)
-	for i := range times {
-		group.Go(func() error { return do(ctx, i) })
-	}
-	return group.Wait()
-}
 
 // peak watches how many writes a second there are, and returns the highest number when asked.
 func (b *attachBench) peak(ctx context.Context) func() int {

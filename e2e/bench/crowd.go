@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -45,7 +46,7 @@ func (b *crowdBench) fill(ctx context.Context) error {
 	if err := b.order(ctx, crowdVolumes, crowdNodes); err != nil {
 		return err
 	}
-	if err := each(ctx, crowdVolumes, func(ctx context.Context, i int) error {
+	if err := world.Each(ctx, crowdVolumes, func(ctx context.Context, i int) error {
 		return b.ticket(ctx, many(i), hostOf(i, crowdNodes))
 	}); err != nil {
 		return err

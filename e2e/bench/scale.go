@@ -46,9 +46,6 @@ func scale(ctx context.Context, r *report) (err error) {
 		if _, err := collected(ctx, w, process); err != nil {
 			return err
 		}
-		if err := w.Pass(ctx, 2*time.Second); err != nil { // until what was collected is returned
-			return err
-		}
 		rss, err := process.RSS()
 		if err != nil {
 			return err

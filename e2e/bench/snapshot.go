@@ -127,9 +127,9 @@ func coldStart(ctx context.Context, r *report, w *world.World, f *figures, run i
 	return process, nil
 }
 
-// collected waits for a garbage collection after the start, and returns the metrics then. Memory that only the start needed is freed
-// within some seconds by a forced collection; when that came before every snapshot was evaluated, the next collection shows
-// what is kept.
+// collected waits for a garbage collection after the start and until its memory was returned, and gives the metrics of then. Memory that
+// only the start needed is freed within some seconds by a forced collection; when that came before everything was evaluated, the next
+// collection shows what is kept.
 func collected(ctx context.Context, w *world.World, process *world.Process) (lines []string, err error) {
 	lines, err = w.Metrics(ctx, process.Name)
 	if err != nil {
@@ -147,7 +147,10 @@ func collected(ctx context.Context, w *world.World, process *world.Process) (lin
 		}
 		return "", err
 	})
-	return lines, err
+	if err != nil {
+		return nil, err
+	}
+	return lines, w.Pass(ctx, 2*time.Second)
 }
 
 // compare reports the measurements with the large population, and the growth from the small one.

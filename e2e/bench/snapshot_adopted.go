@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -31,7 +32,7 @@ func (b *snapshotBench) adopted(ctx context.Context) error {
 		b.world.API.Reset()
 		used := b.processors(ctx)
 		began := time.Now()
-		if err := each(ctx, total, func(ctx context.Context, i int) error {
+		if err := world.Each(ctx, total, func(ctx context.Context, i int) error {
 			return b.world.SaveSnapshot(ctx, adopter(run, i%adoptedVolumes), fmt.Sprintf("adopted-%d-%04d", run, i))
 		}); err != nil {
 			return err
@@ -66,7 +67,7 @@ func adopter(run, i int) string { return fmt.Sprintf("adopter-%d-%d", run, i) }
 
 // attachAdopted attaches the volumes of a run with a frontend.
 func (b *snapshotBench) attachAdopted(ctx context.Context, run int) error {
-	return each(ctx, adoptedVolumes, func(ctx context.Context, i int) error {
+	return world.Each(ctx, adoptedVolumes, func(ctx context.Context, i int) error {
 		if err := b.world.Order(ctx, adopter(run, i), v1beta2.DataEngineV1, 2, nil); err != nil {
 			return err
 		}

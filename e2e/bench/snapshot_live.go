@@ -74,12 +74,12 @@ type snapshotBench struct {
 func (b *snapshotBench) attachAll(ctx context.Context) error {
 	w := b.world
 	b.logf("  attaching %d volumes", snapshotVolumes)
-	if err := each(ctx, snapshotVolumes, func(ctx context.Context, i int) error {
+	if err := world.Each(ctx, snapshotVolumes, func(ctx context.Context, i int) error {
 		return w.Order(ctx, many(i), v1beta2.DataEngineV1, 2, nil)
 	}); err != nil {
 		return err
 	}
-	return each(ctx, snapshotVolumes, func(ctx context.Context, i int) error {
+	return world.Each(ctx, snapshotVolumes, func(ctx context.Context, i int) error {
 		await := b.seen.expect(many(i), healthy)
 		if err := b.ticket(ctx, many(i), fmt.Sprintf("node-%d", i%hosts+1)); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (b *snapshotBench) make(ctx context.Context) (err error) {
 	w.API.Reset()
 	used := b.processors(ctx)
 	began := time.Now()
-	if err := each(ctx, total, func(ctx context.Context, i int) error {
+	if err := world.Each(ctx, total, func(ctx context.Context, i int) error {
 		return w.Snapshot(ctx, many(i%snapshotVolumes), crowded(i%snapshotVolumes, i/snapshotVolumes))
 	}); err != nil {
 		return err
@@ -215,7 +215,7 @@ func (b *snapshotBench) removeAll(ctx context.Context) error {
 	w.DataPlane.Reset()
 	used := b.processors(ctx)
 	began := time.Now()
-	if err := each(ctx, count, func(ctx context.Context, i int) error {
+	if err := world.Each(ctx, count, func(ctx context.Context, i int) error {
 		return w.DeleteSnapshot(ctx, names[i])
 	}); err != nil {
 		return err

@@ -55,7 +55,7 @@ func (p storedCluster) stored(ctx context.Context, r *report) (string, error) {
 		return "", err
 	}
 	began := time.Now()
-	err = each(ctx, p.volumes, func(ctx context.Context, i int) error { return p.store(ctx, w, i) })
+	err = world.Each(ctx, p.volumes, func(ctx context.Context, i int) error { return p.store(ctx, w, i) })
 	if closed := w.Close(); err == nil {
 		err = closed
 	}

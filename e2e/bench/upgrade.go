@@ -62,7 +62,7 @@ type upgradeBench struct {
 // volumesOn creates volumes with three replicas that are attached to the node, and waits until all are healthy.
 func (b *upgradeBench) volumesOn(ctx context.Context, name func(int) string, count int) error {
 	w := b.world
-	if err := each(ctx, count, func(ctx context.Context, i int) error {
+	if err := world.Each(ctx, count, func(ctx context.Context, i int) error {
 		if err := w.Order(ctx, name(i), v1beta2.DataEngineV2, 3, nil); err != nil {
 			return err
 		}
@@ -70,14 +70,14 @@ func (b *upgradeBench) volumesOn(ctx context.Context, name func(int) string, cou
 	}); err != nil {
 		return err
 	}
-	return each(ctx, count, func(ctx context.Context, i int) error {
+	return world.Each(ctx, count, func(ctx context.Context, i int) error {
 		_, err := b.seen.expect(name(i), healthy)(ctx)
 		return err
 	})
 }
 
 func (b *upgradeBench) drop(ctx context.Context, name func(int) string, count int) error {
-	return each(ctx, count, func(ctx context.Context, i int) error {
+	return world.Each(ctx, count, func(ctx context.Context, i int) error {
 		gone := b.seen.expect(name(i), detached)
 		if err := b.world.DropTicket(ctx, name(i), benchTicket); err != nil {
 			return err

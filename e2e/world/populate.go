@@ -16,6 +16,16 @@ import (
 // writers is the number of concurrent requests of a population.
 const writers = 16
 
+// Each calls do with each number below times, from several goroutines at once, and returns the first error.
+func Each(ctx context.Context, times int, do func(context.Context, int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(writers)
+	for i := range times {
+		group.Go(func() error { return do(ctx, i) })
+	}
+	return group.Wait()
+}
+
 // Populate starts instances, evenly over all nodes and both data engines, one engine for every three replicas, and creates the running
 // object of each but every n-th: those are recorded as abandoned, become orphans, and are returned. None is, if every is 0.
 func (w *World) Populate(ctx context.Context, instances, every int) ([]Stale, error) {
@@ -57,12 +67,7 @@ func (w *World) population(instances int) []Stale {
 
 // Own creates the objects that claim the instances on their nodes.
 func (w *World) Own(ctx context.Context, list []Stale) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(writers)
-	for _, s := range list {
-		group.Go(func() error { return w.own(ctx, s) })
-	}
-	return group.Wait()
+	return Each(ctx, len(list), func(ctx context.Context, i int) error { return w.own(ctx, list[i]) })
 }
 
 func (w *World) own(ctx context.Context, s Stale) error {
@@ -116,16 +121,11 @@ func (w *World) revive(ctx, _ context.Context) error {
 	if err := w.List(ctx, &pods); err != nil {
 		return err
 	}
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(writers)
-	for i := range pods.Items {
-		group.Go(func() error {
-			return w.setStatus(groupCtx, &pods.Items[i],
-				map[string]any{"phase": "Pending", "podIP": nil, "podIPs": nil, "containerStatuses": nil, "conditions": nil})
-		})
-	}
 	w.options.Log("restarting %d pods of the kept population", len(pods.Items))
-	return group.Wait()
+	return Each(ctx, len(pods.Items), func(ctx context.Context, i int) error {
+		return w.setStatus(ctx, &pods.Items[i],
+			map[string]any{"phase": "Pending", "podIP": nil, "podIPs": nil, "containerStatuses": nil, "conditions": nil})
+	})
 }
 
 // reviveDisks gives the new simulator the v2 disks that are recorded of a kept population: they would be blank, and a blank device is not
@@ -138,21 +138,19 @@ func (w *World) reviveDisks(ctx, _ context.Context) error {
 	if err := w.List(ctx, &nodes); err != nil {
 		return err
 	}
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(writers)
-	for _, n := range nodes.Items {
+	return Each(ctx, len(nodes.Items), func(ctx context.Context, i int) error {
+		n := &nodes.Items[i]
 		for key, disk := range n.Status.DiskStatus {
 			if disk.DiskType != "block" || disk.DiskUUID == "" {
 				continue
 			}
-			group.Go(func() error {
-				_, err := w.AddDevice(groupCtx, Device{Node: n.Name, Path: n.Spec.Disks[key].Path,
-					Lvstore: &Lvstore{Name: key, UUID: disk.DiskUUID}})
+			if _, err := w.AddDevice(ctx, Device{Node: n.Name, Path: n.Spec.Disks[key].Path,
+				Lvstore: &Lvstore{Name: key, UUID: disk.DiskUUID}}); err != nil {
 				return err
-			})
+			}
 		}
-	}
-	return group.Wait()
+		return nil
+	})
 }
 
 // WaitPods waits until the simulator runs a pod for every node and data engine.
