@@ -111,7 +111,7 @@ func (s *reconciler) applyStatus(ctx context.Context, im *v1beta2.InstanceManage
 		if err := status.MergeStatus(ctx, s.rt.Client, im, mapFields(v.Maps), at...); err != nil {
 			return 0, client.IgnoreNotFound(err)
 		}
-		s.memory.wroteMaps(im.Name, now)
+		s.memory.wroteMaps(im.Name, now, s.rt.Clock.Now())
 		s.written.Record(im)
 		at = nil
 	}

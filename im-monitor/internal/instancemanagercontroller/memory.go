@@ -21,11 +21,16 @@ type memory struct {
 
 // mapsPause is the least time between two writes of one InstanceManager's instance maps alone: a change after silence is reported
 // at once, and a hundred instances in a row are reported together. The object grows with its instances, and so would the cost of
-// reporting each.
-const mapsPause = time.Second
+// reporting each (1,500 instances: 0.4 s of the API server): after a write that took long, the pause is mapsShare times as long, up to
+// mapsPauseMost. See docs/decisions/0067.
+const (
+	mapsPause     = time.Second
+	mapsPauseMost = 10 * time.Second
+	mapsShare     = 10
+)
 
 type remembered struct {
-	mapsAt       time.Time
+	mapsAfter    time.Time // when the maps may be written again
 	unknownSince time.Time
 	failures     int
 	failedPod    types.UID
@@ -86,14 +91,15 @@ func (m *memory) retryAt(name string) time.Time {
 func (m *memory) mapsLeft(name string, now time.Time) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return max(0, m.of(name).mapsAt.Add(mapsPause).Sub(now))
+	return max(0, m.of(name).mapsAfter.Sub(now))
 }
 
-// wroteMaps notes when the maps were written.
-func (m *memory) wroteMaps(name string, now time.Time) {
+// wroteMaps notes from when to when the maps were written.
+func (m *memory) wroteMaps(name string, began, ended time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.of(name).mapsAt = now
+	pause := min(max(mapsPause, mapsShare*ended.Sub(began)), mapsPauseMost)
+	m.of(name).mapsAfter = ended.Add(pause)
 }
 
 func (m *memory) forget(name string) {

@@ -7,14 +7,30 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMapsAreToldAtOnceAfterSilenceAndTogetherInARow(t *testing.T) {
+func TestMapsAreWrittenAtOnceAfterSilenceAndTogetherInARow(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	var m memory
 	require.Zero(t, m.mapsLeft("im-1", now))
-	m.wroteMaps("im-1", now)
+	m.wroteMaps("im-1", now, now)
 	require.Equal(t, mapsPause, m.mapsLeft("im-1", now))
 	require.Equal(t, mapsPause/4, m.mapsLeft("im-1", now.Add(3*mapsPause/4)))
 	require.Zero(t, m.mapsLeft("im-1", now.Add(mapsPause)))
 	require.Zero(t, m.mapsLeft("im-2", now), "each for itself")
+}
+
+func TestMapsWhoseWriteTakesLongAreWrittenAsMuchRarer(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	for took, pause := range map[time.Duration]time.Duration{
+		20 * time.Millisecond:  time.Second,
+		400 * time.Millisecond: 4 * time.Second,
+		time.Minute:            10 * time.Second,
+	} {
+		var m memory
+		ended := began.Add(took)
+		m.wroteMaps("im-1", began, ended)
+		require.Equal(t, pause, m.mapsLeft("im-1", ended), "a write that took %s", took)
+		require.Zero(t, m.mapsLeft("im-1", ended.Add(pause)))
+	}
 }
