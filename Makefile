@@ -41,8 +41,13 @@ test: ## every test, on a real API server
 # What tests make must not wait for this make's jobs.
 ALONE := env -u MAKEFLAGS -u MFLAGS
 
+# These take minutes, and go first: the rest fills what they leave, and no processor waits for the last of them.
+LONGEST := ./e2e/attach ./e2e/scenarios ./e2e/upgrade/... ./e2e/disks/... ./e2e/snapshot ./e2e/rights ./e2e/watches \
+	./attach-controller/internal/machinecontroller ./im-monitor/conformance/... ./im-monitor/internal/enginepoll \
+	./im-monitor/internal/instancecontroller
+
 test-main:
-	$(ALONE) $(GO) test -timeout 90m $(SIDE_BY_SIDE) ./...
+	$(ALONE) $(GO) test -timeout 90m $(SIDE_BY_SIDE) $(LONGEST) ./...
 
 test-guides:
 	$(ALONE) $(GO) -C e2e/guides test -timeout 60m -ldflags=-w ./...
