@@ -27,9 +27,9 @@ demo: controlplane ## show the main job, on a real API server; DEMO_FLAGS=--keep
 	@trap : INT; bin/demo $(DEMO_FLAGS) || [ $$? -eq 130 ] # 130: Ctrl-C
 
 # Tests mostly wait for controllers, so that more run side by side than there are processors: packages, and tests of one package. Without
-# debug information they are linked in two thirds of the time.
+# symbols and debug information they are linked in half of the time.
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
-SIDE_BY_SIDE = -p $$(($(PROCESSORS) * 2)) -parallel $$(($(PROCESSORS) * 3)) -ldflags=-w
+SIDE_BY_SIDE = -p $$(($(PROCESSORS) * 3)) -parallel $$(($(PROCESSORS) * 3)) -ldflags=-s
 
 # The guides wait for most of their time, so that they run beside the tests, as the tools do. What all of them compile is compiled before:
 # side by side each would compile it for itself. The time-outs only end what hangs: on a loaded machine e2e/attach alone takes half an hour.
@@ -44,13 +44,14 @@ ALONE := env -u MAKEFLAGS -u MFLAGS
 # These take minutes, and go first: the rest fills what they leave, and no processor waits for the last of them.
 LONGEST := ./e2e/attach ./e2e/scenarios ./e2e/upgrade/... ./e2e/disks/... ./e2e/snapshot ./e2e/rights ./e2e/watches \
 	./attach-controller/internal/machinecontroller ./im-monitor/conformance/... ./im-monitor/internal/enginepoll \
-	./im-monitor/internal/instancecontroller
+	./im-monitor/internal/instancecontroller ./snapshot-controller/internal/certificatecontroller \
+	./attach-controller/internal/podrecoverycontroller ./upgrade-controller/internal/upgradecontroller
 
 test-main:
 	$(ALONE) $(GO) test -timeout 90m $(SIDE_BY_SIDE) $(LONGEST) ./...
 
 test-guides:
-	$(ALONE) $(GO) -C e2e/guides test -timeout 60m -ldflags=-w ./...
+	$(ALONE) $(GO) -C e2e/guides test -timeout 60m -ldflags=-s ./...
 
 test-tools:
 	$(ALONE) $(GO) -C tools/images test -timeout 60m ./...
