@@ -111,11 +111,15 @@ func (s *reconciler) applyStatus(ctx context.Context, im *v1beta2.InstanceManage
 		if err := status.MergeStatus(ctx, s.rt.Client, im, mapFields(v.Maps), at...); err != nil {
 			return 0, client.IgnoreNotFound(err)
 		}
-		s.memory.wroteMaps(im.Name, now, s.rt.Clock.Now())
+		s.memory.wroteMaps(im.Name, instancesOf(im.Status), now, s.rt.Clock.Now())
 		s.written.Record(im)
 		at = nil
 	}
 	return 0, s.applyState(ctx, im, v, at...)
+}
+
+func instancesOf(s v1beta2.InstanceManagerStatus) int {
+	return len(s.InstanceEngines) + len(s.InstanceEngineFrontends) + len(s.InstanceReplicas)
 }
 
 // applyState writes all of the status but the maps.

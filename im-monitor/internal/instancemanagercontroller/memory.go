@@ -21,12 +21,13 @@ type memory struct {
 
 // mapsPause is the least time between two writes of one InstanceManager's instance maps alone: a change after silence is reported
 // at once, and a hundred instances in a row are reported together. The object grows with its instances, and so would the cost of
-// reporting each (1,500 instances: 0.4 s of the API server): after a write that took long, the pause is mapsShare times as long, up to
-// mapsPauseMost. See docs/decisions/0067.
+// reporting each (1,500 instances: 0.4 s of the API server): with more than mapsLarge instances, the pause is mapsShare times as long as
+// the last write took, up to mapsPauseMost. See docs/decisions/0067.
 const (
 	mapsPause     = time.Second
 	mapsPauseMost = 10 * time.Second
 	mapsShare     = 10
+	mapsLarge     = 200
 )
 
 type remembered struct {
@@ -94,11 +95,14 @@ func (m *memory) mapsLeft(name string, now time.Time) time.Duration {
 	return max(0, m.of(name).mapsAfter.Sub(now))
 }
 
-// wroteMaps notes from when to when the maps were written.
-func (m *memory) wroteMaps(name string, began, ended time.Time) {
+// wroteMaps notes from when to when the maps were written, with how many instances.
+func (m *memory) wroteMaps(name string, instances int, began, ended time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	pause := min(max(mapsPause, mapsShare*ended.Sub(began)), mapsPauseMost)
+	pause := mapsPause
+	if instances > mapsLarge {
+		pause = min(max(mapsPause, mapsShare*ended.Sub(began)), mapsPauseMost)
+	}
 	m.of(name).mapsAfter = ended.Add(pause)
 }
 
