@@ -39,16 +39,29 @@ func (h History) page() string {
 }
 
 // newest are the last measurement of a group with the default options, if there is any, and the last ones with each of the other
-// options, such as one part of the group, that are newer.
+// options, such as one part of the group, that are newer. Figures of a part that was measured since are left out of earlier ones.
 func (h History) newest(group string) (found []Measurement) {
 	for _, m := range h {
 		if m.Group != group {
 			continue
 		}
 		found = slices.DeleteFunc(found, func(x Measurement) bool { return m.Options == "" || x.Options == m.Options })
+		if strings.Contains(m.Options, "-part=") {
+			for i := range found {
+				found[i].Results = found[i].without(m)
+			}
+			found = slices.DeleteFunc(found, func(x Measurement) bool { return len(x.Results) == 0 })
+		}
 		found = append(found, m)
 	}
 	return found
+}
+
+// without are the results that a newer measurement does not have.
+func (m Measurement) without(newer Measurement) []Result {
+	return slices.DeleteFunc(slices.Clone(m.Results), func(r Result) bool {
+		return slices.ContainsFunc(newer.Results, func(n Result) bool { return n.Name == r.Name })
+	})
 }
 
 // command repeats the measurement.

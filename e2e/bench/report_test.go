@@ -84,13 +84,21 @@ func TestThePageShowsPartsThatWereMeasuredSince(t *testing.T) {
 		m.Options = options
 		return m
 	}
-	h := append(history(10), part(20, "--part=a"), part(30, "--part=b"), part(40, "--part=a"))
+	h := append(history(10), part(20, "--size=a"), part(30, "--size=b"), part(40, "--size=a"))
 	require.Len(t, h.newest("orphan"), 3)
 	require.NotContains(t, h.page(), "20 ms")
-	for _, shown := range []string{"10 ms", "30 ms", "40 ms", `BENCH_FLAGS="--part=b"`} {
+	for _, shown := range []string{"10 ms", "30 ms", "40 ms", `BENCH_FLAGS="--size=b"`} {
 		require.Contains(t, h.page(), shown)
 	}
 	require.Len(t, append(h, part(50, "")).newest("orphan"), 1, "the whole group was measured after them")
+
+	h = append(h, part(60, "--orphan-part=a"))
+	require.Len(t, h.newest("orphan"), 1, "each figure of the earlier ones was measured again")
+	other := part(70, "--orphan-part=b")
+	other.Results[0].Name = "another time"
+	h = append(h, other)
+	require.Len(t, h.newest("orphan"), 2)
+	require.Contains(t, h.page(), "60 ms")
 }
 
 func TestAHistoryIsReadAsItWasWritten(t *testing.T) {
