@@ -135,8 +135,8 @@ func (d *demo) remember(ctx context.Context, name string) error {
 	return err
 }
 
-// outage is the shortest time for which the node stays partitioned after the volumes have moved: much longer than im-monitor's timeout, since
-// on a slow machine a call to end an old engine begins late.
+// outage is the shortest time for which the node stays partitioned after the volumes have moved: much longer than im-monitor's timeout,
+// since on a slow machine a call to end an old engine begins late.
 const outage = 8 * time.Second
 
 // healing reconnects the node: the volumes get their second replica again.
