@@ -52,8 +52,9 @@ type reconciler struct {
 // Setup registers both controllers. It subscribes to the store, and so is called before that starts.
 func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source, store inventory.Store,
 	options instancemanager.Options) error {
-	s := &reconciler{rt: rt, settings: settings, store: store, options: options, written: kube.Written{Clock: rt.Clock, Observe: rt.Observe},
-		mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
+	s := &reconciler{rt: rt, settings: settings, store: store, options: options, memory: newMemory(),
+		written: kube.Written{Clock: rt.Clock, Observe: rt.Observe},
+		mapper:  kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	if err := rt.AddIndexes(ctx, kube.ByNode(&v1beta2.InstanceManager{}), kube.ByNode(&v1beta2.Replica{}), kube.IndexBy(
 		&v1beta2.NodeDataEngineUpgrade{}, upgradesByNode, nodeOfUpgrade)); err != nil {
 		return err

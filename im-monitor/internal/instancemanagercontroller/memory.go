@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"drover.dev/drover/im-monitor/internal/instancemanager"
+	"drover.dev/drover/shared/pace"
 )
 
 // forgiveAfter is how long a pod has to run until its earlier failures do not count any more.
@@ -17,6 +18,12 @@ const forgiveAfter = 10 * time.Minute
 type memory struct {
 	mu    sync.Mutex
 	known map[string]*remembered
+	// maps keeps the writes of one InstanceManager's maps alone apart.
+	maps pace.Pace
+}
+
+func newMemory() memory {
+	return memory{maps: pace.Pace{Factor: mapsShare, Least: mapsPause, Most: mapsPauseMost}}
 }
 
 // mapsPause is the least time between two writes of one InstanceManager's instance maps alone: a change after silence is reported
@@ -31,7 +38,6 @@ const (
 )
 
 type remembered struct {
-	mapsAfter    time.Time // when the maps may be written again
 	unknownSince time.Time
 	failures     int
 	failedPod    types.UID
@@ -89,25 +95,20 @@ func (m *memory) retryAt(name string) time.Time {
 }
 
 // mapsLeft is how long the maps wait until they are written again; zero is now.
-func (m *memory) mapsLeft(name string, now time.Time) time.Duration {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return max(0, m.of(name).mapsAfter.Sub(now))
-}
+func (m *memory) mapsLeft(name string, now time.Time) time.Duration { return m.maps.Left(name, now) }
 
 // wroteMaps notes from when to when the maps were written, with how many instances.
 func (m *memory) wroteMaps(name string, instances int, began, ended time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	pause := mapsPause
-	if instances > mapsLarge {
-		pause = min(max(mapsPause, mapsShare*ended.Sub(began)), mapsPauseMost)
+	took := ended.Sub(began)
+	if instances <= mapsLarge {
+		took = 0
 	}
-	m.of(name).mapsAfter = ended.Add(pause)
+	m.maps.Done(name, took, ended)
 }
 
 func (m *memory) forget(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.known, name)
+	m.maps.Forget(name)
 }

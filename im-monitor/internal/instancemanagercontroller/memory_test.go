@@ -10,7 +10,7 @@ import (
 func TestMapsAreWrittenAtOnceAfterSilenceAndTogetherInARow(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
-	var m memory
+	m := newMemory()
 	require.Zero(t, m.mapsLeft("im-1", now))
 	m.wroteMaps("im-1", 1, now, now)
 	require.Equal(t, mapsPause, m.mapsLeft("im-1", now))
@@ -27,7 +27,7 @@ func TestLargeMapsWhoseWriteTakesLongAreWrittenAsMuchRarer(t *testing.T) {
 		400 * time.Millisecond: 4 * time.Second,
 		time.Minute:            10 * time.Second,
 	} {
-		var m memory
+		m := newMemory()
 		ended := began.Add(took)
 		m.wroteMaps("im-1", mapsLarge+1, began, ended)
 		require.Equal(t, pause, m.mapsLeft("im-1", ended), "a write that took %s", took)

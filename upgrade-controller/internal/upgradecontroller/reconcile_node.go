@@ -14,7 +14,15 @@ import (
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/pace"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
+)
+
+const (
+	// restFactor is how many times as long as a decision took no other one is made about the same upgrade, within the two limits. A decision
+	// costs as much as the volumes of the node, and each of them has dozens of events. None is lost, because a decision reads everything.
+	restFactor          = 4
+	leastRest, mostRest = 20 * time.Millisecond, 500 * time.Millisecond
 )
 
 // nodeReconciler decides on one node's upgrade and does what the verdict contains. The watch events of its writes enqueue the upgrade
@@ -25,13 +33,13 @@ type nodeReconciler struct {
 	recorder kevents.EventRecorder
 	metrics  *metrics
 	clock    clock.PassiveClock
-	pace     pace
+	pace     pace.Pace
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *nodeReconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	began := r.clock.Now()
-	if left := r.pace.left(request.Name, began); left > 0 {
+	if left := r.pace.Left(request.Name, began); left > 0 {
 		return ctrl.Result{RequeueAfter: left}, nil
 	}
 	world, verdict, err := r.decide(ctx, request.Name)
@@ -39,7 +47,7 @@ func (r *nodeReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 		return ctrl.Result{}, err
 	}
 	if world == nil {
-		r.pace.forget(request.Name)
+		r.pace.Forget(request.Name)
 		r.metrics.nodeGone(request.Name)
 		return ctrl.Result{}, nil
 	}
@@ -48,7 +56,8 @@ func (r *nodeReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	r.pace.decided(request.Name, took, r.clock.Now())
+	// One that failed is not recorded: it is repeated with growing pauses.
+	r.pace.Done(request.Name, took, r.clock.Now())
 	u := world.Upgrade
 	r.metrics.node(u, verdict.Status)
 	if wrote {

@@ -11,6 +11,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/pace"
 	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 )
@@ -45,7 +46,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Register
 	if err := w.addPlan(b).Complete(plans); err != nil {
 		return fmt.Errorf("setting up the controller of upgrades: %w", err)
 	}
-	nodes := &nodeReconciler{observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock}
+	nodes := &nodeReconciler{observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock,
+		pace: pace.Pace{Factor: restFactor, Least: leastRest, Most: mostRest}}
 	b = ctrl.NewControllerManagedBy(rt.Manager).Named("node-data-engine-upgrade").For(&v1beta2.NodeDataEngineUpgrade{}).WithOptions(one)
 	if err := w.addNode(b).Complete(nodes); err != nil {
 		return fmt.Errorf("setting up the controller of the upgrades of nodes: %w", err)
