@@ -103,7 +103,16 @@ func (d *demo) outage(ctx context.Context) error {
 		if err := w.CutNode(ctx, cut); err != nil {
 			return "", err
 		}
-		return "its instances still run, but cannot be reached", w.WaitNode(ctx, cut, v1beta2.ConditionFalse, patience)
+		if err := w.WaitNode(ctx, cut, v1beta2.ConditionFalse, patience); err != nil {
+			return "", err
+		}
+		// A call that begins while the instance managers still count as reachable would end an engine when the node returns.
+		for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+			if err := w.WaitManager(ctx, cut, engine, v1beta2.InstanceManagerStateUnknown, patience); err != nil {
+				return "", err
+			}
+		}
+		return "its instances still run, but cannot be reached", nil
 	}); err != nil {
 		return err
 	}

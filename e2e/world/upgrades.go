@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,23 +38,30 @@ func (w *World) WaitUpgrade(ctx context.Context, name string, within time.Durati
 		if err := w.Get(ctx, name, found); err != nil || slices.Contains(states, found.Status.State) {
 			return "", err
 		}
-		return w.describeUpgrade(ctx, found)
+		return formatUpgrade(found), nil
 	})
-	return found, err
+	return found, w.withNodeUpgrades(ctx, err)
 }
 
-// describeUpgrade formats the status of an upgrade and of those of its nodes.
-func (w *World) describeUpgrade(ctx context.Context, m *v1beta2.DataEngineUpgradeManager) (string, error) {
+func formatUpgrade(m *v1beta2.DataEngineUpgradeManager) string {
+	return fmt.Sprintf("it is %s: %s %s", m.Status.State, m.Status.ErrorMessage, FormatConditions(m.Status.Conditions))
+}
+
+// withNodeUpgrades adds the status of each node's upgrade to the error of a wait.
+func (w *World) withNodeUpgrades(ctx context.Context, failed error) error {
+	if failed == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), explainTime)
+	defer cancel()
 	var nodes v1beta2.NodeDataEngineUpgradeList
 	if err := w.List(ctx, &nodes); err != nil {
-		return "", err
+		return fmt.Errorf("%w; %w", failed, err)
 	}
-	lines := []string{fmt.Sprintf("it is %s: %s %s", m.Status.State, m.Status.ErrorMessage, FormatConditions(m.Status.Conditions))}
 	for _, u := range nodes.Items {
-		lines = append(lines, fmt.Sprintf("%s is %s: %s %v", u.Name, u.Status.State, FormatConditions(u.Status.Conditions),
-			u.Status.Volumes))
+		failed = fmt.Errorf("%w\n%s is %s: %s %v", failed, u.Name, u.Status.State, FormatConditions(u.Status.Conditions), u.Status.Volumes)
 	}
-	return strings.Join(lines, "\n"), nil
+	return failed
 }
 
 // NodeUpgrade is the name of the upgrade of a node.
@@ -97,7 +103,7 @@ func (w *World) sweepUpgrades(ctx context.Context) error {
 	if err := w.Admin.DeleteAllOf(ctx, &v1beta2.DataEngineUpgradeManager{}, client.InNamespace(w.Namespace)); err != nil {
 		return fmt.Errorf("deleting all upgrades: %w", err)
 	}
-	if err := w.Wait(ctx, "the end of all upgrades", time.Minute, func(ctx context.Context) (string, error) {
+	err := w.Wait(ctx, "the end of all upgrades", time.Minute, func(ctx context.Context) (string, error) {
 		var plans v1beta2.DataEngineUpgradeManagerList
 		var nodes v1beta2.NodeDataEngineUpgradeList
 		if err := w.List(ctx, &plans); err != nil {
@@ -106,12 +112,13 @@ func (w *World) sweepUpgrades(ctx context.Context) error {
 		if err := w.List(ctx, &nodes); err != nil {
 			return "", err
 		}
-		for i := range plans.Items {
-			return w.describeUpgrade(ctx, &plans.Items[i])
+		if len(plans.Items) > 0 {
+			return plans.Items[0].Name + " is left: " + formatUpgrade(&plans.Items[0]), nil
 		}
 		return unless(len(nodes.Items) == 0, "%d upgrades of nodes are left", len(nodes.Items)), nil
-	}); err != nil {
-		return err
+	})
+	if err != nil {
+		return w.withNodeUpgrades(ctx, err)
 	}
 	return w.Set(ctx, ImageSetting, Image)
 }

@@ -1,4 +1,4 @@
-package command
+package architecture
 
 import (
 	"go/ast"
@@ -21,11 +21,11 @@ var aCommand = regexp.MustCompile(`kubectl (-n |drover |get |describe |edit |log
 // without Suggest lacks --context and --kubeconfig.
 func TestEverySuggestedCommandIsMadeBySuggest(t *testing.T) {
 	count := 0
-	require.NoError(t, filepath.WalkDir("..", func(path string, entry os.DirEntry, err error) error {
+	plugin := filepath.Join(root, "kubectl-drover", "internal")
+	require.NoError(t, filepath.WalkDir(plugin, func(path string, entry os.DirEntry, err error) error {
 		// the page and what a redacted value is replaced by suggest nothing
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || slices.Contains([]string{"page.go",
-			"redact.go"},
-			entry.Name()) {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			slices.Contains([]string{"page.go", "redact.go"}, entry.Name()) {
 			return err
 		}
 		set := token.NewFileSet()
