@@ -100,3 +100,37 @@ func TestNothingThatKeepsSpecAndLabelIsRefused(t *testing.T) {
 		require.Empty(t, Refusal(World{Operation: Update, Old: before, New: after}))
 	})
 }
+
+// No labels and an empty list of them are the same in either direction, but neither hides another change.
+func TestAnEmptyListOfLabelsHidesNothing(t *testing.T) {
+	labels := func(l map[string]string) func(*v1beta2.Snapshot) {
+		return func(s *v1beta2.Snapshot) { s.Spec.Labels = l }
+	}
+	none, empty, one := labels(nil), labels(map[string]string{}), labels(map[string]string{"a": "b"})
+	volume := func(s *v1beta2.Snapshot) { s.Spec.CreateSnapshot = false }
+	for sentence, c := range map[string]struct {
+		before, after *v1beta2.Snapshot
+		refused       bool
+	}{
+		"none to empty":                    {snap(none), snap(empty), false},
+		"empty to none":                    {snap(empty), snap(none), false},
+		"the same one":                     {snap(one), snap(one), false},
+		"one is taken off":                 {snap(one), snap(none), true},
+		"one is taken off to an empty one": {snap(one), snap(empty), true},
+		"one is added to an empty one":     {snap(empty), snap(one), true},
+		"another field with them":          {snap(empty), snap(none, volume), true},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			why := Refusal(World{Operation: Update, Old: c.before, New: c.after})
+			require.Equal(t, c.refused, why == "spec cannot be changed: delete this Snapshot and create another", why)
+		})
+	}
+}
+
+func TestARefusalNamesTheObjectAndWhatToDo(t *testing.T) {
+	require.Equal(t, "there is no volume vol-1: create it first, or name another in spec.volume",
+		Refusal(World{Operation: Create, New: snap()}))
+	require.Equal(t, "clones share or copy the data of snapshot snap-1: c1; delete linked clones first, and wait for copies",
+		Refusal(World{Operation: Delete, Old: snap(), Volume: vol(), Clones: []string{"c1"}}))
+	require.Contains(t, Refusal(World{Operation: Update, Old: snap(), New: snap(label("vol-2"))}), `it is "vol-1"`, "what it must be")
+}
