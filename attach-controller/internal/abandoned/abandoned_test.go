@@ -81,3 +81,34 @@ func TestARecordIsOverOnceItsInstanceIsProvenToBeGone(t *testing.T) {
 		})
 	}
 }
+
+// Writing what was asked for is the end of it: with the records stored, nothing is missing, whatever its data engine or node.
+func TestARecordThatIsStoredIsNotWrittenAgain(t *testing.T) {
+	h := Holder{Name: "e", Volume: "v"}
+	listed := []Listing{{Node: "node-1", UUID: "u", DataEngine: "v1"}, {Node: "node-2", UUID: "u", DataEngine: "v2"}}
+	records := Records(h, listed, noon)
+	require.Len(t, records, 2)
+	for i := range listed {
+		listed[i].Recorded = &records[i].Instance
+	}
+	require.Empty(t, Records(h, listed, noon.Add(time.Hour)), "a later time is no reason to write")
+	listed[0].DataEngine = "v2"
+	require.Equal(t, []Record{{Node: "node-1", Name: "e", Instance: v1beta2.AbandonedInstance{UUID: "u", DataEngine: "v2", VolumeUID: "v",
+		At: "2026-08-01T12:00:00Z"}}}, Records(h, listed, noon), "one of the other data engine is another instance")
+}
+
+func TestOnlyAnInstanceManagerThatRunsProvesAnEnd(t *testing.T) {
+	n := &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-1"}}
+	n.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{}
+	for _, name := range []string{"z", "e", "b", "a"} {
+		n.Status.AbandonedInstances[name] = v1beta2.AbandonedInstance{UUID: "u", DataEngine: "v1"}
+	}
+	m := manager("v1", "True", "")
+	require.Equal(t, []string{"a", "b", "e", "z"}, Over(n, []v1beta2.InstanceManager{m}), "in one order, so that nothing is written twice")
+	m.Status.InstanceReplicas = map[string]v1beta2.InstanceProcess{"e": {Status: v1beta2.InstanceProcessStatus{UUID: "u"}}}
+	require.Equal(t, []string{"a", "b", "z"}, Over(n, []v1beta2.InstanceManager{m}), "a replica that runs on is listed as one")
+	for _, state := range []string{"", v1beta2.InstanceManagerStateError, v1beta2.InstanceManagerStateUnknown} {
+		m.Status.CurrentState = state
+		require.Empty(t, Over(n, []v1beta2.InstanceManager{m}), "its list may be old in state %q", state)
+	}
+}
