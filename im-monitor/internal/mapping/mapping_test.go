@@ -112,3 +112,19 @@ func TestUnaskedReportsASilentPlaceInWhateverOrderPlacesAreListed(t *testing.T) 
 		require.Equal(t, why, mapping.Unasked(replica, rapid.Permutation(places).Draw(t, "another order")))
 	})
 }
+
+// Whoever reads why a replica stays finds the replica, the engine, its node and what ends the wait.
+func TestASentenceHasTheNextStepWhereThereIsOne(t *testing.T) {
+	require.Equal(t, "Engine e on node node-2 maps replica vol-r-1; it is deleted once no running engine does. If that engine is an Orphan, "+
+		"delete the Orphan.", mapping.Use{Engine: "e", Node: "node-2", Address: "10.0.0.1:1"}.Sentence(replica))
+	require.NotContains(t, mapping.Use{Engine: "e", Address: "10.0.0.1:1"}.Sentence(replica), "Orphan", "an engine with an object is none")
+}
+
+func TestWhatIsKnownOfAPlaceIsStrongerThanThatItIsDown(t *testing.T) {
+	down := mapping.Place{Node: "node-1", Down: true, Needed: true, Known: true, MappedBy: "e"}
+	require.Equal(t, []mapping.Use{{Engine: "e", Node: "node-1"}}, mapping.Uses(replica, nil, []mapping.Place{down}))
+	elsewhere := mapping.Place{Node: "node-2", Known: true, MappedBy: "e"}
+	require.Len(t, mapping.Uses(replica, nil, []mapping.Place{elsewhere}), 1, "also where no engine of the volume should run")
+	require.Empty(t, mapping.EngineOf(&v1beta2.Engine{}).Replicas)
+	require.True(t, mapping.EngineOf(&v1beta2.Engine{}).Running, "an engine without a state is not known to be stopped")
+}

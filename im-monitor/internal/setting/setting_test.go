@@ -1,6 +1,7 @@
 package setting
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -129,4 +130,92 @@ func TestAnItemThatIsNoTolerationIsRefusedWithItsForm(t *testing.T) {
 		require.ErrorContains(t, err, item, "the message names the item")
 		require.Zero(t, got, item)
 	}
+}
+
+func TestAnItemThatIsNoSelectorIsRefusedWithItsForm(t *testing.T) {
+	for _, item := range []string{"disk", "a b:ssd", ":ssd", "disk:a b", "disk:-ssd", "disk:ssd:fast", "disk=ssd", "/disk:ssd"} {
+		got, err := parseSelector("zone:a; " + item)
+		require.EqualError(t, err, `the value has item "`+item+`": give label:value`)
+		require.Nil(t, got, "an item that is refused takes the others with it: %s", item)
+	}
+}
+
+// Blanks and empty items mean nothing; a value may be empty, a key may not; of one key the last value counts.
+func TestWhatASelectorHolds(t *testing.T) {
+	for raw, want := range map[string]map[string]string{
+		"":                            nil,
+		" ; ;":                        nil,
+		"disk:":                       {"disk": ""},
+		" disk : ssd ;; zone:a;":      {"disk": "ssd", "zone": "a"},
+		"disk:ssd;disk:hdd":           {"disk": "hdd"},
+		"node.longhorn.io/disk:ssd_1": {"node.longhorn.io/disk": "ssd_1"},
+	} {
+		got, err := parseSelector(raw)
+		require.NoError(t, err, raw)
+		require.Equal(t, want, got, raw)
+	}
+	tolerations, err := parseTolerations(" ;; ")
+	require.NoError(t, err)
+	require.Empty(t, tolerations, "an empty item tolerates nothing; without a key it would tolerate every taint")
+	tolerations, err = parseTolerations("a=:NoExecute")
+	require.NoError(t, err)
+	require.Equal(t, []corev1.Toleration{{Key: "a", Operator: corev1.TolerationOpEqual, Effect: corev1.TaintEffectNoExecute}}, tolerations)
+}
+
+// Each number at its limits, and one beyond each: what is refused leaves the default in force.
+func TestNumbersAreReadUpToTheirLimits(t *testing.T) {
+	for name, c := range map[string]struct {
+		least, most int
+		field       func(Values) int
+	}{
+		EngineReplicaTimeout: {8, 30, func(v Values) int { return v.Engine.ReplicaTimeout }},
+		FileSyncTimeout:      {5, 120, func(v Values) int { return v.Engine.FileSyncTimeout }},
+		RebuildConcurrency:   {1, 5, func(v Values) int { return v.Engine.RebuildConcurrency }},
+		UblkQueueDepth:       {1, 4096, func(v Values) int { return v.Frontend.UblkQueueDepth }},
+		UblkNumberOfQueue:    {1, 128, func(v Values) int { return v.Frontend.UblkNumberOfQueue }},
+		IOQueues:             {0, 128, func(v Values) int { return v.Frontend.IOQueues }},
+		MinimalAvailable:     {0, 100, func(v Values) int { return v.MinimalAvailable }},
+		OverProvisioning:     {0, setting.MostOverProvisioning, func(v Values) int { return v.OverProvisioning }},
+		PurgesPerNode:        {0, setting.MostPurgesPerNode, func(v Values) int { return v.PurgesPerNode }},
+		BackupConcurrency:    {1, setting.MostCopies, func(v Values) int { return v.CopyingV2.Backup }},
+		RestoreConcurrency:   {1, setting.MostCopies, func(v Values) int { return v.Copying.Restore }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, n := range []int{c.least, c.most} {
+				got, refused := read(setting.Remember(Catalogue), map[string]string{name: strconv.Itoa(n)})
+				require.Empty(t, refused)
+				require.Equal(t, n, c.field(got))
+			}
+			for _, n := range []int{c.least - 1, c.most + 1} {
+				got, refused := read(setting.Remember(Catalogue), map[string]string{name: strconv.Itoa(n)})
+				require.Equal(t, []string{name}, refused)
+				require.Equal(t, Defaults(), got)
+			}
+		})
+	}
+}
+
+func TestANameThatIsRefusedIsCalledWhatItIs(t *testing.T) {
+	require.ErrorContains(t, Catalogue.Check(PriorityClass, "No Class"), "a PriorityClass")
+	require.ErrorContains(t, Catalogue.Check(RegistrySecret, "a/b"), "a Secret")
+}
+
+// What is about v2 alone is taken from v2 even where v1 has another value, and the other way round.
+func TestMergeTakesEachValueFromTheDataEngineThatItIsAbout(t *testing.T) {
+	one := Values{Image: "1", V1: true, MinimalAvailable: 1, OverProvisioning: 1, PurgesPerNode: 1, Copying: Copying{1, 1},
+		CopyingV2: Copying{1, 1}, Engine: Engine{1, 1, 1}, Frontend: Frontend{1, 1, 1}}
+	two := Values{Image: "2", V2: true, MinimalAvailable: 2, OverProvisioning: 2, PurgesPerNode: 2, Copying: Copying{2, 2},
+		CopyingV2: Copying{3, 3}, Engine: Engine{2, 2, 2}, Frontend: Frontend{2, 2, 2}}
+	want := Values{Image: "1", V1: true, V2: true, MinimalAvailable: 2, OverProvisioning: 2, PurgesPerNode: 1, Copying: Copying{1, 1},
+		CopyingV2: Copying{2, 2}, Engine: Engine{1, 1, 1}, Frontend: Frontend{2, 2, 2}}
+	require.Equal(t, want, Merge(one, two))
+	require.Equal(t, want, Merge(want, two), "merged once, the values of v2 change nothing more")
+}
+
+func TestARefusedTolerationNamesTheFormOrTheEffects(t *testing.T) {
+	_, err := parseTolerations("ok:NoExecute;a=b:Never")
+	require.EqualError(t, err, `the value has item "a=b:Never", whose effect is none of NoSchedule, PreferNoSchedule and NoExecute`)
+	got, err := parseTolerations("ok:NoExecute;=b")
+	require.ErrorContains(t, err, "give key=value:Effect")
+	require.Nil(t, got, "the items before a refused one are not taken either")
 }
