@@ -169,3 +169,34 @@ func TestAnyValueIsReadOrRefused(t *testing.T) {
 func TestTheTableOfObeyedSettingsNamesThese(t *testing.T) {
 	require.ElementsMatch(t, setting.ObeyedBy(setting.OrphanController), append(Catalogue.Names(), OldAutoDeletion))
 }
+
+// A message shows the beginning of a long value, whole characters only, and a short one as it is.
+func TestAMessageShowsTheBeginningOfALongValue(t *testing.T) {
+	forty := strings.Repeat("x", 40)
+	for value, shown := range map[string]string{
+		"yes": "yes", forty: forty, forty + "y": forty + "...", strings.Repeat("x", 39) + "é": strings.Repeat("x", 39) + "...",
+	} {
+		_, changed, err := Merge(value, nil)
+		require.EqualError(t, err, `orphan-auto-deletion is "`+shown+`", neither true nor false: correct it, or delete the setting`)
+		require.False(t, changed)
+	}
+}
+
+func TestASwitchThatCannotBeReadLeavesTheNewSetting(t *testing.T) {
+	present := "instance"
+	for _, old := range []string{`{"v1":`, `{"v3":"true"}`, `{"v1":true}`, `{"v1":"true","v2":"maybe"}`} {
+		got, changed, err := Merge(old, &present)
+		require.ErrorContains(t, err, OldAutoDeletion, old)
+		require.Empty(t, got, old)
+		require.False(t, changed, old)
+	}
+}
+
+func TestTheLongestValueThatIsReadHas256Characters(t *testing.T) {
+	longest := "instance" + strings.Repeat(" ", 256-len("instance"))
+	items, err := ParseItems(longest)
+	require.NoError(t, err)
+	require.Equal(t, Items{Instance: true}, items)
+	_, err = ParseItems(longest + " ")
+	require.EqualError(t, err, "the value has 257 characters, at most 256 are read: list each of replica-data and instance once")
+}
