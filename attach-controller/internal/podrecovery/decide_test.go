@@ -448,3 +448,64 @@ func TestFactsOfAVolume(t *testing.T) {
 	v.Spec.Migratable, share.DeletionTimestamp = true, nil
 	require.Equal(t, Volume{Name: "v"}, FromVolume(v, share), "no pod reaches it through a share")
 }
+
+// What a person reads names the volume or node, its times, and why it was decided so.
+func TestAnActionNamesItsCauseAndTimes(t *testing.T) {
+	require.Equal(t, "Volume v was detached unexpectedly at 2026-08-01T12:00:00Z; the pod, which started at 2026-08-01T11:59:59Z, still "+
+		"has the mount of before.", Decide(detached(func(*Facts) {})).Why)
+	require.Equal(t, "Node n is down, and the grace of the pod was over at 2026-08-01T12:00:00Z; its controller may create another one.",
+		Decide(leftBehind(func(f *Facts) { f.Volumes[0].Attachments = nil })).Why)
+}
+
+// The pause of a kubelet ends at its moment, and with the first of two nodes whose pause goes on.
+func TestAPauseOfAKubeletEndsAtItsMoment(t *testing.T) {
+	node := func(name string, since time.Time) Node {
+		return Node{Name: name, Down: true, Kubernetes: &Host{Ready: corev1.ConditionFalse, Since: since}}
+	}
+	due := remount.Add(kubeletPause)
+	left := func(now time.Time) Verdict {
+		return Decide(leftBehind(func(f *Facts) { f.Now, f.Node, f.Volumes[0].Attachments = now, node("n", remount), nil }))
+	}
+	require.Equal(t, due, left(due.Add(-time.Nanosecond)).At)
+	require.Equal(t, ActionNone, left(due.Add(-time.Nanosecond)).Action)
+	require.Equal(t, ActionForceDelete, left(due).Action)
+	require.Zero(t, left(due).At)
+
+	waits := func(now time.Time, sinces ...time.Time) Verdict {
+		return Decide(waiting(func(f *Facts) {
+			f.Now, f.Volumes[0].Attachments = now, nil
+			for i, since := range sinces {
+				f.Volumes[0].Attachments = append(f.Volumes[0].Attachments,
+					Attachment{Name: fmt.Sprintf("a%d", i), Node: node(fmt.Sprintf("n%d", i), since)})
+			}
+		}))
+	}
+	second := remount.Add(time.Second)
+	require.Equal(t, due, waits(remount, remount, second).At)
+	require.Equal(t, due, waits(remount, second, remount).At, "in whatever order they are listed")
+	v := waits(due, remount, second)
+	require.Equal(t, ActionDetach, v.Action)
+	require.Len(t, v.Detachments, 1, "the pause of the other one goes on")
+	require.Equal(t, second.Add(kubeletPause), v.At)
+	require.Len(t, waits(second.Add(kubeletPause), remount, second).Detachments, 2)
+}
+
+// Positive evidence alone ends a pod by force: of a node that Kubernetes has, but of which it reports nothing, no time is known.
+func TestWhatIsNotKnownOfANodeFreesNothing(t *testing.T) {
+	for sentence, host := range map[string]*Host{
+		"it has no Ready condition":           {},
+		"it is not ready, since no one knows": {Ready: corev1.ConditionFalse},
+		"it is ready, as Kubernetes reports":  {Ready: corev1.ConditionTrue},
+		"it is ready although out of service": {Ready: corev1.ConditionTrue, OutOfService: true},
+		"it has a status of a newer version":  {Ready: "Perhaps", Since: remount.Add(-time.Hour)},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			v := Decide(leftBehind(func(f *Facts) {
+				f.Node.Kubernetes, f.Volumes[0].Attachments = host, nil
+			}))
+			require.Equal(t, Verdict{Why: "Its node n is not down: its kubelet ends it."}, v)
+		})
+	}
+	other := &corev1.Node{Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: corev1.TaintNodeUnreachable}}}}
+	require.False(t, FromHost(other).OutOfService, "another taint declares nothing about the machine")
+}
