@@ -91,14 +91,16 @@ func TestAVolumeKnowsTheWorkThatIsUnderWay(t *testing.T) {
 		return v1beta2.Backup{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1beta2.LabelBackupVolume: volume}},
 			Status: v1beta2.BackupStatus{State: state}}
 	}
+	whole := backup("of-long-whole", v1beta2.LabelValue(long), v1beta2.BackupInProgress)
+	whole.Status.VolumeName = long
 	c.AddWork([]v1beta2.Snapshot{snapshot("s-2", "vol", true), snapshot("s-1", "vol", true), snapshot("kept", "vol", false),
 		snapshot("other", "unlisted", true)},
 		[]v1beta2.Backup{backup("b-2", "vol", v1beta2.BackupInProgress), backup("b-1", "vol", v1beta2.BackupPending),
 			backup("done", "vol", v1beta2.BackupCompleted), backup("other", "unlisted", v1beta2.BackupPending),
-			backup("of-long", v1beta2.LabelValue(long), v1beta2.BackupPending)})
+			backup("of-long", v1beta2.LabelValue(long), v1beta2.BackupPending), whole})
 	require.Equal(t, []string{"s-1", "s-2"}, c.Volumes["vol"].Removals)
 	require.Equal(t, []string{"b-1", "b-2"}, c.Volumes["vol"].Backups)
-	require.Equal(t, []string{"of-long"}, c.Volumes[long].Backups, "a label has the hash of a long name")
+	require.Equal(t, []string{"of-long", "of-long-whole"}, c.Volumes[long].Backups, "a label has the hash of a long name, a status all of it")
 	require.Empty(t, c.Volumes["idle"].Removals)
 	require.Empty(t, c.Volumes["idle"].Backups)
 	require.Len(t, c.Volumes, 3)

@@ -157,10 +157,11 @@ func TestWhatIsNotSeenAtTheMoment(t *testing.T) {
 		"a replica that is to stop": {[]func(*Cluster){put(unseenReplica, func(v *Volume) {
 			v.Replicas[1].Spec.DesireState = v1beta2.InstanceStateStopped
 		})}, nil},
-		"a robustness":                            {[]func(*Cluster){put(unevaluated)}, []string{"volume vol"}},
-		"a robustness while its node is down":     {[]func(*Cluster){put(unevaluated), on("a", down)}, nil},
-		"a robustness while its engine's is down": {[]func(*Cluster){put(unevaluated, elsewhere), on("c", down)}, nil},
-		"a robustness while a replica's is down":  {[]func(*Cluster){put(unevaluated), on("b", down)}, []string{"volume vol"}},
+		"a robustness":                              {[]func(*Cluster){put(unevaluated)}, []string{"volume vol"}},
+		"a robustness while its node is down":       {[]func(*Cluster){put(unevaluated), on("a", down)}, nil},
+		"a robustness while its frontend's is down": {[]func(*Cluster){put(unevaluated, elsewhere), on("a", down)}, nil},
+		"a robustness while its engine's is down":   {[]func(*Cluster){put(unevaluated, elsewhere), on("c", down)}, nil},
+		"a robustness while a replica's is down":    {[]func(*Cluster){put(unevaluated), on("b", down)}, []string{"volume vol"}},
 		"of a volume that is being attached": {
 			[]func(*Cluster){put(unseenReplica, unevaluated, volumeState(v1beta2.VolumeStateAttaching))}, nil},
 		"in order, nodes first": {[]func(*Cluster){on("c", unseenManager), on("b", unseenManager), put(unseenReplica),
