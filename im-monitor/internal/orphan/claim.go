@@ -80,7 +80,7 @@ func running(w World, i *Instance) (Evaluation, bool) {
 			c.OwnerID), true
 	}
 	if c.InstanceManager == w.Key.InstanceManager {
-		return Evaluation{Decision: Claimed, Reason: v1beta2.ReasonClaimed, Message: w.Key.Name + "is to run here."}, true
+		return Evaluation{Decision: Claimed, Reason: v1beta2.ReasonClaimed, Message: w.Key.Name + " is to run here."}, true
 	}
 	return orphaned(v1beta2.ReasonOwnedByOtherInstanceManager, "%s runs on %s of node %s; %s still runs it, too, as %s (%s).",
 		w.Key.Name, c.InstanceManager, c.NodeID, w.Key.InstanceManager, i.Type, i.State), true

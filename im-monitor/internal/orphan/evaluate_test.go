@@ -406,3 +406,8 @@ func TestADeletedOrphanReportsWhatItsDeletionWaitsFor(t *testing.T) {
 		"nothing while it is not deleted")
 	require.NotContains(t, condition(seen(known(approved))).Message, "not deleted", "an orphan that may be deleted waits for nothing")
 }
+
+func TestAClaimedInstanceIsNamedInItsMessage(t *testing.T) {
+	w := seen(claimed())
+	require.Equal(t, w.Key.Name+" is to run here.", orphan.Evaluate(w).Evaluation.Message)
+}

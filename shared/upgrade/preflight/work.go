@@ -130,5 +130,3 @@ func cloning(_ World, v cluster.Volume) string {
 	}
 	return ""
 }
-
-// ublkFrontend: such a frontend does not outlive the instance manager of its node, and no server switches it over to another target.
