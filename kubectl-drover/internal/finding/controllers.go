@@ -81,11 +81,14 @@ func Leaders(w *world.World) []Finding {
 		ref := Ref{"Deployment", c.Name}
 		show := w.Suggest("kubectl -n {ns} get deployments,pods -l app={name}", world.Values{"name": c.Name})
 		switch {
-		case c.Leader == "" && c.Wanted == 0 && Lease(w, LeaseOf(c.Name)) == nil:
+		case c.Leader == "" && deployment(w, c.Name) == nil && Lease(w, LeaseOf(c.Name)) == nil:
 			out = append(out, Finding{Object: ref, Reason: ReasonNotInstalled, Severity: Info, Guide: "docs/install.md", Command: show,
 				Message: "It has neither a Deployment nor a lease, so " + c.does + "."})
 		case c.Leader == "":
 			message := fmt.Sprintf("No %s leads, so %s.", c.Name, c.does)
+			if d := deployment(w, c.Name); d != nil && c.Wanted == 0 {
+				message += " Its Deployment is scaled to 0."
+			}
 			if c.RenewedAt != "" { // clocks of nodes that differ show leases as old
 				message += fmt.Sprintf(" Its lease was renewed at %s, and the clock of the API server is at %s.", c.RenewedAt,
 					w.Now.UTC().Format(time.RFC3339))

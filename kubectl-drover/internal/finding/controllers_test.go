@@ -52,6 +52,11 @@ func TestAControllerThatDoesNotLeadIsShownWithWhatDoesNotHappen(t *testing.T) {
 		"a Deployment without a lease": {change: func(w *world.World) { w.Leases.Items = w.Leases.Items[1:] },
 			object: "Lease drover-attach-controller", reason: ReasonNoLeader, severity: Critical,
 			message: "No attach-controller leads, so nothing is attached, detached, rebuilt or placed."},
+		"a Deployment that is scaled to 0 and never led": {change: func(w *world.World) {
+			w.Leases.Items = w.Leases.Items[1:]
+			w.Deployments.Items[0].Spec.Replicas, w.Deployments.Items[0].Status.ReadyReplicas = ptr.To[int32](0), 0
+		}, object: "Lease drover-attach-controller", reason: ReasonNoLeader, severity: Critical,
+			message: "No attach-controller leads, so nothing is attached, detached, rebuilt or placed. Its Deployment is scaled to 0."},
 		"a lease of another namespace": {change: func(w *world.World) { w.Leases.Items[0].Namespace = "staging" },
 			object: "Lease drover-attach-controller", reason: ReasonNoLeader, severity: Critical,
 			message: "No attach-controller leads, so nothing is attached, detached, rebuilt or placed."},

@@ -212,6 +212,9 @@ func TestWhatThereIsIsCountedByHowItIs(t *testing.T) {
 	for _, word := range []string{"volumes", "snapshots", "backups", "orphans"} {
 		require.Contains(t, screen(Of(w)), word+" 0")
 	}
+	w.BackupTargets.Items = []v1beta2.BackupTarget{{ObjectMeta: named("default"),
+		Status: v1beta2.BackupTargetStatus{Conditions: not(v1beta2.BackupTargetAvailable, "Refused")}}}
+	require.Contains(t, screen(Of(w)), "backups 0; target default not available", "it shows before the first backup is made")
 	w.Volumes.Items = []v1beta2.Volume{{Spec: v1beta2.VolumeSpec{Size: 1 << 30}}, {Spec: v1beta2.VolumeSpec{Size: 2 << 30},
 		Status: v1beta2.VolumeStatus{State: v1beta2.VolumeStateAttached, Robustness: v1beta2.VolumeRobustnessHealthy}}}
 	w.Snapshots.Items = []v1beta2.Snapshot{
@@ -261,6 +264,10 @@ func TestUpgradesAreShownUntilTheyAreCompleted(t *testing.T) {
 		"upgrade upgrade-1 to im:2: upgrading, 1/3, node-2", "UpgradingNode Node node-2 is being upgraded.", "",
 		"upgrade upgrade-2 to im:2: error, 1/3, node-2, rebuilding", long[:2*200] + " …"}, lines[len(lines)-6:])
 	require.NotContains(t, strings.Join(lines, "\n"), "upgrade-0")
+
+	w.Upgrades.Items = []v1beta2.DataEngineUpgradeManager{{ObjectMeta: named("upgrade-3")}}
+	lines = screen(Of(w))
+	require.Equal(t, "upgrade upgrade-3: not begun", lines[len(lines)-1])
 }
 
 func TestWhatCouldNotBeReadIsNamedAtTheEnd(t *testing.T) {

@@ -38,8 +38,17 @@ func (r Report) Text(p *terminal.Printer) {
 	for _, u := range r.Upgrades {
 		p.Line("")
 		parts := slices.DeleteFunc([]string{u.State, u.Progress, u.Node, u.Step}, func(part string) bool { return part == "" })
-		p.Line("upgrade %s to %s: %s", u.Name, u.Image, strings.Join(parts, ", "))
-		p.Line("  %s", shortened(u.Waits))
+		if len(parts) == 0 {
+			parts = []string{"not begun"}
+		}
+		to := ""
+		if u.Image != "" {
+			to = " to " + u.Image
+		}
+		p.Line("upgrade %s%s: %s", u.Name, to, strings.Join(parts, ", "))
+		if u.Waits != "" {
+			p.Line("  %s", shortened(u.Waits))
+		}
 	}
 	for _, unread := range r.Unread {
 		p.Line("%s", p.In(terminal.Dim, "Not shown: "+unread.Reason))
@@ -184,13 +193,16 @@ func (r Report) engines() [][]terminal.Cell {
 }
 
 func (r Report) counts() [][]terminal.Cell {
-	s := r.Snapshots
+	s, backups := r.Snapshots, total(r.Backups.Total, counted(r.Backups.State, nil), r.targets())
+	if targets := r.targets(); r.Backups.Total == 0 && targets != "" { // one that is not available shows before the first backup
+		backups += "; " + targets
+	}
 	return [][]terminal.Cell{
 		{{Text: "volumes"}, {Text: total(r.Volumes.Total, terminal.Size(r.Volumes.SizeBytes), counted(r.Volumes.State, nil),
 			counted(r.Volumes.Robustness, nil))}},
 		{{Text: "snapshots"}, {Text: total(s.Total, counted(map[string]int{"ready": s.Ready, "waiting": s.Waiting, "failed": s.Failed,
 			"deleting": s.Deleting}, []string{"ready", "waiting", "failed", "deleting"}))}},
-		{{Text: "backups"}, {Text: total(r.Backups.Total, counted(r.Backups.State, nil), r.targets())}},
+		{{Text: "backups"}, {Text: backups}},
 		{{Text: "orphans"}, {Text: total(r.Orphans.Total, counted(r.Orphans.Why, nil), counted(r.Orphans.Decision, nil),
 			counted(map[string]int{"failing": r.Orphans.Failing}, nil))}},
 	}

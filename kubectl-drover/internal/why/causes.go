@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"drover.dev/drover/kubectl-drover/internal/finding"
 	"drover.dev/drover/kubectl-drover/internal/world"
@@ -90,7 +91,7 @@ type instance struct {
 func (e *explanation) instances() []Cause {
 	var out []Cause
 	for _, one := range e.all() {
-		if waits, late := one.late(); late {
+		if waits, late := one.late(e.world); late {
 			one.findings = append(one.findings, waits)
 		}
 		causes := make([]Cause, 0, len(one.findings))
@@ -131,7 +132,7 @@ func (e *explanation) all() []instance {
 }
 
 // late is an instance that is not in the state that is wanted, where no condition says so.
-func (i *instance) late() (finding.Finding, bool) {
+func (i *instance) late(w *world.World) (finding.Finding, bool) {
 	as := i.wanted == i.state || i.wanted == "" && (i.state == "" || i.state == v1beta2.InstanceStateStopped) ||
 		i.wanted == v1beta2.InstanceStateStopped && i.state == ""
 	// A frontend that is suspended runs.
@@ -141,17 +142,20 @@ func (i *instance) late() (finding.Finding, bool) {
 	}
 	message := fmt.Sprintf("Wanted %s on node %s, and %s.", cmp.Or(i.wanted, v1beta2.InstanceStateStopped), i.node,
 		cmp.Or(i.state, "not started yet"))
-	severity := finding.Continues
+	out := finding.Finding{Object: i.ref, Reason: finding.ReasonState, Message: message, Severity: finding.Continues,
+		Guide: "docs/attaching.md"}
 	if i.state == v1beta2.InstanceStateError || i.state == v1beta2.InstanceStateUnknown {
-		severity = finding.Warning
+		out.Severity = finding.Warning
+		out.Command = w.Suggest("kubectl -n {ns} describe {kind}.longhorn.io {name}",
+			world.Values{"kind": strings.ToLower(i.ref.Kind), "name": i.ref.Name})
 	}
-	return finding.Finding{Object: i.ref, Reason: finding.ReasonState, Message: message, Severity: severity, Guide: "docs/attaching.md"},
-		true
+	return out, true
 }
 
 // behind returns what is known against the instance manager, disk and node of an instance.
 func (e *explanation) behind(i instance) []Cause {
-	if v1beta2.IsNodeDown(e.world.Node(i.node)) && i.node != "" {
+	node := e.world.Node(i.node)
+	if node != nil && v1beta2.IsNodeDown(node) {
 		return e.node(i.node) // it explains the instance manager and the disk, too
 	}
 	var out []Cause
@@ -165,7 +169,7 @@ func (e *explanation) behind(i instance) []Cause {
 	if len(managers) == 0 && i.node != "" {
 		out = append(out, e.noManager(i)...)
 	}
-	if node := e.world.Node(i.node); node != nil && i.disk != "" {
+	if node != nil && i.disk != "" {
 		for key, status := range node.Status.DiskStatus {
 			if status.DiskUUID == i.disk {
 				out = append(out, e.once(finding.DiskOf(e.world, node, key))...)

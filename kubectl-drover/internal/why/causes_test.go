@@ -106,6 +106,15 @@ func TestCausesStandWhereTheyBelong(t *testing.T) {
 			},
 			want: []string{"0 Volume vol-1: WaitingForReplicas", "1 Replica r-1: State", "2 InstanceManager im-new: PodFailed"},
 		},
+		"a node without an object, or whose object was not read, hides no instance manager": {
+			attached: v1beta2.ReasonWaitingForReplicas,
+			change: func(w *world.World) {
+				w.Nodes.Items = nil
+				w.Replicas.Items = []v1beta2.Replica{replica("r-1", "node-2", "running", "stopped")}
+				w.InstanceManagers.Items[1].Status.Conditions = condition(v1beta2.InstanceManagerReachable, v1beta2.ReasonNotAnswering)
+			},
+			want: []string{"0 Volume vol-1: WaitingForReplicas", "1 Replica r-1: State", "2 InstanceManager im-node-2: NotAnswering"},
+		},
 		"two replicas of a node without an instance manager: it is explained once": {
 			attached: v1beta2.ReasonWaitingForReplicas,
 			change: func(w *world.World) {
@@ -178,6 +187,8 @@ func TestAnInstanceThatIsNotAsWantedIsShownWithWhatItIs(t *testing.T) {
 			require.Len(t, causes, 1)
 			require.Equal(t, test.want, causes[0].Message)
 			require.Equal(t, test.severity, causes[0].Severity)
+			next := map[finding.Severity]string{finding.Warning: "kubectl -n longhorn-system describe replica.longhorn.io r-1"}
+			require.Equal(t, next[test.severity], causes[0].Command, "what does not continue by itself has a next step")
 			require.Equal(t, []string{"r-1"}, Late(w))
 		})
 	}

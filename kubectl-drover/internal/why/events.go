@@ -18,7 +18,7 @@ func Late(w *world.World) []string {
 	e := explanation{world: w, volume: &w.Volumes.Items[0], seen: map[finding.Ref]bool{}}
 	var names []string
 	for _, one := range e.all() {
-		if _, late := one.late(); late && len(names) < mostEvents {
+		if _, late := one.late(w); late && len(names) < mostEvents {
 			names = append(names, one.ref.Name)
 		}
 	}
