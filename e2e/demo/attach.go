@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
 
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -100,13 +100,13 @@ func (d *demo) outage(ctx context.Context) error {
 		}
 	}
 	if err := s.step(ctx, cut+" is partitioned from the network", func(ctx context.Context) (string, error) {
-		if err := w.CutNode(ctx, cut); err != nil {
+		// Its connections are closed first: a request that waits in one would end a stale engine when the node returns.
+		if err := errors.Join(w.Part(ctx, cut), w.CutNode(ctx, cut)); err != nil {
 			return "", err
 		}
 		if err := w.WaitNode(ctx, cut, v1beta2.ConditionFalse, patience); err != nil {
 			return "", err
 		}
-		// A call that begins while the instance managers still count as reachable would end an engine when the node returns.
 		for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 			if err := w.WaitManager(ctx, cut, engine, v1beta2.InstanceManagerStateUnknown, patience); err != nil {
 				return "", err
@@ -144,21 +144,12 @@ func (d *demo) remember(ctx context.Context, name string) error {
 	return err
 }
 
-// outage is the shortest time for which the node stays partitioned after the volumes have moved: much longer than im-monitor's timeout,
-// since on a slow machine a call to end an old engine begins late.
-const outage = 8 * time.Second
-
 // healing reconnects the node: the volumes get their second replica again.
 func (d *demo) healing(ctx context.Context) error {
 	s, w := d.scenario, d.world
 	s.section("The node returns")
 	if err := s.step(ctx, cut+" is reachable again", func(ctx context.Context) (string, error) {
-		// A pending call to end an old engine would arrive now, and no stale engine would be left to show.
-		select {
-		case <-time.After(outage):
-		case <-ctx.Done():
-		}
-		if err := w.JoinNode(ctx, cut); err != nil {
+		if err := errors.Join(w.Heal(ctx), w.JoinNode(ctx, cut)); err != nil {
 			return "", err
 		}
 		return fmt.Sprintf("with %d stale engines", len(d.stale)), w.WaitNode(ctx, cut, v1beta2.ConditionTrue, patience)

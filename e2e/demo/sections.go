@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,10 +50,12 @@ func (d *demo) orphans(ctx context.Context) error {
 	for _, stale := range d.stale {
 		if err := s.step(ctx, "orphan of "+stale.Name, func(ctx context.Context) (string, error) {
 			why, err := d.orphanOrEnd(ctx, stale)
-			if err == nil && why != "" {
+			if err != nil || why != "" {
 				found = append(found, stale)
+				return why, err
 			}
-			return cmp.Or(why, "no orphan: the instance is gone already"), err
+			calls, err := w.CallsOf(ctx, stale.Name)
+			return "no orphan: the instance is gone already, by these calls:\n" + calls, err
 		}); err != nil {
 			return err
 		}
