@@ -60,7 +60,8 @@ const crowdPause = 5 * time.Second
 // healthy waits until every volume is attached and has all its replicas.
 func (b *crowdBench) healthy(ctx context.Context) error {
 	logged := time.Now()
-	return b.world.WaitSlowly(ctx, "all volumes to be attached and healthy", crowdPause, 3*time.Hour, func(ctx context.Context) (string, error) {
+	const what = "all volumes to be attached and healthy"
+	return b.world.WaitSlowly(ctx, what, crowdPause, 3*time.Hour, func(ctx context.Context) (string, error) {
 		var list v1beta2.VolumeList
 		if err := b.world.List(ctx, &list); err != nil {
 			return "", err
