@@ -94,7 +94,7 @@ func Deleting(w *world.World, ref Ref, object metav1.Object) []Finding {
 	}
 	return []Finding{{Object: ref, Reason: ReasonDeleting, Since: at.UTC().Format(time.RFC3339), Severity: Continues,
 		Message: "It was deleted, and stays until its work is done; finalizers: " + strings.Join(object.GetFinalizers(), ", ") + ".",
-		Command: Expand(describe, ref, Values{World: w}), Guide: attachingGuide}}
+		Command: Expand(Describe, ref, Values{World: w}), Guide: attachingGuide}}
 }
 
 // BackupFailed is a backup that ended with an error.
@@ -104,7 +104,7 @@ func BackupFailed(w *world.World, b *v1beta2.Backup) []Finding {
 	}
 	ref := Ref{"Backup", b.Name}
 	return []Finding{{Object: ref, Reason: ReasonBackupError, Message: "The backup failed: " + b.Status.Error, Severity: Info,
-		Command: Expand(describe, ref, Values{World: w}), Guide: "docs/backups.md"}}
+		Command: Expand(Describe, ref, Values{World: w}), Guide: "docs/backups.md"}}
 }
 
 // Contract is one definition of longhorn.io that another Longhorn installed, or an installation that lacks all.

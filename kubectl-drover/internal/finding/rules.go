@@ -4,7 +4,8 @@ import "drover.dev/drover/shared/api/v1beta2"
 
 // Commands that several reasons share.
 const (
-	describe         = "kubectl -n {ns} describe {kind} {name}"
+	// Describe shows an object with its events.
+	Describe         = "kubectl -n {ns} describe {kind} {name}"
 	showManagers     = "kubectl -n {ns} get lhim -o wide"
 	showEvents       = "kubectl -n {ns} get events --field-selector involvedObject.name={name}"
 	showInstances    = "kubectl drover tree {volume} -n {ns}"
@@ -42,7 +43,7 @@ func attaching() []of {
 			commands: map[string]string{"InstanceUnknown": showManagers, "ReplicaNotStarting": showManagers, "NodeUpgrading": showUpgrade,
 				"WaitingForSnapshots": "kubectl -n {ns} get lhsnap --field-selector spec.volume={volume}", "DeletedInUse": showTickets}},
 		{kinds: "Volume", condition: v1beta2.VolumeFaulted, guide: guide, command: showInstances, well: "Usable", critical: "Faulted"},
-		{kinds: "Volume", condition: v1beta2.VolumeReverted, guide: "backups.md", command: describe,
+		{kinds: "Volume", condition: v1beta2.VolumeReverted, guide: "backups.md", command: Describe,
 			well: "Reverted", continues: "Reverting Migrating Rebuilding", warning: "WaitingForMaintenance Unsupported Failed",
 			commands: map[string]string{"WaitingForMaintenance": showTickets}},
 		{kinds: "Volume", condition: v1beta2.VolumeExpanded, guide: guide, well: "Expanded", warning: "ExpansionFailed",
@@ -65,15 +66,15 @@ func instances() []of {
 			commands: map[string]string{"EngineImageUnknown": "kubectl -n {ns} get lhei",
 				"EngineImageNotDeployed":     "kubectl -n {ns} get lhei",
 				"InstanceManagerCannotStart": showManagers, "DataMissing": "kubectl -n {ns} get lho"}},
-		{kinds: "Engine", condition: v1beta2.EngineOperations, guide: guide, command: describe, well: "NoOperationFails",
+		{kinds: "Engine", condition: v1beta2.EngineOperations, guide: guide, command: Describe, well: "NoOperationFails",
 			warning: "OperationFailed"},
 		{kinds: "EngineFrontend", condition: v1beta2.FrontendDeviceLost, command: showTickets,
 			warning: "CreatedAnew"},
-		{kinds: "EngineFrontend", condition: v1beta2.FrontendSwitchover, guide: "upgrading.md", command: describe,
+		{kinds: "EngineFrontend", condition: v1beta2.FrontendSwitchover, guide: "upgrading.md", command: Describe,
 			well: "GoesOn", continues: "NodeBusy EngineRebuilding", warning: "SwitchoverUnsupported", critical: "TargetUnknown"},
 		{kinds: "Replica", condition: v1beta2.ReplicaDataRemovalApproved, guide: guide, command: showTickets,
 			well: "VolumeDeleting HealthyCopyElsewhere", continues: "NoHealthyCopy OtherReplicaFirst", info: "WaitingForLook"},
-		{kinds: "Replica", condition: v1beta2.ReplicaDataRemoved, guide: guide, command: describe,
+		{kinds: "Replica", condition: v1beta2.ReplicaDataRemoved, guide: guide, command: Describe,
 			well: "Removed NothingToRemove NodeGone", warning: "Unreachable MappedByEngine UUIDMismatch DiskNotLoaded",
 			commands: map[string]string{"Unreachable": showManagers, "MappedByEngine": showTickets, "DiskNotLoaded": showNode}},
 		{kinds: "Replica", condition: v1beta2.WaitForBackingImage, guide: guide, command: "kubectl -n {ns} get lhbi",
@@ -93,11 +94,11 @@ func nodes() []of {
 			well: "Schedulable", info: "KubernetesNodeCordoned"},
 		{kinds: "Node", condition: v1beta2.NodeRemoved, command: showNode,
 			warning: "KubernetesNodeInService InstanceManagersRemain"},
-		{kinds: Disk, condition: v1beta2.DiskReady, guide: "disks.md", command: describe,
+		{kinds: Disk, condition: v1beta2.DiskReady, guide: "disks.md", command: Describe,
 			well: "DiskReady", continues: "NodeNotReady",
 			warning:  "NoDiskInfo NotInitialized InitializationUncertain DiskFilesystemChanged",
 			commands: map[string]string{"NoDiskInfo": showManagers}},
-		{kinds: Disk, condition: v1beta2.DiskSchedulable, guide: "disks.md", command: describe,
+		{kinds: Disk, condition: v1beta2.DiskSchedulable, guide: "disks.md", command: Describe,
 			well: "Schedulable", continues: "DiskNotReady ContentNotListed NodeNotReady", warning: "DiskPressure"},
 		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerNodeReady, command: showKubernetes,
 			well: "NodeReady", warning: "KubernetesNodeGone KubernetesNodeNotReady"},
@@ -105,11 +106,11 @@ func nodes() []of {
 			command: "kubectl -n {ns} describe pods {name}",
 			well:    "PodReady", continues: "PodMissing PodStarting PodDeleting", warning: "PodCannotStart PodFailed PodBlocked",
 			commands: map[string]string{"PodBlocked": planUpgrade}},
-		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerSettingSynced, command: describe,
+		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerSettingSynced, command: Describe,
 			well: "SettingsInForce", continues: "SettingsChanged Replacing VolumeUnsettled"},
 		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerReachable,
 			command: "kubectl -n {ns} logs {name} --tail=50", well: "Answering", warning: "NotAnswering"},
-		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerFrontendRecords, command: describe,
+		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerFrontendRecords, command: Describe,
 			well: "OnHost", info: "NotOnHost"},
 		{kinds: "Setting", condition: v1beta2.SettingApplied, guide: "settings.md", command: "kubectl -n {ns} edit settings.longhorn.io {name}",
 			well: "InForce", info: "NotObeyed", warning: "InvalidValue"},
@@ -119,25 +120,25 @@ func nodes() []of {
 func snapshots() []of {
 	const guide = "snapshots.md"
 	return []of{
-		{kinds: "Snapshot", condition: v1beta2.SnapshotReady, guide: guide, command: describe,
+		{kinds: "Snapshot", condition: v1beta2.SnapshotReady, guide: guide, command: Describe,
 			well: "Ready", continues: "WaitingForAttach Creating VolumeDetached MarkedRemoved Restoring Cloning",
 			warning: "Failed LimitReached VolumeNotFound Lost", commands: map[string]string{"WaitingForAttach": showTickets}},
-		{kinds: "Snapshot", condition: v1beta2.SnapshotProvisioned, guide: guide, command: describe,
+		{kinds: "Snapshot", condition: v1beta2.SnapshotProvisioned, guide: guide, command: Describe,
 			well: "Taken Adopted", info: "Cancelled", warning: "Failed LimitReached"},
-		{kinds: "Snapshot", condition: v1beta2.SnapshotRemovalApproved, guide: guide, command: describe,
+		{kinds: "Snapshot", condition: v1beta2.SnapshotRemovalApproved, guide: guide, command: Describe,
 			well: "Requested",
 			continues: "ParentOfVolumeHead HasMultipleChildren PurgeLimited WaitingForAttach Upgrading Migrating Rebuilding LinkedClone " +
 				"BackingUp",
 			warning:  "PurgeDisabled RemovalFailed",
 			commands: map[string]string{"PurgeDisabled": "kubectl -n {ns} get settings.longhorn.io disable-snapshot-purge -o yaml"}},
-		{kinds: "Snapshot", condition: v1beta2.SnapshotRemovalFailed, guide: guide, command: describe,
+		{kinds: "Snapshot", condition: v1beta2.SnapshotRemovalFailed, guide: guide, command: Describe,
 			warning: "Refused Unreachable PurgeFailed", commands: map[string]string{"Unreachable": showManagers}},
 		{kinds: "Snapshot", condition: v1beta2.SnapshotWithdrawn, well: "SnapshotGone"},
-		{kinds: "Backup", condition: v1beta2.BackupApproved, guide: "backups.md", command: describe,
+		{kinds: "Backup", condition: v1beta2.BackupApproved, guide: "backups.md", command: Describe,
 			well: "Ready", continues: "WaitingForAttach SnapshotNotReady BackingUp Restoring Cloning",
 			warning:  "TargetUnavailable VolumeNotFound Failed",
 			commands: map[string]string{"WaitingForAttach": showTickets, "TargetUnavailable": showBackupTarget}},
-		{kinds: "BackupTarget", condition: v1beta2.BackupTargetAvailable, guide: "backups.md", command: describe,
+		{kinds: "BackupTarget", condition: v1beta2.BackupTargetAvailable, guide: "backups.md", command: Describe,
 			well: "Reached", warning: "Refused"},
 		{kinds: "RecurringJob", condition: v1beta2.RecurringJobReady, guide: guide,
 			command: "kubectl -n {ns} edit recurringjobs.longhorn.io {name}", well: "Scheduled", warning: "BadCron Unsupported"},

@@ -193,8 +193,9 @@ func (r Report) engines() [][]terminal.Cell {
 }
 
 func (r Report) counts() [][]terminal.Cell {
-	s, backups := r.Snapshots, total(r.Backups.Total, counted(r.Backups.State, nil), r.targets())
-	if targets := r.targets(); r.Backups.Total == 0 && targets != "" { // one that is not available shows before the first backup
+	s, targets := r.Snapshots, r.targets()
+	backups := total(r.Backups.Total, counted(r.Backups.State, nil), targets)
+	if r.Backups.Total == 0 && targets != "" { // one that is not available shows before the first backup
 		backups += "; " + targets
 	}
 	return [][]terminal.Cell{

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"drover.dev/drover/kubectl-drover/internal/finding"
 	"drover.dev/drover/kubectl-drover/internal/world"
@@ -146,8 +145,7 @@ func (i *instance) late(w *world.World) (finding.Finding, bool) {
 		Guide: "docs/attaching.md"}
 	if i.state == v1beta2.InstanceStateError || i.state == v1beta2.InstanceStateUnknown {
 		out.Severity = finding.Warning
-		out.Command = w.Suggest("kubectl -n {ns} describe {kind}.longhorn.io {name}",
-			world.Values{"kind": strings.ToLower(i.ref.Kind), "name": i.ref.Name})
+		out.Command = finding.Expand(finding.Describe, i.ref, finding.Values{World: w})
 	}
 	return out, true
 }
@@ -233,7 +231,7 @@ func (e *explanation) rebuilds() []Cause {
 			case status.Error != "":
 				out = append(out, Cause{Finding: finding.Finding{Object: ref, Reason: "RebuildFailed", Severity: finding.Warning,
 					Message: fmt.Sprintf("The rebuild of the replica at %s failed: %s", address, status.Error), Guide: "docs/attaching.md",
-					Command: finding.Expand("kubectl -n {ns} describe lhe {name}", ref, finding.Values{World: e.world})}})
+					Command: finding.Expand(finding.Describe, ref, finding.Values{World: e.world})}})
 			}
 		}
 	}

@@ -187,7 +187,7 @@ func TestAnInstanceThatIsNotAsWantedIsShownWithWhatItIs(t *testing.T) {
 			require.Len(t, causes, 1)
 			require.Equal(t, test.want, causes[0].Message)
 			require.Equal(t, test.severity, causes[0].Severity)
-			next := map[finding.Severity]string{finding.Warning: "kubectl -n longhorn-system describe replica.longhorn.io r-1"}
+			next := map[finding.Severity]string{finding.Warning: "kubectl -n longhorn-system describe lhr r-1"}
 			require.Equal(t, next[test.severity], causes[0].Command, "what does not continue by itself has a next step")
 			require.Equal(t, []string{"r-1"}, Late(w))
 		})
