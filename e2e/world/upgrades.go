@@ -58,10 +58,11 @@ func (w *World) withNodeUpgrades(ctx context.Context, failed error) error {
 	if err := w.List(ctx, &nodes); err != nil {
 		return fmt.Errorf("%w; %w", failed, err)
 	}
+	text := ""
 	for _, u := range nodes.Items {
-		failed = fmt.Errorf("%w\n%s is %s: %s %v", failed, u.Name, u.Status.State, FormatConditions(u.Status.Conditions), u.Status.Volumes)
+		text += fmt.Sprintf("\n%s is %s: %s %v", u.Name, u.Status.State, FormatConditions(u.Status.Conditions), u.Status.Volumes)
 	}
-	return failed
+	return fmt.Errorf("%w%s", failed, text)
 }
 
 // NodeUpgrade is the name of the upgrade of a node.
