@@ -72,9 +72,8 @@ nightly: ## the end-to-end tests with all times as in a cluster, then mixed vers
 		$(or $(PACKAGES),./e2e/scenarios ./e2e/attach ./e2e/disks ./e2e/snapshot/... ./e2e/upgrade/...)
 	$(if $(PACKAGES),,$(MAKE) skew)
 
-# Tests mostly wait: three times as many run side by side as there are processors, as in `make test`.
 bazel-test: bazel-install ## every test under Bazel; BAZEL=bazel where the Central Registry can be reached
-	$(BAZEL) test //... --local_cpu_resources=HOST_CPUS*3 --jobs=HOST_CPUS*3 --curses=no --show_progress_rate_limit=15 $(BAZEL_FLAGS)
+	$(BAZEL) test //... --curses=no --show_progress_rate_limit=15 $(BAZEL_FLAGS)
 
 bazel-digests: bazel-install ## digests of each binary: change one controller, and check that the other binaries stay the same
 	BAZEL=$(BAZEL) BAZEL_FLAGS="$(BAZEL_FLAGS)" tools/bazel/digests.sh
