@@ -66,9 +66,6 @@ func command(t *testing.T, base string, arguments ...string) *exec.Cmd {
 	require.NoError(t, err)
 	command := exec.Command(self, arguments...)
 	command.Env = append(os.Environ(), roleVariable+"=yes", "TMPDIR="+base)
-	if _, err := os.UserCacheDir(); err != nil { // Bazel sets no home: the cache would be in the command's TMPDIR
-		command.Env = append(command.Env, "XDG_CACHE_HOME="+t.TempDir())
-	}
 	return command
 }
 

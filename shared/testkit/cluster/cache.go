@@ -106,11 +106,12 @@ func cacheKey(source string, arguments []string) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], nil
 }
 
-// cacheRoot is Drover's directory in the user's cache, or a shared one where the user has none.
+// cacheRoot is Drover's directory in the user's cache, or a shared one where the user has none, as under Bazel: not in TMPDIR, for
+// processes with different ones share the ports that are taken.
 func cacheRoot() string {
 	base, err := os.UserCacheDir()
 	if err != nil {
-		base = filepath.Join(os.TempDir(), "drover-cache")
+		base = "/tmp/drover-cache"
 	}
 	return filepath.Join(base, "drover")
 }

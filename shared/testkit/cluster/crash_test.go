@@ -61,9 +61,6 @@ func inRole(t *testing.T, role string, environment ...string) *exec.Cmd {
 	require.NoError(t, err)
 	command := exec.Command(self)
 	command.Env = append(append(os.Environ(), roleVariable+"="+role), environment...)
-	if _, err := os.UserCacheDir(); err != nil { // Bazel sets no home: the cache would be in the TMPDIR
-		command.Env = append(command.Env, "XDG_CACHE_HOME="+t.TempDir())
-	}
 	return command
 }
 
