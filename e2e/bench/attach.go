@@ -60,6 +60,23 @@ type attachBench struct {
 	refused        int     // writes in cycles that changed nothing
 }
 
+// await counts at each pause until the wanted number is reached, and logs now and then how far that is.
+func (b *attachBench) await(ctx context.Context, what string, pause, within time.Duration, want int,
+	count func(context.Context) (int, error)) error {
+	logged := time.Now()
+	return b.world.WaitSlowly(ctx, what, pause, within, func(ctx context.Context) (string, error) {
+		is, err := count(ctx)
+		if err != nil || is >= want {
+			return "", err
+		}
+		if time.Since(logged) > 20*time.Second {
+			logged = time.Now()
+			b.logf("    %d of %d", is, want)
+		}
+		return fmt.Sprintf("%d of %d", is, want), nil
+	})
+}
+
 func (b *attachBench) note() string {
 	return fmt.Sprintf("API server's own status patch: p50 %.1f ms, p99 %.1f ms", b.patch, b.patch99)
 }

@@ -59,27 +59,19 @@ const crowdPause = 5 * time.Second
 
 // healthy waits until every volume is attached and has all its replicas.
 func (b *crowdBench) healthy(ctx context.Context) error {
-	logged := time.Now()
 	const what = "all volumes to be attached and healthy"
-	return b.world.WaitSlowly(ctx, what, crowdPause, 3*time.Hour, func(ctx context.Context) (string, error) {
+	return b.await(ctx, what, crowdPause, 3*time.Hour, crowdVolumes, func(ctx context.Context) (int, error) {
 		var list v1beta2.VolumeList
 		if err := b.world.List(ctx, &list); err != nil {
-			return "", err
+			return 0, err
 		}
-		missing := crowdVolumes
+		healthy := 0
 		for i := range list.Items {
 			if s := list.Items[i].Status; s.State == v1beta2.VolumeStateAttached && s.Robustness == v1beta2.VolumeRobustnessHealthy {
-				missing--
+				healthy++
 			}
 		}
-		if missing > 0 {
-			if time.Since(logged) > time.Minute {
-				logged = time.Now()
-				b.logf("    %d of %d are attached and healthy", crowdVolumes-missing, crowdVolumes)
-			}
-			return fmt.Sprintf("%d of %d are not yet", missing, crowdVolumes), nil
-		}
-		return "", nil
+		return healthy, nil
 	})
 }
 

@@ -134,20 +134,9 @@ func (b *snapshotBench) make(ctx context.Context) (err error) {
 	return nil
 }
 
-// await waits until the count is reached.
+// await waits until the count, which costs nothing, is reached.
 func (b *snapshotBench) await(ctx context.Context, what string, want int, count func() int) error {
-	logged := time.Now()
-	return b.world.WaitSlowly(ctx, what, 20*time.Millisecond, time.Hour, func(context.Context) (string, error) {
-		is := count()
-		if time.Since(logged) > 20*time.Second {
-			logged = time.Now()
-			b.logf("    %d of %d", is, want)
-		}
-		if is < want {
-			return fmt.Sprintf("%d of %d", is, want), nil
-		}
-		return "", nil
-	})
+	return b.attachBench.await(ctx, what, 20*time.Millisecond, time.Hour, want, func(context.Context) (int, error) { return count(), nil })
 }
 
 // silence counts writes and calls for all snapshots while nothing happens.
