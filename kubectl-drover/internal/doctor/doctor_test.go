@@ -9,18 +9,14 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"drover.dev/drover/kubectl-drover/internal/finding"
 	"drover.dev/drover/kubectl-drover/internal/world"
+	"drover.dev/drover/kubectl-drover/internal/worldtest"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-var noon = time.Date(2026, time.August, 1, 12, 0, 0, 0, time.UTC)
-
-func named(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: "longhorn-system", Name: name}
-}
+var noon, named = worldtest.Noon, worldtest.Named
 
 func condition(kind, reason string, age time.Duration) v1beta2.Condition {
 	return v1beta2.Condition{Type: kind, Status: v1beta2.ConditionFalse, Reason: reason,
@@ -37,9 +33,7 @@ func led() *world.World {
 }
 
 func lease(controller string, renewed time.Duration) coordinationv1.Lease {
-	return coordinationv1.Lease{ObjectMeta: named(finding.LeaseOf(controller)), Spec: coordinationv1.LeaseSpec{
-		HolderIdentity: ptr.To("pod_uid_random"), LeaseDurationSeconds: ptr.To[int32](15),
-		RenewTime: &metav1.MicroTime{Time: noon.Add(-renewed)}}}
+	return worldtest.Lease(finding.LeaseOf(controller), "pod_uid_random", renewed)
 }
 
 func short(findings []finding.Finding) []string {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"drover.dev/drover/kubectl-drover/internal/world"
+	"drover.dev/drover/kubectl-drover/internal/worldtest"
 )
 
 // led is a world in which each controller leads, and has the pods that it wants.
@@ -28,8 +29,7 @@ func led() *world.World {
 }
 
 func heldBy(controller, identity string, renewed time.Duration) coordinationv1.Lease {
-	return coordinationv1.Lease{ObjectMeta: named(LeaseOf(controller)), Spec: coordinationv1.LeaseSpec{HolderIdentity: &identity,
-		LeaseDurationSeconds: ptr.To[int32](15), RenewTime: &metav1.MicroTime{Time: noon.Add(-renewed)}}}
+	return worldtest.Lease(LeaseOf(controller), identity, renewed)
 }
 
 func TestAControllerThatDoesNotLeadIsShownWithWhatDoesNotHappen(t *testing.T) {

@@ -10,14 +10,11 @@ import (
 
 	"drover.dev/drover/kubectl-drover/internal/terminal"
 	"drover.dev/drover/kubectl-drover/internal/world"
+	"drover.dev/drover/kubectl-drover/internal/worldtest"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-var noon = time.Date(2026, time.August, 1, 12, 0, 0, 0, time.UTC)
-
-func named(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: "longhorn-system", Name: name}
-}
+var noon, named = worldtest.Noon, worldtest.Named
 
 func empty() *world.World { return &world.World{Namespace: "longhorn-system", Now: noon} }
 

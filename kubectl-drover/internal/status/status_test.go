@@ -8,21 +8,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"drover.dev/drover/kubectl-drover/internal/finding"
 	"drover.dev/drover/kubectl-drover/internal/terminal"
 	"drover.dev/drover/kubectl-drover/internal/world"
+	"drover.dev/drover/kubectl-drover/internal/worldtest"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-var noon = time.Date(2026, time.August, 1, 12, 0, 0, 0, time.UTC)
-
-func named(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: "longhorn-system", Name: name}
-}
+var noon, named = worldtest.Noon, worldtest.Named
 
 func conditionOf(kind string, status v1beta2.ConditionStatus, reason string) []v1beta2.Condition {
 	return []v1beta2.Condition{{Type: kind, Status: status, Reason: reason}}
@@ -36,9 +32,7 @@ func not(kind, reason string) []v1beta2.Condition {
 func led() *world.World {
 	w := &world.World{Namespace: "longhorn-system", Now: noon}
 	for _, c := range finding.Controllers(w) {
-		w.Leases.Items = append(w.Leases.Items, coordinationv1.Lease{ObjectMeta: named(finding.LeaseOf(c.Name)),
-			Spec: coordinationv1.LeaseSpec{HolderIdentity: ptr.To("pod-1_uid_random"), LeaseDurationSeconds: ptr.To[int32](15),
-				RenewTime: &metav1.MicroTime{Time: noon.Add(-4 * time.Second)}}})
+		w.Leases.Items = append(w.Leases.Items, worldtest.Lease(finding.LeaseOf(c.Name), "pod-1_uid_random", 4*time.Second))
 	}
 	return w
 }

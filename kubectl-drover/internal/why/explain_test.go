@@ -4,19 +4,17 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/kubectl-drover/internal/finding"
 	"drover.dev/drover/kubectl-drover/internal/world"
+	"drover.dev/drover/kubectl-drover/internal/worldtest"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-var noon = time.Date(2026, time.August, 1, 12, 0, 0, 0, time.UTC)
-
-func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
+var noon, named = worldtest.Noon, worldtest.Named
 
 func condition(kind, reason string) []v1beta2.Condition {
 	return []v1beta2.Condition{{Type: kind, Status: v1beta2.ConditionFalse, Reason: reason, Message: "A sentence."}}
