@@ -128,3 +128,28 @@ func TestWhatIsKnownOfAPlaceIsStrongerThanThatItIsDown(t *testing.T) {
 	require.Empty(t, mapping.EngineOf(&v1beta2.Engine{}).Replicas)
 	require.True(t, mapping.EngineOf(&v1beta2.Engine{}).Running, "an engine without a state is not known to be stopped")
 }
+
+// What is read comes from a cache: a map of the object that becomes the result's own would be written into by the next address.
+func TestAnEngineObjectStaysAsItWasRead(t *testing.T) {
+	e := &v1beta2.Engine{Spec: v1beta2.EngineSpec{ReplicaAddressMap: map[string]string{"a": "1"}},
+		Status: v1beta2.EngineStatus{ReplicaModeMap: map[string]string{"m": "RW"}, CurrentReplicaAddressMap: map[string]string{"a": "2"}}}
+	was := e.DeepCopy()
+	mapping.EngineOf(e).Replicas["later"] = "3"
+	require.Equal(t, was, e)
+}
+
+func TestAnEngineThatAnObjectAndAnInventoryShowIsNamedByBoth(t *testing.T) {
+	engines := []mapping.Engine{{Name: "e", Running: true, Replicas: map[string]string{replica: "of-object"}}}
+	places := []mapping.Place{{Node: "node-2", MappedBy: "e", MappedAddress: "of-list"}, {Node: "node-1", MappedBy: "e"}}
+	require.Equal(t, []mapping.Use{{Engine: "e", Address: "of-object"}, {Engine: "e", Node: "node-2", Address: "of-list"},
+		{Engine: "e", Node: "node-1"}}, mapping.Uses(replica, engines, places), "the address that a server uses may be another one")
+	require.Empty(t, mapping.Uses("", engines, nil), "no replica is mapped by no name")
+}
+
+func TestANodeIsNamedOnceHoweverManyOfItsInstanceManagersAreSilent(t *testing.T) {
+	var places []mapping.Place
+	for _, node := range []string{"e", "d", "c", "b", "a", "a", "a"} {
+		places = append(places, mapping.Place{InstanceManager: "im-" + node, Node: node, Needed: true})
+	}
+	require.Contains(t, mapping.Unasked(replica, places), "may run on a, b, c, d, e, whose", "five nodes are named, not counted")
+}
