@@ -41,6 +41,12 @@ func TestASnapshotIsReportedUntilItsAbsenceIsProven(t *testing.T) {
 			map[string]time.Time{}, time.Time{}},
 		{"we removed it during the poll", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began.Add(1)}}, before,
 			map[string]time.Time{"a": began}, began.Add(gap)},
+		{"we removed it when the poll began", list(Head, "b"), Memory{Removed: map[string]time.Time{"a": began}}, before,
+			map[string]time.Time{"a": began}, began.Add(gap)},
+		{"a poll lacks both, one of them for the second time", list(Head), Memory{Unlisted: map[string]time.Time{"b": began.Add(-time.Second)}},
+			before, map[string]time.Time{"a": began, "b": began.Add(-time.Second)}, began.Add(gap - time.Second)},
+		{"a poll lacks both, the other one for the second time", list(Head), Memory{Unlisted: map[string]time.Time{
+			"a": began.Add(-time.Second)}}, before, map[string]time.Time{"a": began.Add(-time.Second), "b": began}, began.Add(gap - time.Second)},
 		{"the list is not complete",
 			list("b"), Memory{Unlisted: map[string]time.Time{"a": began.Add(-gap)}}, before, map[string]time.Time{},
 			time.Time{}},
