@@ -174,3 +174,172 @@ func TestADeletedBackupSaysWhatMayBeLeft(t *testing.T) {
 	require.Contains(t, Decide(world(deleted, detached, state(v1beta2.BackupInProgress))).Message,
 		"stays in BackupTarget default, perhaps all of it")
 }
+
+func TestTheConditionIsTrueOnlyWhereNothingStandsAgainstTheBackup(t *testing.T) {
+	generation := func(w *World) { w.Backup.Generation = 7 }
+	want := v1beta2.Condition{Type: v1beta2.BackupApproved, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonReady,
+		Message: "Nothing stands against taking it; it goes to BackupTarget default.", ObservedGeneration: 7,
+		LastTransitionTime: "2026-08-01T12:00:00Z"}
+	v := Decide(world(holdsTicket, generation))
+	require.Equal(t, want, v.Condition)
+	require.Equal(t, want.Message, v.Message)
+	for sentence, change := range map[string]func(*World){"detached": detached, "no target": func(w *World) { w.Target = nil },
+		"no snapshot": func(w *World) { w.Snapshot = nil }, "deleted while it is copied": func(w *World) {
+			state(v1beta2.BackupInProgress)(w)
+			deleted(w)
+			w.Attachment = nil
+		}} {
+		v := Decide(world(holdsTicket, generation, change))
+		require.Equal(t, v1beta2.ConditionFalse, v.Condition.Status, sentence)
+		require.Equal(t, v.Reason, v.Condition.Reason, sentence)
+		require.EqualValues(t, 7, v.Condition.ObservedGeneration, sentence)
+	}
+}
+
+func TestAMessageNamesTheObjectsAndTheNextStep(t *testing.T) {
+	seen := ready(v1beta2.ConditionFalse, v1beta2.ReasonVolumeDetached)
+	for want, w := range map[string]World{
+		"Volume vol-1 is gone, or is being deleted; delete this Backup, unless it is completed.": world(func(w *World) { w.Volume = nil }),
+		"There is no Snapshot snap-1; create it, or delete this Backup.":                         world(func(w *World) { w.Snapshot = nil }),
+		"spec.snapshotName is empty: name the Snapshot to back up there, or delete this Backup.": world(func(w *World) {
+			w.Backup.Spec.SnapshotName, w.Snapshot = "", nil
+		}),
+		"Volume vol-1 moves to another node; it is taken when that is done.": world(func(w *World) {
+			w.Volume.Status.CurrentMigrationNodeID = "node-2"
+		}),
+		"Volume vol-1 is attached; its VolumeAttachment does not show yet that it stays.": world(asks),
+		"Volume vol-1 is attached; its engine has to show snapshot snap-1, which was last seen before.": world(
+			holdsTicket, seen),
+		"Volume vol-1 is being attached for it.":                                        world(detached),
+		"The copy failed; status.error has the engine's answer. Create another Backup.": world(state("Error"), approved),
+		"Label and finalizer are put right.":                                            world(unfinalized),
+		"The engine was at it: what it copied stays in BackupTarget default, perhaps all of it; remove it there.": world(
+			deleted, detached, state("Pending")),
+		"It was deleted, and engine vol-1-e-0 still copies it: it goes when that has ended, or volume vol-1 is detached.": world(deleted,
+			state(v1beta2.BackupInProgress), func(w *World) { w.Engine.Name, w.Engine.Spec.VolumeName = "vol-1-e-0", "vol-1" }),
+		"Its data stays in the target, as nfs://server/path?backup=b; remove it there.": world(deleted, state(v1beta2.BackupInProgress),
+			detached, func(w *World) { w.Backup.Status.URL = "nfs://server/path?backup=b" }),
+		"longhorn-manager could not reach BackupTarget default at noon; repair it, or empty its status.lastSyncedAt if that manager does " +
+			"not run any more.": world(func(w *World) { w.Target.Status.LastSyncedAt = "noon" }),
+		"BackupTarget default was refused by the last engine: No route. It is tried again at 2026-08-01T12:00:50Z.": world(
+			refused(2, 10*time.Second)),
+	} {
+		require.Equal(t, want, Decide(w).Message)
+	}
+}
+
+func unfinalized(w *World) { w.Backup.Finalizers = nil }
+
+// Of what a target has longhorn-manager makes a Backup, and reports of it a moment later.
+func TestABackupWithoutASnapshotIsReportedFromItsMomentOn(t *testing.T) {
+	w := world(func(w *World) {
+		w.Backup.Spec.SnapshotName, w.Snapshot, w.Backup.CreationTimestamp = "", nil, metav1.NewTime(noon)
+	})
+	v := Decide(w)
+	require.Equal(t, "Ended", v.Reason)
+	require.Equal(t, noon.Add(statusComes), v.Enqueue)
+	w.Now = v.Enqueue.Add(-1)
+	require.Equal(t, "Ended", Decide(w).Reason)
+	w.Now = v.Enqueue
+	require.Equal(t, v1beta2.ReasonSnapshotNotReady, Decide(w).Reason)
+	for _, is := range []string{v1beta2.BackupInProgress, v1beta2.BackupCompleted, "Unknown"} {
+		w.Backup.Status.State = is
+		require.Equal(t, "Ended", Decide(w).Reason, "%s: of one of which something is reported nothing is to be done", is)
+	}
+}
+
+func TestWithoutASnapshotAndALabelNoVolumeIsMissed(t *testing.T) {
+	v := Decide(world(func(w *World) { w.Snapshot, w.Volume, w.Backup.Labels = nil, nil, nil }))
+	require.Equal(t, v1beta2.ReasonSnapshotNotReady, v.Reason)
+	require.Equal(t, "There is no Snapshot snap-1; create it, or delete this Backup.", v.Message)
+}
+
+// The label names the volume of data that may be in a target already: it is put right only before anything was begun.
+func TestTheLabelOfABackupThatWasBegunStays(t *testing.T) {
+	another := func(w *World) { w.Backup.Labels[v1beta2.LabelBackupVolume] = "another" }
+	require.Equal(t, StepRepair, Decide(world(holdsTicket, another)).Step)
+	begun := func(w *World) { w.Backup.Status.VolumeName = "vol-1" }
+	require.NotEqual(t, StepRepair, Decide(world(holdsTicket, another, begun)).Step)
+	require.Equal(t, StepRepair, Decide(world(holdsTicket, begun, unfinalized)).Step, "the finalizer is needed as long as it is there")
+	require.NotEqual(t, StepRepair, Decide(world(another, func(w *World) { w.Snapshot = nil })).Step, "no one knows which one is right")
+}
+
+func TestWhatWasBegunContinuesWhileTheVolumeMoves(t *testing.T) {
+	moves := func(w *World) {
+		w.Volume.Spec.MigrationNodeID, w.Volume.Status.CurrentMigrationNodeID = "node-2", "node-2"
+	}
+	require.Equal(t, v1beta2.ReasonWaitingForAttach, Decide(world(holdsTicket, moves)).Reason)
+	require.Equal(t, v1beta2.ReasonReady, Decide(world(holdsTicket, moves, state(v1beta2.BackupInProgress))).Reason)
+}
+
+func TestAVolumeIsAttachedWhereItsEngineServes(t *testing.T) {
+	for sentence, c := range map[string]struct {
+		change func(*World)
+		want   bool
+	}{
+		"it serves": {func(*World) {}, true},
+		"another state of the volume, whose engine still runs": {func(w *World) { w.Volume.Status.State = v1beta2.VolumeStateDetaching }, false},
+		"no engine":                  {func(w *World) { w.Engine = nil }, false},
+		"an engine that starts":      {func(w *World) { w.Engine.Status.CurrentState = v1beta2.InstanceStateStarting }, false},
+		"one that is not heard of":   {func(w *World) { w.Engine.Status.CurrentState = v1beta2.InstanceStateUnknown }, false},
+		"one that failed meanwhile":  {func(w *World) { w.Engine.Status.CurrentState = v1beta2.InstanceStateError }, false},
+		"detached and stopped alike": {detached, false},
+	} {
+		w := world(holdsTicket, c.change)
+		require.Equal(t, c.want, w.attached(), sentence)
+		require.Equal(t, c.want, Decide(w).Reason == v1beta2.ReasonReady, sentence)
+	}
+}
+
+// The VolumeAttachment answers a ticket: only an answer to this very one, which is yes, keeps the volume attached.
+func TestOnlyAGrantedTicketHoldsTheVolume(t *testing.T) {
+	answer := func(change func(*v1beta2.AttachmentTicketStatus)) World {
+		w := world(holdsTicket)
+		id := TicketID("backup-1")
+		s := w.Attachment.Status.AttachmentTicketStatuses[id]
+		change(&s)
+		w.Attachment.Status.AttachmentTicketStatuses[id] = s
+		return w
+	}
+	require.True(t, answer(func(*v1beta2.AttachmentTicketStatus) {}).granted())
+	require.False(t, answer(func(s *v1beta2.AttachmentTicketStatus) { s.Generation-- }).granted())
+	require.False(t, answer(func(s *v1beta2.AttachmentTicketStatus) { s.Conditions = nil }).granted())
+	require.False(t, answer(func(s *v1beta2.AttachmentTicketStatus) { s.Conditions[0].Status = v1beta2.ConditionFalse }).granted())
+	require.False(t, world().granted())
+	v := Decide(world(func(w *World) { w.Candidate = "" }))
+	require.Equal(t, v1beta2.ReasonReady, v.Reason, "where no ticket can be had, an attached volume is as good")
+	require.Nil(t, v.Ticket)
+}
+
+func TestATicketFollowsWhatIsNeeded(t *testing.T) {
+	w := world(holdsTicket, approved)
+	w.Backup.Status.Conditions = []v1beta2.Condition{Decide(w).Condition}
+	require.Equal(t, StepNone, Decide(w).Step, "it stays as long as it is needed")
+	require.Equal(t, map[string]string{v1beta2.TicketDisableFrontend: v1beta2.TicketValueAny, v1beta2.TicketOwnerKind: "Backup",
+		v1beta2.TicketOwnerName: "backup-1", v1beta2.TicketOwnerUID: "b-uid"}, Decide(w).Ticket.Parameters)
+	w.Candidate = "node-2"
+	v := Decide(w)
+	require.Equal(t, StepTakeTicket, v.Step, "another node can take the volume")
+	require.Equal(t, "node-2", v.Ticket.NodeID)
+	require.Equal(t, w.ticket().Generation+1, v.Ticket.Generation)
+
+	w = world(holdsTicket, func(w *World) { w.Target = nil })
+	var steps []Step
+	for range 3 {
+		v := Decide(w)
+		steps, w = append(steps, v.Step), done(w, v)
+	}
+	require.Equal(t, []Step{StepSay, StepDropTicket, StepNone}, steps, "why it is given back is reported first")
+}
+
+func TestTheNodeOfATicketIsNotMixedUpWithTheGenerationOfItsAnswer(t *testing.T) {
+	of := func(node string, generation int64) *v1beta2.VolumeAttachment {
+		a, id := &v1beta2.VolumeAttachment{}, TicketID("backup-1")
+		a.Spec.AttachmentTickets = map[string]v1beta2.AttachmentTicket{id: {ID: id, Type: v1beta2.AttacherBackup, NodeID: node}}
+		a.Status.AttachmentTicketStatuses = map[string]v1beta2.AttachmentTicketStatus{id: {ID: id, Generation: generation}}
+		return a
+	}
+	require.True(t, TicketsDiffer(of("node-1", 11), of("node-11", 1)))
+	require.False(t, TicketsDiffer(of("node-1", 11), of("node-1", 11)))
+	require.False(t, TicketsDiffer(&v1beta2.VolumeAttachment{}, &v1beta2.VolumeAttachment{}))
+}

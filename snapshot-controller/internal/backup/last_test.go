@@ -49,3 +49,11 @@ func TestTheLastBackup(t *testing.T) {
 		})
 	}
 }
+
+func TestABackupWithoutATimeIsNotTheLastOfAVolumeWithoutOne(t *testing.T) {
+	for _, at := range []string{"", "yesterday", "2026-08-01"} {
+		undated := made("a", 1, func(b *v1beta2.Backup) { b.Status.BackupCreatedAt = at })
+		name, _ := Last(&v1beta2.Volume{}, []*v1beta2.Backup{undated})
+		require.Empty(t, name, at)
+	}
+}
