@@ -111,3 +111,27 @@ func TestAFrontendToBeSuspendedDoesNotMoveBeforeItIsSuspended(t *testing.T) {
 			"an answer is true")
 	})
 }
+
+func TestACallThatTurnsIOOffOrOnNamesWhy(t *testing.T) {
+	both := serving(oldTarget, newTarget)
+	for want, w := range map[string]World{
+		"im-1 is asked to suspend it. Its I/O is suspended before it fails over to another target.": world(recordedAt(oldTarget), both,
+			asked(request, "")),
+		"im-1 is asked to resume it. It is at its target, so its I/O resumes.": world(recordedAt(newTarget), both, held, asked("", request)),
+	} {
+		v := Decide(w)
+		require.Equal(t, want, v.Message)
+		require.Equal(t, Call{Op: v.Call.Op, InstanceManager: im}, v.Call)
+	}
+	lost := Decide(world(recordedAt(oldTarget), both, asked(request, request)))
+	require.Equal(t, "Its I/O was suspended on request and is no longer suspended: it stays at its target until a new request.", lost.Message)
+}
+
+func TestAFrontendThatServersDoNotSuspendIsAnsweredOnlyWhereItIsSuspended(t *testing.T) {
+	nvmf := func(w *World) { w.Object.Frontend = "nvmf" }
+	both := serving(oldTarget, newTarget)
+	require.Equal(t, request, Decide(world(recordedAt(newTarget), both, held, asked(request, ""), nvmf)).Status.Suspended)
+	v := Decide(world(recordedAt(newTarget), both, asked(request, request), nvmf))
+	require.Equal(t, ReasonSuspendUnsupported, v.Reason)
+	require.Equal(t, `Its I/O is to be suspended, and frontend "nvmf" does not support that: it stays until its target answers.`, v.Message)
+}

@@ -586,3 +586,153 @@ func TestASwitchBackRecordsWhichPhaseMayStillBeExecutedAndWhetherItsTargetMustAn
 	cut := func(w *World) { suspendedNow(w); w.Now, w.Settings.PathLoss = now.Add(time.Hour), time.Minute }
 	require.True(t, back(phaseSwitching, true, lost, cut).Revert.Harmless, "no path leads to it")
 }
+
+// What holds a switch-over up is named one after the other: nothing is called before the last one is gone.
+func TestTheObstaclesOfASwitchOverAreNamedOneAfterTheOther(t *testing.T) {
+	w := world(recordedAt(oldTarget), serving(oldTarget), wants(oldTarget), declined, loadingAt(oldTarget),
+		know(oldTarget, func(e *EngineFacts) { e.Rebuilding, e.Working = "r-2", true }), func(w *World) { w.Object.Frontend = "ublk" })
+	for _, step := range []struct {
+		reason, message string
+		then            change
+	}{
+		{ReasonDone, "", wants(newTarget)},
+		{ReasonSwitchoverUnsupported, `Frontend "ublk" does not support a switch-over: it stays at engine engine at 10.0.0.8. Detach the ` +
+			"volume to move its target.", func(w *World) { w.Object.Frontend = "blockdev" }},
+		{ReasonNodeBusy, "The switch-over to engine engine at 10.0.0.9 waits until disk disk-1 is loaded: every call of its server may wait " +
+			"for that.", know(oldTarget, func(e *EngineFacts) { e.Loading = "" })},
+		{ReasonTargetNotServing, "Engine engine at 10.0.0.9 does not serve at 10.0.0.9:20001; the frontend stays at its target.",
+			know(newTarget, func(e *EngineFacts) { e.Address = newTarget + ":20001" })},
+		{ReasonMoveRefused, "The server refused the switch-over to engine engine at 10.0.0.9; it is retried.",
+			func(w *World) { w.MoveAfter = w.Now }},
+		{ReasonEngineRebuilding, "The switch-over to engine engine at 10.0.0.9 waits until engine engine at 10.0.0.8 has rebuilt replica r-2.",
+			know(oldTarget, func(e *EngineFacts) { e.Rebuilding = "" })},
+		{ReasonCalling, "It switches over to engine engine at 10.0.0.9 at 10.0.0.9:20001: " + phasePreparing + ".", at(phasePreparing, false)},
+		{ReasonCalling, "It switches over to engine engine at 10.0.0.9 at 10.0.0.9:20001: " + phasePreparing + ".", func(w *World) {
+			at(phasePreparing, true)(w)
+			know(oldTarget, func(e *EngineFacts) { e.Rebuilding = "r-2" })(w)
+			declined(w)
+		}},
+		{ReasonMoveRefused, "The server refused the switch-over to engine engine at 10.0.0.9; it is retried.",
+			func(w *World) { w.MoveAfter = time.Time{} }},
+		{ReasonChanging, "The switch-over to engine engine at 10.0.0.9 waits for the end of a call to engine engine at 10.0.0.8.",
+			know(oldTarget, func(e *EngineFacts) { e.Working = false })},
+		{ReasonEngineRebuilding, "The switch-over to engine engine at 10.0.0.9 waits until engine engine at 10.0.0.8 has rebuilt replica r-2.",
+			know(oldTarget, func(e *EngineFacts) { e.Rebuilding = "" })},
+		{ReasonCalling, "It switches over to engine engine at 10.0.0.9 at 10.0.0.9:20001: " + phaseSwitching + ".", func(*World) {}},
+	} {
+		v := Decide(w)
+		require.Equal(t, Problem{step.reason, step.message}, Problem{v.Reason, v.Message})
+		step.then(&w)
+	}
+}
+
+func TestASwitchOverThatStoppedNamesBothEngines(t *testing.T) {
+	from, late := recordedAt(oldTarget), func(w *World) {
+		w.Status.Switchover.Unanswered, w.Settings.CallPatience = true, 3*time.Minute
+	}
+	for want, w := range map[string]World{
+		"The switch-over from engine engine at 10.0.0.8 to engine engine at 10.0.0.9 stopped at switching: neither is known to serve alone. " +
+			"The switch-over continues once the node of one of them answers.": world(from, serving(), at(phaseSwitching, true)),
+		"A switch-over to engine engine at 10.0.0.9 is under way (switching), and its server has no target on record, or the spec " +
+			"names none.": world(from, serving(oldTarget), at(phaseSwitching, true), func(w *World) { w.Object.Target = TargetSpec{} }),
+		"Engine engine at 10.0.0.9 was promoted; the next list shows it.": world(from, serving(oldTarget, newTarget), at(phasePromoting, true),
+			func(w *World) { w.Unsettled = true }),
+		"Engine engine at 10.0.0.9 does not serve at 10.0.0.9:20001; the frontend stays at its target.": world(from, serving(oldTarget),
+			at(phasePreparing, true)),
+		"The frontend is switched back to engine engine at 10.0.0.8, which does not serve.": world(from, serving(newTarget), wants(oldTarget),
+			at(phaseReverting, true)),
+		"Engine engine at 10.0.0.8 is opened again. A phase before that was not answered, and its server may still execute it: the engine is " +
+			"opened once more at 2026-08-01T12:03:00Z.": world(from, serving(oldTarget), wants(oldTarget), gone(newTarget),
+			at(phaseReverting, true), late),
+		"It is switched back to engine engine at 10.0.0.8: engine engine at 10.0.0.9 is closed first.": world(from, serving(oldTarget),
+			gone(newTarget), at(phaseSwitching, true)),
+	} {
+		require.Equal(t, want, Decide(w).Message)
+	}
+}
+
+func TestACallOfASwitchOverGoesToTheServersOfTheFrontendAndOfBothEngines(t *testing.T) {
+	both := serving(oldTarget, newTarget)
+	c := Decide(world(recordedAt(oldTarget), both)).Call
+	require.Equal(t, im, c.InstanceManager)
+	require.Equal(t, targetAt(newTarget), c.Target)
+	c = Decide(world(recordedAt(oldTarget), both, at(phaseSwitching, true), declined)).Call
+	require.Equal(t, im, c.InstanceManager)
+	require.Equal(t, targetAt(oldTarget), c.Target, "the one that is on record again")
+	require.Equal(t, Revert{Close: engineAt(newTarget), CloseAt: "im at " + newTarget, Open: engineAt(oldTarget),
+		OpenAt: "im at " + oldTarget}, c.Revert)
+}
+
+func TestWhichWayOutASwitchOverTakesWhereSeveralAreOpen(t *testing.T) {
+	from, both := recordedAt(oldTarget), serving(oldTarget, newTarget)
+	out := know(oldTarget, func(e *EngineFacts) { e.NodeOut = true })
+	moved := func(w *World) {
+		w.Object.Target.Port = 20002
+		know(newTarget, func(e *EngineFacts) { e.Address = newTarget + ":20002" })(w)
+	}
+	renamed := func(w *World) {
+		w.Object.Target.Engine = "another"
+		w.Engines["another"] = EngineFacts{UID: "uid of " + newTarget, Address: newTarget + ":20001"}
+	}
+	for _, c := range []struct {
+		name  string
+		world World
+		call  string
+		phase string
+	}{
+		{"prepared once more after the old target was closed: it goes on", world(from, both, at(phasePreparing, true), oldClosed),
+			"switching " + newTarget, phasePreparing},
+		{"its engine ended after the old target was closed: that one is opened before all is forgotten",
+			world(from, serving(oldTarget), gone(newTarget), wants(oldTarget), at(phasePreparing, true), oldClosed), goBack, phasePreparing},
+		{"its engine ended before: it is forgotten, although the spec still names it",
+			world(from, serving(oldTarget), gone(newTarget), at(phasePreparing, true)), "", ""},
+		{"switched, and an older call may still be open: the next phase does not wait for a list",
+			world(from, both, at(phaseSwitching, true), func(w *World) { w.Unsettled = true }), "promoting " + newTarget, phaseSwitching},
+		{"its engine ended, and a third one is wanted: the old one is opened first",
+			world(from, serving(oldTarget, thirdTarget), gone(newTarget), at(phaseSwitching, true), wants(thirdTarget)), goBack,
+			phaseSwitching},
+		{"it ended while it was prepared once more: the third one is prepared at once",
+			world(from, serving(oldTarget, thirdTarget), gone(newTarget), at(phasePreparing, true), oldClosed, wants(thirdTarget)),
+			"preparing " + thirdTarget, phasePreparing},
+		{"its engine ended, and the old one is on a node that is out: no one is prepared there",
+			world(from, serving(oldTarget), out, gone(newTarget), at(phaseSwitching, true), wants(oldTarget)), "", phaseSwitching},
+		{"its engine serves at another port now", world(from, serving(), at(phaseSwitching, true), moved), "preparing " + newTarget,
+			phaseSwitching},
+		{"another engine serves at its address", world(from, both, at(phasePreparing, true), renamed), goBack, phasePreparing},
+	} {
+		v := Decide(c.world)
+		require.Equal(t, c.call, do(v), "%s: %s", c.name, v.Message)
+		require.Equal(t, c.phase, v.Status.Switchover.Phase, c.name)
+	}
+	late := Decide(world(from, serving(), know(newTarget, func(e *EngineFacts) { e.NodeOut = true }), at(phaseSwitching, true), suspendedNow,
+		func(w *World) { w.Now, w.Settings.PathLoss = now.Add(time.Hour), time.Minute }))
+	require.Equal(t, ReasonTargetUnknown, late.Reason)
+	require.Zero(t, late.At, "a moment that is over brings no news")
+}
+
+func TestAPhaseThatFollowsAnotherBeginsItsOwnTime(t *testing.T) {
+	later := func(w *World) { w.Now = now.Add(time.Minute) }
+	since := func(changes ...change) string {
+		return Decide(world(append([]change{recordedAt(oldTarget)}, changes...)...)).Call.Ahead.Switchover.Since
+	}
+	require.Equal(t, "2026-08-01T12:01:00Z", since(serving(newTarget), gone(oldTarget), at(phaseSwitching, false), later),
+		"promoting follows a switching that was not answered")
+	both := serving(oldTarget, newTarget)
+	require.Equal(t, "2026-08-01T12:01:00Z", since(both, at(phaseReverting, true), wants(oldTarget), later), "it was accepted before")
+	require.Equal(t, "2026-08-01T12:00:00Z", since(both, at(phaseReverting, false), wants(oldTarget), later), "it is repeated")
+}
+
+// The old engine's node is out, so it is only closed there: the late phase may still be executed.
+func TestAPhaseStaysUnansweredUntilItsTimeIsOver(t *testing.T) {
+	back := func(after time.Duration) Switchover {
+		out := know(oldTarget, func(e *EngineFacts) { e.NodeOut = true })
+		c := Decide(world(recordedAt(oldTarget), serving(oldTarget), out, gone(newTarget), wants(oldTarget),
+			at(phaseReverting, true), func(w *World) {
+				w.Status.Switchover.Unanswered, w.Settings.CallPatience, w.Now = true, 3*time.Minute, now.Add(after)
+			})).Call
+		require.Equal(t, OpRevert, c.Op)
+		return c.Ahead.Switchover
+	}
+	require.True(t, back(3*time.Minute-time.Second).Unanswered)
+	require.False(t, back(3*time.Minute).Unanswered)
+}
