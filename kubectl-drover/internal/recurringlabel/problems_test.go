@@ -78,3 +78,44 @@ func TestWhichLabelsOfAClaimHaveNoEffect(t *testing.T) {
 		})
 	}
 }
+
+func TestAMessageNamesTheLabelItsValueAndTheNextStep(t *testing.T) {
+	const meanwhile = " Meanwhile the jobs of the group default are for the volume, as no label names others."
+	for _, c := range []struct {
+		labels map[string]string
+		want   string
+	}{
+		{map[string]string{dayly: "enabled"},
+			"The label " + dayly + " names a RecurringJob that does not exist: create it, or remove the label."},
+		{map[string]string{silver: "enabled"},
+			"The label " + silver + " names a group that no RecurringJob has: add it to the groups of one, or remove the label."},
+		{map[string]string{dayly: "Enabled"},
+			"The label " + dayly + ` has the value "Enabled" and does not count. Set it to enabled, or remove it.` + meanwhile},
+		{map[string]string{silver: ""},
+			"The label " + silver + ` has the value "" and does not count. Set it to enabled, or remove it.` + meanwhile},
+		{map[string]string{daily: "no", "app": "enabled", source: "enabled"},
+			"The label " + daily + ` has the value "no" and does not count. Set it to enabled, or remove it.` + meanwhile},
+	} {
+		got := OfVolume(c.labels, jobs())
+		require.Len(t, got, 1)
+		require.Equal(t, c.want, got[0].Message)
+		require.Contains(t, c.labels, got[0].Label)
+	}
+	require.Equal(t, []Problem{{source, NotEnabled, "The label " + source + ` has the value "" and does not count: the Volume's own labels ` +
+		"name its jobs. Set it to enabled, or remove it."}}, OfClaim(map[string]string{source: ""}, jobs()))
+}
+
+// A label that counts, and names what does not exist, is still one that names others: the jobs of the default group do not run meanwhile.
+func TestALabelThatCountsKeepsTheDefaultGroupAwayAlsoWhereItNamesNothing(t *testing.T) {
+	got := OfVolume(map[string]string{daily: "true", dayly: "enabled"}, jobs())
+	require.Equal(t, []string{NotEnabled, JobMissing}, []string{got[0].Reason, got[1].Reason})
+	require.NotContains(t, got[0].Message, "Meanwhile")
+}
+
+func TestTheLabelsOfASourceAreThoseOfItsVolume(t *testing.T) {
+	require.Empty(t, OfClaim(map[string]string{source: "enabled", daily: "enabled", gold: "enabled", usual: "enabled"}, jobs()))
+	missing := OfClaim(map[string]string{source: "enabled", daily: "enabled", gold: "enabled"}, Jobs{})
+	require.Len(t, missing, 2, "without jobs no label has an effect")
+	require.Empty(t, OfClaim(nil, Jobs{}))
+	require.Equal(t, Jobs{Names: map[string]bool{}, Groups: map[string]bool{}}, JobsOf(nil))
+}
