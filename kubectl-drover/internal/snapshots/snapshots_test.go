@@ -278,3 +278,129 @@ volume vol-1: 1 to delete (1 MiB), 1 refused, 1 not counted, 0 kept
 	w.Snapshots.Items = w.Snapshots.Items[:1]
 	require.Equal(t, "volume vol-1: 0 to delete (0 GiB), 0 refused, 0 not counted, 1 kept\n", text(Prune(Of(w, "vol-1"), Rule{Keep: 1})))
 }
+
+func TestASnapshotOfTheTreeHasWhatItsObjectReports(t *testing.T) {
+	w := one(func(s *v1beta2.Snapshot) { s.Status.Parent, s.Status.Size = "root", 7 })
+	require.Equal(t, []Snapshot{{Name: "snap", Parent: "root", Taken: "2026-07-30T12:00:00Z", SizeBytes: 7, Ready: true, Purpose: "person"}},
+		Of(w, "vol-1").Snapshots)
+	w.Snapshots.Items[0].Status.ReadyToUse = false
+	require.False(t, Of(w, "vol-1").Snapshots[0].Ready)
+	w.Snapshots.Items = []v1beta2.Snapshot{usable("b", 2), usable("c", 2), usable("a", 2)}
+	require.Equal(t, []string{"snapshot.longhorn.io/a", "snapshot.longhorn.io/b", "snapshot.longhorn.io/c"}, Of(w, "vol-1").Names(),
+		"those of one second are in the order of their names")
+}
+
+// Whoever wonders whether a snapshot may go is shown the one that asked for it first.
+func TestTheFirstOriginOfASnapshotIsNamed(t *testing.T) {
+	w := one(func(s *v1beta2.Snapshot) {
+		s.Labels = map[string]string{v1beta2.LabelManagedBy: v1beta2.ManagedByUpgradeController}
+		s.Spec.Labels = map[string]string{v1beta2.LabelRecurringJob: "daily"}
+		s.Status.Labels = map[string]string{v1beta2.LabelRecurringJob: "weekly"}
+	})
+	w.Contents.Items = []volumesnapshot.Content{{ObjectMeta: metav1.ObjectMeta{Name: "content-1"}, Spec: volumesnapshot.ContentSpec{
+		Driver: volumesnapshot.Driver, Source: volumesnapshot.ContentSource{SnapshotHandle: "snap://vol-1/snap"}}}}
+	s := &w.Snapshots.Items[0]
+	for _, step := range []struct {
+		want string
+		then func()
+	}{
+		{"recurring job daily", func() { s.Spec.Labels = nil }},
+		{"recurring job weekly", func() { s.Status.Labels = nil }},
+		{"VolumeSnapshotContent content-1", func() { w.Contents.Items = nil }},
+		{"upgrade-controller", func() { s.Labels = nil }},
+		{"person", func() { s.Status.UserCreated = false }},
+		{"person", func() { s.Spec.CreateSnapshot = false }},
+		{"system", func() { s.Status.UserCreated = true }},
+		{"person", func() {}},
+	} {
+		require.Equal(t, step.want, Of(w, "vol-1").Snapshots[0].Purpose)
+		step.then()
+	}
+}
+
+func TestTheFirstReasonWhyItIsNoRestorePointIsNamed(t *testing.T) {
+	w := one(func(s *v1beta2.Snapshot) {
+		s.DeletionTimestamp, s.Spec.CreateSnapshot = &metav1.Time{Time: noon}, false
+		s.Status = v1beta2.SnapshotStatus{MarkRemoved: true, Error: "no space", CreationTime: "yesterday", Conditions: []v1beta2.Condition{
+			{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse, Reason: "Lost"}}}
+	})
+	s := &w.Snapshots.Items[0]
+	for _, step := range []struct {
+		want string
+		then func()
+	}{
+		{"It is being deleted.", func() { s.DeletionTimestamp = nil }},
+		{"The engine marked it removed: it waits for a purge.", func() { s.Status.MarkRemoved = false }},
+		{"It is not ready: Lost.", func() { s.Status.Conditions[0].Status = v1beta2.ConditionTrue }},
+		{"no space", func() { s.Status.ReadyToUse = true }},
+		{"It has no creation time.", func() { s.Status.CreationTime = "2026-07-30T12:00:00Z" }},
+		{"The system took it.", func() { s.Spec.CreateSnapshot = true }},
+		{"", func() {}},
+	} {
+		require.Equal(t, step.want, Of(w, "vol-1").Snapshots[0].NotCounted)
+		step.then()
+	}
+}
+
+func TestTheFirstReasonWhyItMustStayIsNamed(t *testing.T) {
+	w := one(func(s *v1beta2.Snapshot) {
+		s.Status.CreationTime, s.Status.Children = "", map[string]bool{v1beta2.VolumeHead: true}
+	})
+	w.Contents.Items = []volumesnapshot.Content{{ObjectMeta: metav1.ObjectMeta{Name: "content-1"}, Spec: volumesnapshot.ContentSpec{
+		Driver: volumesnapshot.Driver, Source: volumesnapshot.ContentSource{SnapshotHandle: "snap://vol-1/snap"}}}}
+	w.Backups.Items = []v1beta2.Backup{{ObjectMeta: metav1.ObjectMeta{Name: "b-1"}, Spec: v1beta2.BackupSpec{SnapshotName: "snap"}}}
+	w.NodeUpgrades.Items = []v1beta2.NodeDataEngineUpgrade{{ObjectMeta: metav1.ObjectMeta{Name: "u-1"},
+		Status: v1beta2.NodeDataEngineUpgradeStatus{Volumes: map[string]v1beta2.VolumeUpgradeStatus{"vol-1": {Snapshot: "snap"}}}}}
+	w.Volumes.Items = []v1beta2.Volume{{ObjectMeta: metav1.ObjectMeta{Name: "vol-1", DeletionTimestamp: &metav1.Time{Time: noon}},
+		Spec: v1beta2.VolumeSpec{DataSource: "snap://vol-1/snap", CloneMode: v1beta2.CloneModeLinked, RevertToSnapshot: "snap",
+			RevertRequestedAt: "2026-08-01T11:00:00Z"}}}
+	v, s := &w.Volumes.Items[0], &w.Snapshots.Items[0]
+	for _, step := range []struct {
+		want string
+		then func()
+	}{
+		{"Backup b-1 copies it: wait until that has ended.", func() { w.Backups.Items[0].Status.State = v1beta2.BackupCompleted }},
+		{"NodeDataEngineUpgrade u-1 took it and is not over: wait until that has ended.", func() { v.DeletionTimestamp = nil }},
+		{"Volume vol-1 is a linked clone and shares its data, for as long as that volume lives.", func() { v.Spec.CloneMode = "" }},
+		{"Volume vol-1 is being cloned from it: wait until that has ended.", func() { v.Spec.DataSource = "" }},
+		{"The volume is being reverted to it: wait until that has ended.", func() { v.Spec.RevertToSnapshot = "other" }},
+		{"NodeDataEngineUpgrade u-1 took it and is not over: wait until that has ended.", func() { w.NodeUpgrades.Items = nil }},
+		{"It was not taken yet.", func() { s.Status.CreationTime = "2026-07-30T12:00:00Z" }},
+		{"The volume's head builds on it: it can go once there is a newer one.", func() { s.Status.Children = nil }},
+		{"It is behind VolumeSnapshotContent content-1 of Kubernetes: delete that.", func() { w.Contents.Items = nil }},
+		{"It is the newest that was backed up, from which the next backup is computed.", func() { w.Backups.Items = nil }},
+		{"", func() {}},
+	} {
+		require.Equal(t, step.want, Of(w, "vol-1").Snapshots[0].Needed)
+		step.then()
+	}
+}
+
+// Another volume may have a snapshot, a clone or a backup of the same kind: it needs only its own.
+func TestWhatBelongsToAnotherVolumeKeepsNoSnapshot(t *testing.T) {
+	needed := func(change func(*world.World)) string {
+		w := one(asItIs)
+		w.Volumes.Items = []v1beta2.Volume{{ObjectMeta: metav1.ObjectMeta{Name: "vol-2"}}}
+		change(w)
+		return Of(w, "vol-1").Snapshots[0].Needed
+	}
+	require.Empty(t, needed(func(w *world.World) {
+		w.Volumes.Items[0].Spec.RevertToSnapshot, w.Volumes.Items[0].Spec.RevertRequestedAt = "snap", "2026-08-01T11:00:00Z"
+	}), "it is reverted to a snapshot of its own")
+	require.Empty(t, needed(func(w *world.World) {
+		w.Volumes.Items[0].Spec.DataSource, w.Volumes.Items[0].Spec.CloneMode = "snap://vol-1/other", v1beta2.CloneModeLinked
+	}), "it shares another one's data")
+	require.Empty(t, needed(func(w *world.World) {
+		w.Volumes.Items[0].Status.CloneStatus = v1beta2.VolumeCloneStatus{State: v1beta2.CloneInitiated, SourceVolume: "vol-1", Snapshot: "other"}
+	}), "it is cloned from another one")
+	require.Empty(t, needed(func(w *world.World) {
+		w.Volumes.Items[0].Status.CloneStatus = v1beta2.VolumeCloneStatus{State: v1beta2.CloneCompleted, SourceVolume: "vol-1", Snapshot: "snap"}
+	}), "it was cloned from it")
+	backedUp := func(name string) v1beta2.Backup {
+		return v1beta2.Backup{Spec: v1beta2.BackupSpec{SnapshotName: name}, Status: v1beta2.BackupStatus{State: v1beta2.BackupCompleted}}
+	}
+	require.NotEmpty(t, needed(func(w *world.World) {
+		w.Snapshots.Items = append(w.Snapshots.Items, changed(usable("newer", 1), func(s *v1beta2.Snapshot) { s.Spec.Volume = "vol-2" }))
+		w.Backups.Items = []v1beta2.Backup{backedUp("snap"), backedUp("newer")}
+	}), "the newer backup is of the other volume")
+}
