@@ -2,6 +2,7 @@ package attachment
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -114,4 +115,41 @@ func TestDetachEndsTicketsOfPeopleAlone(t *testing.T) {
 		"csi-1": pod}), "vol-1", Which{All: true, Node: "node-1"})
 	require.NoError(t, err)
 	require.Equal(t, Change{"a": nil}, change)
+}
+
+func TestATicketOfKubernetesIsRefusedAsThatAlsoWhereItWantsAnotherNode(t *testing.T) {
+	_, err := Attach(with(DefaultTicket, ticket(v1beta2.AttacherCSI, "node-2")), "vol-1",
+		Wish{Ticket: DefaultTicket, Node: "node-1", Replace: true})
+	require.ErrorContains(t, err, "is not a person's but of type csi-attacher")
+}
+
+// attach-controller answers a generation: one that is not higher would be answered already.
+func TestAChangedTicketHasTheNextGeneration(t *testing.T) {
+	stored := ticket(v1beta2.AttacherLonghornAPI, "node-1")
+	stored.Generation, stored.Parameters = 7, map[string]string{v1beta2.TicketExpiresAt: "2026-08-01T13:00:00Z"}
+	w := with(DefaultTicket, stored)
+	wish := Wish{Ticket: DefaultTicket, Node: "node-1", Replace: true}
+	change, err := Attach(w, "vol-1", wish)
+	require.NoError(t, err)
+	require.EqualValues(t, 8, change[DefaultTicket].Generation)
+	value, named := change[DefaultTicket].Parameters[v1beta2.TicketExpiresAt]
+	require.True(t, named, "a merge keeps what it does not name")
+	require.Empty(t, value)
+	wish.ExpiresAfter = 2 * time.Hour
+	change, err = Attach(w, "vol-1", wish)
+	require.NoError(t, err)
+	require.Equal(t, "2026-08-01T14:00:00Z", change[DefaultTicket].Parameters[v1beta2.TicketExpiresAt])
+	wish.ExpiresAfter = time.Hour
+	change, err = Attach(w, "vol-1", wish)
+	require.NoError(t, err)
+	require.Empty(t, change, "it expires then already")
+}
+
+func TestOtherPeoplesTicketsAreNamedInOrder(t *testing.T) {
+	person, tickets := ticket(v1beta2.AttacherLonghornAPI, "node-1"), map[string]v1beta2.AttachmentTicket{}
+	for _, id := range []string{"e", "c", "a", "d", "b", "f", "g"} {
+		tickets[id] = person
+	}
+	_, err := Detach(worldWith(tickets), "vol-1", Which{})
+	require.ErrorContains(t, err, "other people's are a, b, c, d, e, f, g: name one")
 }

@@ -119,3 +119,22 @@ func TestAfterDetachAPersonSeesWhereTheVolumeIs(t *testing.T) {
 		})
 	}
 }
+
+func TestAReportHasWhatWasDoneForProgramsToo(t *testing.T) {
+	w := worldWith(map[string]v1beta2.AttachmentTicket{"a": ticket(v1beta2.AttacherLonghornAPI, "node-1")})
+	r := Attached(w, "vol-1", "a", Unchanged)
+	require.Equal(t, []any{"vol-1", Unchanged, []string{"a"}, "node-1"}, []any{r.Volume, r.Action, r.Tickets, r.Node})
+	require.Empty(t, r.Others, "its own ticket is none of the others")
+	require.NoError(t, r.Err())
+	r = Detached(w, "vol-1", []string{"b", "c"})
+	require.Equal(t, []any{"vol-1", Removed, []string{"b", "c"}, ""}, []any{r.Volume, r.Action, r.Tickets, r.Node})
+	require.Len(t, r.Others, 1)
+	require.EqualError(t, Attached(w, "vol-1", "gone", Written).Err(), "ticket gone of volume vol-1 was removed meanwhile: by detach, or it "+
+		"expired; see: kubectl drover why vol-1 -n longhorn-system")
+}
+
+func TestATicketThatIsNotAnsweredYetShowsNoEmptyLine(t *testing.T) {
+	w := with(DefaultTicket, ticket(v1beta2.AttacherLonghornAPI, "node-1"))
+	require.Equal(t, "vol-1: ticket by-hand wants node node-1 (written).\n\nNext\n  kubectl drover why vol-1 -n longhorn-system\n",
+		text(Attached(w, "vol-1", DefaultTicket, Written)))
+}

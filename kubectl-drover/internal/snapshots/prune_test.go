@@ -129,3 +129,17 @@ func TestWhatIsBehindAVolumeSnapshotContentStays(t *testing.T) {
 		})
 	}
 }
+
+// The rule comes first: what it keeps was never meant to go, so that nothing refuses it.
+func TestWhatTheRuleKeepsIsNotRefused(t *testing.T) {
+	w := &world.World{Now: noon}
+	head := func(s *v1beta2.Snapshot) { s.Status.Children = map[string]bool{v1beta2.VolumeHead: true} }
+	w.Snapshots.Items = []v1beta2.Snapshot{usable("old", 3), changed(usable("head", 2), head)}
+	plan := Prune(Of(w, "vol-1"), Rule{Keep: 1})
+	require.Equal(t, []string{"snapshot.longhorn.io/old"}, plan.Names())
+	require.Empty(t, plan.Refused)
+	require.Equal(t, 1, plan.Kept)
+	plan = Prune(Of(w, "vol-1"), Rule{OlderThan: 2*24*time.Hour + 1})
+	require.Empty(t, plan.Refused, "it is too new")
+	require.Len(t, Prune(Of(w, "vol-1"), Rule{OlderThan: 2 * 24 * time.Hour}).Refused, 1, "it is just old enough, and needed")
+}

@@ -227,3 +227,120 @@ func TestAnInstanceIsFoundByItsKindAndName(t *testing.T) {
 	require.Equal(t, []string{"Node node-1 ready", "├─ InstanceManager im-1 not started, v1",
 		"│  └─ Replica same running, on node-1, not whole yet", "└─ Engine same not started, on node-1"}, lines(Node(w, "node-1")))
 }
+
+// below are the lines of an object and of its finding; the tree has nothing else under its root.
+func below(r Report) []string { return lines(r)[1:] }
+
+// What waits for a person must be seen wherever its object stands.
+func TestEachKindOfObjectShowsItsFindings(t *testing.T) {
+	attached := []v1beta2.EngineFrontend{{ObjectMeta: named("ef-1"), Spec: v1beta2.EngineFrontendSpec{VolumeName: "vol-1"},
+		Status: v1beta2.EngineFrontendStatus{CurrentState: "running", SwitchoverPhase: "switching",
+			Conditions: not(v1beta2.FrontendSwitchover, v1beta2.ReasonTargetUnknown, "Both are silent.")}}}
+	for name, test := range map[string]struct {
+		change func(*world.World)
+		want   []string
+	}{
+		"VolumeAttachment": {func(w *world.World) {
+			w.Attachments.Items = []v1beta2.VolumeAttachment{{ObjectMeta: named("vol-1"), Status: v1beta2.VolumeAttachmentStatus{
+				Conditions: not(v1beta2.VolumeAttachmentReady, v1beta2.ReasonNoCandidate, "No node can take it.")}}}
+		}, []string{"└─ VolumeAttachment vol-1, holder none", "       NoCandidate: No node can take it. (4m ago)"}},
+		"EngineFrontend": {func(w *world.World) { w.Frontends.Items = attached },
+			[]string{"└─ EngineFrontend ef-1 running, switching", "       TargetUnknown: Both are silent. (4m ago)"}},
+		"Engine": {func(w *world.World) {
+			w.Engines.Items = []v1beta2.Engine{{ObjectMeta: named("e-1"), Spec: v1beta2.EngineSpec{VolumeName: "vol-1"},
+				Status: v1beta2.EngineStatus{CurrentState: "running", Endpoint: "/dev/longhorn/vol-1",
+					Conditions: not(v1beta2.EngineOperations, "OperationFailed", "The purge failed.")}}}
+		}, []string{"└─ Engine e-1 running, /dev/longhorn/vol-1", "       OperationFailed: The purge failed. (4m ago)"}},
+		"Replica": {func(w *world.World) {
+			w.Replicas.Items = []v1beta2.Replica{replica("r-1", "vol-1", "", "stopped")}
+			w.Replicas.Items[0].Status.Conditions = not(v1beta2.WaitForBackingImage, v1beta2.ReasonGetBackingImageFailed, "There is none.")
+		}, []string{"└─ Replica r-1 stopped, not whole yet", "       GetBackingImageFailed: There is none. (4m ago)"}},
+		"Snapshot": {func(w *world.World) {
+			w.Snapshots.Items = []v1beta2.Snapshot{{ObjectMeta: named("snap-1"), Status: v1beta2.SnapshotStatus{
+				Conditions: not(v1beta2.SnapshotReady, v1beta2.ReasonLost, "Its data is lost.")}}}
+		}, []string{"└─ Snapshot snap-1 waits", "       Lost: Its data is lost. (4m ago)"}},
+		"Backup": {func(w *world.World) {
+			w.Backups.Items = []v1beta2.Backup{{ObjectMeta: named("b-1"), Status: v1beta2.BackupStatus{
+				Conditions: not(v1beta2.BackupApproved, v1beta2.ReasonTargetUnavailable, "No route.")}}}
+		}, []string{"└─ Backup b-1 waits", "       TargetUnavailable: No route. (4m ago)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := volume()
+			test.change(w)
+			require.Equal(t, test.want, below(Volume(w)))
+		})
+	}
+	for name, test := range map[string]struct {
+		change func(*world.World)
+		want   []string
+	}{
+		"NodeDataEngineUpgrade": {func(w *world.World) {
+			w.NodeUpgrades.Items = []v1beta2.NodeDataEngineUpgrade{{ObjectMeta: named("u-1"), Spec: v1beta2.NodeDataEngineUpgradeSpec{
+				NodeID: "node-1"}, Status: v1beta2.NodeDataEngineUpgradeStatus{State: "upgrading",
+				Conditions: not(v1beta2.UpgradeProgressing, v1beta2.ReasonUpgradeBlocked, "A volume is degraded.")}}}
+		}, []string{"└─ NodeDataEngineUpgrade u-1 upgrading", "       UpgradeBlocked: A volume is degraded. (4m ago)"}},
+		"InstanceManager": {func(w *world.World) {
+			w.InstanceManagers.Items = []v1beta2.InstanceManager{{ObjectMeta: named("im-1"), Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1"},
+				Status: v1beta2.InstanceManagerStatus{CurrentState: "running",
+					Conditions: not(v1beta2.InstanceManagerReachable, v1beta2.ReasonNotAnswering, "It is silent.")}}}
+		}, []string{"└─ InstanceManager im-1 running, v1", "       NotAnswering: It is silent. (4m ago)"}},
+		"Orphan": {func(w *world.World) {
+			w.Orphans.Items = []v1beta2.Orphan{{ObjectMeta: named("o-1"), Spec: v1beta2.OrphanSpec{OrphanType: v1beta2.OrphanTypeReplicaData,
+				Parameters: map[string]string{v1beta2.OrphanParameterDataName: "vol-9-abc"}}, Status: v1beta2.OrphanStatus{
+				Conditions: not(v1beta2.OrphanCleanupApproved, "LastCopy", "No other copy exists.")}}}
+		}, []string{"└─ Orphan o-1 " + v1beta2.OrphanTypeReplicaData + ", vol-9-abc", "       LastCopy: No other copy exists. (4m ago)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := node()
+			test.change(w)
+			require.Equal(t, test.want, below(Node(w, "node-1")))
+		})
+	}
+}
+
+// A world may have read more than is shown: what is of another volume or node would mislead.
+func TestOnlyTheInstancesOfTheVolumeOrNodeAreShown(t *testing.T) {
+	fill := func(w *world.World, volume, node string) {
+		w.Frontends.Items = []v1beta2.EngineFrontend{{ObjectMeta: named("ef-1"), Spec: v1beta2.EngineFrontendSpec{VolumeName: volume,
+			NodeID: node}}}
+		w.Engines.Items = []v1beta2.Engine{{ObjectMeta: named("e-1"), Spec: v1beta2.EngineSpec{VolumeName: volume, NodeID: node}}}
+		w.Replicas.Items = []v1beta2.Replica{replica("r-1", volume, node, "")}
+	}
+	of := volume()
+	fill(of, "vol-2", "node-1")
+	require.Empty(t, below(Volume(of)))
+	fill(of, "vol-1", "node-2")
+	require.Equal(t, []string{"├─ EngineFrontend ef-1 not started, on node-2", "├─ Engine e-1 not started, on node-2",
+		"└─ Replica r-1 not started, on node-2, not whole yet"}, below(Volume(of)))
+	on := node()
+	fill(on, "vol-1", "node-2")
+	require.Empty(t, below(Node(on, "node-1")))
+	fill(on, "vol-2", "node-1")
+	require.Len(t, below(Node(on, "node-1")), 3)
+}
+
+func TestEachInstanceIsBelowTheInstanceManagerOfItsOwnStatus(t *testing.T) {
+	w := node()
+	w.InstanceManagers.Items = []v1beta2.InstanceManager{{ObjectMeta: named("im-1"), Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1"}},
+		{ObjectMeta: named("im-2"), Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1"}}}
+	for _, im := range []string{"1", "2"} {
+		w.Frontends.Items = append(w.Frontends.Items, v1beta2.EngineFrontend{ObjectMeta: named("ef-" + im),
+			Spec: v1beta2.EngineFrontendSpec{NodeID: "node-1"}, Status: v1beta2.EngineFrontendStatus{InstanceManagerName: "im-" + im}})
+		w.Engines.Items = append(w.Engines.Items, v1beta2.Engine{ObjectMeta: named("e-" + im), Spec: v1beta2.EngineSpec{NodeID: "node-1"},
+			Status: v1beta2.EngineStatus{InstanceManagerName: "im-" + im}})
+	}
+	require.Equal(t, []string{"├─ InstanceManager im-1 not started, v1", "│  ├─ EngineFrontend ef-1 not started, on node-1",
+		"│  └─ Engine e-1 not started, on node-1", "└─ InstanceManager im-2 not started, v1",
+		"   ├─ EngineFrontend ef-2 not started, on node-1", "   └─ Engine e-2 not started, on node-1"}, below(Node(w, "node-1")))
+}
+
+func TestAReplicaThatFailedIsNotHealthyWhateverItWasBefore(t *testing.T) {
+	r := replica("r-1", "vol-1", "node-1", "running")
+	require.Equal(t, "not whole yet", health(&r))
+	r.Spec.HealthyAt = "2026-08-01T10:00:00Z"
+	require.Equal(t, "healthy", health(&r))
+	r.Spec.FailedAt = "2026-08-01T11:00:00Z"
+	require.Equal(t, "failed", health(&r))
+	r.Spec.HealthyAt = ""
+	require.Equal(t, "failed", health(&r))
+}
