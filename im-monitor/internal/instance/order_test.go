@@ -271,7 +271,7 @@ func TestOnlyTheSameCallIsARepetition(t *testing.T) {
 	}
 }
 
-func TestADataOfADiskIsOverwrittenByNoOneElse(t *testing.T) {
+func TestOnlyAV2ReplicaThatIsToRunHasDataThatAListMayLack(t *testing.T) {
 	full := func(w *World) { w.Object.Replica.HasData = true }
 	require.True(t, world(wanted, v2, asReplica, full).OverData())
 	require.False(t, world(v2, asReplica, full).OverData(), "it is to stop")
