@@ -3,6 +3,8 @@ package enginepoll
 import (
 	"context"
 
+	"golang.org/x/sync/errgroup"
+
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -44,15 +46,20 @@ func (c *Controller) observe(ctx context.Context, e *v1beta2.Engine, known view,
 	return f, nil
 }
 
-// ask asks the engine what there is to know, until a question is not answered.
+// ask asks the engine what there is to know, until a question is not answered. The two that every poll has are sent at once: they share
+// packets.
 func (c *Controller) ask(ctx context.Context, to way, q engine.Questions) (engine.Seen, error) {
 	seen := engine.Seen{Began: c.rt.Clock.Now()}
-	var err error
-	if seen.Replicas, err = to.replicas(ctx); err != nil {
+	both, bothCtx := errgroup.WithContext(ctx)
+	both.Go(fill(bothCtx, to, true, to.proxy.Snapshots, &seen.Snapshots))
+	both.Go(func() (err error) {
+		seen.Replicas, err = to.replicas(bothCtx)
+		return err
+	})
+	if err := both.Wait(); err != nil {
 		return seen, err
 	}
 	for _, question := range []func() error{
-		fill(ctx, to, true, to.proxy.Snapshots, &seen.Snapshots),
 		func() error { return to.volume(ctx, q, &seen) },
 		fill(ctx, to, q.Rebuilds, to.proxy.Rebuilds, &seen.Rebuilds),
 		fill(ctx, to, q.Clones, to.proxy.Clones, &seen.Clones),

@@ -38,6 +38,10 @@ const (
 // bufferBytes is the size of a connection's read and write buffers: there are a thousand connections, and each is idle nearly always.
 const bufferBytes = 4 << 10
 
+// windowBytes is how much of an answer may be under way. It is fixed: a window that gRPC fits to the network costs a ping, and its answer,
+// with every call.
+const windowBytes = 1 << 20
+
 // maxHeaderBytes bounds a server's headers, error messages included.
 const maxHeaderBytes = 64 << 10
 
@@ -82,6 +86,8 @@ func (d *Dialer) dialOptions() []grpc.DialOption {
 		grpc.WithIdleTimeout(0),
 		grpc.WithReadBufferSize(bufferBytes),
 		grpc.WithWriteBufferSize(bufferBytes),
+		grpc.WithStaticStreamWindowSize(windowBytes),
+		grpc.WithStaticConnWindowSize(windowBytes),
 		grpc.WithMaxHeaderListSize(maxHeaderBytes),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: d.options.ListTimeout}),
