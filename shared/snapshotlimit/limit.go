@@ -20,6 +20,9 @@ type Limits struct {
 	Bytes int64
 	// CountOnly is true for v2, which limits nothing else.
 	CountOnly bool
+
+	// taken are the snapshots that were requested and are not listed yet.
+	taken int
 }
 
 // OfVolume are those of a volume, which its engines get: its own number of snapshots, else the setting's.
@@ -51,11 +54,7 @@ func CountOfSpec(count int) int {
 // Less are the limits after this number of further snapshots was requested. The first of them seals the head, so that bytes are not checked
 // again.
 func (l Limits) Less(taken int) Limits {
-	if l.Count > 0 {
-		if l.Count -= taken; l.Count <= 0 {
-			l.Count = -1
-		}
-	}
+	l.taken += taken
 	return l
 }
 
@@ -72,7 +71,7 @@ func Count(list map[string]v1beta2.SnapshotInfo) int {
 
 // Reached returns the limit that one more snapshot would exceed, as a sentence that names the volume and the next step; empty: none.
 func Reached(volume string, list map[string]v1beta2.SnapshotInfo, l Limits) string {
-	count := Count(list)
+	count := Count(list) + l.taken
 	if l.Count != 0 && count >= l.Count {
 		return fmt.Sprintf("Volume %s has %d snapshots and may have %d; delete some, or raise snapshotMaxCount.", volume, count, l.Count)
 	}

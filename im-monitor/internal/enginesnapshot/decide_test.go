@@ -651,3 +651,12 @@ func TestNoWishIsOfASnapshotThatNeedsNoPoll(t *testing.T) {
 		require.Equal(t, enginesnapshot.Nothing, enginesnapshot.WishOf(world(object("s", changes...)).Snapshots[0]), name)
 	}
 }
+
+// Of several requests in one poll the first one is taken, and the other ones are shown the limit that the volume really has.
+func TestALimitThatIsReachedByARequestOfTheSamePollIsTheVolumesOwn(t *testing.T) {
+	for count, want := range map[int]string{1: "may have 1;", 2: "may have 2;"} {
+		w := world(object("s", asked), object("t", asked), object("u", asked), func(w *polled) { w.Limits.Count = count })
+		v := enginesnapshot.Decide(w)
+		require.Contains(t, v.Changes[0].Condition.Message, want)
+	}
+}
