@@ -22,11 +22,17 @@ import (
 // Option changes the preconditions of a write.
 type Option func(*options)
 
-type options struct{ atVersion bool }
+type options struct {
+	atVersion bool
+	written   *client.Object
+}
 
 // AtVersion lets the write fail with a conflict unless the object is still of the UID and resourceVersion that were
 // evaluated. Approvals and policy deletions carry it.
 func AtVersion() Option { return func(o *options) { o.atVersion = true } }
+
+// Written lets the caller have the object as the write left it; one that failed changes nothing there. Only MergeStatus knows it.
+func Written(into *client.Object) Option { return func(o *options) { o.written = into } }
 
 // Apply makes these status fields the owner's by server-side apply. They are the owner's full set: what it applied
 // before and leaves out now is removed. A missing object is NotFound.
@@ -65,8 +71,12 @@ func MergeStatus(ctx context.Context, c client.Client, obj client.Object, fields
 	if err != nil {
 		return err
 	}
-	if err := c.Status().Patch(ctx, bare(obj), client.RawPatch("application/merge-patch+json", body)); err != nil {
+	written := bare(obj)
+	if err := c.Status().Patch(ctx, written, client.RawPatch("application/merge-patch+json", body)); err != nil {
 		return fmt.Errorf("patching status of %s: %w", name, err)
+	}
+	if into := chosen(opts).written; into != nil {
+		*into = written
 	}
 	return nil
 }
@@ -166,10 +176,6 @@ func mergeBody(c client.Client, obj client.Object, part string, fields map[strin
 
 // partial is the object's identity and nothing else, with its version where the write is bound to it.
 func partial(c client.Client, obj client.Object, opts []Option) (*unstructured.Unstructured, error) {
-	var chosen options
-	for _, o := range opts {
-		o(&chosen)
-	}
 	kind, err := kindOf(c, obj)
 	if err != nil {
 		return nil, err
@@ -178,11 +184,18 @@ func partial(c client.Client, obj client.Object, opts []Option) (*unstructured.U
 	out.SetGroupVersionKind(kind)
 	out.SetNamespace(obj.GetNamespace())
 	out.SetName(obj.GetName())
-	if chosen.atVersion {
+	if chosen(opts).atVersion {
 		out.SetUID(obj.GetUID())
 		out.SetResourceVersion(obj.GetResourceVersion())
 	}
 	return out, nil
+}
+
+func chosen(opts []Option) (out options) {
+	for _, o := range opts {
+		o(&out)
+	}
+	return out
 }
 
 func kindOf(c client.Client, obj client.Object) (schema.GroupVersionKind, error) {

@@ -68,6 +68,23 @@ func TestAWriteAtAVersionFailsOnceTheObjectChanged(t *testing.T) {
 	require.Equal(t, "n1", read(t, engine).Spec.NodeID)
 }
 
+func TestTheWriterOfAStatusMayHaveTheObjectWithIt(t *testing.T) {
+	engine := newEngine(t)
+	var written client.Object
+	write := func(state string) error {
+		return status.MergeStatus(t.Context(), testkit.Admin(t), engine, map[string]any{"currentState": state}, status.AtVersion(),
+			status.Written(&written))
+	}
+	require.NoError(t, write("running"))
+	require.Equal(t, read(t, engine).ResourceVersion, written.GetResourceVersion())
+	require.Equal(t, "running", written.(*v1beta2.Engine).Status.CurrentState)
+	require.Empty(t, engine.Status.CurrentState, "what was evaluated stays as it was")
+
+	before := written
+	require.True(t, status.IsConflict(write("stopped")))
+	require.Same(t, before, written)
+}
+
 // A name that was used again must not get what was meant for its predecessor.
 func TestAWriteAtAVersionNeverMeetsANamesake(t *testing.T) {
 	old := newEngine(t)

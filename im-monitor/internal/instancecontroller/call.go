@@ -29,7 +29,7 @@ func (t *try) send(ctx context.Context, connection imclient.Client) error {
 		return connection.Delete(ctx, deleteRequest(object, t.call))
 	}
 	t.attempts.Change(t.key, func(a *attempt) { a.turning = true })
-	err := t.turn(ctx, t.key, connection, object.Name, t.call)
+	err := t.turn(ctx, t.key, connection, t.object, t.call)
 	t.attempts.Change(t.key, func(a *attempt) { a.turning, a.turned = false, t.rt.Clock.Now() })
 	return err
 }

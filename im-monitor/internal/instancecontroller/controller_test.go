@@ -14,7 +14,7 @@ func TestAV1ReplicaAndItsEngineRunAndStopAsTheirObjectsAsk(t *testing.T) {
 	w.volume("vol", "v1")
 	r := w.replica("vol-r-00000001", "vol", "run-1", "v1")
 	e := w.engine("vol-e-0", "vol", "", "v1")
-	w.replicaIs(r.Name, v1beta2.InstanceStateStopped)
+	require.Equal(t, "run-1", w.replicaIs(r.Name, v1beta2.InstanceStateStopped).Status.OwnerID, "from the first status on")
 	w.engineIs(e.Name, v1beta2.InstanceStateStopped)
 
 	w.run(r)

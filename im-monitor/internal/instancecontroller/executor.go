@@ -156,7 +156,11 @@ func (t *try) ahead(ctx context.Context) (execute.Stop, error) {
 		t.wait = kube.ConflictPause // then it is read again
 		return execute.Stop{Result: execute.Disagreed}, err
 	}
-	return execute.Stop{}, t.writeAhead(ctx, t.key, t.object, t.call)
+	object, err := t.writeAhead(ctx, t.object, t.call)
+	if err == nil {
+		t.object = object
+	}
+	return execute.Stop{}, err
 }
 
 // decide reads the object, before a creation its volume's others, and before a switch-over begins its engines, uncached. For a creation
@@ -219,19 +223,21 @@ func (r *executor) poll(ctx context.Context, o client.Object) {
 	}
 }
 
-// writeAhead writes status.starting before the creation is sent, and the phase of a switch-over before it is asked for.
-func (r *executor) writeAhead(ctx context.Context, key Key, o client.Object, call instance.Call) error {
+// writeAhead writes status.starting before the creation is sent, and the phase of a switch-over before it is asked for. It returns the
+// object with that.
+func (r *executor) writeAhead(ctx context.Context, o client.Object, call instance.Call) (client.Object, error) {
 	_, before := read(o)
+	written := o
 	if fields := fieldsAhead(o, before, call); len(fields) > 0 {
-		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, status.AtVersion()); err != nil {
-			return err
+		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, status.AtVersion(), status.Written(&written)); err != nil {
+			return nil, err
 		}
 		r.written.Record(o)
 	}
 	if before.NodeDown == "" {
-		return nil
+		return written, nil
 	}
-	return r.writeCondition(ctx, o, "", "")
+	return written, r.writeCondition(ctx, o, "", "")
 }
 
 // writesAhead reports whether something is written, bound to the version that was read, before this creation is sent.
@@ -241,6 +247,7 @@ func writesAhead(o client.Object, before instance.Status, call instance.Call) bo
 
 func fieldsAhead(o client.Object, before instance.Status, call instance.Call) map[string]any {
 	fields := changedFields(before, call.Ahead)
+	withOwner(fields, o, before, call.Ahead)
 	forgetRun(fields, o)
 	return fields
 }

@@ -50,6 +50,14 @@ func changedFields(before, after instance.Status) map[string]any {
 	return out
 }
 
+// withOwner adds to an instance's first status its owner: the node, unless that is down. Every owner after it is written by package
+// ownershipcontroller.
+func withOwner(fields map[string]any, o client.Object, before, after instance.Status) {
+	if node := v1beta2.NodeNameOf(o); before.State == "" && after.State != "" && node != "" && after.NodeDown == "" && ownerOf(o) == "" {
+		fields["ownerID"] = node
+	}
+}
+
 // changeSwitchover writes what a switch-over is about together with its phase: they are one step.
 func changeSwitchover(out map[string]any, before, after instance.Switchover) {
 	if before == after {

@@ -128,7 +128,9 @@ func (r *reporter) write(ctx context.Context, o client.Object, before, after ins
 		}
 		at = nil
 	}
-	if fields := changedFields(before, after); len(fields) > 0 {
+	fields := changedFields(before, after)
+	withOwner(fields, o, before, after)
+	if len(fields) > 0 {
 		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, at...); err != nil {
 			return err
 		}

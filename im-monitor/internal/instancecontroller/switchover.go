@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -13,22 +15,22 @@ import (
 )
 
 // turn switches a frontend over, suspends or resumes it. What a server accepted of a switch-over is written at once: no list reports it.
-func (r *executor) turn(ctx context.Context, key Key, connection imclient.Client, name string, call instance.Call) error {
+func (r *executor) turn(ctx context.Context, key Key, connection imclient.Client, frontend client.Object, call instance.Call) error {
 	var err error
 	switch call.Op {
 	case instance.OpSuspend:
-		return connection.Suspend(ctx, name)
+		return connection.Suspend(ctx, frontend.GetName())
 	case instance.OpResume:
-		return connection.Resume(ctx, name)
+		return connection.Resume(ctx, frontend.GetName())
 	case instance.OpRevert:
 		err = r.revert(ctx, call.Revert)
 	default:
-		err = switchOver(ctx, connection, name, call)
+		err = switchOver(ctx, connection, frontend.GetName(), call)
 	}
 	if err != nil {
 		return err
 	}
-	if err := r.accept(ctx, key, call); err != nil {
+	if err := r.accept(ctx, key, frontend, call); err != nil {
 		return &unwrittenError{err}
 	}
 	return nil
@@ -85,27 +87,28 @@ func (r *executor) setPath(ctx context.Context, instanceManager, engine, state s
 // triesToAccept is how often an accepted phase is written over another write to the frontend.
 const triesToAccept = 3
 
-// accept writes that a phase was accepted, if the status still reports that it is in work.
-func (r *executor) accept(ctx context.Context, key Key, call instance.Call) error {
+// accept writes that a phase was accepted, if the status still reports that it is in work. The frontend is as the phase was written ahead.
+func (r *executor) accept(ctx context.Context, key Key, frontend client.Object, call instance.Call) error {
 	var err error
 	for range triesToAccept {
-		f := &v1beta2.EngineFrontend{}
-		if f, err = lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, key.Name, f); err != nil || f == nil {
-			return err
-		}
-		_, now := read(f)
+		_, now := read(frontend)
 		if now.Switchover != call.Ahead.Switchover {
 			return nil
 		}
 		fields := map[string]any{}
 		changeSwitchover(fields, now.Switchover, call.Accepted)
-		if err = status.MergeStatus(ctx, r.rt.Client, f, fields, status.AtVersion()); err == nil {
-			r.written.Record(f)
+		if err = status.MergeStatus(ctx, r.rt.Client, frontend, fields, status.AtVersion()); err == nil {
+			r.written.Record(frontend)
 			return nil
 		}
 		if !status.IsConflict(err) {
 			return err
 		}
+		again, reading := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, key.Name, &v1beta2.EngineFrontend{})
+		if reading != nil || again == nil {
+			return reading
+		}
+		frontend = again
 	}
 	return err
 }

@@ -6,6 +6,8 @@ package ownership
 type World struct {
 	// NodeID is the object's spec.nodeID; Owner its status.ownerID.
 	NodeID, Owner string
+	// Unreported reports that the object gets its first status yet, and its first owner in the same write.
+	Unreported bool
 	// Down reports whether NodeID's node is proven down or does not exist.
 	Down bool
 	// OwnerReady reports whether Owner's node is ready.
@@ -20,6 +22,8 @@ type World struct {
 func Owner(w World) string {
 	switch {
 	case w.NodeID == "":
+		return ""
+	case !w.Down && w.Owner == "" && w.Unreported:
 		return ""
 	case !w.Down:
 		return w.NodeID

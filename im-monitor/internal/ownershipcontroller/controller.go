@@ -1,5 +1,6 @@
 // Package ownershipcontroller keeps status.ownerID of Engines, EngineFrontends, Replicas and InstanceManagers as package
-// ownership decides. It is the one writer of that field there (an Orphan's is written by package orphancontroller).
+// ownership decides. It is the one writer of that field there (an Orphan's is written by package orphancontroller), but for an instance's
+// first owner: that comes with its first status, which package instancecontroller writes.
 //
 // Work follows what changed: a changed object is one key; a node that went down or came back enqueues the objects whose
 // spec.nodeID it is and those that it serves for another node, both by index, and no one else's.
@@ -64,8 +65,15 @@ func (k kind) substitute(o client.Object) string {
 	}
 }
 
-// facts are the node and the owner.
-func (k kind) facts(o client.Object) [2]string { return [2]string{v1beta2.NodeNameOf(o), k.owner(o)} }
+// facts are what of an object its owner depends on.
+type facts struct {
+	node, owner string
+	unreported  bool
+}
+
+func (k kind) facts(o client.Object) facts {
+	return facts{v1beta2.NodeNameOf(o), k.owner(o), k.unreported(o)}
+}
 
 // service reports whether a Node is down, and whether it may stand in for another one.
 func service(n *v1beta2.Node) [2]bool { return [2]bool{v1beta2.IsNodeDown(n), serves(n)} }

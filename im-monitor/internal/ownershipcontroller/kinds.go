@@ -13,7 +13,12 @@ type kind struct {
 	list   func() client.ObjectList
 	// owner is status.ownerID.
 	owner func(client.Object) string
+	// state is status.currentState of an instance, whose first one comes with the owner; nil for other kinds.
+	state func(client.Object) string
 }
+
+// unreported reports whether the object gets its first status yet.
+func (k kind) unreported(o client.Object) bool { return k.state != nil && k.state(o) == "" }
 
 func kinds() []kind {
 	return []kind{
@@ -22,18 +27,21 @@ func kinds() []kind {
 			object: func() client.Object { return &v1beta2.Engine{} },
 			list:   func() client.ObjectList { return &v1beta2.EngineList{} },
 			owner:  func(o client.Object) string { return o.(*v1beta2.Engine).Status.OwnerID },
+			state:  func(o client.Object) string { return o.(*v1beta2.Engine).Status.CurrentState },
 		},
 		{
 			name:   "engine-frontend",
 			object: func() client.Object { return &v1beta2.EngineFrontend{} },
 			list:   func() client.ObjectList { return &v1beta2.EngineFrontendList{} },
 			owner:  func(o client.Object) string { return o.(*v1beta2.EngineFrontend).Status.OwnerID },
+			state:  func(o client.Object) string { return o.(*v1beta2.EngineFrontend).Status.CurrentState },
 		},
 		{
 			name:   "replica",
 			object: func() client.Object { return &v1beta2.Replica{} },
 			list:   func() client.ObjectList { return &v1beta2.ReplicaList{} },
 			owner:  func(o client.Object) string { return o.(*v1beta2.Replica).Status.OwnerID },
+			state:  func(o client.Object) string { return o.(*v1beta2.Replica).Status.CurrentState },
 		},
 		{
 			name:   "instance-manager",
