@@ -22,6 +22,9 @@ const (
 	OpRevert     Op = "revert"
 )
 
+// WritesAhead reports whether what is called is written into the status before.
+func (o Op) WritesAhead() bool { return o == OpCreate || o == OpSwitchOver || o == OpRevert }
+
 // Revert closes the target that a frontend must not use, and then opens the other one. With both open, two engines would write.
 type Revert struct {
 	// Close and Open name engines, CloseAt and OpenAt their instance managers. Open is empty where the old target does not serve.

@@ -149,7 +149,7 @@ func timeoutOf(call instance.Call) time.Duration {
 
 // ahead records what is about to be asked for.
 func (t *try) ahead(ctx context.Context) (execute.Stop, error) {
-	if t.call.Op != instance.OpCreate && t.call.Op != instance.OpSwitchOver && t.call.Op != instance.OpRevert {
+	if !t.call.Op.WritesAhead() {
 		return execute.Stop{}, nil
 	}
 	if written, err := t.reportLost(ctx, t.object, t.call); err != nil || written {
@@ -163,16 +163,15 @@ func (t *try) ahead(ctx context.Context) (execute.Stop, error) {
 	return execute.Stop{}, err
 }
 
-// decide reads the object, before a creation its volume's others, and before a switch-over begins its engines, uncached. For a creation
-// the object is read from the cache if a write ahead of the call is bound to the version that was read: that write fails where the cache
-// is behind.
+// decide reads the object, before a creation its volume's others, and before a switch-over begins its engines, uncached. The object is read
+// from the cache if a write ahead of the call is bound to the version that was read: that write fails where the cache is behind.
 func (r *executor) decide(ctx context.Context, key Key, first instance.Op) (client.Object, instance.Verdict, error) {
 	from := r.rt.Uncached
-	if first == instance.OpCreate {
+	if first.WritesAhead() {
 		from = r.rt.Client
 	}
 	o, w, v, err := r.evaluate(ctx, from, key)
-	if err == nil && first == instance.OpCreate && !writesAhead(o, w.Status, v.Call) {
+	if err == nil && first.WritesAhead() && !writesAhead(o, w.Status, v.Call) {
 		o, w, v, err = r.evaluate(ctx, r.rt.Uncached, key)
 	}
 	if err != nil || o == nil {
@@ -240,9 +239,9 @@ func (r *executor) writeAhead(ctx context.Context, o client.Object, call instanc
 	return written, r.writeCondition(ctx, o, "", "")
 }
 
-// writesAhead reports whether something is written, bound to the version that was read, before this creation is sent.
+// writesAhead reports whether something is written, bound to the version that was read, before this call is sent.
 func writesAhead(o client.Object, before instance.Status, call instance.Call) bool {
-	return call.Op == instance.OpCreate && len(fieldsAhead(o, before, call)) > 0
+	return call.Op.WritesAhead() && len(fieldsAhead(o, before, call)) > 0
 }
 
 func fieldsAhead(o client.Object, before instance.Status, call instance.Call) map[string]any {

@@ -40,3 +40,33 @@ func TestConditionsAreWrittenToTheVersionThatWasEvaluated(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatIsWrittenAheadOfACallIsBoundToTheVersionThatWasDecidedOn(t *testing.T) {
+	admin, namespace := testkit.Admin(t), testkit.Namespace(t)
+	r := &executor{&base{rt: &runkit.Runtime{Client: admin, Namespace: namespace, Clock: clock.RealClock{}}}}
+	r.written.Clock = clock.RealClock{}
+	phase := func(name string) instance.Switchover {
+		return instance.Switchover{Phase: name, Engine: "vol-e-1", UID: "1"}
+	}
+	for name, call := range map[string]instance.Call{
+		"a creation":               {Op: instance.OpCreate, Ahead: instance.Status{State: v1beta2.InstanceStateStarting, Starting: true}},
+		"a phase of a switch-over": {Op: instance.OpSwitchOver, Ahead: instance.Status{Switchover: phase(v1beta2.SwitchoverSwitching)}},
+		"the way back":             {Op: instance.OpRevert, Ahead: instance.Status{Switchover: phase(v1beta2.SwitchoverReverting)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &v1beta2.EngineFrontend{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "f-"}}
+			require.NoError(t, admin.Create(t.Context(), f))
+			_, before := read(f)
+			require.True(t, writesAhead(f, before, call))
+
+			written, err := r.writeAhead(t.Context(), f, call)
+			require.NoError(t, err)
+			_, now := read(written)
+			require.Equal(t, call.Ahead.Switchover, now.Switchover)
+			require.False(t, writesAhead(written, now, call), "it is written already: the object is to be read")
+
+			_, err = r.writeAhead(t.Context(), f, call)
+			require.True(t, status.IsConflict(err), "%v", err)
+		})
+	}
+}
