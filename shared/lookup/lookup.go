@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -17,17 +18,17 @@ func Nameable(name string) bool { return len(validation.NameIsDNSSubdomain(name,
 // Get reads one object; one that does not exist is nil, and so is one without a name or with a name that no object can have.
 func Get[T client.Object](ctx context.Context, reader client.Reader, namespace, name string, into T, opts ...client.GetOption) (T, error) {
 	var none T
-	if !Nameable(name) {
+	if name == "" {
 		return none, nil
 	}
 	err := reader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into, opts...)
-	if client.IgnoreNotFound(err) != nil {
-		return none, fmt.Errorf("reading %T %s: %w", into, name, err)
-	}
-	if err != nil {
+	switch {
+	case err == nil:
+		return into, nil
+	case apierrors.IsNotFound(err), !Nameable(name): // in this order: most names are found, and a check costs as much as a read of the cache
 		return none, nil
 	}
-	return into, nil
+	return none, fmt.Errorf("reading %T %s: %w", into, name, err)
 }
 
 // Shared is Get with a copy of the object's struct alone: its own fields may be set, its maps and lists are those of the cache, and never

@@ -39,6 +39,9 @@ func TestErrorsNameTheKindAndWhatWasRead(t *testing.T) {
 	none, err := lookup.Get(t.Context(), broken{}, "ns", "", &v1beta2.Node{})
 	require.NoError(t, err)
 	require.Nil(t, none, "an object without a name does not exist")
+	none, err = lookup.Get(t.Context(), broken{}, "ns", "a/b", &v1beta2.Node{})
+	require.NoError(t, err)
+	require.Nil(t, none, "nor does one of this name")
 
 	err = lookup.List(t.Context(), broken{}, "ns", &v1beta2.NodeList{})
 	require.EqualError(t, err, "listing *v1beta2.NodeList: connection refused")
