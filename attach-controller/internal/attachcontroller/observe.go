@@ -70,7 +70,7 @@ func (o observer) nodes(ctx context.Context, w *attach.World) error {
 	}
 	w.Nodes = map[string]attach.Node{}
 	for _, name := range distinct(names...) {
-		node, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.Node{})
+		node, err := lookup.Shared(ctx, o.reader, o.namespace, name, &v1beta2.Node{})
 		if err != nil {
 			return err
 		}

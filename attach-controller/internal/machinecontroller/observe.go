@@ -135,15 +135,14 @@ func (o observer) nodes(ctx context.Context, w *machine.World) error {
 		if _, read := w.Nodes[name]; read || name == "" {
 			continue
 		}
-		n := &v1beta2.Node{}
-		found, err := o.get(ctx, name, n)
-		if err != nil {
+		n, err := lookup.Shared(ctx, o.reader, o.namespace, name, &v1beta2.Node{})
+		switch {
+		case err != nil:
 			return err
-		}
-		if found {
-			w.Nodes[name] = nodeOf(n)
-		} else {
+		case n == nil:
 			w.Nodes[name] = machine.Node{Down: true}
+		default:
+			w.Nodes[name] = nodeOf(n)
 		}
 	}
 	return nil

@@ -137,7 +137,7 @@ func (o observer) nodes(ctx context.Context, names []string, w *replica.World) e
 		if _, read := w.Nodes[name]; read || name == "" {
 			continue
 		}
-		n, err := lookup.Get(ctx, o.reader, o.namespace, name, &v1beta2.Node{})
+		n, err := lookup.Shared(ctx, o.reader, o.namespace, name, &v1beta2.Node{})
 		if err != nil {
 			return err
 		}

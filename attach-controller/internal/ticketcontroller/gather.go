@@ -87,7 +87,7 @@ func (g gatherer) readNodes(ctx context.Context, w *ticket.World) error {
 	}
 	w.Nodes = map[string]*v1beta2.Node{}
 	for name := range names {
-		node, err := lookup.Get(ctx, g.reader, g.namespace, name, &v1beta2.Node{})
+		node, err := lookup.Shared(ctx, g.reader, g.namespace, name, &v1beta2.Node{})
 		if err != nil {
 			return err
 		}
