@@ -51,8 +51,7 @@ func CountOfSpec(count int) int {
 	return MaxDisks
 }
 
-// Less are the limits after this number of further snapshots was requested. The first of them seals the head, so that bytes are not checked
-// again.
+// Less are the limits after this number of further snapshots was requested. None of them has bytes yet that the list lacks.
 func (l Limits) Less(taken int) Limits {
 	l.taken += taken
 	return l
@@ -78,9 +77,9 @@ func Reached(volume string, list map[string]v1beta2.SnapshotInfo, l Limits) stri
 	if l.CountOnly {
 		return ""
 	}
-	if len(list) >= MaxDisks {
+	if disks := len(list) + l.taken; disks >= MaxDisks {
 		return fmt.Sprintf("The replicas of volume %s have %d disks and may have %d, removed snapshots that are not merged yet included; "+
-			"delete some snapshots.", volume, len(list), MaxDisks)
+			"delete some snapshots.", volume, disks, MaxDisks)
 	}
 	head, taken := v1beta2.BytesOf(list[Head].Size), int64(0)
 	for info, ok := list[list[Head].Parent]; ok; info, ok = list[info.Parent] {
