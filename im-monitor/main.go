@@ -66,7 +66,7 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 	if err := diskcontroller.Setup(ctx, rt, settings, known, known.Disk, dialer, options.DiskOptions()); err != nil {
 		return err
 	}
-	if err := ownershipcontroller.Setup(ctx, rt); err != nil {
+	if err := ownershipcontroller.Setup(ctx, rt, options.ManageInstances); err != nil {
 		return err
 	}
 	if err := orphancontroller.Setup(rt, known, options.OrphanOptions()); err != nil {
@@ -116,7 +116,7 @@ func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Di
 	}
 	rt.AfterStop(engines.HandOver)
 	instances := options.InstanceOptions()
-	instances.BeforeEngineStop, instances.Working = engines.PollBeforeStop, engines.Working
+	instances.BeforeEngineStop, instances.Working, instances.Polled = engines.PollBeforeStop, engines.Working, engines.Polled
 	if err := instancecontroller.Setup(ctx, rt, settings, store, instances); err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (c *Controller) add(leading context.Context, e *v1beta2.Engine, to way, cal
 		cancel()
 		return
 	}
-	working := c.working.begin(e.Name) // also once the caller's own count has ended
+	working := c.working.beginCall(e.Name) // also once the caller's own count has ended
 	go func() {
 		defer cancel()
 		defer working()

@@ -50,10 +50,10 @@ func (c *Controller) observe(ctx context.Context, e *v1beta2.Engine, known view,
 // packets.
 func (c *Controller) ask(ctx context.Context, to way, q engine.Questions) (engine.Seen, error) {
 	seen := engine.Seen{Began: c.rt.Clock.Now()}
-	both, bothCtx := errgroup.WithContext(ctx)
-	both.Go(fill(bothCtx, to, true, to.proxy.Snapshots, &seen.Snapshots))
+	var both errgroup.Group
+	both.Go(fill(ctx, to, true, to.proxy.Snapshots, &seen.Snapshots))
 	both.Go(func() (err error) {
-		seen.Replicas, err = to.replicas(bothCtx)
+		seen.Replicas, err = to.replicas(ctx)
 		return err
 	})
 	if err := both.Wait(); err != nil {

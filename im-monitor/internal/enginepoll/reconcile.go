@@ -21,14 +21,14 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	e := &v1beta2.Engine{}
 	err := c.rt.Client.Get(ctx, request.NamespacedName, e)
 	if apierrors.IsNotFound(err) {
-		c.memory.forget(request.Name)
+		c.forget(request.Name)
 		return ctrl.Result{}, nil
 	}
 	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("reading engine %s: %w", request.Name, err)
 	}
 	if !runs(e) {
-		c.memory.forget(e.Name)
+		c.forget(e.Name)
 		return written(c.write(ctx, e, engine.Ended(e)))
 	}
 	known := c.memory.view(e, c.rt.Clock.Now())
@@ -41,6 +41,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: semaphorePause}, nil
 	}
 	defer release()
+	endedBefore := c.working.ended(e.Name)
 	f, err := c.observe(ctx, e, known, *to)
 	if silent := (silentError{}); errors.As(err, &silent) {
 		polls.WithLabelValues("failed").Inc()
@@ -51,7 +52,7 @@ func (c *Controller) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	p := &poll{Controller: c, facts: f, session: *to}
+	p := &poll{Controller: c, facts: f, session: *to, endedBefore: endedBefore}
 	return p.apply(ctx, decide(c.options, f))
 }
 
@@ -60,6 +61,8 @@ type poll struct {
 	*Controller
 	facts
 	session
+	// endedBefore are the calls that had ended when it began, and that no poll had shown.
+	endedBefore int
 	// snapshotsCalled reports that the poll sent a call about snapshots: what it has listed may be different by now.
 	snapshotsCalled bool
 	// removalRead is when the reads began that allowed a removal: its purge rests on them, too, while they are new enough for a call.
@@ -77,6 +80,7 @@ func (p *poll) apply(ctx context.Context, v verdict) (ctrl.Result, error) {
 	}
 	full := p.memory.polled(p.engine.Name, v, p.seen.Purges) // after the write: what it found is reported once, by the poll that was written
 	p.memory.wrote(p.engine.Name)
+	p.working.shown(p.engine.Name, p.endedBefore)
 	p.report(v.engine, full)
 	p.makesRoom = v.engine.MakesRoom
 	p.watchRebuild(v.engine)

@@ -3,32 +3,77 @@ package enginepoll
 import "sync"
 
 // working counts by engine the work that is under way and may go through a frontend. It is counted before the frontend is read, and a
-// switch-over checks this count after it was written to the frontend: one of the two sees the other.
+// switch-over checks this count after it was written to the frontend: one of the two sees the other. A call that ended counts until a poll
+// that began after its end was written: only then does the engine's status have what the call brought, such as a replica that is being
+// rebuilt.
 type working struct {
-	mu sync.Mutex
-	n  map[string]int
+	mu       sync.Mutex
+	underWay map[string]int
+	unshown  map[string]int
 }
 
 // begin counts one more until the function that it returns is called.
 func (w *working) begin(engine string) (end func()) {
-	w.add(engine, 1)
-	return func() { w.add(engine, -1) }
+	w.count(func() { w.underWay = add(w.underWay, engine, 1) })
+	return func() { w.count(func() { add(w.underWay, engine, -1) }) }
 }
 
-func (w *working) add(engine string, by int) {
+// beginCall is begin for a call: a poll has to show what it brought.
+func (w *working) beginCall(engine string) (end func()) {
+	w.count(func() { w.underWay = add(w.underWay, engine, 1) })
+	return func() {
+		w.count(func() {
+			add(w.underWay, engine, -1)
+			w.unshown = add(w.unshown, engine, 1)
+		})
+	}
+}
+
+// ended is how many calls have ended that no poll has shown: one that begins now shows them.
+func (w *working) ended(engine string) (calls int) {
+	w.count(func() { calls = w.unshown[engine] })
+	return calls
+}
+
+// shown notes that a poll was written which began after the end of these calls.
+func (w *working) shown(engine string, calls int) {
+	w.count(func() { add(w.unshown, engine, -min(calls, w.unshown[engine])) })
+}
+
+// forget is for an engine that does not run: no poll shows anything of it.
+func (w *working) forget(engine string) {
+	w.count(func() { delete(w.unshown, engine) })
+}
+
+func (w *working) on(engine string) (on bool) {
+	w.count(func() { on = w.underWay[engine] > 0 || w.unshown[engine] > 0 })
+	return on
+}
+
+func (w *working) count(change func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.n == nil {
-		w.n = map[string]int{}
-	}
-	if w.n[engine] += by; w.n[engine] == 0 {
-		delete(w.n, engine)
-	}
+	change()
 }
 
-// Working reports whether work is under way that may go through the frontend of an engine.
-func (c *Controller) Working(engine string) bool {
-	c.working.mu.Lock()
-	defer c.working.mu.Unlock()
-	return c.working.n[engine] > 0
+func add(to map[string]int, engine string, by int) map[string]int {
+	if to == nil {
+		to = map[string]int{}
+	}
+	if to[engine] += by; to[engine] == 0 {
+		delete(to, engine)
+	}
+	return to
+}
+
+// Working reports whether work is under way that may go through the frontend of an engine, or no poll has shown yet what it brought.
+func (c *Controller) Working(engine string) bool { return c.working.on(engine) }
+
+// Polled reports whether this process wrote a poll of the engine since that runs as it does. Until then its status may lack what a leader
+// before called.
+func (c *Controller) Polled(engine string) bool { return c.memory.Of(engine).seen }
+
+func (c *Controller) forget(engine string) {
+	c.memory.forget(engine)
+	c.working.forget(engine)
 }

@@ -154,8 +154,8 @@ func (p *mover) proceed() Verdict {
 	case !p.s.Accepted:
 		return p.call(phasePreparing)
 	case old.Working:
-		v := p.wait(ReasonChanging, fmt.Sprintf("The switch-over to engine %s waits for the end of a call to engine %s.",
-			p.target.Engine, p.at.Engine))
+		v := p.wait(ReasonChanging, fmt.Sprintf("The switch-over to engine %s waits for the end of a call to engine %s, and for a "+
+			"poll after it.", p.target.Engine, p.at.Engine))
 		v.At = p.w.Now.Add(workPause)
 		return v
 	case old.Rebuilding != "":

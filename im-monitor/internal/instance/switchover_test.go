@@ -614,7 +614,8 @@ func TestTheObstaclesOfASwitchOverAreNamedOneAfterTheOther(t *testing.T) {
 		}},
 		{ReasonMoveRefused, "The server refused the switch-over to engine engine at 10.0.0.9; it is retried.",
 			func(w *World) { w.MoveAfter = time.Time{} }},
-		{ReasonChanging, "The switch-over to engine engine at 10.0.0.9 waits for the end of a call to engine engine at 10.0.0.8.",
+		{ReasonChanging, "The switch-over to engine engine at 10.0.0.9 waits for the end of a call to engine engine at 10.0.0.8, and for a " +
+			"poll after it.",
 			know(oldTarget, func(e *EngineFacts) { e.Working = false })},
 		{ReasonEngineRebuilding, "The switch-over to engine engine at 10.0.0.9 waits until engine engine at 10.0.0.8 has rebuilt replica r-2.",
 			know(oldTarget, func(e *EngineFacts) { e.Rebuilding = "" })},

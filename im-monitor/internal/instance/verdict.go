@@ -69,6 +69,9 @@ func (c Call) Identity() string {
 // BeginsSwitchOver reports whether nothing of the switch-over is on record before this call.
 func (c Call) BeginsSwitchOver() bool { return c.Op == OpSwitchOver && c.Phase == phasePreparing }
 
+// ClosesOldTarget reports whether the call is the first that closes the old target: what is not copied by then is lost with it.
+func (c Call) ClosesOldTarget() bool { return c.Op == OpSwitchOver && c.Phase == phaseSwitching }
+
 // Verdict is what follows from a World.
 type Verdict struct {
 	// Status is the object's new status.

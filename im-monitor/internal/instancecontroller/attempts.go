@@ -32,6 +32,8 @@ type attempt struct {
 	// turning and turned are the same for calls that move a frontend, hold its I/O or let it continue.
 	turning bool
 	turned  time.Time
+	// conflicted: the write ahead of the last try found that the cache is behind.
+	conflicted bool
 	// missed is the UUID of a started instance that the newest list lacked, missedAt when this process first found that.
 	missed   string
 	missedAt time.Time

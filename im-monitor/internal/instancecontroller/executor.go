@@ -157,43 +157,52 @@ func (t *try) ahead(ctx context.Context) (execute.Stop, error) {
 		return execute.Stop{Result: execute.Disagreed}, err
 	}
 	object, err := t.writeAhead(ctx, t.object, t.call)
+	t.attempts.Change(t.key, func(a *attempt) { a.conflicted = status.IsConflict(err) })
 	if err == nil {
 		t.object = object
 	}
 	return execute.Stop{}, err
 }
 
-// decide reads the object, before a creation its volume's others, and before a switch-over begins its engines, uncached. The object is read
-// from the cache if a write ahead of the call is bound to the version that was read: that write fails where the cache is behind.
+// decide reads the object, before a creation its volume's others, and before a switch-over begins or closes the old target its engines,
+// uncached. The object is read from the cache if a write ahead of the call is bound to the version that was read: that write fails where
+// the cache is behind, and the next try reads the object uncached.
 func (r *executor) decide(ctx context.Context, key Key, first instance.Op) (client.Object, instance.Verdict, error) {
-	from := r.rt.Uncached
-	if first.WritesAhead() {
-		from = r.rt.Client
+	if first.WritesAhead() && !r.attempts.Of(key).conflicted {
+		o, v, bound, err := r.decideOn(ctx, r.rt.Client, key)
+		if err != nil || bound {
+			return o, v, err
+		}
 	}
+	o, v, _, err := r.decideOn(ctx, r.rt.Uncached, key)
+	return o, v, err
+}
+
+// decideOn decides on the object as it is read from there; nil: there is no such object. bound reports whether nothing is called before a
+// write to the version that was read.
+func (r *executor) decideOn(ctx context.Context, from client.Reader, key Key) (_ client.Object, _ instance.Verdict, bound bool, _ error) {
+	none := instance.Verdict{}
 	o, w, v, err := r.evaluate(ctx, from, key)
-	if err == nil && first.WritesAhead() && !writesAhead(o, w.Status, v.Call) {
-		o, w, v, err = r.evaluate(ctx, r.rt.Uncached, key)
-	}
 	if err != nil || o == nil {
-		return nil, instance.Verdict{}, err
+		return nil, none, true, err
 	}
 	if v.Call.Op == instance.OpCreate {
 		r.waitlist.set(w.Object.Volume, key, true) // before the read, so that no change after it is missed
 		if err := r.readVolume(ctx, key, &w); err != nil {
-			return nil, instance.Verdict{}, err
+			return nil, none, false, err
 		}
 		v = instance.Decide(w)
 		r.waitlist.set(w.Object.Volume, key, waitsForVolume(v.Reason))
 		r.report(key, o, v)
 	}
-	if v.Call.BeginsSwitchOver() {
+	if v.Call.BeginsSwitchOver() || v.Call.ClosesOldTarget() {
 		// The cache may lag behind: the engine that is left may have begun to copy to a replica, and once this is on record nothing begins.
 		if err := r.targets(ctx, r.rt.Uncached, &w); err != nil {
-			return nil, instance.Verdict{}, err
+			return nil, none, false, err
 		}
 		v = instance.Decide(w)
 	}
-	return o, v, nil
+	return o, v, v.Call.Op == instance.OpNone || writesAhead(o, w.Status, v.Call), nil
 }
 
 // evaluate decides on the object as it is read from there, and on what the cache has beside it; nil: there is no such object.
@@ -246,7 +255,7 @@ func writesAhead(o client.Object, before instance.Status, call instance.Call) bo
 
 func fieldsAhead(o client.Object, before instance.Status, call instance.Call) map[string]any {
 	fields := changedFields(before, call.Ahead)
-	withOwner(fields, o, before, call.Ahead)
+	withOwner(fields, o, before, call.Ahead, false) // nothing is called on a node that is down
 	forgetRun(fields, o)
 	return fields
 }

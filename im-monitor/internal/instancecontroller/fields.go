@@ -52,8 +52,8 @@ func changedFields(before, after instance.Status) map[string]any {
 
 // withOwner adds to an instance's first status its owner: the node, unless that is down. Every owner after it is written by package
 // ownershipcontroller.
-func withOwner(fields map[string]any, o client.Object, before, after instance.Status) {
-	if node := v1beta2.NodeNameOf(o); before.State == "" && after.State != "" && node != "" && after.NodeDown == "" && ownerOf(o) == "" {
+func withOwner(fields map[string]any, o client.Object, before, after instance.Status, down bool) {
+	if node := v1beta2.NodeNameOf(o); before.State == "" && after.State != "" && node != "" && !down && ownerOf(o) == "" {
 		fields["ownerID"] = node
 	}
 }

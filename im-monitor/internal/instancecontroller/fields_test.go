@@ -21,19 +21,20 @@ func TestAnInstancesFirstOwnerComesWithItsFirstStatus(t *testing.T) {
 	for name, c := range map[string]struct {
 		objects       []client.Object
 		before, after instance.Status
+		down          bool
 		want          any
 	}{
-		"the first status":      {on(node, ""), instance.Status{}, instance.Status{State: stopped}, node},
-		"a later status":        {on(node, ""), instance.Status{State: stopped}, instance.Status{State: "starting"}, nil},
-		"no state is known yet": {on(node, ""), instance.Status{}, instance.Status{}, nil},
-		"it has no node":        {on("", ""), instance.Status{}, instance.Status{State: stopped}, nil},
-		"its node is down":      {on(node, ""), instance.Status{}, instance.Status{State: stopped, NodeDown: "NodeDown"}, nil},
-		"it has an owner":       {on(node, "node-2"), instance.Status{}, instance.Status{State: stopped}, nil},
+		"the first status":      {on(node, ""), instance.Status{}, instance.Status{State: stopped}, false, node},
+		"a later status":        {on(node, ""), instance.Status{State: stopped}, instance.Status{State: "starting"}, false, nil},
+		"no state is known yet": {on(node, ""), instance.Status{}, instance.Status{}, false, nil},
+		"it has no node":        {on("", ""), instance.Status{}, instance.Status{State: stopped}, false, nil},
+		"its node is down":      {on(node, ""), instance.Status{}, instance.Status{State: stopped}, true, nil},
+		"it has an owner":       {on(node, "node-2"), instance.Status{}, instance.Status{State: stopped}, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, o := range c.objects {
 				fields := map[string]any{}
-				withOwner(fields, o, c.before, c.after)
+				withOwner(fields, o, c.before, c.after, c.down)
 				require.Equal(t, c.want, fields["ownerID"], "%T", o)
 			}
 		})

@@ -26,6 +26,8 @@ type Options struct {
 	PathLoss time.Duration
 	// Working reports whether work is under way that may go through the frontend of an engine. Nil knows of none.
 	Working func(engine string) bool
+	// Polled reports whether this process has polled an engine that runs; nil counts as polled.
+	Polled func(engine string) bool
 	// BeforeEngineStop polls a running engine once more; its failure does not delay the stop. Nil polls none.
 	BeforeEngineStop func(ctx context.Context, engine *v1beta2.Engine) error
 }

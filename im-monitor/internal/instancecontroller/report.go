@@ -103,7 +103,7 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 		r.report(key, o, v)
 		return nil
 	}
-	if err := r.write(ctx, o, before, after, v.Message); err != nil {
+	if err := r.write(ctx, o, before, after, w.Node.Out(), v.Message); err != nil {
 		return err
 	}
 	r.written.Record(o)
@@ -120,7 +120,7 @@ func (r *reporter) apply(ctx context.Context, key Key, o client.Object, w instan
 
 // write writes a conclusion's condition before its state, so that it is never taken for a listed state, and removes it after a state was
 // listed. The first of the writes is bound to the version that was evaluated.
-func (r *reporter) write(ctx context.Context, o client.Object, before, after instance.Status, message string) error {
+func (r *reporter) write(ctx context.Context, o client.Object, before, after instance.Status, down bool, message string) error {
 	at := []status.Option{status.AtVersion()}
 	if after.NodeDown != "" && after.NodeDown != before.NodeDown {
 		if err := r.writeCondition(ctx, o, after.NodeDown, message, at...); err != nil {
@@ -129,7 +129,7 @@ func (r *reporter) write(ctx context.Context, o client.Object, before, after ins
 		at = nil
 	}
 	fields := changedFields(before, after)
-	withOwner(fields, o, before, after)
+	withOwner(fields, o, before, after, down)
 	if len(fields) > 0 {
 		if err := status.MergeStatus(ctx, r.rt.Client, o, fields, at...); err != nil {
 			return err

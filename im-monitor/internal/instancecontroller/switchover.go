@@ -84,13 +84,20 @@ func (r *executor) setPath(ctx context.Context, instanceManager, engine, state s
 	return connection.SetANAState(ctx, engine, state)
 }
 
-// triesToAccept is how often an accepted phase is written over another write to the frontend.
-const triesToAccept = 3
+// triesToAccept is how often an accepted phase is written, over other writes to the frontend: the first time to the version that the write
+// ahead left.
+const triesToAccept = 4
 
 // accept writes that a phase was accepted, if the status still reports that it is in work. The frontend is as the phase was written ahead.
-func (r *executor) accept(ctx context.Context, key Key, frontend client.Object, call instance.Call) error {
-	var err error
-	for range triesToAccept {
+func (r *executor) accept(ctx context.Context, key Key, frontend client.Object, call instance.Call) (err error) {
+	for again := range triesToAccept {
+		if again > 0 {
+			now, err := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, key.Name, &v1beta2.EngineFrontend{})
+			if err != nil || now == nil {
+				return err
+			}
+			frontend = now
+		}
 		_, now := read(frontend)
 		if now.Switchover != call.Ahead.Switchover {
 			return nil
@@ -102,13 +109,8 @@ func (r *executor) accept(ctx context.Context, key Key, frontend client.Object, 
 			return nil
 		}
 		if !status.IsConflict(err) {
-			return err
+			return client.IgnoreNotFound(err) // a frontend that is gone leads nowhere
 		}
-		again, reading := lookup.Shared(ctx, r.rt.Uncached, r.rt.Namespace, key.Name, &v1beta2.EngineFrontend{})
-		if reading != nil || again == nil {
-			return reading
-		}
-		frontend = again
 	}
 	return err
 }

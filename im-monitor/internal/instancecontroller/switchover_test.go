@@ -91,6 +91,30 @@ func TestAFrontendStaysWhereItIsWhileItsEngineRebuildsAReplica(t *testing.T) {
 	w.moved(f, second)
 }
 
+// What a leader before called shows in a poll, and so does what was called last: until then the old target is not closed.
+func TestAFrontendStaysWhereItIsUntilItsEngineWasPolled(t *testing.T) {
+	for name, unknown := range map[string]func(*instancecontroller.Options, func() bool){
+		"since this process leads": func(o *instancecontroller.Options, shown func() bool) {
+			o.Polled = func(string) bool { return shown() }
+		},
+		"since the last call": func(o *instancecontroller.Options, shown func() bool) {
+			o.Working = func(string) bool { return !shown() }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var shown atomic.Bool
+			w := newWorldWith(t, cut.Point{}, func(o *instancecontroller.Options) { unknown(o, shown.Load) }, "poll-1", "poll-2")
+			_, e, f := w.openV2("vol", "poll-1")
+			second := w.target("vol-e-1", "vol", "poll-2", e)
+			w.moveTo(f, second)
+			w.Eventually(func() bool { return len(w.phases()) > 0 }, "nothing was prepared")
+			w.never(func() bool { return slices.Contains(w.phases(), "switching vol-e-1") }, "the frontend left an engine that was not polled")
+			shown.Store(true)
+			w.moved(f, second)
+		})
+	}
+}
+
 // UPG-3: a new engine that does not run is never asked for, however long the spec names it.
 func TestAFrontendStaysWhereItIsWhileTheNewEngineDoesNotServe(t *testing.T) {
 	w := newWorld(t, "stay-1", "stay-2")

@@ -32,6 +32,9 @@ func (s *base) targets(ctx context.Context, reader client.Reader, w *instance.Wo
 		if _, known := w.Engines[name]; known || name == "" {
 			continue
 		}
+		// Before the engine is read: what work brought that ends in between was written to it.
+		working := s.options.Working != nil && s.options.Working(name)
+		polled := s.options.Polled == nil || s.options.Polled(name)
 		engine, err := lookup.Shared(ctx, reader, s.rt.Namespace, name, &v1beta2.Engine{})
 		if err != nil {
 			return err
@@ -43,17 +46,19 @@ func (s *base) targets(ctx context.Context, reader client.Reader, w *instance.Wo
 		if name == w.Object.Target.Engine {
 			w.EngineSize = volumesize.Net(engine.Status.CurrentSize)
 		}
-		if w.Engines[name], err = s.engineFacts(ctx, engine); err != nil {
+		facts, err := s.engineFacts(ctx, engine)
+		if err != nil {
 			return err
 		}
+		facts.Working = working || !polled && facts.Address != "" && !facts.NodeOut // another one is not polled
+		w.Engines[name] = facts
 	}
 	return nil
 }
 
 // engineFacts are what is known of one engine.
 func (s *base) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.EngineFacts, error) {
-	out := instance.EngineFacts{UID: string(e.UID), Address: servesAt(e), InstanceManager: e.Status.InstanceManagerName,
-		Working: s.options.Working != nil && s.options.Working(e.Name)}
+	out := instance.EngineFacts{UID: string(e.UID), Address: servesAt(e), InstanceManager: e.Status.InstanceManagerName}
 	var at instance.Node
 	if _, err := s.nodeFacts(ctx, e.Spec.NodeID, &at); err != nil {
 		return out, err

@@ -31,12 +31,12 @@ func TestConditionsAreWrittenToTheVersionThatWasEvaluated(t *testing.T) {
 			require.NoError(t, admin.Create(t.Context(), o))
 			if change[0].NodeDown != "" {
 				evaluated := o.DeepCopy()
-				require.NoError(t, r.write(t.Context(), evaluated, instance.Status{}, change[0], "down"))
-				require.True(t, status.IsConflict(r.write(t.Context(), o, change[0], change[1], "")))
+				require.NoError(t, r.write(t.Context(), evaluated, instance.Status{}, change[0], false, "down"))
+				require.True(t, status.IsConflict(r.write(t.Context(), o, change[0], change[1], false, "")))
 				return
 			}
-			require.NoError(t, r.write(t.Context(), o, change[0], change[1], ""))
-			require.True(t, status.IsConflict(r.write(t.Context(), o, change[0], change[1], "")))
+			require.NoError(t, r.write(t.Context(), o, change[0], change[1], false, ""))
+			require.True(t, status.IsConflict(r.write(t.Context(), o, change[0], change[1], false, "")))
 		})
 	}
 }

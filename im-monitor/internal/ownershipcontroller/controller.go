@@ -31,9 +31,13 @@ const (
 	nowhere      = "-" // no node can have this name
 )
 
-// Setup registers one controller for each kind.
-func Setup(ctx context.Context, rt *runkit.Runtime) error {
+// Setup registers one controller for each kind. withInstances reports whether package instancecontroller runs, too, which writes first
+// owners.
+func Setup(ctx context.Context, rt *runkit.Runtime, withInstances bool) error {
 	for _, k := range kinds() {
+		if !withInstances {
+			k.state = nil
+		}
 		if err := setupKind(ctx, rt, k); err != nil {
 			return fmt.Errorf("setting up the owners of %s: %w", k.name, err)
 		}

@@ -221,7 +221,7 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, executor, removing c
 		diskcontroller.Setup(ctx, rt, settings, store, store.Disk, e.Servers,
 			diskcontroller.Options{Period: time.Hour, Gap: 10 * time.Millisecond,
 				CallTimeout: 100 * time.Millisecond, RetryMin: 100 * time.Millisecond, RetryMax: time.Second}),
-		ownershipcontroller.Setup(ctx, rt))
+		ownershipcontroller.Setup(ctx, rt, true))
 	executorRuntime, removalRuntime := *rt, *rt // once indexes were added: copies share what is known of them
 	executorRuntime.Client, removalRuntime.Client = executor, removing
 	return errors.Join(err,
