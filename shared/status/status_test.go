@@ -83,6 +83,11 @@ func TestTheWriterOfAStatusMayHaveTheObjectWithIt(t *testing.T) {
 	before := written
 	require.True(t, status.IsConflict(write("stopped")))
 	require.Same(t, before, written)
+
+	running := read(t, engine)
+	gone := map[string]any{"currentState": nil}
+	require.NoError(t, status.MergeStatus(t.Context(), testkit.Admin(t), running, gone, status.Written(&written)))
+	require.Empty(t, written.(*v1beta2.Engine).Status.CurrentState, "of what was removed nothing is left over")
 }
 
 // A name that was used again must not get what was meant for its predecessor.
