@@ -32,28 +32,33 @@ func (s *base) targets(ctx context.Context, reader client.Reader, w *instance.Wo
 		if _, known := w.Engines[name]; known || name == "" {
 			continue
 		}
-		// Before the engine is read: what work brought that ends in between was written to it.
-		working := s.options.Working != nil && s.options.Working(name)
-		polled := s.options.Polled == nil || s.options.Polled(name)
-		engine, err := lookup.Shared(ctx, reader, s.rt.Namespace, name, &v1beta2.Engine{})
-		if err != nil {
+		if err := s.target(ctx, reader, w, name); err != nil {
 			return err
 		}
-		if engine == nil { // it is not deleted before its engine has ended
-			w.Engines[name] = instance.EngineFacts{Gone: len(s.store.Holders(name)) == 0}
-			continue
-		}
-		if name == w.Object.Target.Engine {
-			w.EngineSize = volumesize.Net(engine.Status.CurrentSize)
-		}
-		facts, err := s.engineFacts(ctx, engine)
-		if err != nil {
-			return err
-		}
-		facts.Working = working || !polled && facts.Address != "" && !facts.NodeOut // another one is not polled
-		w.Engines[name] = facts
 	}
 	return nil
+}
+
+// target reads one of them.
+func (s *base) target(ctx context.Context, reader client.Reader, w *instance.World, name string) error {
+	// Before the engine is read: what work brought that ends in between was written to it.
+	working := s.options.Working != nil && s.options.Working(name)
+	polled := s.options.Polled == nil || s.options.Polled(name)
+	engine, err := lookup.Shared(ctx, reader, s.rt.Namespace, name, &v1beta2.Engine{})
+	if err != nil {
+		return err
+	}
+	if engine == nil { // it is not deleted before its engine has ended
+		w.Engines[name] = instance.EngineFacts{Gone: len(s.store.Holders(name)) == 0}
+		return nil
+	}
+	if name == w.Object.Target.Engine {
+		w.EngineSize = volumesize.Net(engine.Status.CurrentSize)
+	}
+	facts, err := s.engineFacts(ctx, engine)
+	facts.Working = working || !polled && facts.Address != "" && !facts.NodeOut // another one is not polled
+	w.Engines[name] = facts
+	return err
 }
 
 // engineFacts are what is known of one engine.
