@@ -290,6 +290,21 @@ func TestASnapshotOfTheTreeHasWhatItsObjectReports(t *testing.T) {
 		"those of one second are in the order of their names")
 }
 
+// step is what is reported, and what then no longer holds.
+type step struct {
+	want string
+	then func()
+}
+
+// follow checks what is reported at each step.
+func follow(t *testing.T, reported func() string, steps []step) {
+	t.Helper()
+	for _, s := range steps {
+		require.Equal(t, s.want, reported())
+		s.then()
+	}
+}
+
 // Whoever wonders whether a snapshot may go is shown the one that asked for it first.
 func TestTheFirstOriginOfASnapshotIsNamed(t *testing.T) {
 	w := one(func(s *v1beta2.Snapshot) {
@@ -300,10 +315,7 @@ func TestTheFirstOriginOfASnapshotIsNamed(t *testing.T) {
 	w.Contents.Items = []volumesnapshot.Content{{ObjectMeta: metav1.ObjectMeta{Name: "content-1"}, Spec: volumesnapshot.ContentSpec{
 		Driver: volumesnapshot.Driver, Source: volumesnapshot.ContentSource{SnapshotHandle: "snap://vol-1/snap"}}}}
 	s := &w.Snapshots.Items[0]
-	for _, step := range []struct {
-		want string
-		then func()
-	}{
+	follow(t, func() string { return Of(w, "vol-1").Snapshots[0].Purpose }, []step{
 		{"recurring job daily", func() { s.Spec.Labels = nil }},
 		{"recurring job weekly", func() { s.Status.Labels = nil }},
 		{"VolumeSnapshotContent content-1", func() { w.Contents.Items = nil }},
@@ -312,10 +324,7 @@ func TestTheFirstOriginOfASnapshotIsNamed(t *testing.T) {
 		{"person", func() { s.Spec.CreateSnapshot = false }},
 		{"system", func() { s.Status.UserCreated = true }},
 		{"person", func() {}},
-	} {
-		require.Equal(t, step.want, Of(w, "vol-1").Snapshots[0].Purpose)
-		step.then()
-	}
+	})
 }
 
 func TestTheFirstReasonWhyItIsNoRestorePointIsNamed(t *testing.T) {
@@ -325,10 +334,7 @@ func TestTheFirstReasonWhyItIsNoRestorePointIsNamed(t *testing.T) {
 			{Type: v1beta2.SnapshotReady, Status: v1beta2.ConditionFalse, Reason: "Lost"}}}
 	})
 	s := &w.Snapshots.Items[0]
-	for _, step := range []struct {
-		want string
-		then func()
-	}{
+	follow(t, func() string { return Of(w, "vol-1").Snapshots[0].NotCounted }, []step{
 		{"It is being deleted.", func() { s.DeletionTimestamp = nil }},
 		{"The engine marked it removed: it waits for a purge.", func() { s.Status.MarkRemoved = false }},
 		{"It is not ready: Lost.", func() { s.Status.Conditions[0].Status = v1beta2.ConditionTrue }},
@@ -336,10 +342,7 @@ func TestTheFirstReasonWhyItIsNoRestorePointIsNamed(t *testing.T) {
 		{"It has no creation time.", func() { s.Status.CreationTime = "2026-07-30T12:00:00Z" }},
 		{"The system took it.", func() { s.Spec.CreateSnapshot = true }},
 		{"", func() {}},
-	} {
-		require.Equal(t, step.want, Of(w, "vol-1").Snapshots[0].NotCounted)
-		step.then()
-	}
+	})
 }
 
 func TestTheFirstReasonWhyItMustStayIsNamed(t *testing.T) {
@@ -355,10 +358,7 @@ func TestTheFirstReasonWhyItMustStayIsNamed(t *testing.T) {
 		Spec: v1beta2.VolumeSpec{DataSource: "snap://vol-1/snap", CloneMode: v1beta2.CloneModeLinked, RevertToSnapshot: "snap",
 			RevertRequestedAt: "2026-08-01T11:00:00Z"}}}
 	v, s := &w.Volumes.Items[0], &w.Snapshots.Items[0]
-	for _, step := range []struct {
-		want string
-		then func()
-	}{
+	follow(t, func() string { return Of(w, "vol-1").Snapshots[0].Needed }, []step{
 		{"Backup b-1 copies it: wait until that has ended.", func() { w.Backups.Items[0].Status.State = v1beta2.BackupCompleted }},
 		{"NodeDataEngineUpgrade u-1 took it and is not over: wait until that has ended.", func() { v.DeletionTimestamp = nil }},
 		{"Volume vol-1 is a linked clone and shares its data, for as long as that volume lives.", func() { v.Spec.CloneMode = "" }},
@@ -370,10 +370,7 @@ func TestTheFirstReasonWhyItMustStayIsNamed(t *testing.T) {
 		{"It is behind VolumeSnapshotContent content-1 of Kubernetes: delete that.", func() { w.Contents.Items = nil }},
 		{"It is the newest that was backed up, from which the next backup is computed.", func() { w.Backups.Items = nil }},
 		{"", func() {}},
-	} {
-		require.Equal(t, step.want, Of(w, "vol-1").Snapshots[0].Needed)
-		step.then()
-	}
+	})
 }
 
 // Another volume may have a snapshot, a clone or a backup of the same kind: it needs only its own.
