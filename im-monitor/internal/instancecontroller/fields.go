@@ -53,7 +53,8 @@ func changedFields(before, after instance.Status) map[string]any {
 // withOwner adds to an instance's first status its owner: the node, unless that is down. Every owner after it is written by package
 // ownershipcontroller.
 func withOwner(fields map[string]any, o client.Object, before, after instance.Status, down bool) {
-	if node := v1beta2.NodeNameOf(o); before.State == "" && after.State != "" && node != "" && !down && ownerOf(o) == "" {
+	node, first := v1beta2.NodeNameOf(o), before.State == "" && after.State != ""
+	if first && node != "" && !down && v1beta2.OwnerNodeOf(o) == "" {
 		fields["ownerID"] = node
 	}
 }

@@ -123,18 +123,6 @@ func conditionsOf(o client.Object) []v1beta2.Condition {
 	return nil
 }
 
-func ownerOf(o client.Object) string {
-	switch o := o.(type) {
-	case *v1beta2.Engine:
-		return o.Status.OwnerID
-	case *v1beta2.EngineFrontend:
-		return o.Status.OwnerID
-	case *v1beta2.Replica:
-		return o.Status.OwnerID
-	}
-	return ""
-}
-
 // problem is what a condition reports while it has the status that is bad.
 func problem(list []v1beta2.Condition, kind string, bad v1beta2.ConditionStatus) instance.Problem {
 	if c := conditions.Get(list, kind); c != nil && c.Status == bad {

@@ -35,9 +35,7 @@ const (
 // owners.
 func Setup(ctx context.Context, rt *runkit.Runtime, withInstances bool) error {
 	for _, k := range kinds() {
-		if !withInstances {
-			k.state = nil
-		}
+		k.instance = k.instance && withInstances
 		if err := setupKind(ctx, rt, k); err != nil {
 			return fmt.Errorf("setting up the owners of %s: %w", k.name, err)
 		}
@@ -59,7 +57,7 @@ func setupKind(ctx context.Context, rt *runkit.Runtime, k kind) error {
 
 // substitute is the node that answers for an object of another node; empty where its own one does.
 func (k kind) substitute(o client.Object) string {
-	switch nodeID, owner := v1beta2.NodeNameOf(o), k.owner(o); {
+	switch nodeID, owner := v1beta2.NodeNameOf(o), v1beta2.OwnerNodeOf(o); {
 	case nodeID == owner:
 		return ""
 	case owner == "":
@@ -76,7 +74,7 @@ type facts struct {
 }
 
 func (k kind) facts(o client.Object) facts {
-	return facts{v1beta2.NodeNameOf(o), k.owner(o), k.unreported(o)}
+	return facts{v1beta2.NodeNameOf(o), v1beta2.OwnerNodeOf(o), k.unreported(o)}
 }
 
 // service reports whether a Node is down, and whether it may stand in for another one.

@@ -43,7 +43,7 @@ func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 func (s *reconciler) observe(ctx context.Context, obj client.Object) (ownership.World, error) {
 	var w ownership.World
-	w.NodeID, w.Owner, w.Unreported = v1beta2.NodeNameOf(obj), s.kind.owner(obj), s.kind.unreported(obj)
+	w.NodeID, w.Owner, w.Unreported = v1beta2.NodeNameOf(obj), v1beta2.OwnerNodeOf(obj), s.kind.unreported(obj)
 	if w.NodeID == "" {
 		return w, nil
 	}

@@ -51,6 +51,34 @@ func NodeNameOf(object metav1.Object) string {
 	return ""
 }
 
+// OwnerNodeOf is status.ownerID of an Engine, EngineFrontend, Replica or InstanceManager; empty of any other object.
+func OwnerNodeOf(object metav1.Object) string {
+	switch o := object.(type) {
+	case *Engine:
+		return o.Status.OwnerID
+	case *EngineFrontend:
+		return o.Status.OwnerID
+	case *Replica:
+		return o.Status.OwnerID
+	case *InstanceManager:
+		return o.Status.OwnerID
+	}
+	return ""
+}
+
+// InstanceStateOf is status.currentState of an Engine, EngineFrontend or Replica; empty of any other object.
+func InstanceStateOf(object metav1.Object) string {
+	switch o := object.(type) {
+	case *Engine:
+		return o.Status.CurrentState
+	case *EngineFrontend:
+		return o.Status.CurrentState
+	case *Replica:
+		return o.Status.CurrentState
+	}
+	return ""
+}
+
 // BelongsTo reports whether an object that names a volume belongs to that Volume, not to a previous one of the same name: an owner of kind
 // Volume has its UID. An object without such an owner belongs.
 func BelongsTo(object metav1.Object, v *Volume) bool {

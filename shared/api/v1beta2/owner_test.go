@@ -36,3 +36,18 @@ func TestTheVolumeAndTheNodeThatAnObjectNames(t *testing.T) {
 	require.Empty(t, v1beta2.VolumeNameOf(named), "a Volume names none")
 	require.Empty(t, v1beta2.NodeNameOf(named), "a Volume may name several")
 }
+
+func TestTheOwnerAndTheStateOfAnObject(t *testing.T) {
+	engine, frontend, replica, manager := &v1beta2.Engine{}, &v1beta2.EngineFrontend{}, &v1beta2.Replica{}, &v1beta2.InstanceManager{}
+	engine.Status.OwnerID, frontend.Status.OwnerID, replica.Status.OwnerID, manager.Status.OwnerID = "n", "n", "n", "n"
+	engine.Status.CurrentState, frontend.Status.CurrentState, replica.Status.CurrentState = "running", "running", "running"
+	manager.Status.CurrentState = "running"
+	for _, object := range []metav1.Object{engine, frontend, replica} {
+		require.Equal(t, "n", v1beta2.OwnerNodeOf(object))
+		require.Equal(t, "running", v1beta2.InstanceStateOf(object))
+	}
+	require.Equal(t, "n", v1beta2.OwnerNodeOf(manager))
+	require.Empty(t, v1beta2.InstanceStateOf(manager), "it is no instance")
+	require.Empty(t, v1beta2.OwnerNodeOf(&v1beta2.Volume{}))
+	require.Empty(t, v1beta2.InstanceStateOf(&v1beta2.Volume{}))
+}
