@@ -19,7 +19,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Option changes the preconditions of a write.
+// Option changes the preconditions of a write, or what its caller learns of it.
 type Option func(*options)
 
 type options struct {
@@ -31,7 +31,8 @@ type options struct {
 // evaluated. Approvals and policy deletions carry it.
 func AtVersion() Option { return func(o *options) { o.atVersion = true } }
 
-// Written lets the caller have the object as the write left it; one that failed changes nothing there. Only MergeStatus knows it.
+// Written lets the caller have the object as the write left it; one that failed changes nothing there. Apply does not
+// know it.
 func Written(into *client.Object) Option { return func(o *options) { o.written = into } }
 
 // Apply makes these status fields the owner's by server-side apply. They are the owner's full set: what it applied
@@ -67,18 +68,7 @@ func ConditionsField(list []v1beta2.Condition) []any {
 
 // MergeStatus merges fields into the status by JSON merge patch: of maps only the named keys change, null removes one.
 func MergeStatus(ctx context.Context, c client.Client, obj client.Object, fields map[string]any, opts ...Option) error {
-	body, name, err := mergeBody(c, obj, "status", fields, opts)
-	if err != nil {
-		return err
-	}
-	written := bare(obj)
-	if err := c.Status().Patch(ctx, written, client.RawPatch("application/merge-patch+json", body)); err != nil {
-		return fmt.Errorf("patching status of %s: %w", name, err)
-	}
-	if into := chosen(opts).written; into != nil {
-		*into = written
-	}
-	return nil
+	return merge(ctx, c, obj, statusPart, fields, opts)
 }
 
 // MergeSpec merges fields into the spec by JSON merge patch: of maps only the named keys change, null removes one.
@@ -106,7 +96,7 @@ func MergeTickets(ctx context.Context, c client.Client, a *v1beta2.VolumeAttachm
 	return MergeSpec(ctx, c, a, map[string]any{"attachmentTickets": fields})
 }
 
-const metadataPart = "metadata"
+const metadataPart, statusPart = "metadata", "status"
 
 // Merge merges fields into another part of the object, as the data of a Secret, by JSON merge patch.
 func Merge(ctx context.Context, c client.Client, obj client.Object, part string, fields map[string]any, opts ...Option) error {
@@ -118,8 +108,17 @@ func merge(ctx context.Context, c client.Client, obj client.Object, part string,
 	if err != nil {
 		return err
 	}
-	if err := c.Patch(ctx, bare(obj), client.RawPatch("application/merge-patch+json", body)); err != nil {
+	written, patch := bare(obj), client.RawPatch("application/merge-patch+json", body)
+	if part == statusPart {
+		err = c.Status().Patch(ctx, written, patch)
+	} else {
+		err = c.Patch(ctx, written, patch)
+	}
+	if err != nil {
 		return fmt.Errorf("patching %s of %s: %w", part, name, err)
+	}
+	if into := chosen(opts).written; into != nil {
+		*into = written
 	}
 	return nil
 }
