@@ -73,7 +73,7 @@ func (w *World) addNodes(ctx context.Context) error {
 	return w.ctl(ctx, http.MethodPost, "/v1/nodes", map[string]any{"names": w.options.Nodes}, nil)
 }
 
-// leads waits until im-monitor leads, and until that is a second ago.
+// leads waits until im-monitor leads, and until the second in which it began is over.
 func (w *World) leads(ctx context.Context) error {
 	if err := w.Wait(ctx, IMMonitor+" to lead", time.Minute, func(ctx context.Context) (string, error) {
 		holder, err := w.LeaseHolder(ctx, IMMonitor)

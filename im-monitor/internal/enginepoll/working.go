@@ -20,12 +20,10 @@ func (w *working) begin(engine string) (end func()) {
 
 // beginCall is begin for a call: a poll has to show what it brought.
 func (w *working) beginCall(engine string) (end func()) {
-	w.count(func() { w.underWay = add(w.underWay, engine, 1) })
+	ended := w.begin(engine)
 	return func() {
-		w.count(func() {
-			add(w.underWay, engine, -1)
-			w.unshown = add(w.unshown, engine, 1)
-		})
+		w.count(func() { w.unshown = add(w.unshown, engine, 1) }) // first: at every moment one of the two counts
+		ended()
 	}
 }
 

@@ -169,40 +169,48 @@ func (t *try) ahead(ctx context.Context) (execute.Stop, error) {
 // the cache is behind, and the next try reads the object uncached.
 func (r *executor) decide(ctx context.Context, key Key, first instance.Op) (client.Object, instance.Verdict, error) {
 	if first.WritesAhead() && !r.attempts.Of(key).conflicted {
-		o, v, bound, err := r.decideOn(ctx, r.rt.Client, key)
-		if err != nil || bound {
-			return o, v, err
+		o, w, v, err := r.evaluate(ctx, r.rt.Client, key)
+		if err != nil || o == nil {
+			return nil, instance.Verdict{}, err
+		}
+		if bound(o, w.Status, v.Call) {
+			if v, err = r.confirm(ctx, key, o, w, v); err != nil || bound(o, w.Status, v.Call) {
+				return o, v, err
+			}
 		}
 	}
-	o, v, _, err := r.decideOn(ctx, r.rt.Uncached, key)
+	o, w, v, err := r.evaluate(ctx, r.rt.Uncached, key)
+	if err != nil || o == nil {
+		return nil, instance.Verdict{}, err
+	}
+	v, err = r.confirm(ctx, key, o, w, v)
 	return o, v, err
 }
 
-// decideOn decides on the object as it is read from there; nil: there is no such object. bound reports whether nothing is called before a
-// write to the version that was read.
-func (r *executor) decideOn(ctx context.Context, from client.Reader, key Key) (_ client.Object, _ instance.Verdict, bound bool, _ error) {
-	none := instance.Verdict{}
-	o, w, v, err := r.evaluate(ctx, from, key)
-	if err != nil || o == nil {
-		return nil, none, true, err
-	}
-	if v.Call.Op == instance.OpCreate {
+// bound reports whether nothing is called before a write to the version that was read.
+func bound(o client.Object, before instance.Status, call instance.Call) bool {
+	return call.Op == instance.OpNone || writesAhead(o, before, call)
+}
+
+// confirm reads the other objects that may speak against the call, uncached, and decides again.
+func (r *executor) confirm(ctx context.Context, key Key, o client.Object, w instance.World, v instance.Verdict) (instance.Verdict, error) {
+	switch {
+	case v.Call.Op == instance.OpCreate:
 		r.waitlist.set(w.Object.Volume, key, true) // before the read, so that no change after it is missed
 		if err := r.readVolume(ctx, key, &w); err != nil {
-			return nil, none, false, err
+			return instance.Verdict{}, err
 		}
 		v = instance.Decide(w)
 		r.waitlist.set(w.Object.Volume, key, waitsForVolume(v.Reason))
 		r.report(key, o, v)
-	}
-	if v.Call.BeginsSwitchOver() || v.Call.ClosesOldTarget() {
+	case v.Call.BeginsSwitchOver(), v.Call.ClosesOldTarget():
 		// The cache may lag behind: the engine that is left may have begun to copy to a replica, and once this is on record nothing begins.
 		if err := r.targets(ctx, r.rt.Uncached, &w); err != nil {
-			return nil, none, false, err
+			return instance.Verdict{}, err
 		}
 		v = instance.Decide(w)
 	}
-	return o, v, v.Call.Op == instance.OpNone || writesAhead(o, w.Status, v.Call), nil
+	return v, nil
 }
 
 // evaluate decides on the object as it is read from there, and on what the cache has beside it; nil: there is no such object.
