@@ -24,15 +24,17 @@ const (
 	// ReasonInstanceManagerUnreachable surfaces when the node's instance managers run and none of them answers; it
 	// does not prove the node down.
 	ReasonInstanceManagerUnreachable = "InstanceManagerUnreachable"
-	// ReasonNodeReady surfaces when NodeReady is True.
+	// ReasonNodeReady surfaces when the Kubernetes node is ready and at least one of its instance managers answers; of an InstanceManager,
+	// when its Kubernetes node is ready.
 	ReasonNodeReady = "NodeReady"
 )
 
 // Reasons of NodeSchedulable.
 const (
-	// ReasonKubernetesNodeCordoned surfaces when NodeSchedulable is False.
+	// ReasonKubernetesNodeCordoned surfaces while the Kubernetes node is cordoned and the setting disable-scheduling-on-cordoned-node is
+	// true.
 	ReasonKubernetesNodeCordoned = "KubernetesNodeCordoned"
-	// ReasonSchedulable surfaces when NodeSchedulable is True.
+	// ReasonSchedulable surfaces when nothing speaks against new replicas on the node or the disk.
 	ReasonSchedulable = "Schedulable"
 )
 
@@ -73,7 +75,7 @@ const (
 	ReasonInitializationUncertain = "InitializationUncertain"
 	// ReasonDiskFilesystemChanged surfaces when the device holds another lvstore than the one that is recorded.
 	ReasonDiskFilesystemChanged = "DiskFilesystemChanged"
-	// ReasonDiskNotReady surfaces when DiskSchedulable is False because DiskReady is.
+	// ReasonDiskNotReady surfaces while the disk's condition Ready is not True.
 	ReasonDiskNotReady = "DiskNotReady"
 	// ReasonContentNotListed surfaces until the replicas that the disk held at its first load in this cluster are listed completely.
 	ReasonContentNotListed = "ContentNotListed"

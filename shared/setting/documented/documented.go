@@ -110,7 +110,8 @@ func engines() map[string]Setting {
 		"replica-rebuild-concurrent-sync-limit": {Default: "1", Low: 1, High: 5, Meaning: "files that a v1 rebuild copies at once"},
 		"default-ublk-queue-depth": {Default: "128", Low: 1, High: 4096,
 			Meaning: "depth of the queues of v2 volumes with the frontend `ublk`"},
-		"default-ublk-number-of-queue": {Default: "1", Low: 1, High: 128, Meaning: "the number of their queues"},
+		"default-ublk-number-of-queue": {Default: "1", Low: 1, High: 128,
+			Meaning: "number of the queues of v2 volumes with the frontend `ublk`"},
 		"default-nvme-tcp-nr-io-queues": {Default: "0", Low: 0, High: 128,
 			Meaning: "NVMe connections for I/O of a v2 volume; 0 leaves it to the kernel"},
 	}
