@@ -125,7 +125,9 @@ func TestAReplicaThatIsThereIsNeverProvenAbsent(t *testing.T) {
 			synctest.Wait()
 		})
 	})
-	require.Positive(t, proofs, "the property was never put to the test")
+	if !testing.Short() { // draws a fifth, in which there may be none
+		require.Positive(t, proofs, "the property was never put to the test")
+	}
 }
 
 func (w *truth) play(ctx context.Context, b *bench, kind string) {
