@@ -61,6 +61,11 @@ func TestAVolumeIsTakenBack(t *testing.T) {
 		"D5: a person here without frontend": {basic(attached(here), snapshot,
 			ticket("a", v1beta2.AttacherLonghornAPI, here, offFrontend()...)), RowInterrupt, Spec{}},
 		"D5: every kind of background yields": {basic(attached(here), background(here), pod(there)), RowInterrupt, Spec{}},
+		"D5: not for a node that is not ready: the snapshot's would be chosen again": {
+			basic(attached(here), snapshot, pod(there), node(there, Node{NotReady: true})), RowKeep, Spec{NodeID: here}},
+		"D5: of two nodes that are not ready the pod's": {
+			basic(attached(here), snapshot, pod(there), node(here, Node{NotReady: true}), node(there, Node{NotReady: true})), RowInterrupt,
+			Spec{}},
 	})
 }
 

@@ -117,8 +117,12 @@ func (t table) yields() (Spec, Row) {
 	if t.down(v.NodeID) || t.stranded() {
 		return t.specReleased(), RowDown
 	}
+	// A node that is not ready is the last choice: for it alone, work on one that serves is not interrupted, and would be chosen again.
+	better := func(x v1beta2.AttachmentTicket) bool {
+		return t.interrupts(x) && (t.serves(x.NodeID) || !t.serves(v.NodeID))
+	}
 	useful := func(h v1beta2.AttachmentTicket) bool { return !Background(h.Type) }
-	if !slices.ContainsFunc(t.holders(v.Spec), useful) {
+	if slices.ContainsFunc(t.tickets, better) && !slices.ContainsFunc(t.holders(v.Spec), useful) {
 		return t.specReleased(), RowInterrupt
 	}
 	return Spec{}, ""
