@@ -12,8 +12,11 @@ lifecycle=$(mktemp)
 trap 'rm -f "$lifecycle"' EXIT
 $go test ./e2e/attach -run 'TestScenarios/A1 ' >"$lifecycle" 2>&1 & # it waits more than it works
 passed=0
-# shellcheck disable=SC2086 # a list of packages
-$go test -short $pure || passed=$?
+# -short is for the models alone: a property that draws a fifth may not meet what it is about.
+# shellcheck disable=SC2046 # lists of packages
+$go test $(grep -v '/model$' <<<"$pure") || passed=$?
+# shellcheck disable=SC2046
+$go test -short $(grep '/model$' <<<"$pure") || passed=$?
 wait $! || passed=$?
 cat "$lifecycle"
 exit "$passed"
