@@ -66,6 +66,8 @@ func ticketRules() []rule {
 			"if t.down(v.NodeID) || t.stranded() {", "if false {").alsoWorld("198"),
 		in("interrupt for selectable", "only tickets interrupt that could be served then", []string{core}, core, "table.interrupts",
 			" && t.selectable(x)", "").alsoWorld("16"),
+		in("interrupt for ready", "a ticket for a node that is not ready interrupts nothing on a node that is", []string{core}, core,
+			"table.interrupts", " || !t.serves(v.NodeID)", " || true"),
 		in("interrupt for data", "restore and expansion interrupt, as workload does", []string{core}, core, "table.interrupts",
 			" || data(x.Type)", "").alsoWorld("424"),
 		in("interrupt for frontend", "a ticket interrupts that wants this node with the other frontend", []string{core}, core,

@@ -117,12 +117,8 @@ func (t table) yields() (Spec, Row) {
 	if t.down(v.NodeID) || t.stranded() {
 		return t.specReleased(), RowDown
 	}
-	// A node that is not ready is the last choice: for it alone, work on one that serves is not interrupted, and would be chosen again.
-	better := func(x v1beta2.AttachmentTicket) bool {
-		return t.interrupts(x) && (t.serves(x.NodeID) || !t.serves(v.NodeID))
-	}
 	useful := func(h v1beta2.AttachmentTicket) bool { return !Background(h.Type) }
-	if slices.ContainsFunc(t.tickets, better) && !slices.ContainsFunc(t.holders(v.Spec), useful) {
+	if !slices.ContainsFunc(t.holders(v.Spec), useful) {
 		return t.specReleased(), RowInterrupt
 	}
 	return Spec{}, ""
@@ -137,12 +133,14 @@ func (t table) stranded() bool {
 		})
 }
 
-// interrupts reports whether a ticket asks for what its volume's holders cannot give, and may take it from background work.
+// interrupts reports whether a ticket asks for what its volume's holders cannot give, and may take it from background work. One for a node
+// that is not ready takes it from no node that is: that is the last choice, and the volume would come back.
 func (t table) interrupts(x v1beta2.AttachmentTicket) bool {
 	v := t.Volume
 	elsewhere := x.NodeID != v.NodeID || !Matches(x, v.DisableFrontend)
 	may := Workload(x.Type) || data(x.Type)
-	return elsewhere && may && t.counted(x) && t.selectable(x)
+	lasts := t.serves(x.NodeID) || !t.serves(v.NodeID)
+	return elsewhere && may && lasts && t.counted(x) && t.selectable(x)
 }
 
 // keep is D6.
