@@ -2,9 +2,13 @@ package guides
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -305,6 +309,7 @@ func upgrading() guide {
 				return f.WaitNodeUpgradeState(ctx, "upgrade", "node-1", soon, v1beta2.UpgradeStateSwitchingOver, v1beta2.UpgradeStateDetachingReplicas,
 					v1beta2.UpgradeStateUpgradingInstanceManager, v1beta2.UpgradeStateCompleted)
 			},
+			"kubectl -n longhorn-system describe pod -l": settled,
 		},
 		exits: exits{"kubectl -n longhorn-system get lhsnap | grep": {1}},
 	}
@@ -323,6 +328,32 @@ func aborted(ctx context.Context, f *fixture) error {
 	}
 	_, err := f.WaitUpgrade(ctx, "upgrade", soon, v1beta2.UpgradeStateError)
 	return err
+}
+
+// settled waits until the upgrade is complete and each instance manager has its pod: while one is replaced, "describe pod -l" may list a
+// pod that is gone before it is described.
+func settled(ctx context.Context, f *fixture) error {
+	if _, err := f.WaitUpgrade(ctx, "upgrade", soon, v1beta2.UpgradeStateCompleted); err != nil {
+		return err
+	}
+	return f.Wait(ctx, "the old pods of instance managers to be gone", soon, func(ctx context.Context) (string, error) {
+		managers, pods := &v1beta2.InstanceManagerList{}, &corev1.PodList{}
+		selector := client.MatchingLabels{"longhorn.io/component": "instance-manager"}
+		if err := errors.Join(f.List(ctx, managers), f.List(ctx, pods, selector)); err != nil {
+			return "", err
+		}
+		ready := 0
+		for _, p := range pods.Items {
+			if p.DeletionTimestamp == nil {
+				ready++
+			}
+		}
+		if ready == len(pods.Items) && ready == len(managers.Items) {
+			return "", nil
+		}
+		return fmt.Sprintf("there are %d pods, %d of them not being deleted, and %d instance managers", len(pods.Items), ready,
+			len(managers.Items)), nil
+	})
 }
 
 // upgrade begins an upgrade of the name that the commands have, in the place of one that has ended.
