@@ -189,9 +189,7 @@ func TestS11TheLimitOfTheSetting(t *testing.T) {
 		ctx, w := fixture(t)
 		require.NoError(t, w.Set(ctx, "snapshot-max-count", "2"))
 		t.Cleanup(func() { require.NoError(t, w.Set(context.WithoutCancel(ctx), "snapshot-max-count", "250")) })
-		vol, first := world.Unique("vol"), world.Unique("snap")
-		require.NoError(t, w.Order(ctx, vol, engine, 2, nil))
-		require.NoError(t, w.WaitDetached(ctx, vol, patience))
+		vol, first := limited(t, ctx, engine, 2), world.Unique("snap")
 		require.NoError(t, w.Ticket(ctx, vol, "csi-1", v1beta2.AttacherCSI, near, nil))
 		require.NoError(t, w.WaitAttached(ctx, vol, near, patience))
 		require.NoError(t, w.Snapshot(ctx, vol, first))
@@ -220,6 +218,28 @@ func TestS11TheLimitOfTheSetting(t *testing.T) {
 			ready(t, ctx, name)
 		}
 	})
+}
+
+// limited creates a volume that names no number of snapshots, and gets the setting's. The setting and the volume reach the controller on
+// two watches: a volume that came first keeps the number from before, and another is created.
+func limited(t *testing.T, ctx context.Context, engine string, count int) string {
+	t.Helper()
+	name := ""
+	require.NoError(t, here.Wait(ctx, "a volume with the setting's number of snapshots", patience, func(ctx context.Context) (string, error) {
+		name = world.Unique("vol")
+		if err := here.Order(ctx, name, engine, 2, nil); err != nil {
+			return "", err
+		}
+		if err := here.WaitDetached(ctx, name, patience); err != nil {
+			return "", err
+		}
+		v := &v1beta2.Volume{}
+		if err := here.Get(ctx, name, v); err != nil || v.Spec.SnapshotMaxCount == count {
+			return "", err
+		}
+		return fmt.Sprintf("volume %s got %d, not %d", name, v.Spec.SnapshotMaxCount, count), nil
+	}))
+	return name
 }
 
 // S11: a snapshot that waits at the limit is taken once the limit is raised, which the running engine has to receive.
