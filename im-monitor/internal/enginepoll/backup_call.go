@@ -57,8 +57,12 @@ func (p *poll) beginBackup(ctx context.Context, evaluated backup.Backup) (time.D
 		if r.missing != nil {
 			return credentialPause, p.foundTarget(ctx, r.order.target.Name, v1beta2.ReasonRefused, r.missing.Error())
 		}
+		if p.memory.heldBackup(p.engine.Name, evaluated.Name, out.Stop.Message) {
+			events.Emit(p.rt.Recorder, p.backups[evaluated.Name], backupHeldEvent(p.engine.Name, out.Stop.Message))
+		}
 		return p.options.Busy, nil
 	}
+	p.memory.requestedBackup(p.engine.Name)
 	err = r.finish(ctx, out)
 	if out.Interrupted { // the answer cannot be written; the write ahead is on record
 		p.backupLog().Info("the leadership ended during the call", "backup", evaluated.Name, "engine", p.engine.Name, "outcome", out.Outcome)

@@ -166,6 +166,20 @@ func TestABackupThatIsRefusedSaysWhy(t *testing.T) {
 		func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonRefused })
 }
 
+// What stands against the request alone is reported on the Backup, once, and the request is sent when it is gone.
+func TestABackupThatIsNotRequestedSaysWhy(t *testing.T) {
+	w := newBackups(t)
+	w.mergeSpec(w.volume, map[string]any{"encrypted": true})
+	w.status(&v1beta2.Engine{ObjectMeta: w.meta(name)}, map[string]any{"currentImage": engineImage})
+	w.start()
+	w.wanted()
+	w.eventually("no one reports why the engine is not asked", func() bool { return w.emittedAbout(backupName, "BackupHeld") })
+	w.copied(0)
+	w.image(12)
+	require.Equal(t, "enabled", w.ends(v1beta2.BackupCompleted).Status.Labels["volume-encrypted"])
+	w.copied(1)
+}
+
 // What the engine reports of its replicas waits for an answer about a backup a moment only, and the connection is kept meanwhile.
 func TestAQuestionAboutABackupThatHangsDelaysNoModes(t *testing.T) {
 	w := newBackups(t)

@@ -26,13 +26,16 @@ func purging() (enginepoll.Options, *atomic.Bool) {
 	return options, on
 }
 
-// emitted reports whether the engine has an event with this reason.
-func (w *world) emitted(reason string) bool {
+// emitted reports whether the engine has a warning with this reason.
+func (w *world) emitted(reason string) bool { return w.emittedAbout(name, reason) }
+
+// emittedAbout reports whether an object has a warning with this reason.
+func (w *world) emittedAbout(object, reason string) bool {
 	w.t.Helper()
 	var list eventsv1.EventList
 	require.NoError(w.t, w.admin.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
 	for _, e := range list.Items {
-		if e.Reason == reason && e.Regarding.Name == name && e.Type == corev1.EventTypeWarning {
+		if e.Reason == reason && e.Regarding.Name == object && e.Type == corev1.EventTypeWarning {
 			return true
 		}
 	}

@@ -51,3 +51,9 @@ func backupBeganEvent(engine string) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "BackupBegan", Action: "TakeBackup",
 		Note: fmt.Sprintf("Engine %s copies it.", engine)}
 }
+
+// backupHeldEvent is emitted about a Backup that is not requested from an engine, for a reason that stays.
+func backupHeldEvent(engine, why string) events.Event {
+	return events.Event{Type: corev1.EventTypeWarning, Reason: "BackupHeld", Action: "TakeBackup",
+		Note: fmt.Sprintf("Engine %s is not asked for it yet: %s. It goes on by itself once that has changed.", engine, why)}
+}

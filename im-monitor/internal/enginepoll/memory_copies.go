@@ -99,6 +99,34 @@ type backupMemory struct {
 	// open is until when an unanswered call may be in progress; silent counts consecutive answers without the backup.
 	open   map[string]time.Time
 	silent map[string]int
+	held   heldBackup
+}
+
+// heldBackup is a backup that was not requested, why, and in how many tries in a row. An engine has one: the next that is due.
+type heldBackup struct {
+	name, why string
+	times     int
+}
+
+// reportHeldAfter is after how many tries that were not sent for the same reason this is reported: what was just changing is over by then.
+const reportHeldAfter = 3
+
+// heldBackup records why a backup was not requested, and reports whether that is to be reported, once.
+func (m *memory) heldBackup(name, backup, why string) (report bool) {
+	m.Change(name, func(r *remembered) {
+		h := &r.backups.held
+		if h.name != backup || h.why != why {
+			*h = heldBackup{name: backup, why: why}
+		}
+		h.times++
+		report = h.times == reportHeldAfter
+	})
+	return report
+}
+
+// requestedBackup forgets what stood against a request.
+func (m *memory) requestedBackup(name string) {
+	m.Change(name, func(r *remembered) { r.backups.held = heldBackup{} })
 }
 
 // asked records what the engine answered about backups.
