@@ -69,10 +69,10 @@ func refuses(w World) *refusal {
 
 func lacking(w World) *refusal {
 	switch o := w.Object; {
-	case w.frontend():
-		return lackingFrontend(w)
 	case o.Size <= 0:
 		return incomplete("It has no size.")
+	case w.frontend():
+		return lackingFrontend(w)
 	case w.engine() && len(o.Engine.Replicas) == 0:
 		return incomplete("It has no replicas.")
 	case !w.v2() && o.Image == "":

@@ -19,6 +19,7 @@ func TestNothingIsCreatedFromAnObjectThatIsIncomplete(t *testing.T) {
 	}{
 		{"no size", []change{func(w *World) { w.Object.Size = 0 }}, ReasonIncomplete, "It has no size."},
 		{"a negative size", []change{asReplica, func(w *World) { w.Object.Size = -1 }}, ReasonIncomplete, "It has no size."},
+		{"a frontend without a size", []change{v2, asFrontend, func(w *World) { w.Object.Size = 0 }}, ReasonIncomplete, "It has no size."},
 		{"an engine without replicas", []change{func(w *World) { w.Object.Engine.Replicas = nil }}, ReasonIncomplete, "no replicas"},
 		{"a v1 engine without an image", []change{func(w *World) { w.Object.Image = "" }}, ReasonIncomplete, "no engine image"},
 		{"a v1 frontend", []change{asFrontend, func(w *World) { w.Object.DataEngine = "v1" }}, ReasonIncomplete, "Only v2 volumes"},
