@@ -66,7 +66,10 @@ var rules = []func(World) (reason, message string){
 // noVolume comes first where it is known which volume is meant: without it there is no snapshot either.
 func (w World) noVolume() (reason, message string) {
 	name := w.volumeName()
-	if name == "" || w.volume() != nil {
+	switch {
+	case name == "" && w.Snapshot != nil:
+		return v1beta2.ReasonVolumeNotFound, "Snapshot " + w.Snapshot.Name + " names no volume; delete this Backup, and the Snapshot."
+	case name == "" || w.volume() != nil:
 		return "", ""
 	}
 	return v1beta2.ReasonVolumeNotFound, "Volume " + name + " is gone, or is being deleted; delete this Backup, unless it is completed."

@@ -254,6 +254,14 @@ func TestWithoutASnapshotAndALabelNoVolumeIsMissed(t *testing.T) {
 	require.Equal(t, "There is no Snapshot snap-1; create it, or delete this Backup.", v.Message)
 }
 
+func TestASnapshotThatNamesNoVolumeIsReported(t *testing.T) {
+	v := Decide(world(func(w *World) {
+		w.Snapshot.Spec.Volume, w.Volume, w.Backup.Labels = "", nil, map[string]string{v1beta2.LabelBackupVolume: v1beta2.LabelValue("")}
+	}))
+	require.Equal(t, v1beta2.ReasonVolumeNotFound, v.Reason)
+	require.Equal(t, "Snapshot snap-1 names no volume; delete this Backup, and the Snapshot.", v.Message)
+}
+
 // The label names the volume of data that may be in a target already: it is put right only before anything was begun.
 func TestTheLabelOfABackupThatWasBegunStays(t *testing.T) {
 	another := func(w *World) { w.Backup.Labels[v1beta2.LabelBackupVolume] = "another" }
