@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -249,5 +250,37 @@ func TestA9TheLastHealthyReplicaIsNeverRemoved(t *testing.T) {
 		require.NoError(t, w.Wait(ctx, "the end of "+last.Name, patience, gone(w, &last)))
 		wellAgain(t, ctx, w, name)
 		unharmed(t, ctx, w, name, 2, "second")
+	})
+}
+
+// A8: a person deletes the only replica of a volume that is detached. Its data is the last copy: it is kept, the volume runs from it, and
+// it goes once another replica has the data.
+func TestA8TheLastReplicaServesThoughItIsBeingDeleted(t *testing.T) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := fixture(t)
+		name := inUse(t, ctx, w, engine, 1, nil)
+		require.NoError(t, w.DropTicket(ctx, name, "csi-pod"))
+		require.NoError(t, w.WaitDetached(ctx, name, patience))
+		replicas, err := w.ReplicasOf(ctx, name)
+		require.NoError(t, err)
+		require.Len(t, replicas, 1)
+		require.NoError(t, w.Admin.Delete(ctx, &replicas[0]))
+		require.NoError(t, w.Never(ctx, "a fault", watching, func(ctx context.Context) (string, error) {
+			v := &v1beta2.Volume{}
+			err := w.Get(ctx, name, v)
+			return map[bool]string{true: "it is faulted"}[v.Status.Robustness == v1beta2.VolumeRobustnessFaulted], err
+		}))
+		require.NoError(t, w.Ticket(ctx, name, "csi-pod", v1beta2.AttacherCSI, far, nil))
+		require.NoError(t, w.WaitTicket(ctx, name, "csi-pod", true, "", patience))
+		unharmed(t, ctx, w, name, 1, "first")
+		require.NoError(t, w.Wait(ctx, "another replica in its place", patience, func(ctx context.Context) (string, error) {
+			now, err := w.ReplicasOf(ctx, name)
+			if err != nil || len(now) == 1 && now[0].Name != replicas[0].Name {
+				return "", err
+			}
+			return fmt.Sprintf("there are %d replicas", len(now)), nil
+		}))
+		wellAgain(t, ctx, w, name)
+		unharmed(t, ctx, w, name, 1, "first")
 	})
 }

@@ -45,6 +45,12 @@ func volumeRules() []rule {
 			[]string{machineCore}, machineCore, "salvage.unreachableHealthy", "", "return nil").alsoWorld("488"),
 		in("last modes", "the replica modes that the engine reported last are recorded before the volume is detached", []string{machineCore},
 			machineCore, "draft.failByLastModes", "", "return").alsoWorld("1280"),
+		in("last copy serves", "a replica that is being deleted and is the last copy serves", []string{machineCore}, machineCore,
+			"Facts.isLastCopy", "", "return false"),
+		in("left behind", "an engine runs without a deleted replica only after that was recorded", []string{machineCore}, machineCore,
+			"draft.leaveBehind", "", "return"),
+		in("dropped beside a deleted one", "a replica is marked that its engine dropped while a deleted one served", []string{machineCore},
+			machineCore, "Facts.servesBesides", "", "return false"),
 		in("suspended before the fail over", "what a target acknowledges after the fail-over began is kept",
 			[]string{"./attach-controller/internal/model -run=TestNothingIsLostInAFailOver"}, machineCore, "ioSuspension.suspendIO", "",
 			"return true").

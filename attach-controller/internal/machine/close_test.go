@@ -31,7 +31,7 @@ func TestLastReplicaModesAreRecordedBeforeDetach(t *testing.T) {
 	}{
 		"all in use":          {map[string]string{"vol-r-0": "RW", "vol-r-1": "RW"}, nil},
 		"one dropped":         {map[string]string{"vol-r-0": "RW", "vol-r-1": "ERR"}, []string{"vol-r-1"}},
-		"all dropped":         {map[string]string{"vol-r-0": "ERR", "vol-r-1": "ERR"}, []string{"vol-r-0"}},
+		"all dropped":         {map[string]string{"vol-r-0": "ERR", "vol-r-1": "ERR"}, nil},
 		"one not rebuilt yet": {map[string]string{"vol-r-0": "RW", "vol-r-1": "WO"}, nil},
 		"never polled":        {nil, nil},
 		"one that is not its": {map[string]string{"vol-r-0": "RW", "vol-r-1": "RW", "vol-r-2": "ERR"}, nil},

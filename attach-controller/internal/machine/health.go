@@ -1,11 +1,40 @@
 package machine
 
-import "drover.dev/drover/shared/api/v1beta2"
+import (
+	"slices"
 
-// healthy reports whether a replica has all data as far as is known. Before the first attachment ever, every replica is healthy.
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// healthy reports whether the volume may rely on a replica: it has all data, and stays. One that is being deleted counts only as the last
+// copy.
 func (f Facts) healthy(r *v1beta2.Replica) bool {
-	return r.Spec.FailedAt == "" && !f.failed[r.Name] && r.DeletionTimestamp == nil &&
-		(r.Spec.HealthyAt != "" || f.rebuilt[r.Name] || !f.everHealthy())
+	return f.hasAllData(r) && (r.DeletionTimestamp == nil || f.isLastCopy(r))
+}
+
+// hasAllData reports whether a replica has all data as far as is known. Before the first attachment ever, every replica has.
+func (f Facts) hasAllData(r *v1beta2.Replica) bool {
+	return r.Spec.FailedAt == "" && !f.failed[r.Name] && (r.Spec.HealthyAt != "" || f.rebuilt[r.Name] || !f.everHealthy())
+}
+
+// isLastCopy reports whether a replica that is being deleted has all data, and none that stays has: its data is kept as long, and the volume
+// runs from it. On a node that is down its deletion gives it up.
+func (f Facts) isLastCopy(r *v1beta2.Replica) bool {
+	stays := func(r *v1beta2.Replica) bool { return r.DeletionTimestamp == nil && f.hasAllData(r) }
+	return f.hasAllDataOfUse(r) && !f.nodeDown(r.Spec.NodeID) && !f.anyReplica(stays)
+}
+
+// hasAllDataOfUse is hasAllData of a volume that was attached.
+func (f Facts) hasAllDataOfUse(r *v1beta2.Replica) bool {
+	return (r.Spec.HealthyAt != "" || f.rebuilt[r.Name]) && f.hasAllData(r)
+}
+
+// servesBesides reports whether an engine reported last that it reads and writes another replica, which has all data and is being deleted.
+func (f Facts) servesBesides(except string) bool {
+	return f.anyReplica(func(r *v1beta2.Replica) bool {
+		return r.Name != except && r.DeletionTimestamp != nil && f.hasAllDataOfUse(r) && !f.nodeDown(r.Spec.NodeID) &&
+			slices.ContainsFunc(f.Engines, func(e *v1beta2.Engine) bool { return e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW })
+	})
 }
 
 // everHealthy reports whether the volume was attached once: a replica without HealthyAt is then one that must be rebuilt. The volume
@@ -57,9 +86,9 @@ func (f Facts) servesFromUnnamed() bool {
 	return false
 }
 
-// allDropped reports whether the running engine has no replica left to serve from.
+// allDropped reports whether the running engine has no replica left to serve from, also none that it is only about to let go.
 func (f Facts) allDropped() bool {
-	if f.servesFromUnnamed() {
+	if servesAny(f.engine) {
 		return false
 	}
 	for name := range f.engine.Spec.ReplicaAddressMap {
@@ -75,8 +104,13 @@ func (f Facts) mode(replica string) string {
 	if f.engine == nil {
 		return ""
 	}
-	if _, mapped := f.engine.Spec.ReplicaAddressMap[replica]; !mapped {
+	return modeIn(f.engine, replica)
+}
+
+// modeIn returns the mode that an engine reported last of a replica in its spec; empty if none.
+func modeIn(e *v1beta2.Engine, replica string) string {
+	if _, mapped := e.Spec.ReplicaAddressMap[replica]; !mapped {
 		return ""
 	}
-	return f.engine.Status.ReplicaModeMap[replica]
+	return e.Status.ReplicaModeMap[replica]
 }

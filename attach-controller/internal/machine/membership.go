@@ -66,11 +66,13 @@ func (m membership) removeRedundant(r *v1beta2.Replica, wanted map[string]string
 	case mapped:
 		if m.otherRW(r.Name, wanted) && m.requestPoll() {
 			delete(wanted, r.Name)
+			m.leaveBehind(r)
 		}
 	case listed && !m.anyRW(wanted) && r.Status.Port != 0:
 		wanted[r.Name] = address(r)
 	case !listed:
 		m.stopReplica(r)
+		m.leaveBehind(r)
 	}
 }
 

@@ -132,7 +132,7 @@ func (o opening) runReplica(r *v1beta2.Replica) bool {
 		NotStarted(r.Status.Conditions)))
 }
 
-// failUnused marks the healthy replicas without which the engine starts.
+// failUnused marks the replicas with all data without which the engine starts.
 func (o opening) failUnused() {
 	for _, r := range o.Replicas {
 		if o.healthy(r) && r.Spec.NodeID != "" && o.nodeDown(r.Spec.NodeID) && !o.engineMayUse(r.Name) {
@@ -140,6 +140,9 @@ func (o opening) failUnused() {
 		}
 		if o.healthy(r) && o.excludedByUpgrade(r) && !o.engineMayUse(r.Name) {
 			o.fail(r, "the data engine of its node "+r.Spec.NodeID+" is being upgraded while the volume is attached without it")
+		}
+		if !o.healthy(r) && !o.engineMayUse(r.Name) {
+			o.leaveBehind(r)
 		}
 	}
 }

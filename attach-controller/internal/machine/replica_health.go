@@ -19,7 +19,7 @@ func (h replicaHealth) decide() {
 		h.clearFailed()
 	}
 	if running || ofEngine(h.engine).state == v1beta2.InstanceStateError { // a failed engine reported before its replicas' states changed
-		h.failDropped()
+		h.failDroppedBy(h.engine, "its engine dropped it")
 	}
 	if !running && h.state != v1beta2.VolumeStateDetaching {
 		h.failUnstartable()
@@ -30,14 +30,6 @@ func (h replicaHealth) decide() {
 func (f Facts) engineReportsOutdated() bool {
 	e := ofEngine(f.engine)
 	return e.exists && e.uuid != "" && !f.engineRuns() && e.state != v1beta2.InstanceStateError
-}
-
-func (h replicaHealth) failDropped() {
-	for _, r := range h.Replicas {
-		if h.mode(r.Name) == v1beta2.ReplicaModeERR {
-			h.fail(r, "its engine dropped it")
-		}
-	}
 }
 
 // failUnstartable marks the replicas whose instance failed before an engine used them. Without any other the volume is faulted.

@@ -10,17 +10,29 @@ import (
 
 // fail marks a replica, never the last healthy one. [UPG-1]
 func (d *draft) fail(r *v1beta2.Replica, why string) bool {
-	if r.Spec.FailedAt != "" || d.failed[r.Name] {
-		return true
-	}
 	if d.healthy(r) && !d.otherHealthy(r.Name) {
 		return false
+	}
+	d.markFailed(r, why)
+	return true
+}
+
+// failDropped marks a replica that its engine dropped, never the last healthy one, unless the engine went on with one that is being deleted:
+// that one is the last copy then, and what was written since is in it alone. [UPG-1]
+func (d *draft) failDropped(r *v1beta2.Replica, why string) {
+	if !d.healthy(r) || d.otherHealthy(r.Name) || d.servesBesides(r.Name) {
+		d.markFailed(r, why)
+	}
+}
+
+func (d *draft) markFailed(r *v1beta2.Replica, why string) {
+	if r.Spec.FailedAt != "" || d.failed[r.Name] {
+		return
 	}
 	d.failed = d.failed.with(r.Name)
 	d.patch(StageMark, r, "failedAt", stamp(d.Now))
 	d.patch(StageMark, r, "lastFailedAt", stamp(d.Now))
 	d.emitWith(r, Event{Reason: EventReplicaFailed, Warning: true, Note: fmt.Sprintf("Replica %s has failed: %s.", r.Name, why)})
-	return true
 }
 
 // startReplica starts a replica, and records for which engine.
@@ -49,12 +61,8 @@ func (d *draft) stopReplica(r *v1beta2.Replica) {
 // replicas come first: a replica whose instance failed since may be the only one with the newest data.
 func (d *draft) failByLastModes() {
 	d.markHealthyByLastModes()
-	for _, r := range d.Replicas {
-		for _, e := range d.Engines {
-			if _, mapped := e.Spec.ReplicaAddressMap[r.Name]; mapped && e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeERR {
-				d.fail(r, "its engine "+e.Name+" had dropped it")
-			}
-		}
+	for _, e := range d.Engines {
+		d.failDroppedBy(e, "its engine "+e.Name+" had dropped it")
 	}
 	for _, r := range d.Replicas {
 		if i := ofReplica(r); i.wanted && i.state == v1beta2.InstanceStateError {
@@ -63,14 +71,84 @@ func (d *draft) failByLastModes() {
 	}
 }
 
+// leaveBehind records of a replica that is being deleted that it lacks what is written from now on, before its engine runs without it: it
+// is not the last copy any more, whatever becomes of the others.
+func (d *draft) leaveBehind(r *v1beta2.Replica) {
+	if r.DeletionTimestamp != nil && r.Spec.HealthyAt != "" {
+		d.patch(StageMark, r, "healthyAt", "")
+	}
+}
+
+// takeBack undoes leaveBehind for the replicas that an engine was to let go and did not: it has no other any more.
+func (d *draft) takeBack(e *v1beta2.Engine) {
+	for name := range e.Spec.ReplicaAddressMap {
+		if e.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeRW {
+			return
+		}
+	}
+	for _, r := range d.Replicas {
+		if r.DeletionTimestamp != nil && r.Spec.HealthyAt == "" && r.Spec.LastHealthyAt != "" && r.Spec.FailedAt == "" &&
+			e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW {
+			d.rebuilt = d.rebuilt.with(r.Name)
+			d.patch(StageMake, r, "healthyAt", stamp(d.Now)) // before another one is marked as failed
+		}
+	}
+}
+
+// failDroppedBy marks the replicas that an engine dropped while it kept another one. If it dropped all, its modes do not show which of them
+// has the newest data: none is marked, and the next engine finds it.
+func (d *draft) failDroppedBy(e *v1beta2.Engine, why string) {
+	if !servesAny(e) {
+		d.salvageDroppedBy(e)
+		return
+	}
+	d.takeBack(e)
+	for _, r := range d.Replicas {
+		if modeIn(e, r.Name) == v1beta2.ReplicaModeERR {
+			d.failDropped(r, why)
+		}
+	}
+}
+
+// servesAny reports whether an engine reported last that it reads and writes a replica, named in its spec or not.
+func servesAny(e *v1beta2.Engine) bool {
+	for _, mode := range e.Status.ReplicaModeMap {
+		if mode == v1beta2.ReplicaModeRW {
+			return true
+		}
+	}
+	return false
+}
+
+// salvageDroppedBy requests a salvage of several replicas that an engine dropped, each with all data as far as is known: an engine that
+// starts over them as they are may mix data that differs; one that salvages takes the newest. It is no choice of a failed replica, so that
+// the setting auto-salvage does not matter.
+func (d *draft) salvageDroppedBy(e *v1beta2.Engine) {
+	var dropped []*v1beta2.Replica
+	for _, r := range d.Replicas {
+		if modeIn(e, r.Name) == v1beta2.ReplicaModeERR && d.healthy(r) && d.everHealthy() {
+			dropped = append(dropped, r)
+		}
+	}
+	if len(dropped) < 2 {
+		return
+	}
+	for _, r := range dropped {
+		if !r.Spec.SalvageRequested {
+			d.patch(StageMark, r, "salvageRequested", true)
+		}
+	}
+}
+
 // markHealthyByLastModes marks the replicas whose rebuild ended just before their engine did: one of them may have the newest data. They
 // are marked before any other replica is marked as failed.
 func (d *draft) markHealthyByLastModes() {
 	for _, r := range d.Replicas {
+		if r.DeletionTimestamp != nil { // it may have been left behind since
+			continue
+		}
 		for _, e := range d.Engines {
-			_, mapped := e.Spec.ReplicaAddressMap[r.Name]
-			if mapped && e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW && r.Spec.HealthyAt == "" && r.Spec.FailedAt == "" &&
-				d.everHealthy() {
+			if modeIn(e, r.Name) == v1beta2.ReplicaModeRW && r.Spec.HealthyAt == "" && r.Spec.FailedAt == "" && d.everHealthy() {
 				d.rebuilt = d.rebuilt.with(r.Name)
 				d.patch(StageMake, r, "healthyAt", stamp(d.Now))
 				d.patch(StageMake, r, "lastHealthyAt", stamp(d.Now))

@@ -77,23 +77,31 @@ func (s salvage) unreachableHealthy() (names []string) {
 	return names
 }
 
-// useLatest takes the replicas that failed last: those that failed earlier have older data.
-func (s salvage) useLatest() waiting {
-	var newest time.Time
-	at := map[string]time.Time{}
-	for _, r := range s.Replicas {
-		if r.DeletionTimestamp != nil || s.everHealthy() && r.Spec.HealthyAt == "" { // its data was being rebuilt, or never was there
-			continue
+// failures are when replicas that have data failed, by their names. Those that are being deleted count only where no other is left.
+func (s salvage) failures() (at map[string]time.Time, newest time.Time) {
+	for _, deleted := range []bool{false, true} {
+		at = map[string]time.Time{}
+		for _, r := range s.Replicas {
+			failed, err := time.Parse(time.RFC3339, r.Spec.FailedAt)
+			rebuilt := s.everHealthy() && r.Spec.HealthyAt == "" // its data was being rebuilt, or never was there
+			if err != nil || rebuilt || deleted != (r.DeletionTimestamp != nil) {
+				continue
+			}
+			at[r.Name] = failed
+			if failed.After(newest) {
+				newest = failed
+			}
 		}
-		failed, err := time.Parse(time.RFC3339, r.Spec.FailedAt)
-		if err != nil {
-			continue
-		}
-		at[r.Name] = failed
-		if failed.After(newest) {
-			newest = failed
+		if len(at) > 0 {
+			break
 		}
 	}
+	return at, newest
+}
+
+// useLatest takes the replicas that failed last: those that failed earlier have older data.
+func (s salvage) useLatest() waiting {
+	at, newest := s.failures()
 	var taken []string
 	var last *v1beta2.Replica
 	for _, r := range s.Replicas {
@@ -111,6 +119,11 @@ func (s salvage) useLatest() waiting {
 	if len(taken) == 0 {
 		return waiting{v1beta2.ReasonNoUsableReplica, "All replicas have failed, and none of those that failed last can be reached and is " +
 			"stopped: bring their nodes back."}
+	}
+	for _, r := range s.Replicas { // deleted, on a node that is down: given up
+		if r.Spec.FailedAt == "" {
+			s.leaveBehind(r)
+		}
 	}
 	s.faulted = false
 	s.requestRemount()

@@ -27,6 +27,9 @@ func (w *world) checkOpen(x *process) {
 		return
 	}
 	for _, r := range current(w.replicas) {
+		if r.DeletionTimestamp != nil && r.Spec.FailedAt != "" { // nobody uses it again
+			continue
+		}
 		newer := w.plane.versions[r.Name] > w.plane.versions[first]
 		if newer && w.reachable(r.Spec.NodeID) && !w.plane.givenUp[r.Name] {
 			w.violated("DATA: an engine opens over older data than another replica has")
@@ -93,10 +96,18 @@ func (w *world) shared() bool {
 func (w *world) checkReplicaWrite(r *v1beta2.Replica, one machine.Write) {
 	at, marks := one.Spec["failedAt"].(string)
 	s := owner(w.replicas, r)
+	if healthy, written := one.Spec["healthyAt"].(string); written && r.DeletionTimestamp != nil {
+		w.plane.givenUp[r.Name] = healthy == "" // an engine is to run without it, as without one that is marked
+	}
 	if !marks || s == nil || s.now != r {
 		return
 	}
 	if at == "" {
+		for _, other := range current(w.replicas) { // an older one is used: who deletes a replica on a node that is down gives it up
+			if other.DeletionTimestamp != nil && w.down(other.Spec.NodeID) {
+				w.plane.givenUp[other.Name] = true
+			}
+		}
 		delete(w.plane.givenUp, r.Name)
 		w.checkSalvage(r)
 		return
@@ -112,7 +123,18 @@ func (w *world) checkReplicaWrite(r *v1beta2.Replica, one machine.Write) {
 			return
 		}
 	}
+	if w.deletedHoldsData(r) {
+		return
+	}
 	w.violated("UPG-1: the last healthy replica is marked as failed")
+}
+
+// deletedHoldsData reports whether a replica that is being deleted has all data that this one has, and more.
+func (w *world) deletedHoldsData(r *v1beta2.Replica) bool {
+	return slices.ContainsFunc(current(w.replicas), func(other *v1beta2.Replica) bool {
+		return other.DeletionTimestamp != nil && other.Spec.FailedAt == "" && other.Spec.HealthyAt != "" &&
+			w.plane.versions[other.Name] >= w.plane.versions[r.Name]
+	})
 }
 
 // checkSalvage: a failed replica is used only if no replica that did not fail has more.
@@ -126,6 +148,10 @@ func (w *world) checkSalvage(r *v1beta2.Replica) {
 
 // holdsData reports whether a replica has all data; before the first attachment, every one has.
 func (w *world) holdsData(r *v1beta2.Replica) bool {
-	opened := slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return r.Spec.LastHealthyAt != "" })
-	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && (r.Spec.HealthyAt != "" || !opened)
+	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && (r.Spec.HealthyAt != "" || !w.opened())
+}
+
+// opened reports whether the volume was attached once.
+func (w *world) opened() bool {
+	return slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool { return r.Spec.LastHealthyAt != "" })
 }

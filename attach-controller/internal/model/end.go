@@ -90,7 +90,8 @@ func (w *world) endsDetached() string {
 	return ""
 }
 
-// endsSalvaged: if nothing usable is left, the replicas that failed last are used, unless a better one is on a down node.
+// endsSalvaged: if nothing usable is left, the replicas that failed last are used, unless a better one is on a down node. Those that are being
+// deleted count where no other has data.
 func (w *world) endsSalvaged() string {
 	v := w.volume.now
 	if w.usable() {
@@ -100,10 +101,14 @@ func (w *world) endsSalvaged() string {
 		return "STUCK: detaching"
 	}
 	newest, reachable := "", false
+	staysAny := slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool {
+		return r.DeletionTimestamp == nil && r.Spec.HealthyAt != ""
+	})
 	for _, r := range current(w.replicas) {
 		switch {
 		case r.Spec.FailedAt == "":
 			return ""
+		case r.Spec.HealthyAt == "" && w.opened(), r.DeletionTimestamp != nil && staysAny:
 		case r.Spec.FailedAt > newest:
 			newest, reachable = r.Spec.FailedAt, w.reachable(r.Spec.NodeID)
 		case r.Spec.FailedAt == newest:

@@ -25,7 +25,7 @@ func (w *world) disturb() {
 }
 
 func (w *world) disturbAnyhow(n *node) {
-	switch w.rng.IntN(18) {
+	switch w.rng.IntN(19) {
 	case 0, 1, 2:
 		w.movePod(n.name)
 	case 3:
@@ -53,11 +53,13 @@ func (w *world) disturbAnyhow(n *node) {
 	case 17:
 		j := w.users.jobs[w.rng.IntN(len(w.users.jobs))]
 		j.gone = true
+	case 18:
+		w.deleteAny()
 	}
 }
 
 func (w *world) disturbPlainly(n *node) {
-	switch w.rng.IntN(5) {
+	switch w.rng.IntN(6) {
 	case 0, 1:
 		w.movePod(n.name)
 	case 2:
@@ -66,6 +68,8 @@ func (w *world) disturbPlainly(n *node) {
 		w.crash()
 	case 4:
 		w.collapse()
+	case 5:
+		w.deleteAny()
 	}
 }
 

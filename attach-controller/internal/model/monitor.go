@@ -166,7 +166,7 @@ func (w *world) watch(i instance) instance {
 func (w *world) bringUp(i instance, report func(instance) bool) {
 	x := w.plane.find(i.kind, i.name, i.node)
 	switch {
-	case i.deleting || !w.reachable(i.node) || w.down(i.node):
+	case i.deleting && i.kind != kindReplica || !w.reachable(i.node) || w.down(i.node):
 		if !i.begun() {
 			report(i.in(v1beta2.InstanceStateStopped))
 		}

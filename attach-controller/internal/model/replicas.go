@@ -11,7 +11,7 @@ import (
 func (w *world) replenish() {
 	v := w.volume.now
 	for _, s := range w.replicas {
-		if s.now != nil && s.now.DeletionTimestamp != nil && !ofReplica(s.now).begun() && !ofReplica(s.now).wanted {
+		if s.now != nil && s.now.DeletionTimestamp != nil && !ofReplica(s.now).begun() && !ofReplica(s.now).wanted && w.copied(s.now) {
 			w.trace("replicas: %s is gone", s.now.Name)
 			put(w, s, nil)
 			return
@@ -25,6 +25,34 @@ func (w *world) replenish() {
 		return
 	}
 	w.remove()
+}
+
+// copied reports whether the data of a replica that is being deleted may be destroyed: a running engine reported another one as RW.
+func (w *world) copied(r *v1beta2.Replica) bool {
+	for _, other := range current(w.replicas) {
+		if other.Name == r.Name || other.DeletionTimestamp != nil || other.Spec.FailedAt != "" || w.down(other.Spec.NodeID) {
+			continue
+		}
+		for _, e := range current(w.engines) {
+			_, mapped := e.Spec.ReplicaAddressMap[other.Name]
+			if mapped && ofEngine(e).state == v1beta2.InstanceStateRunning && e.Status.ReplicaModeMap[other.Name] == v1beta2.ReplicaModeRW {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// deleteAny lets a person delete a replica, which need not be one that the volume can do without.
+func (w *world) deleteAny() {
+	s := w.replicas[w.rng.IntN(len(w.replicas))]
+	if s.now != nil && s.now.DeletionTimestamp == nil && s.now.Spec.LastHealthyAt != "" {
+		w.trace("a person deletes %s", s.now.Name)
+		if w.down(s.now.Spec.NodeID) || !w.reachable(s.now.Spec.NodeID) {
+			w.plane.givenUp[s.now.Name] = true
+		}
+		write(w, s, nil, func(r *v1beta2.Replica) { r.DeletionTimestamp = &metav1.Time{Time: w.now} })
+	}
 }
 
 // countGood counts replicas that did not fail and may stay; healthyOnly leaves out those that must still be rebuilt.

@@ -61,6 +61,7 @@ func drawWorld(t *rapid.T) World {
 		v2(&w)
 	}
 	w.Object.Running, w.Object.Active = rapid.Bool().Draw(t, "wanted"), rapid.Bool().Draw(t, "active")
+	w.Object.Kept = w.Object.Kind == v1beta2.InstanceTypeReplica && rapid.Bool().Draw(t, "kept")
 	w.Object.Deleting, w.Object.SalvageRequested = rapid.Bool().Draw(t, "deleting"), rapid.Bool().Draw(t, "salvage")
 	w.Node.Down, w.Node.OutOfService = rapid.Bool().Draw(t, "down"), rapid.IntRange(0, 4).Draw(t, "out") == 0
 	w.Node.Upgrading = rapid.Bool().Draw(t, "upgrading")
@@ -163,7 +164,7 @@ func TestNoSecondEngineIsCreatedWithoutAMigrationOrASwitchOver(t *testing.T) {
 		if v.Call.Op != OpCreate {
 			return
 		}
-		require.True(t, w.Object.Running && !w.Object.Deleting && !w.Node.Out() && w.Here.Known && !w.Status.supervised())
+		require.True(t, w.Object.Running && (!w.Object.Deleting || w.Object.Kept) && !w.Node.Out() && w.Here.Known && !w.Status.supervised())
 		for _, other := range w.Elsewhere {
 			require.False(t, lives(other.Entry.State), "its own name lives elsewhere")
 		}

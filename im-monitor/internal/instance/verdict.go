@@ -116,7 +116,7 @@ const (
 	ReasonUnproven = "AbsenceNotProven"
 	// ReasonDiskNotLoaded: a v2 replica is not listed, and its server has not loaded the disk that holds it.
 	ReasonDiskNotLoaded = v1beta2.ReasonDiskNotLoaded
-	// ReasonDeleting: the object is being deleted, and so nothing is started for it.
+	// ReasonDeleting: the object is being deleted, and so nothing is started for it, unless it is the last copy of a volume's data.
 	ReasonDeleting = "ObjectDeleting"
 	// ReasonIncomplete: the spec lacks fields that a creation needs.
 	ReasonIncomplete = v1beta2.ReasonSpecIncomplete

@@ -83,10 +83,13 @@ type EngineFacts struct {
 // Object is the part of an Engine, EngineFrontend or Replica that is its desired state.
 type Object struct {
 	// Kind is the instance type of the API: engine, engine-frontend or replica.
-	Kind                              string
-	Name, Volume, NodeID, Image       string
-	DataEngine                        string
-	Running, Deleting, Active         bool
+	Kind                        string
+	Name, Volume, NodeID, Image string
+	DataEngine                  string
+	Running, Deleting, Active   bool
+	// Kept reports of a replica that is being deleted that it has all data, and that attach-controller does not approve the removal of its
+	// data: it is the last copy where it is to run.
+	Kept                              bool
 	Size                              volumesize.Net
 	SalvageRequested                  bool
 	SnapshotMaxCount                  int
