@@ -4,6 +4,9 @@ package machine
 // the world.
 func Decide(w World) Verdict {
 	f, total := factsOf(&w), result{}
+	if f.neverAttached() {
+		return f.clearImage()
+	}
 	for _, c := range concerns {
 		if !c.when(f) {
 			continue

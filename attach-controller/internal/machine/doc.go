@@ -33,6 +33,8 @@
 //	World ──► Facts ──► concern ──► decided ──► concern ──► … ──► Verdict
 //	                       └─► writes, events ─────┘
 //
+// Before the concerns, a volume that longhorn-manager created and never attached is found: that is one evaluation of its own (unused.go).
+//
 // Facts are derived once, and their methods have no effect; those of a draft may. Each concern (decide.go lists them in order, with the
 // reasons) gets the facts with what the concerns before it decided, and fills a draft. A concern has a file and a type of its own; what
 // several of them do to objects is in instances.go and replicas.go.

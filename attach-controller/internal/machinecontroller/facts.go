@@ -14,7 +14,8 @@ func volumeFacts(v *v1beta2.Volume) any {
 	return []any{v.Spec, v.Labels, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID,
 		v.Status.CurrentTargetNodeID,
 		v.Status.Robustness, v.Status.CloneStatus, v.Status.RestoreRequired, v.Status.RestoreInitiated, v.Status.ExpansionRequired,
-		v.Status.FrontendDisabled, v.Status.LastRevert, v.Status.IsStandby, v.Status.AcceptedSize}
+		v.Status.FrontendDisabled, v.Status.LastRevert, v.Status.IsStandby, v.Status.AcceptedSize,
+		v1beta2.EverAttached(v)}
 }
 
 func engineFacts(e *v1beta2.Engine) any {
