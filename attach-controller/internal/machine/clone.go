@@ -96,11 +96,15 @@ func (x clone) setState(state, snapshot string) {
 	x.setStatus("cloneStatus", nil, status)
 }
 
-// copyData requests the copy once both engines run and the source has the snapshot, and reads the result.
+// copyData requests the copy once both engines run and the source has the snapshot, and reads the result, whatever became
+// of the source: a copy that has ended does not need it any more.
 func (x clone) copyData(volume string) {
 	snapshot := CopiedSnapshot(x.Volume)
 	from := "snap://" + volume + "/" + snapshot
 	asked := x.engine != nil && x.engine.Spec.RequestedDataSource == from
+	if asked && x.opened() && x.readResult(volume, snapshot) {
+		return
+	}
 	switch {
 	case snapshot == "":
 		x.wait(v1beta2.ReasonCloning, "spec.dataSource "+x.Volume.Spec.DataSource+" names no snapshot: create the volume again with vol://"+
@@ -113,7 +117,7 @@ func (x clone) copyData(volume string) {
 	case CloneSnapshot(x.Volume) != "" && x.SourceSnapshot == nil && !asked:
 		x.add(Write{Kind: Create, Stage: StageMake, Object: v1beta2.NewSnapshotBy(v1beta2.ManagedByAttachController, x.SourceVolume, snapshot)})
 	}
-	if !x.engineRuns() || x.state != v1beta2.VolumeStateAttached || x.Source == nil || !x.Volume.Spec.DisableFrontend {
+	if !x.opened() || x.Source == nil {
 		x.wait(v1beta2.ReasonCloning, "The copy waits until "+volume+" is attached, and this volume, too, without a frontend.")
 		return
 	}
@@ -121,7 +125,14 @@ func (x clone) copyData(volume string) {
 		x.beginCopy(volume, snapshot, from)
 		return
 	}
-	x.readResult(volume, snapshot)
+	if len(x.engine.Status.CloneStatus) == 0 {
+		x.wait(v1beta2.ReasonCloning, x.notBegun("copy "+x.Volume.Spec.DataSource))
+	}
+}
+
+// opened reports whether the volume is attached without a frontend: nothing but the copy writes to it.
+func (x clone) opened() bool {
+	return x.engineRuns() && x.state == v1beta2.VolumeStateAttached && x.Volume.Spec.DisableFrontend
 }
 
 // beginCopy requests the copy of a snapshot that is ready, or that the source's engine lists.
@@ -151,25 +162,23 @@ func (x clone) recordSnapshot(snapshot string) {
 	}
 }
 
-// readResult reads the result that the engine reports, replica by replica in the order of their addresses.
-func (x clone) readResult(volume, snapshot string) {
+// readResult reads the result that the engine reports, replica by replica in the order of their addresses; it reports whether there is one.
+func (x clone) readResult(volume, snapshot string) (ended bool) {
 	x.recordSnapshot(snapshot)
 	all := x.engine.Status.CloneStatus
 	done := len(all) > 0
-	if !done {
-		x.wait(v1beta2.ReasonCloning, x.notBegun("copy "+x.Volume.Spec.DataSource))
-	}
 	for _, where := range slices.Sorted(maps.Keys(all)) {
 		one := all[where]
 		if one.State == "error" || one.Error != "" {
 			x.copyFailed(volume, snapshot, where, one.Error)
-			return
+			return true
 		}
 		done = done && one.State == "complete"
 	}
 	if done {
 		x.setState(v1beta2.CloneCopyCompleted, snapshot)
 	}
+	return done
 }
 
 func (x clone) copyFailed(volume, snapshot, where, why string) {

@@ -245,6 +245,40 @@ func TestACopyIsCompleteOnceAllReplicasHaveIt(t *testing.T) {
 	require.NotContains(t, reasons(v), EventCloned)
 }
 
+// A copy that has ended does not need its source any more: it counts whatever became of that before the result was read.
+func TestTheResultOfACopyIsReadWhateverBecameOfItsSource(t *testing.T) {
+	busy, done := v1beta2.SnapshotCloneStatus{State: "in_progress"}, v1beta2.SnapshotCloneStatus{State: "complete"}
+	sources := map[string]func(*fixture){
+		"is there":         func(*fixture) {},
+		"is not attached":  func(s *fixture) { s.Source = nil },
+		"is being deleted": func(s *fixture) { deleted(s.SourceVolume) },
+		"is gone":          func(s *fixture) { s.SourceVolume, s.Source, s.SourceSnapshot = nil, nil, nil },
+	}
+	for source, snapshot := range map[string]string{"snap://other/s": "s", "vol://other": madeForTheCopy} {
+		for name, change := range sources {
+			for want, reported := range map[string]v1beta2.SnapshotCloneStatus{v1beta2.CloneCopyCompleted: done,
+				v1beta2.CloneFailed: {State: "error", Error: "no space"}} {
+				t.Run(source+" "+name+" "+want, func(t *testing.T) {
+					s := copying(source, "x", "y")
+					s.Engines[0].Spec.RequestedDataSource = "snap://other/" + snapshot
+					s.Engines[0].Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{"tcp://a": done, "tcp://b": reported}
+					change(s)
+					v := Decide(s.World)
+					require.Equal(t, want, cloneStatus(v)["state"])
+					require.Equal(t, snapshot, cloneStatus(v)["snapshot"])
+					require.Empty(t, v.Writes)
+					s.Engines[0].Status.CloneStatus["tcp://a"], s.Engines[0].Status.CloneStatus["tcp://b"] = done, busy
+					require.NotContains(t, []any{v1beta2.CloneCopyCompleted, v1beta2.CloneFailed}, cloneStatus(Decide(s.World))["state"])
+				})
+			}
+		}
+	}
+	s := copying("snap://other/s", "x")
+	s.Engines[0].Spec.RequestedDataSource, s.SourceVolume = "snap://other/s", nil
+	s.Engines[0].Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{"tcp://a": busy}
+	require.Contains(t, waitsFor(Decide(s.World)), "Volume other, which is to be copied, does not exist", "nothing ended yet")
+}
+
 // A clone that is to share its source's data is a full copy, and shows that once.
 func TestALinkedCloneIsReportedAsTheFullCopyThatItIs(t *testing.T) {
 	for mode, reported := range map[string]bool{v1beta2.CloneModeLinked: true, "full-copy": false, "": false} {
