@@ -161,13 +161,13 @@ func (f Facts) noReplicaReason() string {
 	switch {
 	case len(f.Replicas) == 0 && f.everHealthy():
 		return "The volume was attached before, and none of its replicas is left: restore it from a backup, or delete it."
-	case len(f.Replicas) == 0:
+	case !f.everHealthy() && !f.anyReplica(func(r *v1beta2.Replica) bool { return r.Spec.NodeID != "" }):
 		return "The volume has no replica yet: see the condition Scheduled."
 	case f.allFailed():
 		return "All replicas have failed."
 	}
 	for _, r := range f.Replicas {
-		if f.healthy(r) {
+		if f.healthy(r) && r.Spec.NodeID != "" {
 			return fmt.Sprintf("Healthy replica %s is on node %q, which is down: bring that node back.", r.Name, r.Spec.NodeID)
 		}
 	}

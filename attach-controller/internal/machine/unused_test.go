@@ -108,3 +108,23 @@ func TestAnyTraceOfAnAttachmentKeepsTheImageOfAVolume(t *testing.T) {
 		})
 	}
 }
+
+// longhorn-manager creates the replica of a strict-local volume before it has a node.
+func TestAReplicaWithoutANodeIsNotReportedAsOneOnADownNode(t *testing.T) {
+	s := newFixture(v1beta2.DataEngineV1, "", "y")
+	s.Volume.Spec.NodeID = "x"
+	require.True(t, s.settle())
+	require.Equal(t, v1beta2.VolumeStateAttached, s.Volume.Status.State, "the volume does without it")
+	require.Empty(t, s.Replicas[0].Spec.HealthyAt)
+
+	s = newFixture(v1beta2.DataEngineV1, "", "y")
+	s.Volume.Spec.NodeID, s.Nodes["y"] = "x", Node{Known: true, Down: true}
+	require.True(t, s.settle())
+	require.Contains(t, waitsFor(Decide(s.World)), `Healthy replica vol-r-1 is on node "y", which is down`)
+
+	s = newFixture(v1beta2.DataEngineV1, "")
+	s.Volume.Spec.NodeID = "x"
+	require.True(t, s.settle())
+	require.Equal(t, "The volume has no replica yet: see the condition Scheduled.", waitsFor(Decide(s.World)))
+	require.False(t, conditions.IsTrue(s.Volume.Status.Conditions, v1beta2.VolumeFaulted))
+}

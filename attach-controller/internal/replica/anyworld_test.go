@@ -34,6 +34,9 @@ func anyReplica(t *rapid.T, node string) *v1beta2.Replica {
 	}
 	r.Spec.RebuildRetryCount = rapid.IntRange(-1, 6).Draw(t, "retries")
 	r.Spec.EvictionRequested = rarely(t, "marked")
+	if rarely(t, "without a node") {
+		r.Spec.NodeID, r.Spec.DiskID = "", oneOf(t, "disk", "", "", "disk-a")
+	}
 	if rarely(t, "being deleted") {
 		r.Status.LookRequestedAt = anyTime(t, "poll requested for it")
 		r.DeletionTimestamp = &metav1.Time{Time: now.Add(-oneOf(t, "deleted", 0, time.Second, time.Hour))}

@@ -43,7 +43,9 @@ func Decide(w World) Verdict {
 	w.place(g, need, &out)
 	w.checkPlace(g, &out)
 	w.grow(g, &out)
-	w.tidy(g, &out)
+	if !w.dropUnplaced(g, &out) {
+		w.tidy(g, &out)
+	}
 	return out
 }
 
@@ -115,7 +117,7 @@ func (w *World) missing(g groups) need {
 		}
 		usable := 0
 		for _, r := range slices.Concat(g.coming, g.failed) { // the volume attaches without those that cannot start
-			if !w.leaves(r) {
+			if !w.leaves(r) && r.Spec.NodeID != "" {
 				usable++
 			}
 		}

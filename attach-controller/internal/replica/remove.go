@@ -197,9 +197,9 @@ func (w *World) seenRW(r *v1beta2.Replica) *v1beta2.Replica {
 	return nil
 }
 
-// dataGone reports whether im-monitor destroyed the data of a v2 replica: that needs no approval any more.
+// dataGone reports whether im-monitor destroyed the data of a v2 replica, or a replica never had any: that needs no approval.
 func (w *World) dataGone(r *v1beta2.Replica) bool {
-	return r.Spec.DataEngine == v1beta2.DataEngineV2 && conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved)
+	return w.unplaced(r) || r.Spec.DataEngine == v1beta2.DataEngineV2 && conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved)
 }
 
 // ended reports whether nothing of a v1 replica runs. Its directory stays on its disk.

@@ -128,6 +128,8 @@ type groups struct {
 	// failed ones lack data; those that were to be rebuilt on a node that went down before are among them.
 	failed []*v1beta2.Replica
 	going  []*v1beta2.Replica
+	// unplaced ones have neither a node nor data: longhorn-manager creates a replica before it has a place, and places it later.
+	unplaced []*v1beta2.Replica
 }
 
 func (w *World) groups() groups {
@@ -136,7 +138,9 @@ func (w *World) groups() groups {
 		switch {
 		case r.DeletionTimestamp != nil:
 			g.going = append(g.going, r)
-		case r.Spec.FailedAt != "" || w.stranded(r):
+		case w.unplaced(r):
+			g.unplaced = append(g.unplaced, r)
+		case r.Spec.FailedAt != "" || w.stranded(r) || r.Spec.NodeID == "" && r.Spec.HealthyAt == "":
 			g.failed = append(g.failed, r)
 		case r.Spec.HealthyAt == "":
 			g.coming = append(g.coming, r)

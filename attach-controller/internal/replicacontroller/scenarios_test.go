@@ -60,6 +60,29 @@ func TestAStrictLocalVolumeWaitsForItsNode(t *testing.T) {
 	w.scheduled(vol, v1beta2.ReasonPlaced)
 }
 
+// longhorn-manager creates a replica before it has a place. It goes once it is sure that the volume was never attached, which the machine
+// finds by its replicas.
+func TestAReplicaWithoutANodeGoesAndAnotherOneIsPlaced(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.start()
+	v := w.volume(vol, 1, func(s *v1beta2.VolumeSpec) { s.DataLocality = "strict-local" })
+	w.scheduled(vol, v1beta2.ReasonWaitingForNode)
+	w.status(v, map[string]any{"currentImage": "image"})
+	r := &v1beta2.Replica{ObjectMeta: w.meta("vol-1-r-0a1b2c3d")}
+	r.Finalizers = []string{v1beta2.Finalizer}
+	r.Spec = v1beta2.ReplicaSpec{VolumeName: vol, DataEngine: v1beta2.DataEngineV2, VolumeSize: 10 * gib,
+		DesireState: v1beta2.InstanceStateStopped}
+	w.create(r)
+	w.quiet(p)
+	w.shows(vol, "/new")
+	w.status(v, map[string]any{"currentImage": ""})
+	w.shows(vol, "")
+	w.spec(v, map[string]any{"nodeID": "node-3"})
+	w.shows(vol, "node-3/new")
+	w.scheduled(vol, v1beta2.ReasonPlaced)
+}
+
 // It is filled before it is wanted on a node: where a pod waits for it, or where there is room.
 func TestAStrictLocalVolumeThatIsFilledIsPlacedBefore(t *testing.T) {
 	t.Parallel()
