@@ -13,7 +13,8 @@ const settle = time.Minute
 // World is what is known.
 type World struct {
 	Now time.Time
-	// Serving and Next are pairs of the Secret; empty or unreadable ones are none. Previous is a certificate.
+	// Serving and Next are pairs of the Secret; empty and unreadable ones, and those that are not valid yet, are none. Previous is a
+	// certificate.
 	Serving, Next Pair
 	Previous      []byte
 	// Bundles is what each webhook of the configurations trusts; none: there is no configuration.
@@ -53,7 +54,7 @@ func Decide(w World) Verdict {
 	if len(w.Bundles) == 0 {
 		return Verdict{Step: StepNone} // no configuration calls the webhook, so none needs to trust it
 	}
-	serving, next := facts(w.Serving), facts(w.Next)
+	serving, next := facts(w.Serving, w.Now), facts(w.Next, w.Now)
 	if serving == nil || !w.Now.Before(serving.Ends) {
 		return Verdict{Step: StepIssue}
 	}

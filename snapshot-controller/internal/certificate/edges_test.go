@@ -74,13 +74,55 @@ func TestAShortLifeHasAShortWait(t *testing.T) {
 	require.Equal(t, StepPromote, Decide(w).Step)
 }
 
-// A clock that is set back makes the wait longer; it neither replaces a certificate nor serves one that is not trusted yet.
-func TestAClockThatIsSetBackOnlyWaits(t *testing.T) {
-	w := quiet(t, start.Add(-time.Hour))
+// A clock that is behind by no more than the backdate makes the wait longer; it neither replaces a certificate nor serves one that is not
+// trusted yet.
+func TestAClockThatIsSetBackALittleOnlyWaits(t *testing.T) {
+	w := quiet(t, start.Add(-backdate))
 	require.Equal(t, Verdict{Step: StepNone, Bundle: w.Serving.Certificate, RequeueAt: days(45)}, Decide(w))
 	w.Next = pair(t, start)
 	w.Bundles = [][]byte{bundle(w.Serving.Certificate, w.Next.Certificate)}
 	require.Equal(t, Verdict{Step: StepNone, Bundle: w.Bundles[0], RequeueAt: start.Add(settle)}, Decide(w))
+}
+
+// What a leader made whose clock was ahead is refused by every client: it counts as none until real time has reached it.
+func TestACertificateThatIsNotValidYetIsNone(t *testing.T) {
+	ahead := days(2 * 365)
+	serves := func(w *World) { w.Serving = pair(t, ahead); w.Bundles = [][]byte{w.Serving.Certificate} }
+	follows := func(w *World) { w.Next = pair(t, ahead) }
+	valid := ahead.Add(-backdate)
+	for sentence, c := range map[string]struct {
+		at     time.Time
+		change func(*World)
+		step   Step
+	}{
+		"one two years ahead is replaced at once":        {start, serves, StepIssue},
+		"so is one that is valid in a second":            {valid.Add(-time.Second), serves, StepIssue},
+		"from the moment at which it is valid it stays":  {valid, serves, StepNone},
+		"a next one two years ahead is made again":       {days(45), follows, StepIssueNext},
+		"not before it is due":                           {days(44), follows, StepNone},
+		"however young, it does not save an expired one": {days(90), follows, StepIssue},
+		"one ahead is replaced though the next is valid": {start, func(w *World) { serves(w); w.Next = pair(t, start) }, StepIssue},
+	} {
+		t.Run(sentence, func(t *testing.T) {
+			w := quiet(t, c.at)
+			c.change(&w)
+			require.Equal(t, c.step, Decide(w).Step)
+		})
+	}
+	w := quiet(t, days(44))
+	w.Next, w.Bundles = pair(t, ahead), [][]byte{bundle(w.Serving.Certificate, []byte("next"))}
+	require.Equal(t, Verdict{Step: StepTrust, Bundle: w.Serving.Certificate}, Decide(w), "nor is it trusted")
+}
+
+// A leader whose clock is right again replaces what was made before, has it trusted, and stays with it.
+func TestALeaderReplacesWhatAClockAheadMade(t *testing.T) {
+	w := World{Now: start, Hosts: hosts, Validity: validity, Serving: pair(t, days(2*365)), Next: pair(t, days(3*365))}
+	w.Bundles = [][]byte{bundle(w.Serving.Certificate, w.Next.Certificate)}
+	require.Equal(t, Verdict{Step: StepIssue}, Decide(w))
+	w.Serving, w.Next = pair(t, start), Pair{}
+	require.Equal(t, Verdict{Step: StepTrust, Bundle: w.Serving.Certificate}, Decide(w))
+	w.Bundles = [][]byte{w.Serving.Certificate}
+	require.Equal(t, Verdict{Step: StepNone, Bundle: w.Serving.Certificate, RequeueAt: days(45)}, Decide(w))
 }
 
 func TestWhatIsServedIsForEveryHost(t *testing.T) {
@@ -121,10 +163,10 @@ func TestTheFactsAreReadWithoutALeaf(t *testing.T) {
 	p, err := Issue(rand.Reader, unsorted, start, validity)
 	require.NoError(t, err)
 	want := &Facts{Made: start, Ends: days(90), Hosts: []string{"127.0.0.1", "a.svc", "z.svc"}}
-	require.Equal(t, want, facts(p))
+	require.Equal(t, want, facts(p, start))
 	t.Setenv("GODEBUG", "x509keypairleaf=0")
-	require.Equal(t, want, facts(p))
-	require.Nil(t, facts(Pair{}), "unknown is not a certificate without hosts")
+	require.Equal(t, want, facts(p, start))
+	require.Nil(t, facts(Pair{}, start), "unknown is not a certificate without hosts")
 }
 
 func TestACertificateIsValidAWhileBeforeItIsMade(t *testing.T) {

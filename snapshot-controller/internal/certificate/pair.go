@@ -81,10 +81,11 @@ type Facts struct {
 	Hosts []string
 }
 
-// facts reads a pair; nil: it is none that can be served.
-func facts(p Pair) *Facts {
+// facts reads a pair; nil: it is none that can be served. One that is not valid yet was made by a clock that was ahead by more than
+// the backdate: every client refuses it until real time has reached it.
+func facts(p Pair, now time.Time) *Facts {
 	loaded, err := p.Load()
-	if err != nil {
+	if err != nil || now.Before(loaded.Leaf.NotBefore) {
 		return nil
 	}
 	f := &Facts{Made: loaded.Leaf.NotBefore.Add(backdate), Ends: loaded.Leaf.NotAfter, Hosts: slices.Clone(loaded.Leaf.DNSNames)}
