@@ -135,7 +135,7 @@ func snapshots() []of {
 			warning: "Refused Unreachable PurgeFailed", commands: map[string]string{"Unreachable": showManagers}},
 		{kinds: "Snapshot", condition: v1beta2.SnapshotWithdrawn, well: "SnapshotGone"},
 		{kinds: "Backup", condition: v1beta2.BackupApproved, guide: "backups.md", command: Describe,
-			well: "Ready", continues: "WaitingForAttach SnapshotNotReady BackingUp Restoring Cloning",
+			well: "Ready", continues: "WaitingForAttach SnapshotNotReady BackingUp Restoring Cloning Upgrading",
 			warning:  "TargetUnavailable VolumeNotFound Failed",
 			commands: map[string]string{"WaitingForAttach": showTickets, "TargetUnavailable": showBackupTarget}},
 		{kinds: "BackupTarget", condition: v1beta2.BackupTargetAvailable, guide: "backups.md", command: Describe,

@@ -6,8 +6,8 @@ const (
 	BackupApproved = "Approved"
 )
 
-// Reasons of BackupApproved beside those of SnapshotReady, Restoring and Cloning among them, and BackingUp: it was deleted while an engine
-// copies it.
+// Reasons of BackupApproved beside those of SnapshotReady, Restoring and Cloning among them, BackingUp: it was deleted while an engine
+// copies it, and Upgrading: the v2 data engine of a node that its volume uses is being upgraded, or its target is relocated.
 const (
 	// ReasonSnapshotNotReady surfaces while the snapshot to back up is not ready.
 	ReasonSnapshotNotReady = "SnapshotNotReady"

@@ -96,7 +96,7 @@ func backupContracts() []ConditionContract {
 		{Kind: "Backup", Type: BackupApproved, Writer: "snapshot-controller", Means: "take it",
 			True: []string{ReasonReady},
 			False: []string{ReasonWaitingForAttach, ReasonSnapshotNotReady, ReasonTargetUnavailable, ReasonVolumeNotFound,
-				ReasonFailed, ReasonBackingUp, ReasonRestoring, ReasonCloning}},
+				ReasonFailed, ReasonBackingUp, ReasonRestoring, ReasonCloning, ReasonUpgrading}},
 		{Kind: "BackupTarget", Type: BackupTargetAvailable, Writer: "im-monitor", Means: "an engine could copy there",
 			True: []string{ReasonReached}, False: []string{ReasonRefused}},
 		{Kind: "RecurringJob", Type: RecurringJobReady, Writer: "snapshot-controller",

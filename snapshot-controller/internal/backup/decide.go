@@ -61,6 +61,7 @@ var rules = []func(World) (reason, message string){
 	World.filling,
 	World.noSnapshot,
 	World.migrating,
+	World.upgrading,
 }
 
 // noVolume comes first where it is known which volume is meant: without it there is no snapshot either.
@@ -120,6 +121,20 @@ func (w World) migrating() (reason, message string) {
 		return "", ""
 	}
 	return v1beta2.ReasonWaitingForAttach, "Volume " + w.Volume.Name + " moves to another node; it is taken when that is done."
+}
+
+// upgrading: the engine that would be asked ends when the target switches back, and a replica that would copy leaves it. The upgrade waits
+// for what was begun before it.
+func (w World) upgrading() (reason, message string) {
+	if w.Volume.Spec.DataEngine != v1beta2.DataEngineV2 || v1beta2.IsBackupBegun(w.Backup) {
+		return "", ""
+	}
+	what := snapshot.Upgrading(w.Volume, w.Nodes...)
+	if what == "" {
+		return "", ""
+	}
+	return v1beta2.ReasonUpgrading, "The data engine under volume " + w.Volume.Name + " is being upgraded: " + what +
+		"; the backup begins when that is done."
 }
 
 // attach leads the volume to be attached, and then approves.

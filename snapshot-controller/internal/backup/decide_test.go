@@ -58,6 +58,16 @@ func TestDecide(t *testing.T) {
 		}), StepSay, v1beta2.ReasonCloning},
 		"a volume that moves is waited for": {world(func(w *World) { w.Volume.Spec.MigrationNodeID = "node-2" }),
 			StepSay, v1beta2.ReasonWaitingForAttach},
+		"a volume whose target is relocated is waited for": {world(v2, holdsTicket, relocated), StepSay, v1beta2.ReasonUpgrading},
+		"a volume that uses a node under upgrade is waited for": {world(v2, holdsTicket, approved, upgrading), StepSay,
+			v1beta2.ReasonUpgrading},
+		"without a ticket": {world(v2, detached, upgrading), StepSay, v1beta2.ReasonUpgrading},
+		"what was begun before an upgrade continues": {world(v2, holdsTicket, upgrading, relocated, state(v1beta2.BackupPending)),
+			StepSay, v1beta2.ReasonReady},
+		"a v1 volume on such a node is not upgraded": {world(holdsTicket, upgrading), StepSay, v1beta2.ReasonReady},
+		"no more is one whose nodes are not under upgrade": {world(v2, holdsTicket, func(w *World) {
+			w.Nodes = []*v1beta2.Node{{}, nil}
+		}), StepSay, v1beta2.ReasonReady},
 		"without a target it waits": {world(func(w *World) { w.Target = nil }), StepSay,
 			v1beta2.ReasonTargetUnavailable},
 		"a target without a URL is none": {world(func(w *World) { w.Target.Spec.BackupTargetURL = "" }), StepSay,
@@ -155,7 +165,7 @@ func TestItComesToRest(t *testing.T) {
 			refused(2, time.Second), refused(1, time.Second),
 			func(w *World) { w.Target = nil }, func(w *World) { w.Candidate = "" }, func(w *World) { w.Backup.Finalizers = nil },
 			func(w *World) { w.Backup.Labels = nil }, func(w *World) { w.Volume.UID = "other" }, func(w *World) { w.Engine = nil },
-			func(w *World) { w.Volume.Status.CurrentMigrationNodeID = "node-2" },
+			func(w *World) { w.Volume.Status.CurrentMigrationNodeID = "node-2" }, v2, upgrading, relocated,
 			func(w *World) { w.Volume.Status.Robustness = v1beta2.VolumeRobustnessFaulted },
 			func(w *World) { w.Snapshot.Status.Conditions = nil },
 		} {
@@ -175,7 +185,7 @@ func TestItComesToRest(t *testing.T) {
 			if v.Step == StepNone {
 				held := w.ticket() != nil
 				require.False(t, held && (w.deleting() || v1beta2.IsBackupEnded(w.Backup) || v.Reason == v1beta2.ReasonTargetUnavailable ||
-					v.Reason == v1beta2.ReasonVolumeNotFound))
+					v.Reason == v1beta2.ReasonVolumeNotFound || v.Reason == v1beta2.ReasonUpgrading))
 				return
 			}
 			w = done(w, v)

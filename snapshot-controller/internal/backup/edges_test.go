@@ -351,3 +351,32 @@ func TestTheNodeOfATicketIsNotMixedUpWithTheGenerationOfItsAnswer(t *testing.T) 
 	require.False(t, TicketsDiffer(of("node-1", 11), of("node-1", 11)))
 	require.False(t, TicketsDiffer(&v1beta2.VolumeAttachment{}, &v1beta2.VolumeAttachment{}))
 }
+
+// A Backup that was approved before the node was cordoned, and not begun, waits again: its upgrade waits only for what was begun.
+func TestAnUpgradeTakesBackWhatWasNotBegun(t *testing.T) {
+	w := world(v2, holdsTicket)
+	w = done(w, Decide(w))
+	require.Equal(t, v1beta2.ConditionTrue, w.Backup.Status.Conditions[0].Status)
+	begun := w
+	upgrading(&w)
+	var steps []Step
+	for range 3 {
+		v := Decide(w)
+		steps, w = append(steps, v.Step), done(w, v)
+	}
+	require.Equal(t, []Step{StepSay, StepDropTicket, StepNone}, steps)
+	require.Equal(t, v1beta2.ConditionFalse, w.Backup.Status.Conditions[0].Status)
+	require.Equal(t, "The data engine under volume vol-1 is being upgraded: it uses node node-3, which is under upgrade; "+
+		"the backup begins when that is done.", w.Backup.Status.Conditions[0].Message)
+	relocated(&w)
+	require.Equal(t, "The data engine under volume vol-1 is being upgraded: its target is relocated to node node-2; "+
+		"the backup begins when that is done.", Decide(w).Message)
+
+	begun.Backup = begun.Backup.DeepCopy()
+	begun.Backup.Status.State = v1beta2.BackupPending
+	upgrading(&begun)
+	require.Equal(t, StepNone, Decide(begun).Step, "what was begun keeps its approval and its ticket")
+
+	w.Nodes, w.Volume.Spec.TargetNodeID = nil, ""
+	require.Equal(t, v1beta2.ReasonWaitingForAttach, Decide(w).Reason, "afterwards it begins again from the ticket on")
+}

@@ -18,6 +18,8 @@ type World struct {
 	Attachment *v1beta2.VolumeAttachment
 	// Engine is the active one of the volume.
 	Engine *v1beta2.Engine
+	// Nodes are those that the volume uses: where it is attached, and those of its engine and of the replicas in use.
+	Nodes []*v1beta2.Node
 	// Target is the one that the backup goes to, and TargetName its name.
 	Target     *v1beta2.BackupTarget
 	TargetName string

@@ -44,6 +44,19 @@ func detached(w *World) {
 
 func restoring(w *World) { w.Volume.Status.RestoreRequired = true }
 
+func v2(w *World) { w.Volume.Spec.DataEngine = v1beta2.DataEngineV2 }
+
+// relocated: the target is on another node, as an upgrade has it.
+func relocated(w *World) { w.Volume.Spec.TargetNodeID = "node-2" }
+
+// upgrading: the second of the volume's nodes is under upgrade.
+func upgrading(w *World) {
+	node := func(name string, requested bool) *v1beta2.Node {
+		return &v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1beta2.NodeSpec{UpgradeRequested: requested}}
+	}
+	w.Nodes = []*v1beta2.Node{node("node-1", false), node("node-3", true)}
+}
+
 func deleted(w *World) {
 	when := metav1.NewTime(noon)
 	w.Backup.DeletionTimestamp = &when

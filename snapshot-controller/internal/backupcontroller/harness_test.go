@@ -46,6 +46,7 @@ type world struct {
 
 	mutex   sync.Mutex
 	running *shell.Process
+	rt      *runkit.Runtime
 }
 
 // newWorld has a node that is ready, a detached volume with a snapshot that is ready, and a target.
@@ -87,6 +88,7 @@ func (w *world) start(at cut.Point, onCut func()) *shell.Process {
 		Identity: testkit.BinaryIdentity(w.t, w.namespace, owner), Namespace: w.namespace, Owner: owner, Cache: snapshotcontroller.Cached(),
 		At: at, OnCut: onCut,
 	}, func(ctx context.Context, rt *runkit.Runtime) error {
+		w.rt = rt
 		return Setup(ctx, rt)
 	})
 	w.mutex.Lock()
@@ -136,8 +138,14 @@ func (w *world) attach() {
 	require.NoError(w.t, status.MergeSpec(w.t.Context(), w.admin, v, map[string]any{"nodeID": "node-1"}))
 	w.status(&v1beta2.Engine{ObjectMeta: w.meta(vol + "-e-0")}, map[string]any{"currentState": v1beta2.InstanceStateRunning})
 	w.status(v, map[string]any{"state": v1beta2.VolumeStateAttached, "currentNodeID": "node-1"})
+	w.grant(vol)
+}
+
+// grant answers the tickets of a volume.
+func (w *world) grant(volume string) {
+	w.t.Helper()
 	a := &v1beta2.VolumeAttachment{}
-	require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: vol}, a))
+	require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: volume}, a))
 	answers := map[string]any{}
 	for id, ticket := range a.Spec.AttachmentTickets {
 		answers[id] = v1beta2.AttachmentTicketStatus{ID: id, Generation: ticket.Generation, Satisfied: true,
@@ -148,7 +156,9 @@ func (w *world) attach() {
 }
 
 // now is the Backup; nil: it is gone.
-func (w *world) now() *v1beta2.Backup {
+func (w *world) now() *v1beta2.Backup { return w.named(name) }
+
+func (w *world) named(name string) *v1beta2.Backup {
 	b := &v1beta2.Backup{}
 	if err := w.admin.Get(w.t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, b); err != nil {
 		require.NoError(w.t, client.IgnoreNotFound(err))
@@ -160,8 +170,13 @@ func (w *world) now() *v1beta2.Backup {
 // shows waits until the Backup has this reason.
 func (w *world) shows(reason string) {
 	w.t.Helper()
+	w.namedShows(name, reason)
+}
+
+func (w *world) namedShows(name, reason string) {
+	w.t.Helper()
 	require.EventuallyWithT(w.t, func(c *assert.CollectT) {
-		b := w.now()
+		b := w.named(name)
 		require.NotNil(c, b)
 		require.Equal(c, reason, conditions.Reason(b.Status.Conditions, v1beta2.BackupApproved))
 	}, patience, poll)

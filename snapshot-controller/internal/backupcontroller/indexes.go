@@ -5,7 +5,7 @@ import (
 	"drover.dev/drover/shared/kube"
 )
 
-// The indexes. All but one hold only what is not ended: what ended changes no more.
+// The indexes. Of Backups all but one hold only what is not ended: what ended changes no more.
 const (
 	// byEnded finds the Backups that ended by the label of the volume that they were begun with.
 	byEnded = "backupcontroller.ended"
@@ -15,6 +15,8 @@ const (
 	bySnapshot = "backupcontroller.snapshot"
 	// byOpen is the one key of Backups that are not ended.
 	byOpen = "backupcontroller.open"
+	// byAttached finds Volumes by the node where they are to be attached.
+	byAttached = "backupcontroller.attached"
 )
 
 var indexes = []kube.Index{
@@ -22,6 +24,9 @@ var indexes = []kube.Index{
 	kube.IndexBy(&v1beta2.Backup{}, byVolume, ifOpen(func(b *v1beta2.Backup) string { return b.Labels[v1beta2.LabelBackupVolume] })),
 	kube.IndexBy(&v1beta2.Backup{}, bySnapshot, ifOpen(func(b *v1beta2.Backup) string { return b.Spec.SnapshotName })),
 	kube.IndexIf(&v1beta2.Backup{}, byOpen, isOpen),
+	kube.IndexBy(&v1beta2.Volume{}, byAttached, func(v *v1beta2.Volume) string { return v.Spec.NodeID }),
+	kube.ByNode(&v1beta2.Engine{}),
+	kube.ByNode(&v1beta2.Replica{}),
 }
 
 func endedOf(b *v1beta2.Backup) string {

@@ -52,6 +52,9 @@ func (o observer) readVolume(ctx context.Context, w *backup.World) (err error) {
 	if w.Engine, err = surroundings.Engine(ctx, w.Volume); err != nil {
 		return err
 	}
+	if w.Nodes, err = surroundings.Nodes(ctx, w.Volume, w.Engine); err != nil {
+		return err
+	}
 	held := ""
 	if w.Attachment != nil {
 		held = w.Attachment.Spec.AttachmentTickets[backup.TicketID(w.Backup.Name)].NodeID

@@ -2,6 +2,7 @@ package backupcontroller
 
 import (
 	"context"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -14,6 +15,7 @@ import (
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/snapshot-controller/internal/backup"
 	"drover.dev/drover/snapshot-controller/internal/snapshot"
+	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 // watches maps the events of other objects to the Backups that they are about and that are not ended.
@@ -28,7 +30,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.VolumeAttachment{}, w.To(holders), attachments).
 		Watches(&v1beta2.Engine{}, w.ofVolume(kube.VolumeName), changed(engineFacts)).
 		Watches(&v1beta2.Replica{}, w.ofVolume(kube.VolumeName), changed(replicaFacts)).
-		Watches(&v1beta2.Node{}, w.by(byOpen, yes), changed(nodeFacts)).
+		Watches(&v1beta2.Node{}, w.To(w.onNode), changed(nodeFacts)).
 		Watches(&v1beta2.BackupTarget{}, w.by(byOpen, yes), changed(targetFacts))
 }
 
@@ -42,6 +44,21 @@ func (w watches) by(index string, key func(client.Object) string) handler.EventH
 	return w.To(func(ctx context.Context, obj client.Object) []string {
 		return w.Names(ctx, &v1beta2.BackupList{}, client.MatchingFields{index: key(obj)})
 	})
+}
+
+// onNode are the Backups of the volumes that use a node, or have a replica there.
+func (w watches) onNode(ctx context.Context, node client.Object) []string {
+	on := client.MatchingFields{kube.FieldNode: node.GetName()}
+	volumes := slices.Concat(
+		w.Names(ctx, &v1beta2.VolumeList{}, client.MatchingFields{byAttached: node.GetName()}),
+		w.NamesBy(ctx, kube.VolumeName, &v1beta2.EngineList{}, on),
+		w.NamesBy(ctx, kube.VolumeName, &v1beta2.ReplicaList{}, on))
+	slices.Sort(volumes)
+	var out []string
+	for _, volume := range slices.Compact(volumes) {
+		out = append(out, w.Names(ctx, &v1beta2.BackupList{}, client.MatchingFields{byVolume: v1beta2.LabelValue(volume)})...)
+	}
+	return out
 }
 
 func yes(client.Object) string { return kube.Yes }
@@ -79,24 +96,28 @@ func volumeFacts(v *v1beta2.Volume) ofVolumes {
 }
 
 type ofEngines struct {
-	state  string
-	active bool
+	state, node string
+	active      bool
 }
 
-func engineFacts(e *v1beta2.Engine) ofEngines { return ofEngines{e.Status.CurrentState, e.Spec.Active} }
+func engineFacts(e *v1beta2.Engine) ofEngines {
+	return ofEngines{e.Status.CurrentState, e.Spec.NodeID, e.Spec.Active}
+}
 
 type ofReplicas struct {
-	node            string
-	failed, healthy bool
+	node                   string
+	failed, healthy, inUse bool
 }
 
 func replicaFacts(r *v1beta2.Replica) ofReplicas {
-	return ofReplicas{r.Spec.NodeID, r.Spec.FailedAt != "", r.Spec.HealthyAt != ""}
+	return ofReplicas{r.Spec.NodeID, r.Spec.FailedAt != "", r.Spec.HealthyAt != "", volumecontext.InUse(r)}
 }
 
-type ofNodes struct{ can, down bool }
+type ofNodes struct{ can, down, upgrading bool }
 
-func nodeFacts(n *v1beta2.Node) ofNodes { return ofNodes{snapshot.CanAttach(n), v1beta2.IsNodeDown(n)} }
+func nodeFacts(n *v1beta2.Node) ofNodes {
+	return ofNodes{snapshot.CanAttach(n), v1beta2.IsNodeDown(n), n.Spec.UpgradeRequested}
+}
 
 type ofTargets struct {
 	generation int64

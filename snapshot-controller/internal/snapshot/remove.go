@@ -85,8 +85,20 @@ func (w World) chain() (children map[string]bool, marked bool) {
 	return children, w.Snapshot.Status.MarkRemoved
 }
 
-func (w World) upgrading() bool {
-	return w.Volume.Spec.TargetNodeID != "" || w.Node != nil && w.Node.Spec.UpgradeRequested
+func (w World) upgrading() bool { return Upgrading(w.Volume, w.Node) != "" }
+
+// Upgrading states what of a volume is being upgraded: its target is relocated, or the data engine of one of these nodes is replaced, of
+// which any may be nil. Empty: nothing.
+func Upgrading(v *v1beta2.Volume, nodes ...*v1beta2.Node) string {
+	if v.Spec.TargetNodeID != "" {
+		return "its target is relocated to node " + v.Spec.TargetNodeID
+	}
+	for _, n := range nodes {
+		if n != nil && n.Spec.UpgradeRequested {
+			return "it uses node " + n.Name + ", which is under upgrade"
+		}
+	}
+	return ""
 }
 
 // rebuilding reports whether a replica of the running engine is being filled.

@@ -121,6 +121,7 @@ func thinReplica(r *v1beta2.Replica) *v1beta2.Replica {
 	thin := &v1beta2.Replica{ObjectMeta: thinMeta(r.ObjectMeta)}
 	thin.Spec.VolumeName, thin.Spec.NodeID = word(r.Spec.VolumeName), word(r.Spec.NodeID)
 	thin.Spec.FailedAt, thin.Spec.HealthyAt = r.Spec.FailedAt, r.Spec.HealthyAt
+	thin.Status.CurrentState = word(r.Status.CurrentState)
 	return thin
 }
 
