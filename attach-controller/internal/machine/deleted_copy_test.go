@@ -123,18 +123,6 @@ func TestAReplicaThatIsLeftBehindIsNoCopyAnyMore(t *testing.T) {
 	}
 }
 
-// The mark comes before the engine lets the replica go; if it never does, since the other one is lost, the replica has all data still.
-func TestAReplicaThatItsEngineKeepsIsTheLastCopyAgain(t *testing.T) {
-	s := attached(v1beta2.DataEngineV1, "x", "y")
-	deleted(s.Replicas[0])
-	delete(s.Engines[0].Spec.ReplicaAddressMap, "vol-r-0")
-	s.Replicas[0].Spec.HealthyAt = ""
-	s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeERR
-	require.NotEmpty(t, spec(Decide(s.World), s.Replicas[0])["healthyAt"])
-	require.True(t, s.settle(), "%s", s)
-	require.Equal(t, []string{"vol-r-0"}, reopened(t, s, "x"))
-}
-
 // Which of them was dropped first is not in the modes: the engine knows it.
 func TestReplicasThatWereAllDroppedAreSalvagedByTheirEngine(t *testing.T) {
 	for _, state := range []string{v1beta2.VolumeStateAttached, v1beta2.VolumeStateDetaching} {

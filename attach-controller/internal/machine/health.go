@@ -26,14 +26,14 @@ func (f Facts) isLastCopy(r *v1beta2.Replica) bool {
 
 // hasAllDataOfUse is hasAllData of a volume that was attached.
 func (f Facts) hasAllDataOfUse(r *v1beta2.Replica) bool {
-	return (r.Spec.HealthyAt != "" || f.rebuilt[r.Name]) && f.hasAllData(r)
+	return r.Spec.HealthyAt != "" && f.hasAllData(r)
 }
 
 // servesBesides reports whether an engine reported last that it reads and writes another replica, which has all data and is being deleted.
 func (f Facts) servesBesides(except string) bool {
 	return f.anyReplica(func(r *v1beta2.Replica) bool {
 		return r.Name != except && r.DeletionTimestamp != nil && f.hasAllDataOfUse(r) && !f.nodeDown(r.Spec.NodeID) &&
-			slices.ContainsFunc(f.Engines, func(e *v1beta2.Engine) bool { return e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW })
+			slices.ContainsFunc(f.Engines, func(e *v1beta2.Engine) bool { return modeIn(e, r.Name) == v1beta2.ReplicaModeRW })
 	})
 }
 

@@ -79,22 +79,6 @@ func (d *draft) leaveBehind(r *v1beta2.Replica) {
 	}
 }
 
-// takeBack undoes leaveBehind for the replicas that an engine was to let go and did not: it has no other any more.
-func (d *draft) takeBack(e *v1beta2.Engine) {
-	for name := range e.Spec.ReplicaAddressMap {
-		if e.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeRW {
-			return
-		}
-	}
-	for _, r := range d.Replicas {
-		if r.DeletionTimestamp != nil && r.Spec.HealthyAt == "" && r.Spec.LastHealthyAt != "" && r.Spec.FailedAt == "" &&
-			e.Status.ReplicaModeMap[r.Name] == v1beta2.ReplicaModeRW {
-			d.rebuilt = d.rebuilt.with(r.Name)
-			d.patch(StageMake, r, "healthyAt", stamp(d.Now)) // before another one is marked as failed
-		}
-	}
-}
-
 // failDroppedBy marks the replicas that an engine dropped while it kept another one. If it dropped all, its modes do not show which of them
 // has the newest data: none is marked, and the next engine finds it.
 func (d *draft) failDroppedBy(e *v1beta2.Engine, why string) {
@@ -102,7 +86,6 @@ func (d *draft) failDroppedBy(e *v1beta2.Engine, why string) {
 		d.salvageDroppedBy(e)
 		return
 	}
-	d.takeBack(e)
 	for _, r := range d.Replicas {
 		if modeIn(e, r.Name) == v1beta2.ReplicaModeERR {
 			d.failDropped(r, why)
