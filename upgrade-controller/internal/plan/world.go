@@ -23,7 +23,7 @@ type World struct {
 	Fresh bool
 }
 
-// Image is what a pod on a node reported about the image.
+// Image is what a pod on a node reported about the image, or why the pod could not be created.
 type Image struct {
 	// Known is false while the pod has not reported anything.
 	Known bool
@@ -31,8 +31,8 @@ type Image struct {
 	Missing string
 }
 
-// Verdict is what to write: checks, then the status, then one deletion or creation. A status is written alone
-// if a creation depends on it.
+// Verdict is what to write: the status, then checks, then deletions and one creation. A status is written alone
+// if the creation of an upgrade depends on it.
 type Verdict struct {
 	// Confirm requires the same decision on uncached reads; the rest of the verdict is ignored then.
 	Confirm bool

@@ -2,9 +2,11 @@ package upgradecontroller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -16,8 +18,8 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/setting"
 )
 
-// applyPlan writes the finalizer, the pods that check images, the status, and then what depends on the status. It reports
-// whether the status was written.
+// applyPlan writes the finalizer, the status, and then everything else: a pod that the API server refuses must not keep the status from
+// being written, because the time of the check counts from there. It reports whether the status was written, also beside an error.
 func (r *planReconciler) applyPlan(ctx context.Context, w *plan.World, v plan.Verdict) (bool, error) {
 	switch {
 	case v.AddFinalizer:
@@ -28,11 +30,6 @@ func (r *planReconciler) applyPlan(ctx context.Context, w *plan.World, v plan.Ve
 		}
 		return false, client.IgnoreNotFound(status.DropFinalizer(ctx, r.client, w.Manager, v1beta2.Finalizer))
 	}
-	for _, node := range v.Check {
-		if err := r.check(ctx, w.Manager, node); err != nil {
-			return false, err
-		}
-	}
 	changed, err := difference(w.Manager.Status, v.Status)
 	if err != nil {
 		return false, err
@@ -42,7 +39,7 @@ func (r *planReconciler) applyPlan(ctx context.Context, w *plan.World, v plan.Ve
 			return false, client.IgnoreNotFound(err)
 		}
 	}
-	return len(changed) > 0, r.applyRest(ctx, w, v)
+	return len(changed) > 0, errors.Join(r.checkImages(ctx, w.Manager, v.Check), r.applyRest(ctx, w, v))
 }
 
 func (r *planReconciler) applyRest(ctx context.Context, w *plan.World, v plan.Verdict) error {
@@ -77,24 +74,34 @@ func (r *planReconciler) applyRest(ctx context.Context, w *plan.World, v plan.Ve
 	return nil
 }
 
-func (r *planReconciler) check(ctx context.Context, m *v1beta2.DataEngineUpgradeManager, node string) error {
+// checkImages creates the pods that are not there yet, of every node: one that is refused keeps no other from being created.
+func (r *planReconciler) checkImages(ctx context.Context, m *v1beta2.DataEngineUpgradeManager, nodes []string) error {
+	if len(nodes) == 0 {
+		return nil
+	}
 	pods, err := r.observer.checks(ctx, r.observer.cached, m)
 	if err != nil {
 		return err
-	}
-	for _, pod := range pods {
-		if pod.Name == checkName(m, node) {
-			return nil
-		}
 	}
 	secret, err := r.pullSecret(ctx)
 	if err != nil {
 		return err
 	}
-	if err := r.client.Create(ctx, checkPod(m, node, secret), client.FieldOwner(Owner)); err != nil && !apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("creating the pod that checks the image on node %s: %w", node, err)
+	var failed []error
+	for _, node := range nodes {
+		if slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == checkName(m, node) }) {
+			continue
+		}
+		err := r.client.Create(ctx, checkPod(m, node, secret), client.FieldOwner(Owner))
+		if apierrors.IsAlreadyExists(err) {
+			err = nil
+		}
+		r.refused.record(m.UID, node, err)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("creating the pod that checks the image on node %s: %w", node, err))
+		}
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // pullSecret is the Secret with which im-monitor's pods pull the image, so that a check fails only where the instance manager would.
@@ -106,8 +113,10 @@ func (r *planReconciler) pullSecret(ctx context.Context) (string, error) {
 	return values.PullSecret, err
 }
 
-// dropChecks deletes the pods that a reader shows. Once the plan has ended no later pass finds one that the cache did not show yet.
+// dropChecks deletes the pods that a reader shows, and forgets which were refused: an upgrade that is tried again creates them again. Once
+// the plan has ended no later pass finds one that the cache did not show yet.
 func (r *planReconciler) dropChecks(ctx context.Context, from client.Reader, m *v1beta2.DataEngineUpgradeManager) error {
+	r.refused.forget(m.UID)
 	pods, err := r.observer.checks(ctx, from, m)
 	if err != nil {
 		return err

@@ -42,6 +42,8 @@ type world struct {
 	admin     client.WithWatch
 	identity  *rest.Config
 	options   Options
+	// wrap wraps the client of the controller, where it is set.
+	wrap func(client.Client) client.Client
 
 	mutex   sync.Mutex
 	running *process
@@ -86,6 +88,7 @@ func (w *world) startCut(at cut.Point, onCut func()) *process {
 	p := &process{registry: prometheus.NewRegistry()}
 	p.Process = shell.Start(w.t, shell.Options{
 		Identity: w.identity, Namespace: w.namespace, Owner: Owner, Cache: Cached(), At: at, OnCut: onCut,
+		Wrap: w.wrap,
 	}, func(ctx context.Context, rt *runkit.Runtime) error { return Setup(ctx, rt, p.registry, w.options) })
 	w.mutex.Lock()
 	w.running = p
@@ -181,4 +184,28 @@ func (w *world) reaches(name, state string) *v1beta2.DataEngineUpgradeManager {
 func (w *world) until(message string, condition func() bool) {
 	w.t.Helper()
 	require.Eventually(w.t, condition, patience, poll, message)
+}
+
+// failing is a client whose creations and patches fail where refuse returns an error.
+func failing(c client.Client, refuse func(client.Object) error) client.Client {
+	return failingClient{Client: c, refuse: refuse}
+}
+
+type failingClient struct {
+	client.Client
+	refuse func(client.Object) error
+}
+
+func (c failingClient) Create(ctx context.Context, obj client.Object, options ...client.CreateOption) error {
+	if err := c.refuse(obj); err != nil {
+		return err
+	}
+	return c.Client.Create(ctx, obj, options...)
+}
+
+func (c failingClient) Patch(ctx context.Context, obj client.Object, patch client.Patch, options ...client.PatchOption) error {
+	if err := c.refuse(obj); err != nil {
+		return err
+	}
+	return c.Client.Patch(ctx, obj, patch, options...)
 }

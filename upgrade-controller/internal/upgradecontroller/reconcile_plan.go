@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
@@ -21,6 +22,7 @@ type planReconciler struct {
 	recorder kevents.EventRecorder
 	metrics  *metrics
 	clock    clock.PassiveClock
+	refused  refusals
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -34,22 +36,29 @@ func (r *planReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 		return ctrl.Result{}, nil
 	}
 	wrote, err := r.applyPlan(ctx, world, verdict)
+	if wrote || err == nil {
+		r.report(ctx, world.Manager, verdict, wrote)
+	}
 	if err != nil {
 		return ctrl.Result{}, err
-	}
-	m := world.Manager
-	r.metrics.plan(m, verdict.Status)
-	if wrote {
-		events.Emit(r.recorder, m, planEvents(m.Status, verdict.Status)...)
-		log.FromContext(ctx).Info("verdict applied", "name", m.Name, "state", verdict.Status.State, "node", verdict.Status.UpgradingNode,
-			"create", verdict.CreateName, "delete", len(verdict.Delete), "error", verdict.Status.ErrorMessage)
 	}
 	return requeue(r.clock, verdict.RequeueAt), nil
 }
 
+// report publishes the status that is stored now, also where a later step failed.
+func (r *planReconciler) report(ctx context.Context, m *v1beta2.DataEngineUpgradeManager, v plan.Verdict, wrote bool) {
+	r.metrics.plan(m, v.Status)
+	if !wrote {
+		return
+	}
+	events.Emit(r.recorder, m, planEvents(m.Status, v.Status)...)
+	log.FromContext(ctx).Info("verdict applied", "name", m.Name, "state", v.Status.State, "node", v.Status.UpgradingNode,
+		"create", v.CreateName, "delete", len(v.Delete), "error", v.Status.ErrorMessage)
+}
+
 // decide returns a nil world where the upgrade is gone.
 func (r *planReconciler) decide(ctx context.Context, name string) (*plan.World, plan.Verdict, error) {
-	world, err := r.observer.plan(ctx, name, false)
+	world, err := r.observe(ctx, name, false)
 	if world == nil || err != nil {
 		return nil, plan.Verdict{}, err
 	}
@@ -57,8 +66,18 @@ func (r *planReconciler) decide(ctx context.Context, name string) (*plan.World, 
 	if !verdict.Confirm {
 		return world, verdict, nil
 	}
-	if world, err = r.observer.plan(ctx, name, true); world == nil || err != nil {
+	if world, err = r.observe(ctx, name, true); world == nil || err != nil {
 		return nil, plan.Verdict{}, err
 	}
 	return world, plan.Decide(*world), nil
+}
+
+// observe reads the world of an upgrade, nil where it is gone, with what this process remembers of its pods.
+func (r *planReconciler) observe(ctx context.Context, name string, fresh bool) (*plan.World, error) {
+	world, err := r.observer.plan(ctx, name, fresh)
+	if world == nil || err != nil {
+		return nil, err
+	}
+	r.refused.add(world)
+	return world, nil
 }

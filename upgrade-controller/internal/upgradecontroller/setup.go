@@ -40,7 +40,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Register
 	w := watches{kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	// One worker each: two concurrent reconciles could begin the upgrades of two nodes.
 	one := queue.Options(1)
-	plans := &planReconciler{options: options, observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock}
+	plans := &planReconciler{options: options, observer: o, client: rt.Client, recorder: rt.Recorder, metrics: m, clock: rt.Clock,
+		refused: refusals{}}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("data-engine-upgrade-manager").For(&v1beta2.DataEngineUpgradeManager{}).WithOptions(
 		one)
 	if err := w.addPlan(b).Complete(plans); err != nil {

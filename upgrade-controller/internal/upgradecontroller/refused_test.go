@@ -1,0 +1,94 @@
+package upgradecontroller
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/upgrade-controller/internal/model"
+)
+
+// acceptsPods reports whether the API server lets a person create a pod without requests.
+func (w *world) acceptsPods() bool {
+	w.t.Helper()
+	pod := &corev1.Pod{ObjectMeta: w.meta("probe"), Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "c"}}}}
+	err := w.admin.Create(w.t.Context(), pod, client.DryRunAll)
+	if !apierrors.IsForbidden(err) {
+		require.NoError(w.t, err)
+	}
+	return err == nil
+}
+
+// A check that the API server refuses blocks the upgrade at once, on every node and with the sentence of the API server. When the refusal
+// has ended, a changed spec continues the upgrade.
+func TestARefusedPodThatChecksAnImageBlocksTheUpgradeAtOnce(t *testing.T) {
+	w := newWorld(t, succeed["case 1: engines and replicas on one node"])
+	limit := &corev1.LimitRange{ObjectMeta: w.meta("at-least"), Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{
+		Type: corev1.LimitTypePod, Min: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("100m")}}}}}
+	w.create(limit)
+	w.until("pods without requests are never refused", func() bool { return !w.acceptsPods() })
+	w.play()
+	p := w.start()
+	w.upgrade("upgrade", nil)
+	m := w.reaches("upgrade", v1beta2.UpgradeStateError)
+	require.Equal(t, v1beta2.ReasonUpgradeBlocked, conditions.Reason(m.Status.Conditions, v1beta2.UpgradePreflight))
+	for _, part := range []string{"node-1", "node-2", "node-3", "ImageMissing", "the API server refused the pod that is to run it",
+		"minimum cpu usage per Pod is 100m"} {
+		require.Contains(t, m.Status.ErrorMessage, part)
+	}
+	require.Empty(t, w.objects().Upgrades)
+	transitions, err := p.registry.Gather()
+	require.NoError(t, err)
+	var states []string
+	for _, family := range transitions {
+		for _, metric := range family.Metric {
+			for _, label := range metric.Label {
+				if strings.HasSuffix(family.GetName(), "transitions_total") && label.GetName() == "state" {
+					states = append(states, label.GetValue())
+				}
+			}
+		}
+	}
+	require.Contains(t, states, v1beta2.UpgradeStateInitializing)
+	require.Contains(t, states, v1beta2.UpgradeStateError)
+
+	require.NoError(t, w.admin.Delete(t.Context(), limit))
+	w.until("pods without requests stay refused", w.acceptsPods)
+	w.patch(m, `{"spec":{"maxRetries":1}}`)
+	w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
+	w.upgraded("node-1", "node-2", "node-3")
+	w.leftNothing()
+}
+
+// A check that fails for a reason that may pass keeps no other from being created, and the condition from which its time counts is written.
+func TestAPodThatCannotBeCreatedKeepsNoOtherFromBeingCreated(t *testing.T) {
+	w := newWorld(t, func(*model.World) {})
+	w.wrap = func(c client.Client) client.Client {
+		return failing(c, func(obj client.Object) error {
+			if pod, is := obj.(*corev1.Pod); is && pod.Spec.NodeName == "node-1" {
+				return apierrors.NewServerTimeout(corev1.Resource("pods"), "create", 1)
+			}
+			return nil
+		})
+	}
+	w.start()
+	w.upgrade("upgrade", func(s *v1beta2.DataEngineUpgradeManagerSpec) {
+		s.Timeouts = map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateInitializing: "2s"}
+	})
+	var pods corev1.PodList
+	w.until("the other nodes are not checked", func() bool {
+		require.NoError(t, w.admin.List(t.Context(), &pods, client.InNamespace(w.namespace)))
+		m := w.manager("upgrade")
+		return len(pods.Items) == 2 &&
+			conditions.Reason(m.Status.Conditions, v1beta2.UpgradePreflight) == v1beta2.ReasonCheckingImages
+	})
+	m := w.reaches("upgrade", v1beta2.UpgradeStateError)
+	require.Contains(t, m.Status.ErrorMessage, "the pod that runs it did not start in time")
+}
