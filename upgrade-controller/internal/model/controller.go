@@ -21,12 +21,19 @@ type Controller struct {
 	// Random and Kill make it crash between two writes with this probability; nil: never.
 	Random *rand.Rand
 	Kill   float64
+	// Refuse is the probability with which the API server refuses a write to another object than an upgrade.
+	Refuse float64
 	// Wrong is a forbidden transition: set once, empty if there was none.
 	Wrong string
 }
 
 // dies reports whether the process ends before the next write.
 func (c *Controller) dies() bool { return c.Random != nil && c.Random.Float64() < c.Kill }
+
+// refused reports whether the API server refuses the next write to another object.
+func (c *Controller) refused() bool {
+	return c.Random != nil && c.Refuse > 0 && c.Random.Float64() < c.Refuse
+}
 
 // Pass decides once about every upgrade.
 func (c *Controller) Pass() {
@@ -84,14 +91,12 @@ func (c *Controller) node(u *v1beta2.NodeDataEngineUpgrade) {
 	v := nodeupgrade.Decide(w)
 	w.Cluster = c.World.around(u)
 	c.same(v, nodeupgrade.Decide(w), "the upgrade of a node was decided on with volumes that are not read for it")
-	for _, e := range v.Effects {
-		if c.dies() {
-			return
-		}
-		c.effect(e)
+	refused, dead := c.effects(v.Effects)
+	if dead {
+		return
 	}
 	switch {
-	case c.dies():
+	case c.dies(), refused && (v.DropFinalizer || v.Status.State != u.Status.State):
 	case v.DropFinalizer:
 		delete(c.World.Upgrades, u.Name)
 	default:
@@ -138,6 +143,24 @@ func (w *World) around(u *v1beta2.NodeDataEngineUpgrade) cluster.Cluster {
 		out.Load = load
 	}
 	return out
+}
+
+// effects does effects in their order, those of volumes beside one another. It reports whether one was refused, and whether the process
+// ended meanwhile.
+func (c *Controller) effects(list []nodeupgrade.Effect) (refused, dead bool) {
+	for i, e := range list {
+		switch {
+		case c.dies():
+			return refused, true
+		case refused && (e.Volume == "" || list[i-1].Volume == ""): // it must come after one that was refused
+			return true, false
+		case c.refused():
+			refused = true
+		default:
+			c.effect(e)
+		}
+	}
+	return refused, false
 }
 
 func (c *Controller) effect(e nodeupgrade.Effect) {

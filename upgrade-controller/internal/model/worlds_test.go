@@ -40,7 +40,7 @@ type game struct {
 func newGame(seed int64, report func(string, ...any)) *game {
 	random := rand.New(rand.NewSource(seed))
 	g := &game{random: random, excused: map[string]bool{}, report: report}
-	g.Controller = &Controller{World: New(), Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Random: random, Kill: 0.1}
+	g.Controller = &Controller{World: New(), Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Random: random, Kill: 0.1, Refuse: 0.05}
 	for _, name := range nodeNames {
 		g.World.AddNode(name)
 		g.World.Broken[name] = random.Intn(8) == 0
@@ -89,7 +89,7 @@ func (g *game) play() string {
 			return g.bad
 		}
 	}
-	g.Kill = 0
+	g.Kill, g.Refuse = 0, 0
 	if m := g.World.Plans["upgrade"]; m != nil {
 		m.Spec.Paused = false
 	}
@@ -382,7 +382,7 @@ func TestRandomWorldsKeepTheInvariants(t *testing.T) {
 func TestAWorldWithoutFaultsIsUpgraded(t *testing.T) {
 	g := newGame(1, t.Logf)
 	g.World = New()
-	g.Kill = 0
+	g.Kill, g.Refuse = 0, 0
 	for _, name := range nodeNames {
 		g.World.AddNode(name)
 	}

@@ -96,10 +96,11 @@ func (p *pass) to(state string) {
 	p.volume, p.done, p.all, p.gone, p.status.Furthest = "", 0, 0, 0, 0
 }
 
-// rollBack ends the upgrade before the instance manager is replaced.
+// rollBack ends the upgrade before the instance manager is replaced. The effects of the step that ends are dropped, because one that the
+// API server refuses must not keep the state from being stored. State rolling-back decides on its own.
 func (p *pass) rollBack(why string) {
 	p.to(v1beta2.UpgradeStateRollingBack)
-	p.status.ErrorMessage = why
+	p.status.ErrorMessage, p.verdict.Effects = why, nil
 }
 
 func (p *pass) fail(why string) {

@@ -140,6 +140,9 @@ func TestAnUpgradeFollowsTheEdgesOfItsStates(t *testing.T) {
 		if s.stale && from != to && from != rebuilding {
 			require.NotContains(t, needFresh, to)
 		}
+		if from != to && to == rolling {
+			require.Empty(t, v.Effects, "an effect that is refused would keep the roll back from being stored")
+		}
 		ended := nodeupgrade.Ended(to)
 		require.True(t, from == to || ended == (v.Status.CompletedAt != ""), "it ended at %q", v.Status.CompletedAt)
 		require.Equal(t, to == failed || to == rolling, v.Status.ErrorMessage != "")

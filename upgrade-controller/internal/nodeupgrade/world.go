@@ -25,7 +25,8 @@ type World struct {
 	FreshVolumes map[string]bool
 }
 
-// Verdict is what to write: the effects in their order, then the status.
+// Verdict is what to write: the effects in their order, then the status. If an effect fails, a status of another state is not written:
+// its steps rely on the effect.
 type Verdict struct {
 	// Confirm requires the same decision on uncached reads; the rest of the verdict is ignored then.
 	Confirm bool

@@ -2,6 +2,7 @@ package upgradecontroller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,29 +20,32 @@ import (
 // Owner is the field manager of everything that this binary writes.
 const Owner = nodeupgrade.Owner
 
-// applyNode does the effects in their order, then writes the status, or drops the upgrade's finalizer. It reports whether anything was
-// written.
+// applyNode does the effects in their order, then writes the status, or drops the upgrade's finalizer. If an effect fails, the upgrade stays
+// in its state, whose reason and condition Stalled are written all the same. It reports whether anything was written, also beside an error.
 func applyNode(ctx context.Context, c client.Client, w *nodeupgrade.World, v nodeupgrade.Verdict) (bool, error) {
 	if v.AddFinalizer {
 		return false, addFinalizer(ctx, c, w.Upgrade)
 	}
-	if err := applyEffects(ctx, c, w, v.Effects); err != nil {
-		return false, err
+	failed := applyEffects(ctx, c, w, v.Effects)
+	if failed != nil && (v.DropFinalizer || v.Status.State != w.Upgrade.Status.State) {
+		return false, failed
 	}
 	if v.DropFinalizer {
 		return true, client.IgnoreNotFound(status.DropFinalizer(ctx, c, w.Upgrade, v1beta2.Finalizer))
 	}
 	changed, err := nodeDifference(w.Upgrade.Status, v.Status)
 	if err != nil {
-		return false, err
+		return false, errors.Join(failed, err)
 	}
 	if len(changed) == 0 {
-		return len(v.Effects) > 0, nil
+		return len(v.Effects) > 0 && failed == nil, failed
 	}
-	return true, client.IgnoreNotFound(status.MergeStatus(ctx, c, w.Upgrade, changed, status.AtVersion()))
+	err = client.IgnoreNotFound(status.MergeStatus(ctx, c, w.Upgrade, changed, status.AtVersion()))
+	return err == nil, errors.Join(failed, err)
 }
 
-// applyEffects does the effects in their order; those of volumes that follow one another at once, since they are of different objects.
+// applyEffects does the effects in their order; those of volumes that follow one another at once, since they are of different objects. Each
+// of these is tried, whatever becomes of the others; what follows them is not, if one fails.
 func applyEffects(ctx context.Context, c client.Client, w *nodeupgrade.World, effects []nodeupgrade.Effect) error {
 	for len(effects) > 0 {
 		next := slices.IndexFunc(effects, func(e nodeupgrade.Effect) bool { return e.Volume == "" })
@@ -51,22 +55,29 @@ func applyEffects(ctx context.Context, c client.Client, w *nodeupgrade.World, ef
 		case next == 0:
 			next = 1
 		}
-		group, groupCtx := errgroup.WithContext(ctx)
-		group.SetLimit(parallel)
-		for _, e := range effects[:next] {
-			group.Go(func() error {
-				if err := applyEffect(groupCtx, c, w, e); err != nil {
-					return fmt.Errorf("%s %s: %w", e.Kind, e.Name, err)
-				}
-				return nil
-			})
-		}
-		if err := group.Wait(); err != nil {
+		if err := applyTogether(ctx, c, w, effects[:next]); err != nil {
 			return err
 		}
 		effects = effects[next:]
 	}
 	return nil
+}
+
+// applyTogether does effects at once, and joins the errors of those that fail in their order.
+func applyTogether(ctx context.Context, c client.Client, w *nodeupgrade.World, effects []nodeupgrade.Effect) error {
+	failed := make([]error, len(effects))
+	var group errgroup.Group
+	group.SetLimit(parallel)
+	for i, e := range effects {
+		group.Go(func() error {
+			if err := applyEffect(ctx, c, w, e); err != nil {
+				failed[i] = fmt.Errorf("%s %s: %w", e.Kind, e.Name, err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // each error is among those that failed
+	return errors.Join(failed...)
 }
 
 // applyEffect does one effect. An object that no longer exists is no error: its deletion enqueues the next decision.

@@ -53,22 +53,28 @@ func (r *nodeReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 	}
 	took := r.clock.Since(began)
 	wrote, err := applyNode(ctx, r.client, world, verdict)
+	if wrote || err == nil {
+		r.report(ctx, world.Upgrade, verdict, wrote)
+	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	// One that failed is not recorded: it is repeated with growing pauses.
 	r.pace.Done(request.Name, took, r.clock.Now())
-	u := world.Upgrade
-	r.metrics.node(u, verdict.Status)
-	if wrote {
-		events.Emit(r.recorder, u, nodeEvents(u.Status, verdict.Status)...)
-		progressing := conditions.Get(verdict.Status.Conditions, v1beta2.UpgradeProgressing)
-		if progressing != nil {
-			log.FromContext(ctx).Info("verdict applied", "name", u.Name, "node", u.Spec.NodeID, "state", verdict.Status.State,
-				"reason", progressing.Reason, "message", progressing.Message, "effects", len(verdict.Effects))
-		}
-	}
 	return requeue(r.clock, verdict.RequeueAt), nil
+}
+
+// report publishes the status that is stored now, also where an effect failed.
+func (r *nodeReconciler) report(ctx context.Context, u *v1beta2.NodeDataEngineUpgrade, v nodeupgrade.Verdict, wrote bool) {
+	r.metrics.node(u, v.Status)
+	if !wrote {
+		return
+	}
+	events.Emit(r.recorder, u, nodeEvents(u.Status, v.Status)...)
+	if progressing := conditions.Get(v.Status.Conditions, v1beta2.UpgradeProgressing); progressing != nil {
+		log.FromContext(ctx).Info("verdict applied", "name", u.Name, "node", u.Spec.NodeID, "state", v.Status.State,
+			"reason", progressing.Reason, "message", progressing.Message, "effects", len(v.Effects))
+	}
 }
 
 // decide returns a nil world where the upgrade is gone.

@@ -1,6 +1,7 @@
 package upgradecontroller
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/upgrade-controller/internal/model"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
 // acceptsPods reports whether the API server lets a person create a pod without requests.
@@ -91,4 +93,76 @@ func TestAPodThatCannotBeCreatedKeepsNoOtherFromBeingCreated(t *testing.T) {
 	})
 	m := w.reaches("upgrade", v1beta2.UpgradeStateError)
 	require.Contains(t, m.Status.ErrorMessage, "the pod that runs it did not start in time")
+}
+
+// What the API server refuses in a step keeps neither its reason nor its timeout from being stored: the node is rolled back.
+func TestAStepThatIsRefusedTimesOutAndIsRolledBack(t *testing.T) {
+	w := newWorld(t, succeed["case 1: engines and replicas on one node"])
+	none := corev1.ResourceList{"count/snapshots.longhorn.io": resource.MustParse("0")}
+	quota := &corev1.ResourceQuota{ObjectMeta: w.meta("no-snapshots"), Spec: corev1.ResourceQuotaSpec{Hard: none}}
+	w.create(quota)
+	quota.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
+	require.NoError(t, w.admin.Status().Update(t.Context(), quota))
+	probe := &v1beta2.Snapshot{ObjectMeta: w.meta("probe"), Spec: v1beta2.SnapshotSpec{Volume: "vol-1"}}
+	w.until("snapshots are never refused", func() bool {
+		return apierrors.IsForbidden(w.admin.Create(t.Context(), probe.DeepCopy(), client.DryRunAll))
+	})
+	w.play()
+	w.start()
+	w.upgrade("upgrade", func(s *v1beta2.DataEngineUpgradeManagerSpec) {
+		s.Nodes = []string{"node-1"}
+		s.Timeouts = map[string]v1beta2.StateTimeout{v1beta2.UpgradeStateInitializing: "8s"}
+	})
+	w.until("it is not reported that the snapshot is waited for", func() bool {
+		u := w.node("upgrade-node-1")
+		return u != nil && u.Status.State == v1beta2.UpgradeStateInitializing &&
+			conditions.Reason(u.Status.Conditions, v1beta2.UpgradeProgressing) == v1beta2.ReasonWaitingForSnapshot
+	})
+	m := w.reaches("upgrade", v1beta2.UpgradeStateError)
+	require.Contains(t, m.Status.ErrorMessage, "Rolled back from state initializing")
+	w.leftNothing()
+
+	require.NoError(t, w.admin.Delete(t.Context(), quota))
+	w.patch(m, `{"spec":{"timeouts":null}}`)
+	w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
+	w.leftNothing()
+}
+
+// Effects of volumes do not depend on one another, what follows them does, and so does the next state.
+func TestARefusedEffectStopsWhatReliesOnItAndNothingElse(t *testing.T) {
+	w := newWorld(t, func(m *model.World) {
+		m.AddVolume("vol-1", "node-1", "node-1", "node-2")
+		m.AddVolume("vol-2", "node-1", "node-1", "node-2")
+		m.Nodes["node-1"].Spec.UpgradeRequested = true
+	})
+	u := &v1beta2.NodeDataEngineUpgrade{ObjectMeta: w.meta("evaluated")}
+	u.Spec = v1beta2.NodeDataEngineUpgradeSpec{NodeID: "node-1", DataEngine: v1beta2.DataEngineV2, InstanceManagerImage: model.NewImage,
+		DataEngineUpgradeManager: "m"}
+	w.create(u)
+	c := failing(w.admin, func(obj client.Object) error {
+		if obj.GetName() == "vol-1" {
+			return apierrors.NewForbidden(v1beta2.GroupVersion.WithResource("volumes").GroupResource(), "vol-1", errors.New("a policy"))
+		}
+		return nil
+	})
+	effects := []nodeupgrade.Effect{
+		{Kind: nodeupgrade.SetTarget, Name: "vol-1", Volume: "vol-1", Node: "node-2"},
+		{Kind: nodeupgrade.SetTarget, Name: "vol-2", Volume: "vol-2", Node: "node-2"},
+		{Kind: nodeupgrade.OpenNode, Name: "node-1"},
+	}
+	apply := func(state, message string) (bool, error) {
+		world := &nodeupgrade.World{Upgrade: w.node("evaluated"), Cluster: w.objects().Cluster()}
+		after := *world.Upgrade.Status.DeepCopy()
+		after.State, after.ErrorMessage = state, message
+		return applyNode(t.Context(), c, world, nodeupgrade.Verdict{Effects: effects, Status: after})
+	}
+	wrote, err := apply(v1beta2.UpgradeStateCompleted, "")
+	require.True(t, apierrors.IsForbidden(err) && !wrote, "%v %v", wrote, err)
+	require.Empty(t, w.node("evaluated").Status.State, "the next state relies on the effects")
+	require.Equal(t, "node-2", w.objects().Volumes["vol-2"].Spec.TargetNodeID)
+	require.True(t, w.objects().Nodes["node-1"].Spec.UpgradeRequested, "what comes after a refused effect is not done")
+
+	wrote, err = apply("", "it waits")
+	require.True(t, apierrors.IsForbidden(err) && wrote, "%v %v", wrote, err)
+	require.Equal(t, "it waits", w.node("evaluated").Status.ErrorMessage)
 }
