@@ -1,6 +1,9 @@
 package v1beta2
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // IsNodeDown reports whether a node is positively out of service: it does not exist (nil), or its Ready condition is False
 // because Kubernetes reports it. Every other reason proves nothing. A node that is being deleted is not down for that.
@@ -39,4 +42,20 @@ func IsReplicaReadable(r *Replica, all []Replica) bool {
 		return false
 	}
 	return IsReplicaHealthy(r) || !slices.ContainsFunc(all, func(o Replica) bool { return o.Spec.HealthyAt != "" })
+}
+
+// SharedSnapshot is the snapshot whose data a volume needs, as volume/snapshot: a linked clone for as long as it lives, any other one while
+// it is copied. Empty: it needs none. Such a snapshot is not deleted: the webhook of snapshot-controller refuses that.
+func SharedSnapshot(v *Volume) string {
+	if v.Spec.CloneMode != CloneModeLinked {
+		if c := v.Status.CloneStatus; c.State == CloneInitiated && c.Snapshot != "" && v.DeletionTimestamp == nil {
+			return c.SourceVolume + "/" + c.Snapshot
+		}
+		return ""
+	}
+	source, ok := strings.CutPrefix(v.Spec.DataSource, "snap://")
+	if !ok {
+		return ""
+	}
+	return source
 }

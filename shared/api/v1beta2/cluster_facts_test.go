@@ -78,3 +78,32 @@ func TestTheOwnerReferenceOfAVolume(t *testing.T) {
 	require.True(t, v1beta2.BelongsTo(r, v))
 	require.Equal(t, v.UID, v1beta2.VolumeUIDOf(r))
 }
+
+// A snapshot that is copied, or whose data a linked clone shares, must not be merged away.
+func TestWhichSnapshotAVolumeNeeds(t *testing.T) {
+	copying := v1beta2.VolumeCloneStatus{State: v1beta2.CloneInitiated, SourceVolume: "a", Snapshot: "s"}
+	going := metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{}}
+	for sentence, c := range map[string]struct {
+		volume v1beta2.Volume
+		want   string
+	}{
+		"an ordinary volume": {v1beta2.Volume{}, ""},
+		"a linked clone": {v1beta2.Volume{Spec: v1beta2.VolumeSpec{CloneMode: v1beta2.CloneModeLinked, DataSource: "snap://a/s"}},
+			"a/s"},
+		"a linked clone of no snapshot": {v1beta2.Volume{Spec: v1beta2.VolumeSpec{CloneMode: v1beta2.CloneModeLinked, DataSource: "vol://a"}},
+			""},
+		"a linked clone that is going still reads it": {v1beta2.Volume{ObjectMeta: going,
+			Spec: v1beta2.VolumeSpec{CloneMode: v1beta2.CloneModeLinked, DataSource: "snap://a/s"}}, "a/s"},
+		"a copy under way": {v1beta2.Volume{Spec: v1beta2.VolumeSpec{DataSource: "vol://a"},
+			Status: v1beta2.VolumeStatus{CloneStatus: copying}}, "a/s"},
+		"a copy that is whole": {
+			v1beta2.Volume{Status: v1beta2.VolumeStatus{CloneStatus: v1beta2.VolumeCloneStatus{State: v1beta2.CloneCompleted,
+				SourceVolume: "a", Snapshot: "s"}}}, ""},
+		"a copy that is not needed": {v1beta2.Volume{ObjectMeta: going, Status: v1beta2.VolumeStatus{CloneStatus: copying}}, ""},
+		"a copy without its snapshot": {
+			v1beta2.Volume{Status: v1beta2.VolumeStatus{CloneStatus: v1beta2.VolumeCloneStatus{State: v1beta2.CloneInitiated,
+				SourceVolume: "a"}}}, ""},
+	} {
+		t.Run(sentence, func(t *testing.T) { require.Equal(t, c.want, v1beta2.SharedSnapshot(&c.volume)) })
+	}
+}

@@ -18,7 +18,6 @@ import (
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/volumesnapshot"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshot"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 // watches maps the events of other objects to the contents that they are about.
@@ -54,7 +53,7 @@ func ours(c *volumesnapshot.Content) bool { return csisnapshot.FromContent(c).Ou
 // volumeNews passes the coming and going of volumes, and of clones that share a snapshot's data.
 func volumeNews() predicate.TypedPredicate[*v1beta2.Volume] {
 	return predicate.TypedFuncs[*v1beta2.Volume]{UpdateFunc: func(e event.TypedUpdateEvent[*v1beta2.Volume]) bool {
-		return kube.Changed(snapshot.Shared, e.ObjectOld, e.ObjectNew)
+		return kube.Changed(v1beta2.SharedSnapshot, e.ObjectOld, e.ObjectNew)
 	}}
 }
 
@@ -72,7 +71,7 @@ func (w watches) ofBackup(ctx context.Context, b *v1beta2.Backup) []reconcile.Re
 
 func (w watches) ofVolume(ctx context.Context, v *v1beta2.Volume) []reconcile.Request {
 	found := w.contents(ctx, byVolume, v.Name)
-	if _, shared, ok := strings.Cut(snapshot.Shared(v), "/"); ok {
+	if _, shared, ok := strings.Cut(v1beta2.SharedSnapshot(v), "/"); ok {
 		found = append(found, w.contents(ctx, bySnapshot, shared)...)
 	}
 	return found

@@ -1,10 +1,6 @@
 package snapshot
 
-import (
-	"strings"
-
-	"drover.dev/drover/shared/api/v1beta2"
-)
+import "drover.dev/drover/shared/api/v1beta2"
 
 // Filling states why nothing is taken of a volume now: it gets its data from elsewhere, and an engine restores only into a volume with one
 // snapshot beside its head at most. Empty: it does not.
@@ -19,20 +15,4 @@ func Filling(v *v1beta2.Volume) (reason, message string) {
 		return v1beta2.ReasonCloning, "Volume " + v.Name + " gets its data from another volume; it continues when that is done."
 	}
 	return "", ""
-}
-
-// Shared is the snapshot whose data a volume needs, as volume/snapshot: a linked clone for as long as it lives, any other one while it is
-// copied. Empty: it needs none.
-func Shared(v *v1beta2.Volume) string {
-	if v.Spec.CloneMode != v1beta2.CloneModeLinked {
-		if c := v.Status.CloneStatus; c.State == v1beta2.CloneInitiated && c.Snapshot != "" && v.DeletionTimestamp == nil {
-			return c.SourceVolume + "/" + c.Snapshot
-		}
-		return ""
-	}
-	source, ok := strings.CutPrefix(v.Spec.DataSource, "snap://")
-	if !ok {
-		return ""
-	}
-	return source
 }

@@ -152,7 +152,7 @@ func (w watches) volumeGone(ctx context.Context, e event.DeleteEvent, q kube.Que
 
 func (w watches) volumeChanged(ctx context.Context, e event.UpdateEvent, q kube.Queue) {
 	before, after := e.ObjectOld.(*v1beta2.Volume), e.ObjectNew.(*v1beta2.Volume)
-	if snapshot.Shared(before) != snapshot.Shared(after) {
+	if v1beta2.SharedSnapshot(before) != v1beta2.SharedSnapshot(after) {
 		w.source(q, before)
 		w.source(q, after)
 	}
@@ -183,7 +183,7 @@ func volumeFacts(v *v1beta2.Volume) ofVolumes {
 
 // source enqueues the snapshot whose data a volume needs.
 func (w watches) source(q kube.Queue, v *v1beta2.Volume) {
-	if _, shared, ok := strings.Cut(snapshot.Shared(v), "/"); ok {
+	if _, shared, ok := strings.Cut(v1beta2.SharedSnapshot(v), "/"); ok {
 		w.Enqueue(q, shared)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/snapshot-controller/internal/compactcache"
-	"drover.dev/drover/snapshot-controller/internal/snapshot"
 )
 
 const (
@@ -29,7 +28,7 @@ var Indexes = []kube.Index{
 	kube.ByVolume(&v1beta2.Engine{}),
 	kube.ByVolume(&v1beta2.Replica{}),
 	kube.ByVolume(&v1beta2.Snapshot{}),
-	kube.Shared(kube.IndexBy(&v1beta2.Volume{}, bySource, snapshot.Shared)),
+	kube.Shared(kube.IndexBy(&v1beta2.Volume{}, bySource, v1beta2.SharedSnapshot)),
 	kube.Shared(kube.IndexBy(&v1beta2.Backup{}, byCopied, Copied)),
 }
 

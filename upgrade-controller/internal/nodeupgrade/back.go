@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/upgrade/preflight"
 )
 
 // switchingBack switches every target back; a roll back is no longer possible. If the node is gone, volumes attached there wait.
@@ -125,16 +126,34 @@ func (p *pass) complete() {
 func (p *pass) ended() {
 	clean, unseen := len(p.status.Volumes) == 0 || p.uncordoned(), false
 	if p.Manager == nil || !p.Manager.Spec.KeepSnapshots {
-		for _, name := range p.volumes() {
-			recorded := p.status.Volumes[name].Snapshot
-			snapshot := p.Snapshots[recorded]
-			unseen = unseen || recorded != "" && snapshot == nil
-			if snapshot != nil && snapshot.DeletionTimestamp == nil {
-				p.effect(Effect{Kind: DropSnapshot, Name: snapshot.Name, Volume: name})
-				clean = false
-			}
-		}
+		dropped, missing := p.dropSnapshots()
+		clean, unseen = clean && !dropped, missing
 	}
 	// A snapshot that the cache does not show is gone, or was only just ordered.
 	p.verdict.DropFinalizer = clean && p.Upgrade.DeletionTimestamp != nil && (!unseen || p.confirmed())
+}
+
+// dropSnapshots deletes the snapshots, and reports whether there are some to delete, and whether one was not seen. One whose data clones
+// share or copy stays, and is reported: the webhook of snapshot-controller refuses its deletion as long as they live, and the finalizer
+// does not wait for that.
+func (p *pass) dropSnapshots() (dropped, unseen bool) {
+	var kept []string
+	for _, name := range p.volumes() {
+		recorded := p.status.Volumes[name].Snapshot
+		switch snapshot, clones := p.Snapshots[recorded], p.Clones[recorded]; {
+		case snapshot == nil:
+			unseen = unseen || recorded != ""
+		case snapshot.DeletionTimestamp != nil:
+		case len(clones) > 0:
+			kept = append(kept, fmt.Sprintf("%s (%s)", recorded, preflight.Names(clones)))
+		default:
+			p.effect(Effect{Kind: DropSnapshot, Name: snapshot.Name, Volume: name})
+			dropped = true
+		}
+	}
+	if len(kept) > 0 {
+		p.verdict.Kept = fmt.Sprintf("Snapshots stay while volumes that were cloned from them share or copy their data: %s.",
+			preflight.Names(kept))
+	}
+	return dropped, unseen
 }

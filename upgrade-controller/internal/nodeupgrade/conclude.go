@@ -61,6 +61,14 @@ func (p *pass) completed() string {
 	return fmt.Sprintf("Node %s runs the instance manager of %s.", p.nodeID(), p.target())
 }
 
+// withKept adds to a message which snapshots stay.
+func (p *pass) withKept(message string) string {
+	if p.verdict.Kept == "" {
+		return message
+	}
+	return message + " " + p.verdict.Kept
+}
+
 // failure is the reason of the end in error.
 func (p *pass) failure() string {
 	reason := conditions.Reason(p.Upgrade.Status.Conditions, v1beta2.UpgradeCompleted)
@@ -86,9 +94,9 @@ func (p *pass) progressing() v1beta2.Condition {
 	out := v1beta2.Condition{Status: v1beta2.ConditionTrue, Reason: p.reason, Message: p.message}
 	switch {
 	case p.status.State == v1beta2.UpgradeStateCompleted:
-		return v1beta2.Condition{Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonCompleted, Message: p.completed()}
+		return v1beta2.Condition{Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonCompleted, Message: p.withKept(p.completed())}
 	case p.status.State == v1beta2.UpgradeStateError:
-		return v1beta2.Condition{Status: v1beta2.ConditionFalse, Reason: p.failure(), Message: p.status.ErrorMessage}
+		return v1beta2.Condition{Status: v1beta2.ConditionFalse, Reason: p.failure(), Message: p.withKept(p.status.ErrorMessage)}
 	case out.Reason == "":
 		out.Reason = firstWaits[p.status.State]
 		out.Message = fmt.Sprintf("Node %s is %s.", p.nodeID(), p.status.State)

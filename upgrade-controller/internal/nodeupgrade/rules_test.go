@@ -304,6 +304,32 @@ func TestAnUpgradeIsReleasedAfterItsSnapshots(t *testing.T) {
 	require.False(t, s.decide().DropFinalizer, "nobody deleted it")
 }
 
+// A snapshot whose data a clone shares cannot be deleted: it stays, is reported, and keeps no finalizer.
+func TestASnapshotThatClonesShareStaysAndKeepsNoFinalizer(t *testing.T) {
+	for _, state := range []string{completed, failed} {
+		s := at(over, func(s *scene) {
+			s.u.Status.State, s.u.Status.ErrorMessage = state, ""
+			s.Nodes["node-1"].Spec.UpgradeRequested = false
+			s.clone = map[string][]string{"snap": {"clone-1", "clone-2"}}
+		})
+		v := s.decide()
+		require.Empty(t, v.Effects)
+		require.Contains(t, v.Kept, "snap (clone-1, clone-2)")
+		require.Contains(t, conditions.Get(v.Status.Conditions, v1beta2.UpgradeProgressing).Message, v.Kept)
+		require.NotContains(t, v.Status.ErrorMessage, v.Kept)
+		s.delete()
+		v = s.decide()
+		require.True(t, v.DropFinalizer)
+		require.NotEmpty(t, v.Kept)
+		s.clone = nil
+		v = s.decide()
+		require.Empty(t, v.Kept)
+		require.Equal(t, effects(nodeupgrade.Effect{Kind: nodeupgrade.DropSnapshot, Name: "snap", Volume: "vol"}), v.Effects)
+		s.m.Spec.KeepSnapshots = true
+		require.Empty(t, s.decide().Effects)
+	}
+}
+
 // An upgrade of another node, or one that has not begun, cordoned nothing here.
 func TestANodeIsUncordonedUnlessAnotherUpgradeHasIt(t *testing.T) {
 	for _, other := range []*v1beta2.NodeDataEngineUpgrade{another("node-2", over), another("node-1", undefined), another("node-1", failed),

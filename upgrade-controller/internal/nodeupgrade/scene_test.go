@@ -21,6 +21,7 @@ type scene struct {
 	other []*v1beta2.NodeDataEngineUpgrade
 	now   time.Time
 	stale bool
+	clone map[string][]string
 }
 
 // at is the scene in a state that began a minute ago, everything before it done.
@@ -170,7 +171,7 @@ func (s *scene) delete() { s.u.DeletionTimestamp = &metav1.Time{Time: now} }
 
 func (s *scene) world() nodeupgrade.World {
 	return nodeupgrade.World{Now: s.now, Upgrade: s.u, Manager: s.m, Others: s.other, Cluster: s.Cluster(), Snapshots: s.Snapshots,
-		Fresh: !s.stale}
+		Clones: s.clone, Fresh: !s.stale}
 }
 
 func (s *scene) decide() nodeupgrade.Verdict { return nodeupgrade.Decide(s.world()) }

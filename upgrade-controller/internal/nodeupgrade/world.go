@@ -19,6 +19,8 @@ type World struct {
 	Cluster cluster.Cluster
 	// Snapshots are those that the upgrade's status names, by name; what is absent does not exist.
 	Snapshots map[string]*v1beta2.Snapshot
+	// Clones are, by snapshot, the names of the volumes that share its data or copy it, in order. It is read once the upgrade has ended.
+	Clones map[string][]string
 	// Fresh reports whether all this was read uncached.
 	Fresh bool
 	// FreshVolumes are the volumes of which every object was read uncached, with the nodes of their replicas, and Manager.
@@ -41,6 +43,8 @@ type Verdict struct {
 	AddFinalizer bool
 	// DropFinalizer releases the object.
 	DropFinalizer bool
+	// Kept explains which snapshots of an ended upgrade are not deleted, because clones share their data; empty: none.
+	Kept string
 	// RequeueAt is when to decide again at the latest; zero means when something changes.
 	RequeueAt time.Time
 }

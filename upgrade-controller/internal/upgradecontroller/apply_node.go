@@ -20,8 +20,9 @@ import (
 // Owner is the field manager of everything that this binary writes.
 const Owner = nodeupgrade.Owner
 
-// applyNode does the effects in their order, then writes the status, or drops the upgrade's finalizer. If an effect fails, the upgrade stays
-// in its state, whose reason and condition Stalled are written all the same. It reports whether anything was written, also beside an error.
+// applyNode does the effects in their order, then writes the status, or drops the upgrade's finalizer. If an effect fails, the upgrade
+// stays in its state, whose reason and condition Stalled are written all the same. It reports whether anything was written, also beside an
+// error.
 func applyNode(ctx context.Context, c client.Client, w *nodeupgrade.World, v nodeupgrade.Verdict) (bool, error) {
 	if v.AddFinalizer {
 		return false, addFinalizer(ctx, c, w.Upgrade)

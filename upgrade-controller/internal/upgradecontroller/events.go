@@ -8,14 +8,20 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
 // actionUpgrade is what this controller was doing at each of its events.
 const actionUpgrade = "Upgrade"
 
-// nodeEvents are those of a status that was written over another.
-func nodeEvents(before, after v1beta2.NodeDataEngineUpgradeStatus) []events.Event {
+// nodeEvents are those of a status that was written over another, or of an object that goes.
+func nodeEvents(before v1beta2.NodeDataEngineUpgradeStatus, v nodeupgrade.Verdict) []events.Event {
 	var out []events.Event
+	if v.DropFinalizer && v.Kept != "" {
+		out = append(out, events.Event{Type: corev1.EventTypeNormal, Reason: "SnapshotsKept", Action: actionUpgrade,
+			Note: v.Kept + " Delete each when none is left."})
+	}
+	after := v.Status
 	if before.State != after.State {
 		out = append(out, stateEvent(after.State, messageOf(after.Conditions, after.ErrorMessage)))
 	}

@@ -14,6 +14,8 @@ const (
 	byName = "name"
 	// byFilling has volumes that are being filled from another one.
 	byFilling = "filling"
+	// bySource is the snapshot whose data volumes share or copy, as volume/snapshot.
+	bySource = "source"
 	// byWork has snapshots whose data is being removed, and backups that are being taken.
 	byWork = "work"
 )
@@ -24,6 +26,7 @@ var indexes = []kube.Index{
 	}),
 	kube.IndexBy(&v1beta2.Volume{}, byName, (*v1beta2.Volume).GetName),
 	kube.IndexIf(&v1beta2.Volume{}, byFilling, func(v *v1beta2.Volume) bool { return cluster.FilledFrom(v) != "" }),
+	kube.IndexBy(&v1beta2.Volume{}, bySource, v1beta2.SharedSnapshot),
 	kube.IndexIf(&v1beta2.Snapshot{}, byWork, cluster.Removing),
 	kube.IndexIf(&v1beta2.Backup{}, byWork, v1beta2.IsBackupBegun),
 	kube.ByNode(&v1beta2.Engine{}),

@@ -2,6 +2,7 @@ package upgradecontroller
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
@@ -38,7 +39,8 @@ func (o observer) node(ctx context.Context, name string, fresh bool) (*nodeupgra
 	if found == nil || err != nil {
 		return nil, err
 	}
-	w := &nodeupgrade.World{Upgrade: found, Fresh: fresh, Snapshots: map[string]*v1beta2.Snapshot{}}
+	w := &nodeupgrade.World{Upgrade: found, Fresh: fresh, Snapshots: map[string]*v1beta2.Snapshot{},
+		Clones: map[string][]string{}}
 	if w.Manager, err = lookup.Get(ctx, reader, o.namespace, found.Spec.DataEngineUpgradeManager,
 		&v1beta2.DataEngineUpgradeManager{}); err != nil {
 		return nil, err
@@ -55,20 +57,48 @@ func (o observer) node(ctx context.Context, name string, fresh bool) (*nodeupgra
 	if w.Cluster, err = o.around(ctx, found, fresh); err != nil {
 		return nil, err
 	}
-	for _, x := range found.Status.Volumes {
-		if x.State != v1beta2.VolumeUpgradeWaiting && !nodeupgrade.Ended(found.Status.State) {
+	if err := o.snapshots(ctx, reader, w); err != nil {
+		return nil, err
+	}
+	w.Now = o.clock.Now()
+	return w, nil
+}
+
+// snapshots reads the snapshots that a decision needs: those that are waited for, and at the end all of them, with the volumes that share
+// their data. Those are read from the cache, where an index finds them.
+func (o observer) snapshots(ctx context.Context, reader client.Reader, w *nodeupgrade.World) error {
+	ended := nodeupgrade.Ended(w.Upgrade.Status.State)
+	for volume, x := range w.Upgrade.Status.Volumes {
+		if x.State != v1beta2.VolumeUpgradeWaiting && !ended {
 			continue // it was taken; only the end needs it again
 		}
 		snapshot, err := lookup.Get(ctx, reader, o.namespace, x.Snapshot, &v1beta2.Snapshot{})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if snapshot != nil {
-			w.Snapshots[x.Snapshot] = snapshot
+		if snapshot == nil {
+			continue
+		}
+		w.Snapshots[x.Snapshot] = snapshot
+		if !ended {
+			continue
+		}
+		if w.Clones[x.Snapshot], err = o.clones(ctx, volume, x.Snapshot); err != nil {
+			return err
 		}
 	}
-	w.Now = o.clock.Now()
-	return w, nil
+	return nil
+}
+
+// clones are the names of the volumes that share the data of a snapshot or copy it, in order.
+func (o observer) clones(ctx context.Context, volume, snapshot string) (names []string, err error) {
+	var found v1beta2.VolumeList
+	err = lookup.ListShared(ctx, o.cached, o.namespace, &found, client.MatchingFields{bySource: volume + "/" + snapshot})
+	for i := range found.Items {
+		names = append(names, found.Items[i].Name)
+	}
+	slices.Sort(names)
+	return names, err
 }
 
 // plan reads the world of a whole upgrade; nil: it is gone.

@@ -70,7 +70,7 @@ func (r *nodeReconciler) report(ctx context.Context, u *v1beta2.NodeDataEngineUp
 	if !wrote {
 		return
 	}
-	events.Emit(r.recorder, u, nodeEvents(u.Status, v.Status)...)
+	events.Emit(r.recorder, u, nodeEvents(u.Status, v)...)
 	if progressing := conditions.Get(v.Status.Conditions, v1beta2.UpgradeProgressing); progressing != nil {
 		log.FromContext(ctx).Info("verdict applied", "name", u.Name, "node", u.Spec.NodeID, "state", v.Status.State,
 			"reason", progressing.Reason, "message", progressing.Message, "effects", len(v.Effects))

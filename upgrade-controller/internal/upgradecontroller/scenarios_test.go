@@ -1,6 +1,8 @@
 package upgradecontroller
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -8,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -304,4 +308,67 @@ func TestAnUpgradeThatIsTakenAwayByForceLeavesNoNodeClosedAndNoTargetAway(t *tes
 	w.upgrade("again", nil)
 	w.reaches("again", v1beta2.UpgradeStateCompleted)
 	w.upgraded("node-1", "node-2", "node-3")
+}
+
+// A snapshot whose data a linked clone shares stays as long as the clone lives, and an upgrade that is deleted goes all the same. The
+// client refuses its deletion, as the webhook of snapshot-controller does.
+func TestASnapshotWithALinkedCloneStaysAndHoldsNoUpgrade(t *testing.T) {
+	for name, end := range map[string]func(*world, *v1beta2.Volume, string){
+		"the clone goes": func(w *world, clone *v1beta2.Volume, snapshot string) {
+			require.NoError(w.t, w.admin.Delete(w.t.Context(), clone))
+			w.until("the snapshot stays", func() bool { return w.objects().Snapshots[snapshot] == nil })
+		},
+		"the upgrade goes": func(w *world, _ *v1beta2.Volume, snapshot string) {
+			require.NoError(w.t, w.admin.Delete(w.t.Context(), w.manager("upgrade")))
+			w.until("it never goes", func() bool { return w.manager("upgrade") == nil && len(w.objects().Upgrades) == 0 })
+			require.NotNil(w.t, w.objects().Snapshots[snapshot])
+			w.until("there is no event", func() bool {
+				var list eventsv1.EventList
+				require.NoError(w.t, w.admin.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
+				return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool {
+					return e.Reason == "SnapshotsKept" && strings.Contains(e.Note, snapshot+" (clone)")
+				})
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, succeed["case 1: engines and replicas on one node"])
+			w.play()
+			w.wrap = func(c client.Client) client.Client { return webhook{c} }
+			w.start()
+			w.upgrade("upgrade", func(s *v1beta2.DataEngineUpgradeManagerSpec) {
+				s.Nodes, s.KeepSnapshots = []string{"node-1"}, true
+			})
+			m := w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
+			snapshot := w.node("upgrade-node-1").Status.Volumes["vol-1"].Snapshot
+			require.NotEmpty(t, snapshot)
+			clone := &v1beta2.Volume{ObjectMeta: w.meta("clone"), Spec: v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV2, Size: 1 << 30,
+				CloneMode: v1beta2.CloneModeLinked, DataSource: "snap://vol-1/" + snapshot}}
+			w.create(clone)
+			w.patch(m, `{"spec":{"keepSnapshots":false}}`)
+			w.until("it is not reported, or another snapshot stays", func() bool {
+				progressing := conditions.Get(w.node("upgrade-node-1").Status.Conditions, v1beta2.UpgradeProgressing)
+				return strings.Contains(progressing.Message, snapshot+" (clone)") && len(w.objects().Snapshots) == 1
+			})
+			end(w, clone, snapshot)
+		})
+	}
+}
+
+// webhook is a client to which the API server refuses the deletion of a snapshot that a volume was cloned from.
+type webhook struct{ client.Client }
+
+func (c webhook) Delete(ctx context.Context, obj client.Object, options ...client.DeleteOption) error {
+	var volumes v1beta2.VolumeList
+	if err := c.List(ctx, &volumes, client.InNamespace(obj.GetNamespace())); err != nil {
+		return err
+	}
+	for _, v := range volumes.Items {
+		if strings.HasSuffix(v1beta2.SharedSnapshot(&v), "/"+obj.GetName()) {
+			return apierrors.NewForbidden(v1beta2.GroupVersion.WithResource("snapshots").GroupResource(), obj.GetName(),
+				errors.New("clones share its data"))
+		}
+	}
+	return c.Client.Delete(ctx, obj, options...)
 }

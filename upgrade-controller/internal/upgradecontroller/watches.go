@@ -2,6 +2,7 @@ package upgradecontroller
 
 import (
 	"context"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -53,11 +54,22 @@ func (w watches) activeNodes(ctx context.Context, _ client.Object) []string {
 	})
 }
 
-// nodesAbout are the active upgrades that the object is about.
+// nodesAbout are the active upgrades that the object is about, and those that have ended and left a snapshot whose data it shares.
 func (w watches) nodesAbout(ctx context.Context, obj client.Object) []string {
 	return w.nodes(ctx, func(u *v1beta2.NodeDataEngineUpgrade) bool {
-		return (!nodeupgrade.Ended(u.Status.State) || u.DeletionTimestamp != nil) && concerns(u, obj)
+		active := !nodeupgrade.Ended(u.Status.State) || u.DeletionTimestamp != nil
+		return active && concerns(u, obj) || clones(u, obj)
 	})
+}
+
+// clones reports whether the object is a volume that shares the data of a snapshot of the upgrade, or copies it.
+func clones(u *v1beta2.NodeDataEngineUpgrade, obj client.Object) bool {
+	v, is := obj.(*v1beta2.Volume)
+	if !is {
+		return false
+	}
+	volume, snapshot, shares := strings.Cut(v1beta2.SharedSnapshot(v), "/")
+	return shares && u.Status.Volumes[volume].Snapshot == snapshot
 }
 
 // concerns reports whether a volume, or a part of one, matters to the upgrade: the node carries it, or the status names it. An
