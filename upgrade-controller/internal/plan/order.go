@@ -10,12 +10,44 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/upgrade/preflight"
+	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
+// gone is why a node is left out that was removed from the cluster.
+const gone = "its Node is gone"
+
+// withoutGone leaves out of the plan what was removed from the cluster since: nodes that are not upgraded, and whose upgrade is not under
+// way. A person cannot do that, because spec.nodes is immutable. It reports false where uncached reads are required first.
+func (p *pass) withoutGone() bool {
+	for _, node := range slices.Sorted(maps.Keys(p.status.UpgradeNodes)) {
+		u := p.own[node]
+		underWay := u != nil && !nodeupgrade.Ended(u.Status.State) || p.status.UpgradingNode == node
+		if p.Cluster.Nodes[node].Object != nil || underWay || p.status.UpgradeNodes[node].State == v1beta2.UpgradeStateCompleted {
+			continue
+		}
+		if !p.confirmed() {
+			return false
+		}
+		delete(p.status.UpgradeNodes, node)
+		p.status.ExcludedNodes = addReason(p.status.ExcludedNodes, node, gone)
+	}
+	return true
+}
+
+// stillGone reports whether a node was left out because it is gone, and is not back.
+func (p *pass) stillGone(node string) bool {
+	return p.status.ExcludedNodes[node] == gone && p.Cluster.Nodes[node].Object == nil
+}
+
 // excluded maps each node that has a v2 instance manager without the new image, and is not in the plan, to the reason why it is left out.
-// Nil: none.
+// One that is gone stays there, also without its instance managers. Nil: none.
 func (p *pass) excluded() map[string]string {
 	var out map[string]string
+	for name := range p.status.ExcludedNodes {
+		if p.stillGone(name) {
+			out = addReason(out, name, gone)
+		}
+	}
 	for name, node := range p.Cluster.Nodes {
 		if _, planned := p.status.UpgradeNodes[name]; planned || len(node.Managers) == 0 || node.Upgraded(p.status.InstanceManagerImage) {
 			continue
@@ -23,18 +55,24 @@ func (p *pass) excluded() map[string]string {
 		why := "it joined after the plan was created"
 		switch {
 		case node.Object == nil:
-			why = "its Node is gone"
+			why = gone
 		case !node.Exists():
 			why = "its Node is being deleted"
 		case len(p.Manager.Spec.Nodes) > 0:
 			why = "spec.nodes does not name it"
 		}
-		if out == nil {
-			out = map[string]string{}
-		}
-		out[name] = why
+		out = addReason(out, name, why)
 	}
 	return out
+}
+
+// addReason adds an entry to a map that is nil while it is empty.
+func addReason(to map[string]string, name, why string) map[string]string {
+	if to == nil {
+		to = map[string]string{}
+	}
+	to[name] = why
+	return to
 }
 
 // leftOut names the nodes that are left out, and why.

@@ -19,6 +19,9 @@ func (p *pass) initializing() {
 		p.fail(v1beta2.ReasonAborted, "It was aborted before a node was changed.")
 		return
 	}
+	if !p.withoutGone() {
+		return
+	}
 	nodes := p.left(p.Cluster.Order(p.Manager.Spec.Nodes))
 	if p.checking(nodes) || p.unseen() {
 		return
@@ -56,11 +59,11 @@ func (p *pass) initializing() {
 	p.move(v1beta2.ReasonUpgradingNode, "The first node is next.")
 }
 
-// left are the nodes that are not finished.
+// left are the nodes that are not finished and were not removed from the cluster after they were planned.
 func (p *pass) left(nodes []string) []string {
 	var out []string
 	for _, node := range nodes {
-		if !slices.Contains(p.status.UpgradedNodes, node) {
+		if !slices.Contains(p.status.UpgradedNodes, node) && !p.stillGone(node) {
 			out = append(out, node)
 		}
 	}

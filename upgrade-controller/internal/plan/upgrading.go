@@ -29,6 +29,9 @@ func (p *pass) upgrading() {
 		p.fail(v1beta2.ReasonAborted, p.summary("It was aborted. Set spec.abort to false to continue."))
 		return
 	}
+	if !p.withoutGone() {
+		return
+	}
 	p.status.ExcludedNodes = p.excluded()
 	next, failed := p.next()
 	switch {

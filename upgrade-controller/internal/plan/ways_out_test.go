@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -187,4 +188,93 @@ func TestTheNameOfANodesUpgradeFits(t *testing.T) {
 		names[name] = true
 	}
 	require.Len(t, names, 3, "the same for the same")
+}
+
+// removed is a world from which a node was removed after it was planned, with its instance managers.
+func removed(names ...string) func(*plan.World) {
+	return func(w *plan.World) {
+		for _, name := range names {
+			delete(w.Cluster.Nodes, name)
+		}
+	}
+}
+
+// A planned node that is removed from the cluster is left out and named, and the upgrade completes with the others.
+func TestAPlannedNodeThatIsRemovedIsLeftOut(t *testing.T) {
+	planned := func(second v1beta2.UpgradeNodeStatus, nodes ...string) *v1beta2.DataEngineUpgradeManager {
+		return upgrading(func(m *v1beta2.DataEngineUpgradeManager) {
+			m.Spec.Nodes, m.Status.UpgradedNodes = nodes, []string{"node-1", "node-3"}
+			m.Status.UpgradeNodes = map[string]v1beta2.UpgradeNodeStatus{"node-1": {State: v1beta2.UpgradeStateCompleted},
+				"node-2": second, "node-3": {State: v1beta2.UpgradeStateCompleted}}
+		})
+	}
+	failed := v1beta2.UpgradeNodeStatus{State: v1beta2.UpgradeStateError, ErrorMessage: "It burned."}
+	for name, m := range map[string]*v1beta2.DataEngineUpgradeManager{
+		"before its turn": planned(v1beta2.UpgradeNodeStatus{}), "after it failed": planned(failed),
+		"also if spec.nodes names it": planned(v1beta2.UpgradeNodeStatus{}, "node-1", "node-2", "node-3"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := plan.Decide(world(m, removed("node-2")))
+			require.Equal(t, v1beta2.UpgradeStateCompleted, v.Status.State)
+			require.NotContains(t, v.Status.UpgradeNodes, "node-2")
+			require.Equal(t, "its Node is gone", v.Status.ExcludedNodes["node-2"])
+			require.Equal(t, "2/2", v.Status.Progress)
+			require.Contains(t, conditions.Get(v.Status.Conditions, v1beta2.UpgradeCompleted).Message, "node-2 (its Node is gone)")
+			require.True(t, plan.Decide(world(m, func(w *plan.World) { removed("node-2")(w); w.Fresh = false })).Confirm)
+
+			m.Status.State, m.Status.Conditions = v1beta2.UpgradeStateInitializing, nil
+			v = plan.Decide(world(m, removed("node-2")))
+			require.Equal(t, v1beta2.UpgradeStateUpgrading, v.Status.State, v.Status.ErrorMessage)
+			require.Equal(t, "its Node is gone", v.Status.ExcludedNodes["node-2"])
+			m.Status = v.Status
+			require.Equal(t, v1beta2.UpgradeStateCompleted, plan.Decide(world(m, removed("node-2"))).Status.State)
+			m.Status.State = v1beta2.UpgradeStateInitializing
+			v = plan.Decide(world(m, removed("node-2")))
+			require.Equal(t, v1beta2.UpgradeStateUpgrading, v.Status.State, "resumed once more: %s", v.Status.ErrorMessage)
+			v = plan.Decide(world(m, nil))
+			require.Contains(t, v.Status.UpgradeNodes, "node-2", "it is back")
+			require.NotContains(t, v.Status.ExcludedNodes, "node-2")
+		})
+	}
+}
+
+func TestAPlannedNodeThatIsNotRemovedStaysInThePlan(t *testing.T) {
+	planned := func() *v1beta2.DataEngineUpgradeManager {
+		return upgrading(func(m *v1beta2.DataEngineUpgradeManager) {
+			m.Status.UpgradeNodes = map[string]v1beta2.UpgradeNodeStatus{"node-1": {State: v1beta2.UpgradeStateCompleted}, "node-2": {}}
+		})
+	}
+	change := func(change func(*v1beta2.Node)) func(*plan.World) {
+		return func(w *plan.World) {
+			n := w.Cluster.Nodes["node-2"]
+			n.Object = n.Object.DeepCopy()
+			change(n.Object)
+			w.Cluster.Nodes["node-2"] = n
+		}
+	}
+	for name, c := range map[string]func(*plan.World){
+		"it is being deleted": change(func(n *v1beta2.Node) { n.DeletionTimestamp = &metav1.Time{Time: now} }),
+		"it is down": change(func(n *v1beta2.Node) {
+			n.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionFalse,
+				Reason: v1beta2.ReasonKubernetesNodeGone}}
+		}),
+		"its upgrade is under way": func(w *plan.World) {
+			removed("node-2")(w)
+			w.Upgrades = append(w.Upgrades, node("node-2", v1beta2.UpgradeStateRollingBack))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Contains(t, plan.Decide(world(planned(), c)).Status.UpgradeNodes, "node-2")
+		})
+	}
+	m := planned()
+	v := plan.Decide(world(m, removed("node-1")))
+	require.Contains(t, v.Status.UpgradeNodes, "node-1", "it was upgraded before")
+	require.Equal(t, "node-2", v.Status.UpgradingNode)
+	m = manager("upgrade", v1beta2.UpgradeStateInitializing, func(m *v1beta2.DataEngineUpgradeManager) {
+		m.Spec.Nodes = []string{"node-1", "node-2"}
+	})
+	v = plan.Decide(world(m, removed("node-2")))
+	require.Equal(t, v1beta2.UpgradeStateError, v.Status.State, "it was never planned")
+	require.Contains(t, v.Status.ErrorMessage, "UnknownNode")
 }

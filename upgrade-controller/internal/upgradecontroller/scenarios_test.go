@@ -310,6 +310,32 @@ func TestAnUpgradeThatIsTakenAwayByForceLeavesNoNodeClosedAndNoTargetAway(t *tes
 	w.upgraded("node-1", "node-2", "node-3")
 }
 
+// A planned node that is removed from the cluster while another one is upgraded is left out, and named.
+func TestAPlannedNodeThatIsRemovedIsLeftOut(t *testing.T) {
+	w := newWorld(t, func(m *model.World) { m.AddVolume("vol-1", "node-1", "node-1", "node-3") })
+	stuck := w.play("node-1")
+	w.start()
+	w.upgrade("upgrade", func(s *v1beta2.DataEngineUpgradeManagerSpec) { s.Nodes = []string{"node-1", "node-2", "node-3"} })
+	w.until("the first node is never under way", func() bool {
+		u := w.node("upgrade-node-1")
+		return u != nil && u.Status.State == v1beta2.UpgradeStateUpgradingInstanceManager
+	})
+	require.NoError(t, w.admin.Delete(t.Context(), w.objects().Nodes["node-2"]))
+	for _, im := range w.objects().Managers {
+		if im.Spec.NodeID == "node-2" {
+			require.NoError(t, client.IgnoreNotFound(w.admin.Delete(t.Context(), im)))
+		}
+	}
+	stuck.reactor.Stop()
+	w.play()
+	m := w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
+	require.ElementsMatch(t, []string{"node-1", "node-3"}, m.Status.UpgradedNodes)
+	require.Equal(t, map[string]string{"node-2": "its Node is gone"}, m.Status.ExcludedNodes)
+	require.NotContains(t, m.Status.UpgradeNodes, "node-2")
+	w.upgraded("node-1", "node-3")
+	w.leftNothing()
+}
+
 // A snapshot whose data a linked clone shares stays as long as the clone lives, and an upgrade that is deleted goes all the same. The
 // client refuses its deletion, as the webhook of snapshot-controller does.
 func TestASnapshotWithALinkedCloneStaysAndHoldsNoUpgrade(t *testing.T) {
