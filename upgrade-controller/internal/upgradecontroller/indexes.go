@@ -16,6 +16,8 @@ const (
 	byFilling = "filling"
 	// bySource is the snapshot whose data volumes share or copy, as volume/snapshot.
 	bySource = "source"
+	// byRequest has volumes with a spec.targetNodeID.
+	byRequest = "request"
 	// byWork has snapshots whose data is being removed, and backups that are being taken.
 	byWork = "work"
 )
@@ -26,6 +28,7 @@ var indexes = []kube.Index{
 	}),
 	kube.IndexBy(&v1beta2.Volume{}, byName, (*v1beta2.Volume).GetName),
 	kube.IndexIf(&v1beta2.Volume{}, byFilling, func(v *v1beta2.Volume) bool { return cluster.FilledFrom(v) != "" }),
+	kube.IndexIf(&v1beta2.Volume{}, byRequest, func(v *v1beta2.Volume) bool { return v.Spec.TargetNodeID != "" }),
 	kube.IndexBy(&v1beta2.Volume{}, bySource, v1beta2.SharedSnapshot),
 	kube.IndexIf(&v1beta2.Snapshot{}, byWork, cluster.Removing),
 	kube.IndexIf(&v1beta2.Backup{}, byWork, v1beta2.IsBackupBegun),

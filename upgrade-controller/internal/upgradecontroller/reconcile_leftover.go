@@ -3,6 +3,7 @@ package upgradecontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	kevents "k8s.io/client-go/tools/events"
@@ -12,8 +13,11 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
+	"drover.dev/drover/shared/upgrade/cluster"
+	"drover.dev/drover/shared/upgrade/preflight"
 	"drover.dev/drover/upgrade-controller/internal/leftover"
 )
 
@@ -46,6 +50,16 @@ func (r *leftoverReconciler) Reconcile(ctx context.Context, request ctrl.Request
 // apply writes to the versions that were evaluated, so that what a beginning upgrade or a person does meanwhile is evaluated again.
 func (r *leftoverReconciler) apply(ctx context.Context, w leftover.World, v leftover.Verdict) error {
 	node := w.Cluster.Nodes[w.Node].Object
+	for _, volume := range v.Clear {
+		// No event of such a volume enqueues the node again, so that one that is gone must not end the pass.
+		if err := client.IgnoreNotFound(setTarget(ctx, r.client, volume, "")); err != nil {
+			return err
+		}
+	}
+	if len(v.Clear) > 0 {
+		r.report(ctx, node, fmt.Sprintf("It is cordoned for an upgrade that does not exist any more: spec.targetNodeID is cleared of %d "+
+			"volume(s) that were moved or detached since: %s.", len(v.Clear), volumeNames(v.Clear)))
+	}
 	for _, volume := range v.SwitchBack {
 		if err := setTarget(ctx, r.client, volume.Object, ""); err != nil {
 			return err
@@ -64,6 +78,14 @@ func (r *leftoverReconciler) apply(ctx context.Context, w leftover.World, v left
 	return nil
 }
 
+func volumeNames(volumes []*v1beta2.Volume) string {
+	names := make([]string, 0, len(volumes))
+	for _, v := range volumes {
+		names = append(names, v.Name)
+	}
+	return preflight.Names(names)
+}
+
 func (r *leftoverReconciler) report(ctx context.Context, node *v1beta2.Node, note string) {
 	events.Emit(r.recorder, node, events.Event{Type: corev1.EventTypeWarning, Reason: "UpgradeVanished", Action: actionUpgrade, Note: note})
 	log.FromContext(ctx).Info("left by an upgrade", "node", node.Name, "message", note)
@@ -80,7 +102,8 @@ func (o observer) mayBeLeft(ctx context.Context, name string) (bool, error) {
 	return !leftover.Upgraded(name, upgrades), err
 }
 
-// leftover reads the world of one node. The node is read first: an upgrade stores that it has begun before it cordons its node.
+// leftover reads the world of one node. The node and the volumes are read first: an upgrade stores that it has begun before it cordons its
+// node, and lists a volume before it requests another target.
 func (o observer) leftover(ctx context.Context, name string, fresh bool) (leftover.World, error) {
 	w := leftover.World{Node: name, Fresh: fresh}
 	u := &v1beta2.NodeDataEngineUpgrade{}
@@ -89,6 +112,23 @@ func (o observer) leftover(ctx context.Context, name string, fresh bool) (leftov
 	if w.Cluster, err = o.around(ctx, u, fresh); err != nil {
 		return w, err
 	}
+	if w.Requested, err = o.requested(ctx, fresh); err != nil {
+		return w, err
+	}
 	w.Upgrades, err = o.upgrades(ctx, o.reader(fresh))
 	return w, err
+}
+
+// requested are the volumes with a spec.targetNodeID: in the cache an index finds them.
+func (o observer) requested(ctx context.Context, fresh bool) ([]*v1beta2.Volume, error) {
+	var found v1beta2.VolumeList
+	var options []client.ListOption
+	if !fresh {
+		options = append(options, client.MatchingFields{byRequest: kube.Yes})
+	}
+	if err := lookup.ListShared(ctx, o.reader(fresh), o.namespace, &found, options...); err != nil {
+		return nil, err
+	}
+	all := cluster.Pointers(found.Items, func(v *v1beta2.Volume) string { return v.Name })
+	return slices.DeleteFunc(all, func(v *v1beta2.Volume) bool { return v.Spec.TargetNodeID == "" }), nil
 }

@@ -310,6 +310,34 @@ func TestAnUpgradeThatIsTakenAwayByForceLeavesNoNodeClosedAndNoTargetAway(t *tes
 	w.upgraded("node-1", "node-2", "node-3")
 }
 
+// UPG-4 for volumes that were moved or detached before the upgrade that relocated them was removed by force: nothing leads from them to the
+// node that is cordoned.
+func TestAnUpgradeThatVanishedLeavesNoTargetOnAVolumeThatMovedAway(t *testing.T) {
+	w := newWorld(t, func(m *model.World) {
+		m.AddVolume("detached", "", "node-1", "node-2")
+		m.AddVolume("moved", "node-2", "node-2", "node-3")
+		for _, v := range m.Volumes {
+			v.Spec.TargetNodeID = "node-3"
+		}
+		m.Nodes["node-1"].Spec.UpgradeRequested = true
+	})
+	w.start()
+	w.until("something is left", func() bool {
+		found := w.objects()
+		return found.Volumes["moved"].Spec.TargetNodeID == "" && found.Volumes["detached"].Spec.TargetNodeID == "" &&
+			!found.Nodes["node-1"].Spec.UpgradeRequested
+	})
+	w.until("it is not reported", func() bool { return w.reported("UpgradeVanished", "detached, moved") })
+}
+
+// reported reports whether there is an event of a reason whose note contains a text.
+func (w *world) reported(reason, text string) bool {
+	w.t.Helper()
+	var list eventsv1.EventList
+	require.NoError(w.t, w.admin.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
+	return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool { return e.Reason == reason && strings.Contains(e.Note, text) })
+}
+
 // A planned node that is removed from the cluster while another one is upgraded is left out, and named.
 func TestAPlannedNodeThatIsRemovedIsLeftOut(t *testing.T) {
 	w := newWorld(t, func(m *model.World) { m.AddVolume("vol-1", "node-1", "node-1", "node-3") })
@@ -348,13 +376,7 @@ func TestASnapshotWithALinkedCloneStaysAndHoldsNoUpgrade(t *testing.T) {
 			require.NoError(w.t, w.admin.Delete(w.t.Context(), w.manager("upgrade")))
 			w.until("it never goes", func() bool { return w.manager("upgrade") == nil && len(w.objects().Upgrades) == 0 })
 			require.NotNil(w.t, w.objects().Snapshots[snapshot])
-			w.until("there is no event", func() bool {
-				var list eventsv1.EventList
-				require.NoError(w.t, w.admin.List(w.t.Context(), &list, client.InNamespace(w.namespace)))
-				return slices.ContainsFunc(list.Items, func(e eventsv1.Event) bool {
-					return e.Reason == "SnapshotsKept" && strings.Contains(e.Note, snapshot+" (clone)")
-				})
-			})
+			w.until("there is no event", func() bool { return w.reported("SnapshotsKept", snapshot+" (clone)") })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
