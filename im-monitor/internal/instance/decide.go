@@ -111,7 +111,16 @@ func blind(w World) Verdict {
 	if w.Here.Unheard && !w.Node.Out() {
 		return keep(w, ReasonUnknown, fmt.Sprintf("The first list of %s is being read.", w.Here.InstanceManager))
 	}
-	return keep(w, ReasonUnknown, fmt.Sprintf("The instances on %s are unknown.", w.Here.InstanceManager)).in(v1beta2.InstanceStateUnknown)
+	return keep(w, ReasonUnknown, unknownAt(w.Here)).in(v1beta2.InstanceStateUnknown)
+}
+
+// unknownAt reports that nothing is known of the instances of an instance manager.
+func unknownAt(p *Place) string {
+	if p.PodOnly {
+		return fmt.Sprintf("InstanceManager %s was deleted, and its pod has not ended: what runs there is unknown until it has.",
+			p.InstanceManager)
+	}
+	return fmt.Sprintf("The instances on %s are unknown.", p.InstanceManager)
 }
 
 // unloaded reports the disks that are not loaded, so that a list proves nothing.
@@ -185,7 +194,7 @@ func mayBegin(w World) (Verdict, bool) {
 		return rest(w, ReasonManagerCannotStart,
 			fmt.Sprintf("Instance manager %s of node %s does not run: %s", w.Here.InstanceManager, w.Node.Name, w.Here.CannotStart)), false
 	case !w.Here.Running || !w.Here.Known:
-		return rest(w, ReasonUnknown, fmt.Sprintf("The instances on %s are unknown.", w.Here.InstanceManager)), false
+		return rest(w, ReasonUnknown, unknownAt(w.Here)), false
 	}
 	return Verdict{}, true
 }

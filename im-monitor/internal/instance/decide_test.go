@@ -159,12 +159,19 @@ func TestAnInstanceIsStartedOnceNoObstacleIsLeft(t *testing.T) {
 		{"and one that was complete is served over its data",
 			world(wanted, v2, asReplica, status(stopped("")), lists(halted), func(w *World) { w.Object.Replica.HasData = true }),
 			outcome{halted, OpCreate, im, ReasonCalling}},
+		{"nothing starts at a pod that a deleted InstanceManager left", world(wanted, status(begun), podOnly),
+			outcome{starting, OpNone, "", ReasonUnknown}},
 		{"an instance whose creation the server refuses repeatedly has failed",
 			world(wanted, status(begun), func(w *World) { w.Refusals, w.Refusal = 3, "no" }),
 			outcome{failed, OpNone, "", ReasonRefused}},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, outcomeOf(Decide(c.world))) })
 	}
+}
+
+// podOnly is the pod that a deleted InstanceManager left.
+func podOnly(w *World) {
+	w.Here, w.HereGone = &Place{InstanceManager: im, Node: "node-1", PodOnly: true}, false
 }
 
 func TestAListedInstanceIsSupervisedAndNeverStartedAgain(t *testing.T) {
@@ -221,6 +228,9 @@ func TestAListedInstanceIsSupervisedAndNeverStartedAgain(t *testing.T) {
 			outcome{running, OpNone, "", ReasonUnproven}},
 		{"an upgrade loses frontends only", world(wanted, v2, status(was(running)), absent, upgrading),
 			outcome{failed, OpNone, "", ReasonMissing}},
+		{"an instance manager that was deleted may run it until its pod ends", world(wanted, status(was(running)), podOnly),
+			outcome{unknown, OpNone, "", ReasonUnknown}},
+		{"also on a node that is down", world(wanted, status(was(running)), podOnly, down), outcome{unknown, OpNone, "", ReasonUnknown}},
 		{"an instance manager that was replaced took its engine with it",
 			world(wanted, status(was(running)), func(w *World) { w.HereGone, w.Here.InstanceManager = true, "im-9" }),
 			outcome{failed, OpNone, "", ReasonMissing}},
@@ -318,7 +328,11 @@ func TestStoppedIsReportedOnEvidenceOnly(t *testing.T) {
 			outcome{unknown, OpNone, "", ReasonUnknown}},
 		{"a pod that is missing is no proof beside a list", world(status(was(running)), func(w *World) { w.Here.PodMissing = true }),
 			outcome{running, OpNone, "", ReasonUnproven}},
-		{"an instance manager that was replaced runs nothing", world(status(was(running)), func(w *World) { w.HereGone = true }),
+		{"an instance manager that was replaced, and whose pod ended, runs nothing",
+			world(status(was(running)), func(w *World) { w.HereGone = true }), outcome{halted, OpNone, "", ReasonDone}},
+		{"one that was deleted may run it until its pod ends", world(status(was(running)), podOnly),
+			outcome{unknown, OpNone, "", ReasonUnknown}},
+		{"unless its node is out, and no replica in service runs", world(status(was(running)), podOnly, down, peers()),
 			outcome{halted, OpNone, "", ReasonDone}},
 		{"an instance without a node is stopped although no list is known", world(unread, func(w *World) { w.Object.NodeID = "" }),
 			outcome{halted, OpNone, "", ReasonDone}},

@@ -71,6 +71,9 @@ func drawWorld(t *rapid.T) World {
 	if rapid.IntRange(0, 4).Draw(t, "nowhere") == 0 {
 		w.Here, w.HereGone = nil, w.Status.InstanceManager != ""
 	}
+	if rapid.IntRange(0, 4).Draw(t, "pod only") == 0 {
+		podOnly(&w)
+	}
 	if rapid.IntRange(0, 3).Draw(t, "elsewhere") == 0 {
 		other := drawPlace(t, "im-2")
 		if other.Known && other.Entry != nil {

@@ -42,7 +42,7 @@ func (w World) neverBegan() bool {
 	return !w.Status.Begun() && (w.Status.State == v1beta2.InstanceStateStopped || w.Object.NodeID == "" || w.Here == nil || w.Here.Known)
 }
 
-// managerGone reports whether the instance manager that ran the instance no longer exists, or has no pod.
+// managerGone reports whether the instance manager that ran the instance no longer exists and left no pod, or has no pod.
 func (w World) managerGone() bool { return w.HereGone || !w.Here.Known && w.Here.PodMissing }
 
 // here is another instance manager of the same node that lists the name live; -1 is none. Package orphan handles those of other nodes.

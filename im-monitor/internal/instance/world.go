@@ -21,7 +21,7 @@ type World struct {
 	// that serves the node. Nil where there is none; NoPlace is then the cause.
 	Here    *Place
 	NoPlace string
-	// HereGone reports whether the instance manager that the status names no longer exists.
+	// HereGone reports whether the instance manager that the status names no longer exists, and neither does a pod of it that may run.
 	HereGone bool
 	// Elsewhere are the other instance managers whose newest complete list has the name, by name.
 	Elsewhere []Place
@@ -169,6 +169,8 @@ type Place struct {
 	IP, Image string
 	// Running reports whether the instance manager is ready, PodMissing that it has positively no pod.
 	Running, PodMissing bool
+	// PodOnly reports whether the InstanceManager was deleted while its pod has not ended: what runs there is unknown.
+	PodOnly bool
 	// CannotStart reports why the pod of an instance manager that does not run cannot start; empty where it may, or nothing is known.
 	CannotStart string
 	// Known is false where there is no complete list of the present epoch: nothing may be concluded then.

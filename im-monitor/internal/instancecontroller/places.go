@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -19,20 +21,12 @@ import (
 
 // places finds the instance manager that runs the instance, or must, and all others that list its name.
 func (s *base) places(ctx context.Context, key Key, w *instance.World) error {
-	im, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, w.Status.InstanceManager, &v1beta2.InstanceManager{})
-	if err != nil {
+	if err := s.findHere(ctx, key, w); err != nil {
 		return err
 	}
-	w.HereGone = im == nil && w.Status.InstanceManager != ""
-	if im == nil && w.Object.NodeID != "" {
-		if im, w.NoPlace, err = s.serving(ctx, w.Object.NodeID, w.Object.DataEngine); err != nil {
-			return err
-		}
-	}
 	here := ""
-	if im != nil {
-		here = im.Name
-		w.Here = s.here(key, im, w)
+	if w.Here != nil {
+		here = w.Here.InstanceManager
 	}
 	for _, other := range s.store.Holders(key.Name) {
 		if other == here {
@@ -49,6 +43,40 @@ func (s *base) places(ctx context.Context, key Key, w *instance.World) error {
 		}
 	}
 	return nil
+}
+
+// findHere finds the instance manager that runs the instance, or must.
+func (s *base) findHere(ctx context.Context, key Key, w *instance.World) error {
+	name := w.Status.InstanceManager
+	im, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.InstanceManager{})
+	if err != nil {
+		return err
+	}
+	if im == nil && name != "" {
+		if w.Here, err = s.podOnly(ctx, name); err != nil || w.Here != nil {
+			return err
+		}
+		w.HereGone = true
+	}
+	if im == nil && w.Object.NodeID != "" {
+		if im, w.NoPlace, err = s.serving(ctx, w.Object.NodeID, w.Object.DataEngine); err != nil {
+			return err
+		}
+	}
+	if im != nil {
+		w.Here = s.here(key, im, w)
+	}
+	return nil
+}
+
+// podOnly is what is known of an instance manager without an object: nothing while its pod has not ended, which the deletion of its owner
+// does not end at once, or never. Nil where it left no such pod: what it ran ended with it.
+func (s *base) podOnly(ctx context.Context, name string) (*instance.Place, error) {
+	pod, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, name, &corev1.Pod{})
+	if err != nil || pod == nil || instancemanager.PodEnded(pod) {
+		return nil, err
+	}
+	return &instance.Place{InstanceManager: name, Node: pod.Spec.NodeName, PodOnly: true}, nil
 }
 
 // here is what is known of the instance manager that runs the instance, or must.

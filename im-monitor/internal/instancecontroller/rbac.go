@@ -8,3 +8,4 @@ package instancecontroller
 // +kubebuilder:rbac:groups=longhorn.io,resources=backingimages,verbs=list;watch;patch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=volumes,verbs=get,namespace=longhorn-system
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list;watch
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch,namespace=longhorn-system

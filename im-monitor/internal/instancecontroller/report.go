@@ -66,7 +66,7 @@ func (r *reporter) requeue(key Key, w instance.World, v instance.Verdict) reconc
 		r.attempts.ForgetIf(key, func(t attempt) bool { return !t.underWay() })
 	}
 	if v.Reason != instance.ReasonCalling { // the executor reads the volume, and reports what it waits for
-		r.await(w.Object.Volume, key, waitsForVolume(v.Reason) || w.AwaitsCutOff())
+		r.await(w.Object.Volume, key, waitsForVolume(v.Reason) || w.AwaitsCutOff() || w.Here != nil && w.Here.PodOnly)
 	}
 	if v.At.IsZero() {
 		return reconcile.Result{}

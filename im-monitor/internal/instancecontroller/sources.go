@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"drover.dev/drover/im-monitor/internal/enqueue"
+	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -31,12 +32,17 @@ func (s *base) reportSources(c cache.Cache) []source.TypedSource[Key] {
 			return append(s.keysOfNode(ctx, im.Spec.NodeID), s.waitlist.all()...)
 		}, kube.OnChange(managerFacts)),
 		enqueue.On(c, &v1beta2.InstanceManager{}, s.ofSilent, kube.OnDifference(fewerEngines)),
+		// What a deleted instance manager ran ends with its pod.
+		enqueue.On(c, &corev1.Pod{}, func(context.Context, *corev1.Pod) []Key { return s.waitlist.all() },
+			kube.CreatedIf(noPod), kube.OnChange(instancemanager.PodEnded)),
 		enqueue.On(c, &v1beta2.EngineImage{}, func(context.Context, *v1beta2.EngineImage) []Key { return s.waitlist.all() }),
 		enqueue.On(c, &v1beta2.BackingImage{}, func(context.Context, *v1beta2.BackingImage) []Key { return s.waitlist.all() }),
 		enqueue.On(c, &v1beta2.Node{}, ofNode[*v1beta2.Node](s), kube.OnDeepChange(nodeFacts)),
 		enqueue.On(c, &corev1.Node{}, ofNode[*corev1.Node](s), kube.OnChange(outOfService)),
 	}
 }
+
+func noPod(*corev1.Pod) bool { return false }
 
 // ofNode are the objects of a node, and all that wait.
 func ofNode[T client.Object](s *base) func(context.Context, T) []Key {

@@ -14,7 +14,7 @@ import (
 // Decide reports what must become of the InstanceManager.
 func Decide(w World) Verdict {
 	v := decidePod(w)
-	v.Connect = w.Pod != nil && w.Pod.Status.PodIP != "" && !ended(w.Pod)
+	v.Connect = w.Pod != nil && w.Pod.Status.PodIP != "" && !PodEnded(w.Pod)
 	v.Maps, v.Held = mapChanges(w)
 	v.Status = status(w)
 	if wait := recheckIn(w); wait > 0 && (v.After == 0 || wait < v.After) {
@@ -42,7 +42,7 @@ func decidePod(w World) Verdict {
 	case deleted(w.Pod):
 		return Verdict{}
 	// A pod that ended by itself is replaced; restart policy Never leaves that to us.
-	case w.Pod != nil && ended(w.Pod):
+	case w.Pod != nil && PodEnded(w.Pod):
 		return Verdict{Pod: DeletePod, Failed: true}
 	// While an upgrade has the node, its v2 instance managers are replaced by the upgrade's rules alone.
 	case w.v2() && w.upgraded():
@@ -178,7 +178,8 @@ func before(s Sibling, w World) bool {
 
 func deleted(p *corev1.Pod) bool { return p != nil && p.DeletionTimestamp != nil }
 
-func ended(p *corev1.Pod) bool {
+// PodEnded reports whether no container of a pod runs any more, or will.
+func PodEnded(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 

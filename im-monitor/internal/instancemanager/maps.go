@@ -43,7 +43,7 @@ func mapChanges(w World) (MapChanges, []string) {
 }
 
 // podGone: there is none, its container ended, or it has not had an address yet, so that nothing was started in it.
-func podGone(w World) bool { return w.Pod == nil || ended(w.Pod) || w.Pod.Status.PodIP == "" }
+func podGone(w World) bool { return w.Pod == nil || PodEnded(w.Pod) || w.Pod.Status.PodIP == "" }
 
 func never(string) bool { return false }
 

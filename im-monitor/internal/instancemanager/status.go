@@ -61,7 +61,7 @@ func state(w World) string {
 		return v1beta2.InstanceManagerStateStarting
 	case w.Pod == nil && (blocked(w) || isNew(w)):
 		return v1beta2.InstanceManagerStateStopped
-	case w.Pod == nil || w.Pod.DeletionTimestamp != nil || ended(w.Pod):
+	case w.Pod == nil || w.Pod.DeletionTimestamp != nil || PodEnded(w.Pod):
 		return v1beta2.InstanceManagerStateError
 	case PodReady(w.Pod):
 		return v1beta2.InstanceManagerStateRunning
@@ -108,7 +108,7 @@ func podCondition(w World) v1beta2.Condition {
 		return no(v1beta2.ReasonPodMissing, "There is no pod.")
 	case w.Pod.DeletionTimestamp != nil:
 		return no(v1beta2.ReasonPodDeleting, "The pod is being deleted.")
-	case ended(w.Pod):
+	case PodEnded(w.Pod):
 		return no(v1beta2.ReasonPodFailed, "The pod ended by itself"+because(w.Pod)+"; it is replaced.")
 	case cannotStart(w.Pod) != "":
 		return no(v1beta2.ReasonPodCannotStart, fmt.Sprintf("The pod %s cannot start: %s.", w.Pod.Name, cannotStart(w.Pod)))
@@ -127,6 +127,10 @@ func blockers(w World) string {
 				"wide). What no volume uses any more ends with its pod: kubectl -n %s delete pod %s.", s.Name, naming(s.Runs),
 				w.InstanceManager.Namespace,
 				w.InstanceManager.Namespace, s.Name)
+		}
+		if s.PodOnly {
+			return fmt.Sprintf(" InstanceManager %s was deleted, and its pod has not ended. If nothing ends that pod: kubectl -n %s delete "+
+				"pod %s ends what runs on it.", s.Name, w.InstanceManager.Namespace, s.Name)
 		}
 	}
 	return ""

@@ -143,6 +143,15 @@ func TestABlockedPodNamesTheFirstSiblingThatRunsSomething(t *testing.T) {
 	require.Contains(t, sentence(w, v1beta2.InstanceManagerPodReady), "one at a time. instance-manager-1 stays while engine vol-e-0 is on it:")
 }
 
+func TestABlockedPodNamesThePodThatADeletedInstanceManagerLeft(t *testing.T) {
+	w := world(v2, noPod)
+	w.Siblings = []Sibling{{Name: "instance-manager-1", HasPod: true, PodOnly: true}}
+	require.Equal(t, KeepPod, Decide(w).Pod)
+	why := sentence(w, v1beta2.InstanceManagerPodReady)
+	require.Contains(t, why, "False PodBlocked: ")
+	require.Contains(t, why, "InstanceManager instance-manager-1 was deleted, and its pod has not ended.")
+}
+
 func TestSettingSyncedNamesWhyTheInstanceManagerIsToBeReplaced(t *testing.T) {
 	const (
 		inForce = "True SettingsInForce: The image and the settings now in force are used."

@@ -35,7 +35,7 @@ type World struct {
 	Node *v1beta2.Node
 	// Pod is the pod of the InstanceManager's name, nil where there is none.
 	Pod *corev1.Pod
-	// Siblings are the node's other InstanceManagers of the same data engine.
+	// Siblings are the node's other InstanceManagers of the same data engine, and of v2 the pods that deleted ones left.
 	Siblings []Sibling
 	// Upgrade is the live upgrade of the node; nil where none is under way.
 	Upgrade *Upgrade
@@ -57,6 +57,8 @@ type Sibling struct {
 	Name   string
 	Image  string
 	HasPod bool
+	// PodOnly reports whether its InstanceManager was deleted while its pod has not ended.
+	PodOnly bool
 	// New reports whether it never had a pod.
 	New bool
 	// Running reports whether new instances can run on it.

@@ -36,6 +36,8 @@ const (
 	workers = 8
 	// upgradesByNode finds live upgrades by their node.
 	upgradesByNode = "upgrade-node"
+	// podsByNode finds pods by their node.
+	podsByNode = "pod-node"
 )
 
 type reconciler struct {
@@ -56,7 +58,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		written: kube.Written{Clock: rt.Clock, Observe: rt.Observe},
 		mapper:  kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	if err := rt.AddIndexes(ctx, kube.ByNode(&v1beta2.InstanceManager{}), kube.ByNode(&v1beta2.Replica{}), kube.IndexBy(
-		&v1beta2.NodeDataEngineUpgrade{}, upgradesByNode, nodeOfUpgrade)); err != nil {
+		&v1beta2.NodeDataEngineUpgrade{}, upgradesByNode, nodeOfUpgrade), kube.IndexBy(&corev1.Pod{}, podsByNode, nodeOfPod)); err != nil {
 		return err
 	}
 	store.Subscribe(func(change inventory.Change) {
@@ -90,7 +92,8 @@ func (s *reconciler) setupManagers() error {
 		For(&v1beta2.InstanceManager{}).
 		Watches(&corev1.Pod{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(kube.OnDeepChange(podStatus))).
 		// A v2 pod or CR that ends unblocks its siblings.
-		Watches(&corev1.Pod{}, s.mapper.To(s.siblingsOfPod), builder.WithPredicates(kube.OnEnd())).
+		Watches(&corev1.Pod{}, s.mapper.To(s.siblingsOfPod), builder.WithPredicates(kube.CreatedIf(noPod),
+			kube.OnChange(instancemanager.PodEnded))).
 		// A v1 CR that is not wanted any more stays until that of the wanted image runs.
 		Watches(&v1beta2.InstanceManager{}, s.mapper.To(s.siblings), builder.WithPredicates(kube.CreatedIf(none), kube.OnChange(isRunning))).
 		Watches(&corev1.Node{}, s.mapper.To(s.managersOfNode), builder.WithPredicates(kube.OnDeepChange(node.FromKubernetes))).

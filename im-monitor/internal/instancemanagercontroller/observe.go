@@ -78,8 +78,10 @@ func (s *reconciler) siblingsOf(ctx context.Context, im *v1beta2.InstanceManager
 		return nil, err
 	}
 	var out []instancemanager.Sibling
+	objects := map[string]bool{}
 	for i := range list.Items {
 		other := &list.Items[i]
+		objects[other.Name] = true
 		if other.Name == im.Name || other.Spec.DataEngine != im.Spec.DataEngine || !ours(other) {
 			continue
 		}
@@ -91,6 +93,26 @@ func (s *reconciler) siblingsOf(ctx context.Context, im *v1beta2.InstanceManager
 			Running: other.Status.CurrentState == v1beta2.InstanceManagerStateRunning,
 			Runs:    instancemanager.Running(other.Status), New: other.Status.CurrentState == "" ||
 				other.Status.CurrentState == v1beta2.InstanceManagerStateStopped})
+	}
+	left, err := s.podsWithout(ctx, im, objects)
+	return append(out, left...), err
+}
+
+// podsWithout are the v2 pods of a node that InstanceManagers left which were deleted: their owner's deletion ends them later, or never.
+func (s *reconciler) podsWithout(ctx context.Context, im *v1beta2.InstanceManager, objects map[string]bool) (out []instancemanager.Sibling,
+	err error) {
+	if im.Spec.DataEngine != v1beta2.DataEngineV2 {
+		return nil, nil
+	}
+	var pods corev1.PodList
+	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &pods, client.MatchingFields{podsByNode: im.Spec.NodeID}); err != nil {
+		return nil, err
+	}
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		if p.Name != im.Name && !objects[p.Name] && p.Labels[v1beta2.LabelDataEngine] == v1beta2.DataEngineV2 && !instancemanager.PodEnded(p) {
+			out = append(out, instancemanager.Sibling{Name: p.Name, HasPod: true, PodOnly: true})
+		}
 	}
 	return out, nil
 }

@@ -23,8 +23,12 @@ func (s *reconciler) siblings(ctx context.Context, obj client.Object) []string {
 }
 
 func (s *reconciler) siblingsOfPod(ctx context.Context, obj client.Object) []string {
-	return s.managers(ctx, obj.(*corev1.Pod).Spec.NodeName)
+	return s.managers(ctx, nodeOfPod(obj.(*corev1.Pod)))
 }
+
+func nodeOfPod(pod *corev1.Pod) string { return pod.Spec.NodeName }
+
+func noPod(*corev1.Pod) bool { return false }
 
 // managers are the InstanceManagers of nodes.
 func (s *reconciler) managers(ctx context.Context, nodes ...string) (out []string) {

@@ -212,6 +212,33 @@ func TestADefaultImageThatCannotBePulledLeavesTheInstanceManagerThatRuns(t *test
 	e.manager(name, v1beta2.InstanceManagerStateRunning)
 }
 
+// A node's huge pages and disks serve one v2 server, whether or not its InstanceManager exists.
+func TestAV2PodWaitsForTheOneThatADeletedInstanceManagerLeft(t *testing.T) {
+	const after = "longhornio/longhorn-instance-manager:v1.11.0"
+	e, old := oneNode(t, "left-1", v1beta2.DataEngineV2)
+	e.Servers.Put(old, inventory.Instance{Name: "vol-1-e-0", Type: "engine", DataEngine: "v2", State: "running"})
+	im := e.manager(old, v1beta2.InstanceManagerStateRunning)
+	e.Eventually(func() bool { return e.Get(old, im) && len(im.Status.InstanceEngines) == 1 }, "the engine never showed up")
+	e.Set(setting.DefaultInstanceManagerImage, after)
+	name := v1beta2.InstanceManagerName("left-1", after, v1beta2.DataEngineV2)
+	blocked := func() bool {
+		if !e.Get(name, im) {
+			return false
+		}
+		c := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
+		return c != nil && c.Reason == v1beta2.ReasonPodBlocked && strings.Contains(c.Message, old+" was deleted")
+	}
+
+	require.NoError(t, e.Admin.Delete(t.Context(), &v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: old}}))
+	e.Eventually(blocked, "the next one never reported what it waits for")
+	var pod corev1.Pod
+	require.True(t, e.Get(old, &pod))
+	require.False(t, e.Get(name, &corev1.Pod{}))
+	pod.Status.Phase = corev1.PodFailed // no one deletes it
+	require.NoError(t, e.Admin.Status().Update(t.Context(), &pod))
+	e.manager(name, v1beta2.InstanceManagerStateRunning)
+}
+
 func TestADeletedNodeGoesWhenItIsEmptyAndOutOfService(t *testing.T) {
 	e, name := oneNode(t, "removed-1", v1beta2.DataEngineV1)
 	waits := func(reason string) {
