@@ -17,7 +17,7 @@ import (
 
 // add lets the engine take a replica in beside the polls: a v1 server answers when the rebuild is done, and makes the replica RW only for a
 // caller that is still there. So the call outlives this process's leadership where HandOver waits for it. It has a connection of its own: a
-// poll that no one answers must not end a rebuild.
+// connection that a poll drops must not end a rebuild.
 func (c *Controller) add(leading context.Context, e *v1beta2.Engine, to way, call engine.Call) {
 	ctx := leading
 	if c.options.HandOver > 0 && e.Spec.DataEngine != v1beta2.DataEngineV2 {

@@ -44,8 +44,8 @@ func (p *poll) call(ctx context.Context, call engine.Call) {
 	}
 }
 
-// guarded makes one try of a call, over the connection that the pool has by then: another poll may have dropped the one before. One over
-// which the call was not answered is dropped: it is never made again by itself.
+// guarded makes one try of a call, over the connection that the pool has by then: another poll may have dropped the one before. One
+// whose transport was lost is dropped: it is never made again by itself.
 func (p *poll) guarded(ctx context.Context, to *way, call execute.Call) (execute.Result, error) {
 	check := call.Check
 	call.Check = func(ctx context.Context, at execute.Reading) (execute.Checked, error) {

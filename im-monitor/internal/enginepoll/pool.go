@@ -11,7 +11,7 @@ import (
 // idleEnd is how long a connection is kept that no one uses: its instance manager runs no engine any more.
 const idleEnd = 10 * time.Minute
 
-// pool keeps one connection for each instance manager that runs an engine. One that failed is closed and created again.
+// pool keeps one connection for each instance manager that runs an engine. One whose transport is lost is closed and created again.
 type pool struct {
 	connect Connect
 	mu      sync.Mutex
@@ -56,9 +56,10 @@ func (p *pool) sweep(now time.Time) {
 	}
 }
 
-// failed drops a connection over which no one answered; calls that still run on it end.
+// failed drops the connection of a call that was not answered if its transport is lost. Else that concerns the engine alone: the calls of
+// others go on.
 func (p *pool) failed(over way, err error) {
-	if !errors.Is(err, imclient.ErrUnreachable) {
+	if !errors.Is(err, imclient.ErrUnreachable) || !over.proxy.Lost() {
 		return
 	}
 	p.mu.Lock()

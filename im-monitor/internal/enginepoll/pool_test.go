@@ -1,13 +1,19 @@
 package enginepoll
 
 import (
+	"context"
 	"errors"
+	"net"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 )
 
 func TestAConnectionIsKeptWhileItAnswersAndIsUsed(t *testing.T) {
@@ -36,4 +42,60 @@ func TestAConnectionIsKeptWhileItAnswersAndIsUsed(t *testing.T) {
 	require.NotContains(t, p.open, "10.0.0.2", "no one used it")
 	_, err := p.get("nowhere", now)
 	require.Error(t, err)
+}
+
+// twoEngines is a server of which one engine hangs, and the other one removes a snapshot once the test allows it.
+type twoEngines struct {
+	imrpc.UnimplementedProxyEngineServiceServer
+	begun, done chan struct{}
+}
+
+func (*twoEngines) ReplicaList(ctx context.Context, _ *imrpc.ProxyEngineRequest) (*imrpc.EngineReplicaListProxyResponse, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (s *twoEngines) SnapshotRemove(ctx context.Context, _ *imrpc.EngineSnapshotRemoveRequest) (*emptypb.Empty, error) {
+	close(s.begun)
+	select {
+	case <-s.done:
+		return &emptypb.Empty{}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func TestAnEngineThatHangsEndsNoCallToAnother(t *testing.T) {
+	listener, s := bufconn.Listen(1<<16), &twoEngines{begun: make(chan struct{}), done: make(chan struct{})}
+	server := grpc.NewServer()
+	imrpc.RegisterProxyEngineServiceServer(server, s)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	p := &pool{connect: imclient.NewDialer(imclient.Options{ListTimeout: 100 * time.Millisecond,
+		Dial: func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }}).Proxy}
+	shared, err := p.get("10.0.0.1", time.Now())
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- shared.RemoveSnapshots(t.Context(), imclient.Target{Engine: "vol-1-e-0", DataEngine: "v2"}, []string{"s"})
+	}()
+	<-s.begun
+	hangs := way{Target: imclient.Target{Engine: "vol-2-e-0"}, manager: "10.0.0.1", proxy: shared}
+	poll := func() {
+		_, err := hangs.replicas(t.Context())
+		require.ErrorIs(t, err, imclient.ErrUnreachable)
+		p.failed(hangs, err)
+	}
+	poll()
+	close(s.done)
+	require.NoError(t, <-ended)
+	again, err := p.get("10.0.0.1", time.Now())
+	require.NoError(t, err)
+	require.Same(t, shared, again)
+
+	server.Stop()
+	poll()
+	again, err = p.get("10.0.0.1", time.Now())
+	require.NoError(t, err)
+	require.NotSame(t, shared, again, "its transport is lost")
 }

@@ -29,7 +29,8 @@ type Options struct {
 }
 
 // Keepalive: servers close a connection that pings more often than every 10 s, and some close one that pings without a stream. The watch
-// stream is always open, so a dead peer is noticed after 30 s + 10 s without any ping that could offend.
+// stream is always open, so a dead peer is noticed after 30 s + 10 s without any ping that could offend. A proxy's connection pings while a
+// call is open, and right after the next one has begun.
 const (
 	keepaliveTime    = 30 * time.Second
 	keepaliveTimeout = 10 * time.Second
@@ -46,7 +47,10 @@ const windowBytes = 1 << 20
 const maxHeaderBytes = 64 << 10
 
 // Dialer makes connections to instance managers.
-type Dialer struct{ options Options }
+type Dialer struct {
+	options   Options
+	keepalive keepalive.ClientParameters
+}
 
 // NewDialer fills in the defaults.
 func NewDialer(options Options) *Dialer {
@@ -73,7 +77,7 @@ func NewDialer(options Options) *Dialer {
 	if options.Metrics == nil {
 		options.Metrics = NewMetrics(nil)
 	}
-	return &Dialer{options: options}
+	return &Dialer{options: options, keepalive: keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}}
 }
 
 // dialOptions are common to all connections. Nothing is retried and nothing reconnects by itself.
@@ -89,7 +93,7 @@ func (d *Dialer) dialOptions() []grpc.DialOption {
 		grpc.WithStaticStreamWindowSize(windowBytes),
 		grpc.WithStaticConnWindowSize(windowBytes),
 		grpc.WithMaxHeaderListSize(maxHeaderBytes),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
+		grpc.WithKeepaliveParams(d.keepalive),
 		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: d.options.ListTimeout}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(d.options.MaxMessageBytes)),
 		grpc.WithChainUnaryInterceptor(d.options.Metrics.unary, d.guard),

@@ -4,8 +4,10 @@ import (
 	"context"
 	"maps"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
 
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
@@ -39,6 +41,17 @@ func (d *Dialer) Proxy(address string) (*Proxy, error) {
 		return nil, err
 	}
 	return &Proxy{address: address, options: d.options, connection: connection, service: imrpc.NewProxyEngineServiceClient(connection)}, nil
+}
+
+// lossPause is how long after a call the loss of its transport may take to show.
+const lossPause = 100 * time.Millisecond
+
+// Lost reports, after a call that was not answered, whether its transport is lost. One that is there serves the calls about other engines:
+// a server may wait for an engine for ever, or report that it cannot reach one. A peer that is dead does not answer the keepalive.
+func (p *Proxy) Lost() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), lossPause)
+	defer cancel()
+	return p.connection.GetState() != connectivity.Ready || p.connection.WaitForStateChange(ctx, connectivity.Ready)
 }
 
 // Close ends the connection and every call on it.

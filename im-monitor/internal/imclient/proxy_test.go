@@ -4,12 +4,14 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 	"google.golang.org/protobuf/proto"
@@ -331,5 +333,80 @@ func TestAProxyNeedsTheAddressOfAMachine(t *testing.T) {
 	for _, address := range []string{"", "localhost", "10.0.0.1:8501"} {
 		_, err := NewDialer(Options{}).Proxy(address)
 		require.Error(t, err, address)
+	}
+}
+
+// mutable is a transport that reports no error and delivers nothing any more once it is muted.
+type mutable struct {
+	net.Conn
+	muted *atomic.Bool
+}
+
+func (m mutable) Write(b []byte) (int, error) {
+	if m.muted.Load() {
+		return len(b), nil
+	}
+	return m.Conn.Write(b)
+}
+
+// serveProxy starts a server of one engine, and returns how it is dialled.
+func serveProxy(t *testing.T, s *engineServer) (server *grpc.Server, dial func(context.Context, string) (net.Conn, error)) {
+	t.Helper()
+	listener := bufconn.Listen(1 << 16)
+	server = grpc.NewServer()
+	imrpc.RegisterProxyEngineServiceServer(server, s)
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	return server, func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }
+}
+
+func TestAnEngineThatDoesNotAnswerIsNoLossOfTheTransport(t *testing.T) {
+	s := &engineServer{}
+	server, dial := serveProxy(t, s)
+	p, err := NewDialer(Options{Dial: dial, ListTimeout: 50 * time.Millisecond}).Proxy("10.0.0.1")
+	require.NoError(t, err)
+	unanswered := func() {
+		t.Helper()
+		_, err := p.Replicas(t.Context(), v1Target)
+		require.ErrorIs(t, err, ErrUnreachable)
+	}
+	s.err = status.Error(codes.Unavailable, "the server cannot reach the engine")
+	unanswered()
+	require.False(t, p.Lost(), "the server answers that it cannot reach it")
+	s.block = make(chan struct{})
+	unanswered()
+	require.False(t, p.Lost(), "the engine hangs")
+	server.Stop()
+	unanswered()
+	require.True(t, p.Lost())
+
+	nobody, err := NewDialer(Options{ListTimeout: 50 * time.Millisecond,
+		Dial: func(ctx context.Context, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }}).Proxy("10.0.0.1")
+	require.NoError(t, err)
+	_, err = nobody.Replicas(t.Context(), v1Target)
+	require.ErrorIs(t, err, ErrUnreachable)
+	require.True(t, nobody.Lost(), "it never was")
+}
+
+// gRPC pings at least 10 s apart.
+func TestTheKeepaliveNoticesAPeerThatIsDead(t *testing.T) {
+	t.Parallel()
+	s, muted := &engineServer{}, &atomic.Bool{}
+	_, dial := serveProxy(t, s)
+	d := NewDialer(Options{ListTimeout: 800 * time.Millisecond, Dial: func(ctx context.Context, address string) (net.Conn, error) {
+		c, err := dial(ctx, address)
+		return mutable{c, muted}, err
+	}})
+	d.keepalive = keepalive.ClientParameters{Time: 10 * time.Second, Timeout: time.Second}
+	p, err := d.Proxy("10.0.0.1")
+	require.NoError(t, err)
+	_, err = p.Replicas(t.Context(), v1Target)
+	require.NoError(t, err)
+	muted.Store(true)
+	for began := time.Now(); !p.Lost(); {
+		require.Less(t, time.Since(began), 20*time.Second)
+		_, err := p.Replicas(t.Context(), v1Target)
+		require.ErrorIs(t, err, ErrUnreachable)
+		time.Sleep(200 * time.Millisecond) // between two polls
 	}
 }
