@@ -6,6 +6,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/shared/events"
 )
 
@@ -46,6 +47,9 @@ func (t *try) record(ctx context.Context, out execute.Result) {
 		t.logFor(t.key).Info("not called", "op", t.call.Op, "reason", out.Stop.Message)
 	case !out.Sent():
 		return
+	case t.call.Op == instance.OpCreate && out.Outcome == execute.AlreadyExists:
+		list := t.pollAfter(ctx, t.key, t.call.InstanceManager)
+		t.sent(existing(out, list, t.key.Name))
 	default:
 		t.sent(out)
 		if !t.call.Out {
@@ -55,7 +59,16 @@ func (t *try) record(ctx context.Context, out execute.Result) {
 	t.reportQueue.Add(t.key)
 }
 
-// sent notes what a call brought. An existing instance is no error: the list reports whose it is.
+// existing is the result of a creation that the server answered with AlreadyExists. Where a list that began after it lacks the name, the
+// server declined: it has another instance in its place, as a frontend of the volume. Without such a list nothing is known.
+func existing(out execute.Result, list *inventory.Snapshot, name string) execute.Result {
+	if list != nil && list.Settled && !list.Instances.Has(name) {
+		out.Outcome = execute.Refused
+	}
+	return out
+}
+
+// sent notes what a call brought. An existing instance of the name is no error: the list reports whose it is.
 func (t *try) sent(out execute.Result) {
 	now := t.rt.Clock.Now()
 	outcome := labelOf(out.Outcome)
@@ -93,11 +106,14 @@ func labelOf(outcome execute.Outcome) string {
 	return string(outcome)
 }
 
-// pollAfter reads a list that may already show what happened.
-func (r *executor) pollAfter(ctx context.Context, key Key, instanceManager string) {
-	if _, err := r.guard.Fresh(ctx, instanceManager); err != nil {
+// pollAfter reads a list that may already show what happened; nil where there is none.
+func (r *executor) pollAfter(ctx context.Context, key Key, instanceManager string) *inventory.Snapshot {
+	list, err := r.guard.Fresh(ctx, instanceManager)
+	if err != nil {
 		r.logFor(key).V(1).Info("no list after the call", "error", err.Error())
+		return nil
 	}
+	return list
 }
 
 // deleteRequest is a deletion on the wire.

@@ -1,16 +1,22 @@
 package instancecontroller
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/runkit"
 )
 
 func TestTheMetricHasFiveOutcomes(t *testing.T) {
@@ -93,5 +99,35 @@ func TestWhichTriesOfASwitchOverAreDeclined(t *testing.T) {
 		var a attempt
 		c.do(&a)
 		require.Equal(t, c.want, a.declined, c.name)
+	}
+}
+
+func TestAnExistingInstanceIsARefusalWhereAListAfterItLacksTheName(t *testing.T) {
+	key := Key{Kind: v1beta2.InstanceTypeEngineFrontend, Name: "vol-ef-1"}
+	answer := execute.Result{Outcome: execute.AlreadyExists, Err: &imclient.CallError{Method: "InstanceCreate", Address: "10.0.0.1",
+		Kind: imclient.ErrAlreadyExists, Err: errors.New("engine frontend vol-ef-0 already exists for volume vol")}}
+	other := inventory.InstancesOf(map[string]inventory.Instance{"vol-ef-0": {Name: "vol-ef-0"}})
+	own := inventory.InstancesOf(map[string]inventory.Instance{key.Name: {Name: key.Name}})
+	for name, c := range map[string]struct {
+		list     *inventory.Snapshot
+		refusals int
+	}{
+		"it lacks the name":                  {&inventory.Snapshot{Settled: true, Instances: other}, 1},
+		"it has the name":                    {&inventory.Snapshot{Settled: true, Instances: own}, 0},
+		"the server may still rediscover it": {&inventory.Snapshot{Instances: other}, 0},
+		"there is none":                      {nil, 0},
+	} {
+		recorder := events.NewFakeRecorder(1)
+		b := &base{rt: &runkit.Runtime{Clock: clock.RealClock{}, Recorder: recorder}, log: logr.Discard()}
+		tr := &try{executor: &executor{b}, key: key, object: &v1beta2.EngineFrontend{},
+			call: instance.Call{Op: instance.OpCreate, InstanceManager: "im-1"}}
+		tr.sent(existing(answer, c.list, key.Name))
+		a := b.attempts.Of(key)
+		require.Equal(t, c.refusals, a.refusals, name)
+		require.Equal(t, c.refusals, len(recorder.Events), name)
+		if c.refusals > 0 {
+			require.Contains(t, a.refusal, "engine frontend vol-ef-0 already exists for volume vol")
+			require.Contains(t, <-recorder.Events, "CallRefused")
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/im-monitor/internal/instancecontroller"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/shelltest"
@@ -119,6 +121,31 @@ func TestWhatExistsAlreadyIsLookedAtAndARefusalIsAnErrorInTheEnd(t *testing.T) {
 	w.replicaIs(r.Name, v1beta2.InstanceStateStopped)
 	w.run(r)
 	w.replicaIs(r.Name, v1beta2.InstanceStateRunning)
+}
+
+// A server has one frontend of a volume, whatever its name. One that the server does not list under the name of the object is in its way.
+func TestAFrontendThatExistsUnderAnotherNameIsARefusal(t *testing.T) {
+	w := newWorld(t, "exists-1")
+	_, _, f := w.openV2("vol", "exists-1")
+	w.stop(f)
+	w.frontendIs(f.Name, v1beta2.InstanceStateStopped)
+	created := len(w.creations(f.Name))
+	w.Servers.OnCall(failing(&imclient.CallError{Method: "InstanceCreate", Address: "scripted", Kind: imclient.ErrAlreadyExists,
+		Err: errors.New("engine frontend vol-ef-9 already exists for volume vol")}, func(c shelltest.Call) bool { return c.Create != nil }))
+	w.run(f)
+	f = w.frontendIs(f.Name, v1beta2.InstanceStateError)
+	require.Len(t, w.creations(f.Name), created+3)
+	w.Eventually(func() bool {
+		c := conditions.Get(f.Status.Conditions, v1beta2.InstanceCreation)
+		return w.Get(f.Name, f) && c != nil && c.Status == v1beta2.ConditionFalse && c.Reason == instance.ReasonRefused &&
+			strings.Contains(c.Message, "engine frontend vol-ef-9 already exists for volume vol")
+	}, "its condition never had the server's text")
+
+	w.Servers.OnCall(nil)
+	w.stop(f)
+	w.frontendIs(f.Name, v1beta2.InstanceStateStopped)
+	w.run(f)
+	w.frontendIs(f.Name, v1beta2.InstanceStateRunning)
 }
 
 // handled is how many keys the executors of this test binary handled.
