@@ -22,14 +22,16 @@ func (p *pass) leftovers() []string {
 	return out
 }
 
-// removedMergeable reports whether a v1 purge would merge a snapshot that is marked as removed.
-func (p *pass) removedMergeable() bool {
+// purgeable are the leftovers, and the snapshots that are marked as removed and that a v1 purge would merge.
+func (p *pass) purgeable() string {
+	out := p.leftovers()
 	for name, info := range p.Snapshots {
 		if name != snapshotlimit.Head && info.Removed && len(info.Children) <= 1 && !info.Children[snapshotlimit.Head] {
-			return true
+			out = append(out, name)
 		}
 	}
-	return false
+	slices.Sort(out)
+	return strings.Join(out, " ")
 }
 
 // makeRoom purges before an addition, which takes a snapshot and is refused at the engine's limits. It reports whether the addition must
@@ -41,13 +43,13 @@ func (p *pass) makeRoom() bool {
 	}
 	purge := Call{Op: OpPurge}
 	switch {
+	case p.CleanUp && p.purgeable() != "" && p.waits(purge): // the last one may not show yet
+		p.going = true
 	case !p.roomCanBeMade():
 		p.out.Held = held
-	case !p.waits(purge):
-		p.call(purge)
-		p.out.MakesRoom = held
 	default:
-		p.going = true
+		p.call(purge)
+		p.out.MakesRoom, p.out.Purged = held, p.purgeable()
 	}
 	return true
 }
@@ -60,8 +62,10 @@ func (p *pass) full() string {
 	return snapshotlimit.Reached(p.Engine.Spec.VolumeName, p.Snapshots, snapshotlimit.OfEngine(p.Engine))
 }
 
+// roomCanBeMade reports whether a purge may remove a snapshot. Those that the last one was for, and left, stay: v2 answers OK all the same.
 func (p *pass) roomCanBeMade() bool {
-	return p.CleanUp && (len(p.leftovers()) > 0 || p.removedMergeable())
+	purgeable := p.purgeable()
+	return p.CleanUp && purgeable != "" && purgeable != p.Purged
 }
 
 // purgeDue: an addition needs room, or a rebuild left system snapshots.

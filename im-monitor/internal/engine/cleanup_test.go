@@ -35,6 +35,16 @@ func TestARebuildAtTheSnapshotLimitPurgesFirst(t *testing.T) {
 		}, nil, false},
 		{"the setting forbids it", func(w *engine.World) { w.CleanUp = false }, nil, true},
 		{"only user snapshots exist", func(w *engine.World) { *w = snapshots(*w, "user-2"); delete(w.Snapshots, "sys") }, nil, true},
+		{"the last purge was for the same snapshots", func(w *engine.World) { w.Purged = "sys" }, nil, true},
+		{"and may not show yet", func(w *engine.World) {
+			w.Purged, w.Waits = "sys", map[engine.Key]time.Time{{Op: engine.OpPurge}: now.Add(1)}
+		}, nil, false},
+		{"the last purge was for others", func(w *engine.World) { w.Purged = "sys-0" }, purge, false},
+		{"the last purge left one that is marked as removed", func(w *engine.World) {
+			*w = snapshots(*w, "user-2")
+			w.Snapshots["sys"] = v1beta2.SnapshotInfo{Name: "sys", Removed: true, Children: map[string]bool{"user": true}}
+			w.Purged = "sys"
+		}, nil, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := snapshots(lists(world("a", "b"), "a", rw), "user", "sys")
@@ -44,11 +54,44 @@ func TestARebuildAtTheSnapshotLimitPurgesFirst(t *testing.T) {
 			v := engine.Decide(w)
 			require.Equal(t, c.want, v.Calls)
 			require.Equal(t, c.held, v.Held != "")
+			if len(c.want) == 1 && c.want[0].Op == engine.OpPurge {
+				require.Equal(t, "sys", v.Purged)
+			}
 			if c.held {
 				require.Equal(t, period, v.Next, "no change is expected")
 			}
 		})
 	}
+}
+
+// A v2 engine answers OK to a purge that fails.
+func TestAPurgeWithoutEffectIsReportedAndNotRepeated(t *testing.T) {
+	w := snapshots(lists(world("a", "b"), "a", rw), "user", "sys")
+	w.CleanUp, w.Engine.Status.SnapshotMaxCount, w.Engine.Spec.SnapshotMaxCount = true, 2, 2
+	w.Engine.Spec.DataEngine, w.Waits = v1beta2.DataEngineV2, map[engine.Key]time.Time{}
+	purges, held := 0, 0
+	hour := func() {
+		for end := w.Now.Add(time.Hour); w.Now.Before(end); {
+			v := engine.Decide(w)
+			w.Engine.Status = v.Status
+			for _, c := range v.Calls {
+				require.Equal(t, engine.OpPurge, c.Op)
+				purges++
+				w.Waits[c.Key()], w.Purged = w.Now.Add(2*time.Second), v.Purged
+			}
+			if v.Held != "" {
+				held++
+				require.Equal(t, period, v.Next, "no change is expected")
+			}
+			w.Now = w.Now.Add(v.Next)
+		}
+	}
+	hour()
+	require.Equal(t, 1, purges)
+	require.Greater(t, held, 1)
+	w = snapshots(w, "sys-2")
+	hour()
+	require.Equal(t, 2, purges, "other snapshots are tried")
 }
 
 func TestSystemSnapshotsOfARebuildArePurgedOnceAfterIt(t *testing.T) {

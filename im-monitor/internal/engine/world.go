@@ -70,7 +70,7 @@ type World struct {
 	Over map[string]time.Time
 	// Growth is that of the previous poll's verdict, or the expansion that the engine accepted since then.
 	Growth Growth
-	// CleanUp allows to purge system snapshots that rebuilds leave; Purged are those that the last such purge was for.
+	// CleanUp allows to purge system snapshots that rebuilds leave; Purged are the snapshots that the last such purge was for.
 	CleanUp bool
 	Purged  string
 	// Unsettled is until when a change is expected: a replica's instance just failed, or a call was just sent.
