@@ -1,6 +1,7 @@
 package orphancontroller
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -41,6 +42,27 @@ func TestTriesAreRepeatedMoreAndMoreSlowly(t *testing.T) {
 	require.Equal(t, attempt{}, a.Of("uid"))
 	require.False(t, hurry(&a, "uid"))
 	require.False(t, a.Known("uid"), "nothing is remembered of what was forgotten")
+}
+
+func TestOrphanedDataIsExecutedWhereAnInstanceManagerCanBeCalled(t *testing.T) {
+	keys := []orphan.Key{{InstanceManager: "im-2", Name: "r"}, {InstanceManager: "im-1", Name: "r"}, {InstanceManager: "im-3", Name: "r"}}
+	for name, c := range map[string]struct {
+		keys  []orphan.Key
+		known []string
+		want  []string
+	}{
+		"one has a pod":                {keys, []string{"im-2"}, []string{"im-2"}},
+		"two have one for a moment":    {keys, []string{"im-2", "im-3"}, []string{"im-2", "im-3"}},
+		"none has one":                 {keys, nil, []string{"im-1"}},
+		"there is no instance manager": {[]orphan.Key{{Name: "r"}}, nil, []string{""}},
+		"their list cannot be read":    {nil, nil, nil},
+	} {
+		var got []string
+		for _, key := range answering(c.keys, func(k orphan.Key) bool { return slices.Contains(c.known, k.InstanceManager) }) {
+			got = append(got, key.InstanceManager)
+		}
+		require.Equal(t, c.want, got, name)
+	}
 }
 
 func seconds(list []time.Duration) []time.Duration {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,6 +38,28 @@ func (s *base) dataKeys(ctx context.Context, o *v1beta2.Orphan) []orphan.Key {
 		keys = append(keys, orphan.Key{InstanceManager: list.Items[i].Name, Name: name})
 	}
 	return keys
+}
+
+// executionKeys are the keys under which an Orphan is executed. One of replica data is executed where an instance manager can be called:
+// others of the node have no pod.
+func (s *base) executionKeys(ctx context.Context, o *v1beta2.Orphan) []orphan.Key {
+	keys := s.orphanKeys(ctx, o)
+	if !isBlockData(o) {
+		return keys
+	}
+	return answering(keys, func(k orphan.Key) bool {
+		_, known := s.store.Target(k.InstanceManager)
+		return known
+	})
+}
+
+// answering are the keys that are known. Where none is, the first one by its instance manager reports that.
+func answering(keys []orphan.Key, known func(orphan.Key) bool) []orphan.Key {
+	out := slices.DeleteFunc(slices.Clone(keys), func(k orphan.Key) bool { return !known(k) })
+	if len(out) > 0 || len(keys) == 0 {
+		return out
+	}
+	return []orphan.Key{slices.MinFunc(keys, func(a, b orphan.Key) int { return strings.Compare(a.InstanceManager, b.InstanceManager) })}
 }
 
 // isBlockData leaves orphaned directories alone: im-monitor does not see the file systems of hosts.

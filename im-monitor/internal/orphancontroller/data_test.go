@@ -1,6 +1,7 @@
 package orphancontroller_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -205,6 +206,34 @@ func TestDataIsNotDestroyedOnceSomethingSpeaksAgainstIt(t *testing.T) {
 			require.Empty(t, w.store.destructions())
 		})
 	}
+}
+
+// A v2 instance manager that waits for another one of its node has no pod that could answer.
+func TestABlockedInstanceManagerFailsNoDeletionOfData(t *testing.T) {
+	w := newWorld(t)
+	w.withDisk()
+	for _, name := range []string{"im-a-blocked", "im-z-blocked"} {
+		im := &v1beta2.InstanceManager{ObjectMeta: w.meta(name), Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1", DataEngine: "v2"}}
+		w.create(im)
+		w.setStatus(im, map[string]any{"currentState": v1beta2.InstanceManagerStateStopped})
+	}
+	w.start()
+	o := w.dataOrphan()
+	e := &v1beta2.Engine{ObjectMeta: w.meta("vol-9-e-0"), Spec: v1beta2.EngineSpec{VolumeName: "vol-9", NodeID: "node-2",
+		DesireState: "running", ReplicaAddressMap: map[string]string{lvol: "10.0.0.1:20001"}}}
+	e.Labels = map[string]string{v1beta2.LabelVolume: "vol-9"}
+	w.create(e)
+	w.setStatus(e, runningOn(imOther, "node-2"))
+	w.approve(o)
+	w.reports(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonMappedByEngine)
+	require.Never(t, func() bool {
+		now := &v1beta2.Orphan{}
+		return w.admin.Get(context.WithoutCancel(t.Context()), client.ObjectKeyFromObject(o), now) == nil &&
+			conditions.Reason(now.Status.Conditions, v1beta2.OrphanCleanupFailed) != v1beta2.ReasonMappedByEngine
+	}, 4*time.Second, tick, "what another instance manager cannot answer is no failure")
+	require.NoError(t, w.admin.Delete(t.Context(), e))
+	w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+	require.Len(t, w.store.destructions(), 1)
 }
 
 // ALL-2: killed before or after each write, and around the call, it ends in the same state and the data is destroyed once.

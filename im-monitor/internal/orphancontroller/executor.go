@@ -2,6 +2,7 @@ package orphancontroller
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -23,6 +24,10 @@ func (r *executor) Reconcile(ctx context.Context, key orphan.Key) (reconcile.Res
 	var result reconcile.Result
 	for _, o := range orphans {
 		if !orphan.Approved(r.orphanOf(o, key.InstanceManager)) {
+			continue
+		}
+		if keys := r.executionKeys(ctx, o); !slices.Contains(keys, key) {
+			r.executorQueue.Add(keys...)
 			continue
 		}
 		wait, err := r.serve(ctx, key, o)
