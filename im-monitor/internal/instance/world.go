@@ -194,7 +194,7 @@ type Place struct {
 	// UsedBy is a listed instance that uses this one: a frontend that leads to an engine, an engine that maps a replica. It is
 	// set for other instance managers only.
 	UsedBy string
-	// Since is when the container started; zero is unknown.
+	// Since is when the server had started, and not later than this process connected to it; zero is unknown.
 	Since time.Time
 }
 

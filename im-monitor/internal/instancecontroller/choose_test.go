@@ -2,9 +2,12 @@ package instancecontroller
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -57,5 +60,26 @@ func TestWhichInstanceManagerOfANodeTakesANewInstance(t *testing.T) {
 			require.Equal(t, c.want, got.Name)
 			require.Empty(t, problem)
 		})
+	}
+}
+
+// The start of a container is by the clock of its node; the connection is by that of this process.
+func TestAClockOfANodeThatIsAheadDelaysNoStart(t *testing.T) {
+	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	connected := now.Add(-time.Minute)
+	for name, c := range map[string]struct{ started, want time.Time }{
+		"its clock is right":           {now.Add(-time.Hour), now.Add(-time.Hour)},
+		"its clock is ahead":           {now.Add(time.Hour), connected},
+		"when it started is not known": {time.Time{}, time.Time{}},
+	} {
+		list := &inventory.Snapshot{Epoch: inventory.Epoch{ContainerStarted: c.started}, EpochSince: connected}
+		since := startedBefore(list)
+		require.Equal(t, c.want, since, name)
+		v := instance.Decide(instance.World{Now: now, Node: instance.Node{Name: "node-1"}, DiskName: "disk",
+			Object: instance.Object{Kind: v1beta2.InstanceTypeReplica, Name: "vol-r-1", Volume: "vol", NodeID: "node-1", DataEngine: "v2",
+				Running: true, Size: 1 << 30, Replica: instance.ReplicaSpec{DiskID: "d"}},
+			Here:     &instance.Place{InstanceManager: "im-1", Node: "node-1", Running: true, Known: true, Since: since},
+			Settings: instance.Settings{Rediscovery: 5 * time.Second}})
+		require.NotEqual(t, instance.ReasonRediscovering, v.Reason, name)
 	}
 }

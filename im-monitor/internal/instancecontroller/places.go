@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -193,7 +194,7 @@ func (s *base) place(key Key, instanceManager string, w *instance.World) instanc
 	if !known {
 		return out
 	}
-	out.Known, out.Node, out.Since, out.Address = true, snapshot.Node, snapshot.Epoch.ContainerStarted, snapshot.Address
+	out.Known, out.Node, out.Since, out.Address = true, snapshot.Node, startedBefore(snapshot), snapshot.Address
 	if i, ok := snapshot.Instances.Find(key.Name); ok {
 		out.Entry = entryOf(i)
 		return out
@@ -205,6 +206,15 @@ func (s *base) place(key Key, instanceManager string, w *instance.World) instanc
 		}
 	}
 	return out
+}
+
+// startedBefore is when a server had started: its container by the clock of its node, and where that is ahead, the connection to it by our
+// own.
+func startedBefore(list *inventory.Snapshot) time.Time {
+	if started := list.Epoch.ContainerStarted; started.Before(list.EpochSince) {
+		return started
+	}
+	return list.EpochSince
 }
 
 // subject is the instance whose absence is asked for, since the newest list lacks it. If it was started, that list may be older than its

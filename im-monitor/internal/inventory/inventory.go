@@ -91,9 +91,9 @@ func (i *Inventory) launch(m *member) {
 }
 
 // earlierCalls are the assumed calls at a new server: the previous leader may have sent some, unless the server is
-// younger.
+// younger. A start in the future is by a node's clock that is ahead, and does not make it so.
 func (i *Inventory) earlierCalls(target Target) calls {
-	if target.ContainerStarted.After(i.started) {
+	if target.ContainerStarted.After(i.started) && !target.ContainerStarted.After(i.config.Clock.Now()) {
 		return calls{}
 	}
 	return calls{possible: i.started.Add(i.config.CallPatience)}

@@ -104,7 +104,8 @@ func TestAReplicaThatIsThereIsNeverProvenAbsent(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			go w.cycle(ctx)
-			b.target.ContainerStarted = time.Now().Add(time.Second)
+			time.Sleep(2 * time.Second)
+			b.target.ContainerStarted = time.Now().Add(-time.Second)
 			b.Set(b.target)
 			for i, kind := range history {
 				go w.play(ctx, b, kind)

@@ -216,17 +216,17 @@ func TestACallThatNobodyWaitsForIsOpenUntilItsDeadline(t *testing.T) {
 		})
 	})
 	for name, c := range map[string]struct {
-		younger bool
+		started time.Duration
 		after   time.Duration
 	}{
-		"the leader's before, on a server that it knew":             {false, 3*time.Minute + 16*time.Second},
-		"the leader's before cannot be on a server that is younger": {true, 37 * time.Second},
+		"the leader's before, on a server that it knew":              {-time.Hour, 3*time.Minute + 14*time.Second},
+		"the leader's before cannot be on a server that is younger":  {-time.Second, 37 * time.Second},
+		"that is not known where the clock of the server's is ahead": {time.Hour, 3*time.Minute + 14*time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, v1beta2.DataEngineV2, func(t *testing.T, b *bench) {
-				if c.younger {
-					b.target.ContainerStarted = time.Now().Add(time.Second)
-				}
+				time.Sleep(2 * time.Second)
+				b.target.ContainerStarted = time.Now().Add(c.started)
 				b.Set(b.target)
 				synctest.Wait()
 				require.False(t, b.gone("uuid-a"))
