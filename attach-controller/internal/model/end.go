@@ -90,8 +90,8 @@ func (w *world) endsDetached() string {
 	return ""
 }
 
-// endsSalvaged: if nothing usable is left, the replicas that failed last are used, unless a better one is on a down node. Those that are being
-// deleted count where no other has data.
+// endsSalvaged: if nothing usable is left, the replicas that failed last are used, unless a better one is on a down node. Those that are
+// being deleted count where no other has data.
 func (w *world) endsSalvaged() string {
 	v := w.volume.now
 	if w.usable() {
