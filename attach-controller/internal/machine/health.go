@@ -17,8 +17,8 @@ func (f Facts) hasAllData(r *v1beta2.Replica) bool {
 	return r.Spec.FailedAt == "" && !f.failed[r.Name] && (r.Spec.HealthyAt != "" || f.rebuilt[r.Name] || !f.everHealthy())
 }
 
-// isLastCopy reports whether a replica that is being deleted has all data, and none that stays has: its data is kept as long, and the volume
-// runs from it. On a node that is down its deletion gives it up.
+// isLastCopy reports whether a replica that is being deleted has all data, and none that stays has: its data is kept as long, and the
+// volume runs from it. On a node that is down its deletion gives it up.
 func (f Facts) isLastCopy(r *v1beta2.Replica) bool {
 	stays := func(r *v1beta2.Replica) bool { return r.DeletionTimestamp == nil && f.hasAllData(r) }
 	return f.hasAllDataOfUse(r) && !f.nodeDown(r.Spec.NodeID) && !f.anyReplica(stays)

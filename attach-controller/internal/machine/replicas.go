@@ -17,8 +17,8 @@ func (d *draft) fail(r *v1beta2.Replica, why string) bool {
 	return true
 }
 
-// failDropped marks a replica that its engine dropped, never the last healthy one, unless the engine went on with one that is being deleted:
-// that one is the last copy then, and what was written since is in it alone. [UPG-1]
+// failDropped marks a replica that its engine dropped, never the last healthy one, unless the engine went on with one that is being
+// deleted: that one is the last copy then, and what was written since is in it alone. [UPG-1]
 func (d *draft) failDropped(r *v1beta2.Replica, why string) {
 	if !d.healthy(r) || d.otherHealthy(r.Name) || d.servesBesides(r.Name) {
 		d.markFailed(r, why)
