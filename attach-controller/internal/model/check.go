@@ -99,34 +99,34 @@ func (w *world) checkReplicaWrite(r *v1beta2.Replica, one machine.Write) {
 	if healthy, written := one.Spec["healthyAt"].(string); written && r.DeletionTimestamp != nil {
 		w.plane.givenUp[r.Name] = healthy == "" // an engine is to run without it, as without one that is marked
 	}
-	if !marks || s == nil || s.now != r {
-		return
-	}
-	if at == "" {
-		for _, other := range current(w.replicas) { // an older one is used: who deletes a replica on a node that is down gives it up
-			if other.DeletionTimestamp != nil && w.down(other.Spec.NodeID) {
-				w.plane.givenUp[other.Name] = true
-			}
-		}
+	switch {
+	case !marks || s == nil || s.now != r:
+	case at == "":
+		w.giveUpDeleted()
 		delete(w.plane.givenUp, r.Name)
 		w.checkSalvage(r)
-		return
+	default:
+		w.checkMark(r)
 	}
+}
+
+// giveUpDeleted: an older replica is used, so that who deleted one on a node that is down gave it up.
+func (w *world) giveUpDeleted() {
+	for _, r := range current(w.replicas) {
+		if r.DeletionTimestamp != nil && w.down(r.Spec.NodeID) {
+			w.plane.givenUp[r.Name] = true
+		}
+	}
+}
+
+func (w *world) checkMark(r *v1beta2.Replica) {
 	if !w.reachable(r.Spec.NodeID) || w.down(r.Spec.NodeID) {
 		w.plane.givenUp[r.Name], w.plane.markedAt[r.Name] = true, w.plane.versions[r.Name]
 	}
-	if !w.holdsData(r) {
-		return
+	another := slices.ContainsFunc(current(w.replicas), func(o *v1beta2.Replica) bool { return o.Name != r.Name && w.holdsData(o) })
+	if w.holdsData(r) && !another && !w.deletedHoldsData(r) {
+		w.violated("UPG-1: the last healthy replica is marked as failed")
 	}
-	for _, other := range current(w.replicas) {
-		if other.Name != r.Name && w.holdsData(other) {
-			return
-		}
-	}
-	if w.deletedHoldsData(r) {
-		return
-	}
-	w.violated("UPG-1: the last healthy replica is marked as failed")
 }
 
 // deletedHoldsData reports whether a replica that is being deleted has all data that this one has, and more.

@@ -100,6 +100,15 @@ func (w *world) endsSalvaged() string {
 	if v.Status.State == v1beta2.VolumeStateDetaching {
 		return "STUCK: detaching"
 	}
+	if v.Status.State == v1beta2.VolumeStateDetached && v.Spec.NodeID == "" && v.Status.Robustness == v1beta2.VolumeRobustnessFaulted &&
+		w.salvageable() {
+		return "STUCK: a salvage is possible, and is not done"
+	}
+	return ""
+}
+
+// salvageable reports whether every replica has failed, and one of those that failed last can be reached.
+func (w *world) salvageable() bool {
 	newest, reachable := "", false
 	staysAny := slices.ContainsFunc(current(w.replicas), func(r *v1beta2.Replica) bool {
 		return r.DeletionTimestamp == nil && r.Spec.HealthyAt != ""
@@ -107,7 +116,7 @@ func (w *world) endsSalvaged() string {
 	for _, r := range current(w.replicas) {
 		switch {
 		case r.Spec.FailedAt == "":
-			return ""
+			return false
 		case r.Spec.HealthyAt == "" && w.opened(), r.DeletionTimestamp != nil && staysAny:
 		case r.Spec.FailedAt > newest:
 			newest, reachable = r.Spec.FailedAt, w.reachable(r.Spec.NodeID)
@@ -115,11 +124,7 @@ func (w *world) endsSalvaged() string {
 			reachable = reachable || w.reachable(r.Spec.NodeID)
 		}
 	}
-	if v.Status.State == v1beta2.VolumeStateDetached && v.Spec.NodeID == "" && v.Status.Robustness == v1beta2.VolumeRobustnessFaulted &&
-		newest != "" && reachable {
-		return "STUCK: a salvage is possible, and is not done"
-	}
-	return ""
+	return reachable
 }
 
 // endsServed is the other half of ATT-3, and that no workload starves.
