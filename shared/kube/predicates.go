@@ -70,6 +70,11 @@ func CreatedIf[T client.Object](is func(T) bool) predicate.Predicate {
 	return predicate.Funcs{CreateFunc: func(e event.CreateEvent) bool { return is(e.Object.(T)) }}
 }
 
+// NotCreated passes updates and deletions, and no creation. Use it with predicate.And.
+func NotCreated() predicate.Predicate {
+	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
+}
+
 // OnRequest passes a created object that requests something, and an update by which an object requests something else than before. Nothing
 // is the zero value of what request returns. Deletions do not pass.
 func OnRequest[T client.Object, F comparable](request func(T) F) predicate.Predicate {

@@ -77,6 +77,9 @@ func TestLifeEndAndBeginning(t *testing.T) {
 	require.False(t, kube.CreatedIf(runs).Create(event.CreateEvent{Object: pod}))
 	require.True(t, kube.CreatedIf(runs).Create(event.CreateEvent{Object: running}))
 	require.True(t, kube.CreatedIf(runs).Update(update(pod, pod)))
+	require.False(t, kube.NotCreated().Create(event.CreateEvent{Object: running}))
+	require.True(t, kube.NotCreated().Update(update(pod, pod)))
+	require.True(t, kube.NotCreated().Delete(event.DeleteEvent{Object: pod}))
 	require.True(t, kube.If(runs).Update(update(pod, running)))
 	require.False(t, kube.If(runs).Delete(event.DeleteEvent{Object: pod}))
 }

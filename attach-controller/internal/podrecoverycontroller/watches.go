@@ -71,7 +71,7 @@ func detached() predicate.Predicate {
 // hostChanged passes changes and the end of Kubernetes' nodes, but not their state at the start of the process: down nodes pass as
 // Longhorn's.
 func hostChanged() predicate.Predicate {
-	return predicate.And(kube.OnAnyChange[corev1.Node](), kube.CreatedIf(func(*corev1.Node) bool { return false }))
+	return predicate.And(kube.OnAnyChange[corev1.Node](), kube.NotCreated())
 }
 
 // pods lists pods from the cache, and maps those that pass.

@@ -37,8 +37,7 @@ func engineChanged() predicate.Predicate {
 
 // replicaEnded passes only that a replica's instance is no longer running.
 func replicaEnded() predicate.Predicate {
-	never := func(*v1beta2.Replica) bool { return false }
-	return predicate.And(kube.CreatedIf(never), kube.OnRequest(func(r *v1beta2.Replica) bool {
+	return predicate.And(kube.NotCreated(), kube.OnRequest(func(r *v1beta2.Replica) bool {
 		return r.Status.CurrentState != v1beta2.InstanceStateRunning
 	}))
 }

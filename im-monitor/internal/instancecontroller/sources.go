@@ -34,15 +34,13 @@ func (s *base) reportSources(c cache.Cache) []source.TypedSource[Key] {
 		enqueue.On(c, &v1beta2.InstanceManager{}, s.ofSilent, kube.OnDifference(fewerEngines)),
 		// What a deleted instance manager ran ends with its pod.
 		enqueue.On(c, &corev1.Pod{}, func(context.Context, *corev1.Pod) []Key { return s.waitlist.all() },
-			kube.CreatedIf(noPod), kube.OnChange(instancemanager.PodEnded)),
+			kube.NotCreated(), kube.OnChange(instancemanager.PodEnded)),
 		enqueue.On(c, &v1beta2.EngineImage{}, func(context.Context, *v1beta2.EngineImage) []Key { return s.waitlist.all() }),
 		enqueue.On(c, &v1beta2.BackingImage{}, func(context.Context, *v1beta2.BackingImage) []Key { return s.waitlist.all() }),
 		enqueue.On(c, &v1beta2.Node{}, ofNode[*v1beta2.Node](s), kube.OnDeepChange(nodeFacts)),
 		enqueue.On(c, &corev1.Node{}, ofNode[*corev1.Node](s), kube.OnChange(outOfService)),
 	}
 }
-
-func noPod(*corev1.Pod) bool { return false }
 
 // ofNode are the objects of a node, and all that wait.
 func ofNode[T client.Object](s *base) func(context.Context, T) []Key {

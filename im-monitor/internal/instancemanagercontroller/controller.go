@@ -92,10 +92,10 @@ func (s *reconciler) setupManagers() error {
 		For(&v1beta2.InstanceManager{}).
 		Watches(&corev1.Pod{}, &handler.EnqueueRequestForObject{}, builder.WithPredicates(kube.OnDeepChange(podStatus))).
 		// A v2 pod or CR that ends unblocks its siblings.
-		Watches(&corev1.Pod{}, s.mapper.To(s.siblingsOfPod), builder.WithPredicates(kube.CreatedIf(noPod),
+		Watches(&corev1.Pod{}, s.mapper.To(s.siblingsOfPod), builder.WithPredicates(kube.NotCreated(),
 			kube.OnChange(instancemanager.PodEnded))).
 		// A v1 CR that is not wanted any more stays until that of the wanted image runs.
-		Watches(&v1beta2.InstanceManager{}, s.mapper.To(s.siblings), builder.WithPredicates(kube.CreatedIf(none), kube.OnChange(isRunning))).
+		Watches(&v1beta2.InstanceManager{}, s.mapper.To(s.siblings), builder.WithPredicates(kube.NotCreated(), kube.OnChange(isRunning))).
 		Watches(&corev1.Node{}, s.mapper.To(s.managersOfNode), builder.WithPredicates(kube.OnDeepChange(node.FromKubernetes))).
 		Watches(&v1beta2.Node{}, s.mapper.To(s.managersOfNode), builder.WithPredicates(kube.OnChange(nodeFacts))).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, s.mapper.To(s.managersOfUpgrade), builder.WithPredicates(kube.OnChange(upgradeFacts))).

@@ -28,8 +28,6 @@ func (s *reconciler) siblingsOfPod(ctx context.Context, obj client.Object) []str
 
 func nodeOfPod(pod *corev1.Pod) string { return pod.Spec.NodeName }
 
-func noPod(*corev1.Pod) bool { return false }
-
 // managers are the InstanceManagers of nodes.
 func (s *reconciler) managers(ctx context.Context, nodes ...string) (out []string) {
 	for _, name := range nodes {
@@ -67,8 +65,6 @@ func podStatus(pod *corev1.Pod) corev1.PodStatus { return pod.Status }
 func isRunning(im *v1beta2.InstanceManager) bool {
 	return im.Status.CurrentState == v1beta2.InstanceManagerStateRunning
 }
-
-func none(*v1beta2.InstanceManager) bool { return false }
 
 // upgradeFacts are what counts here of an upgrade.
 func upgradeFacts(u *v1beta2.NodeDataEngineUpgrade) [3]string {
