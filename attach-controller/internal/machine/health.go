@@ -9,7 +9,7 @@ import (
 // healthy reports whether the volume may rely on a replica: it has all data, and stays. One that is being deleted counts only as the last
 // copy.
 func (f Facts) healthy(r *v1beta2.Replica) bool {
-	return f.hasAllData(r) && (r.DeletionTimestamp == nil || f.isLastCopy(r))
+	return r.DeletionTimestamp == nil && f.hasAllData(r) || f.isLastCopy(r)
 }
 
 // hasAllData reports whether a replica has all data as far as is known. Before the first attachment ever, every replica has.
@@ -17,22 +17,21 @@ func (f Facts) hasAllData(r *v1beta2.Replica) bool {
 	return r.Spec.FailedAt == "" && !f.failed[r.Name] && (r.Spec.HealthyAt != "" || f.rebuilt[r.Name] || !f.everHealthy())
 }
 
-// isLastCopy reports whether a replica that is being deleted has all data, and none that stays has: its data is kept as long, and the
-// volume runs from it. On a node that is down its deletion gives it up.
+// isLastCopy reports whether a replica that is being deleted is a copy, and none that stays has all data: the volume runs from it.
 func (f Facts) isLastCopy(r *v1beta2.Replica) bool {
-	stays := func(r *v1beta2.Replica) bool { return r.DeletionTimestamp == nil && f.hasAllData(r) }
-	return f.hasAllDataOfUse(r) && !f.nodeDown(r.Spec.NodeID) && !f.anyReplica(stays)
+	return f.isDeletedCopy(r) && !f.anyReplica(func(r *v1beta2.Replica) bool { return r.DeletionTimestamp == nil && f.hasAllData(r) })
 }
 
-// hasAllDataOfUse is hasAllData of a volume that was attached.
-func (f Facts) hasAllDataOfUse(r *v1beta2.Replica) bool {
-	return r.Spec.HealthyAt != "" && f.hasAllData(r)
+// isDeletedCopy reports whether a replica that is being deleted has all data of a volume that was attached: it is kept until another one
+// has it. On a node that is down its deletion gives it up.
+func (f Facts) isDeletedCopy(r *v1beta2.Replica) bool {
+	return r.DeletionTimestamp != nil && r.Spec.HealthyAt != "" && f.hasAllData(r) && !f.nodeDown(r.Spec.NodeID)
 }
 
-// servesBesides reports whether an engine reported last that it reads and writes another replica, which has all data and is being deleted.
+// servesBesides reports whether an engine reported last that it reads and writes another copy, which is being deleted.
 func (f Facts) servesBesides(except string) bool {
 	return f.anyReplica(func(r *v1beta2.Replica) bool {
-		return r.Name != except && r.DeletionTimestamp != nil && f.hasAllDataOfUse(r) && !f.nodeDown(r.Spec.NodeID) &&
+		return r.Name != except && f.isDeletedCopy(r) &&
 			slices.ContainsFunc(f.Engines, func(e *v1beta2.Engine) bool { return modeIn(e, r.Name) == v1beta2.ReplicaModeRW })
 	})
 }

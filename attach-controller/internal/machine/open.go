@@ -135,14 +135,14 @@ func (o opening) runReplica(r *v1beta2.Replica) bool {
 // failUnused marks the replicas with all data without which the engine starts.
 func (o opening) failUnused() {
 	for _, r := range o.Replicas {
-		if o.healthy(r) && r.Spec.NodeID != "" && o.nodeDown(r.Spec.NodeID) && !o.engineMayUse(r.Name) {
-			o.fail(r, "its node "+r.Spec.NodeID+" is down while the volume is attached without it")
-		}
-		if o.healthy(r) && o.excludedByUpgrade(r) && !o.engineMayUse(r.Name) {
-			o.fail(r, "the data engine of its node "+r.Spec.NodeID+" is being upgraded while the volume is attached without it")
-		}
-		if !o.healthy(r) && !o.engineMayUse(r.Name) {
+		switch {
+		case o.engineMayUse(r.Name):
+		case !o.healthy(r):
 			o.leaveBehind(r)
+		case r.Spec.NodeID != "" && o.nodeDown(r.Spec.NodeID):
+			o.fail(r, "its node "+r.Spec.NodeID+" is down while the volume is attached without it")
+		case o.excludedByUpgrade(r):
+			o.fail(r, "the data engine of its node "+r.Spec.NodeID+" is being upgraded while the volume is attached without it")
 		}
 	}
 }
