@@ -41,15 +41,15 @@ func (p *pass) makeRoom() bool {
 	if held == "" {
 		return false
 	}
-	purge := Call{Op: OpPurge}
+	purge, purgeable := Call{Op: OpPurge}, p.purgeable()
 	switch {
-	case p.CleanUp && p.purgeable() != "" && p.waits(purge): // the last one may not show yet
+	case p.CleanUp && purgeable != "" && p.waits(purge): // the last one may not show yet
 		p.going = true
 	case !p.roomCanBeMade():
 		p.out.Held = held
 	default:
 		p.call(purge)
-		p.out.MakesRoom, p.out.Purged = held, p.purgeable()
+		p.out.MakesRoom, p.out.Purged = held, purgeable
 	}
 	return true
 }

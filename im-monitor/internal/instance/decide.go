@@ -180,7 +180,7 @@ func ahead(w World) Status {
 func mayBegin(w World) (Verdict, bool) {
 	switch live := slices.IndexFunc(w.Elsewhere,
 		func(p Place) bool { return p.Known && !p.Out && p.Entry != nil && lives(p.Entry.State) }); {
-	case w.Object.Deleting && !w.Object.Kept:
+	case w.Object.Ends():
 		return rest(w, ReasonDeleting, "The object is being deleted."), false
 	case w.Object.NodeID == "":
 		return rest(w, ReasonNoNode, "The object has no node."), false

@@ -60,6 +60,9 @@ type World struct {
 	BackingImage BackingImage
 }
 
+// Ends reports whether the object is being deleted, so that nothing is started for it.
+func (o Object) Ends() bool { return o.Deleting && !o.Kept }
+
 // EngineFacts is the state of an engine that a frontend leads to, or is to lead to.
 type EngineFacts struct {
 	// UID is that of its object; empty where there is none.
@@ -87,8 +90,8 @@ type Object struct {
 	Name, Volume, NodeID, Image string
 	DataEngine                  string
 	Running, Deleting, Active   bool
-	// Kept reports of a replica that is being deleted that it has all data, and that attach-controller does not approve the removal of its
-	// data: it is the last copy where it is to run.
+	// Kept reports of a replica that it has all data, and that attach-controller refuses the removal of its data: where it is being deleted,
+	// and is to run, it is the last copy.
 	Kept                              bool
 	Size                              volumesize.Net
 	SalvageRequested                  bool

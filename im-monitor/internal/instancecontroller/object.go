@@ -92,20 +92,15 @@ func switchover(s *v1beta2.EngineFrontendStatus) instance.Switchover {
 
 func replicaObject(r *v1beta2.Replica) instance.Object {
 	s := &r.Spec
+	hasData := s.HealthyAt != "" && s.FailedAt == ""
 	return instance.Object{
 		Kind: v1beta2.InstanceTypeReplica, Volume: s.VolumeName, NodeID: s.NodeID, Image: s.Image, DataEngine: s.DataEngine,
 		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: volumesize.Net(s.VolumeSize),
-		SalvageRequested: s.SalvageRequested, Kept: isKept(r),
+		SalvageRequested: s.SalvageRequested, Kept: hasData && conditions.IsFalse(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved),
 		SnapshotMaxCount: s.SnapshotMaxCount, SnapshotMaxSize: s.SnapshotMaxSize, RevisionCounterDisabled: s.RevisionCounterDisabled,
 		Replica: instance.ReplicaSpec{DiskID: s.DiskID, DiskPath: s.DiskPath, Directory: s.DataDirectoryName, BackingImage: s.BackingImage,
-			UnmapMarkRemoved: s.UnmapMarkDiskChainRemovedEnabled, HasData: s.HealthyAt != "" && s.FailedAt == ""},
+			UnmapMarkRemoved: s.UnmapMarkDiskChainRemovedEnabled, HasData: hasData},
 	}
-}
-
-// isKept reports whether the data of a replica that is being deleted is whole, and its removal not approved.
-func isKept(r *v1beta2.Replica) bool {
-	return r.DeletionTimestamp != nil && r.Spec.HealthyAt != "" && r.Spec.FailedAt == "" &&
-		conditions.IsFalse(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
 }
 
 func replicaStatus(r *v1beta2.Replica) instance.Status {

@@ -49,16 +49,11 @@ func (s *base) places(ctx context.Context, key Key, w *instance.World) error {
 // findHere finds the instance manager that runs the instance, or must.
 func (s *base) findHere(ctx context.Context, key Key, w *instance.World) error {
 	name := w.Status.InstanceManager
-	im, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.InstanceManager{})
-	if err != nil {
+	im, left, err := s.manager(ctx, name)
+	if w.Here = left; err != nil || left != nil {
 		return err
 	}
-	if im == nil && name != "" {
-		if w.Here, err = s.podOnly(ctx, name); err != nil || w.Here != nil {
-			return err
-		}
-		w.HereGone = true
-	}
+	w.HereGone = im == nil && name != ""
 	if im == nil && w.Object.NodeID != "" {
 		if im, w.NoPlace, err = s.serving(ctx, w.Object.NodeID, w.Object.DataEngine); err != nil {
 			return err
@@ -70,14 +65,18 @@ func (s *base) findHere(ctx context.Context, key Key, w *instance.World) error {
 	return nil
 }
 
-// podOnly is what is known of an instance manager without an object: nothing while its pod has not ended, which the deletion of its owner
-// does not end at once, or never. Nil where it left no such pod: what it ran ended with it.
-func (s *base) podOnly(ctx context.Context, name string) (*instance.Place, error) {
+// manager finds an instance manager. Of one without an object nothing is known while its pod has not ended, which the deletion of its owner
+// does not end at once, or never: that is left. Where both are nil, what it ran ended with it.
+func (s *base) manager(ctx context.Context, name string) (im *v1beta2.InstanceManager, left *instance.Place, err error) {
+	im, err = lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.InstanceManager{})
+	if im != nil || err != nil {
+		return im, nil, err
+	}
 	pod, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, name, &corev1.Pod{})
 	if err != nil || pod == nil || instancemanager.PodEnded(pod) {
-		return nil, err
+		return nil, nil, err
 	}
-	return &instance.Place{InstanceManager: name, Node: pod.Spec.NodeName, PodOnly: true}, nil
+	return nil, &instance.Place{InstanceManager: name, Node: pod.Spec.NodeName, PodOnly: true}, nil
 }
 
 // here is what is known of the instance manager that runs the instance, or must.

@@ -21,7 +21,7 @@ func (s *base) facts() startfacts.Reader {
 // startFacts reads, from the cache, the images that an object needs which must run and does not.
 func (s *base) startFacts(ctx context.Context, w *instance.World) error {
 	o := w.Object
-	if !o.Running || o.Deleting && !o.Kept || w.Status.State == v1beta2.InstanceStateRunning {
+	if !o.Running || o.Ends() || w.Status.State == v1beta2.InstanceStateRunning {
 		return nil
 	}
 	if o.DataEngine != v1beta2.DataEngineV2 && o.Kind != v1beta2.InstanceTypeEngineFrontend {

@@ -84,21 +84,11 @@ func (s *base) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.Eng
 	if seen.InstanceManager == "" {
 		return out, nil
 	}
-	gone, err := s.managerGone(ctx, seen.InstanceManager)
-	out.Gone = err == nil && (gone || s.store.Absent(inventory.Subject{InstanceManager: seen.InstanceManager, Name: e.Name,
+	im, left, err := s.manager(ctx, seen.InstanceManager)
+	out.Gone = err == nil && (im == nil && left == nil || s.store.Absent(inventory.Subject{InstanceManager: seen.InstanceManager, Name: e.Name,
 		UUID: seen.UUID,
 		Type: v1beta2.InstanceTypeEngine}))
 	return out, err
-}
-
-// managerGone reports whether an instance manager no longer exists, and left no pod that may run.
-func (s *base) managerGone(ctx context.Context, name string) (bool, error) {
-	im, err := lookup.Shared(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.InstanceManager{})
-	if err != nil || im != nil {
-		return false, err
-	}
-	place, err := s.podOnly(ctx, name)
-	return err == nil && place == nil, err
 }
 
 // rebuilds is the replica that a v2 engine copies to, or "": ReplicaAdd answers at once, and the engine continues by itself.
