@@ -81,7 +81,7 @@ func (w World) abandoned() []*v1beta2.Volume {
 	var out []*v1beta2.Volume
 	for _, v := range w.Requested {
 		holder := cluster.Volume{Object: v}.Holder()
-		if v.Spec.TargetNodeID != "" && holder != w.Node && !w.cordoned(holder) && !Upgraded(holder, w.Upgrades) && !w.listed(v.Name) {
+		if holder != w.Node && !w.cordoned(holder) && !Upgraded(holder, w.Upgrades) && !w.listed(v.Name) {
 			out = append(out, v)
 		}
 	}
