@@ -81,9 +81,9 @@ func TestAnUpgradeHoldsBackTheBackupsOfItsVolumes(t *testing.T) {
 	}
 	stays := func(reason string) {
 		t.Helper()
-		for until := time.Now().Add(300 * time.Millisecond); time.Now().Before(until); time.Sleep(poll) {
-			require.Equal(t, reason, conditions.Reason(w.named("backup-2").Status.Conditions, v1beta2.BackupApproved))
-		}
+		require.Never(t, func() bool {
+			return conditions.Reason(w.named("backup-2").Status.Conditions, v1beta2.BackupApproved) != reason
+		}, 300*time.Millisecond, poll)
 	}
 	v, e := &v1beta2.Volume{ObjectMeta: w.meta("vol-2")}, &v1beta2.Engine{ObjectMeta: w.meta("vol-2-e-0")}
 
