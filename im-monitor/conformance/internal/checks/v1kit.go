@@ -67,10 +67,15 @@ func (k v1kit) create(on *target.Manager, name, binary string, ports int32, args
 	return on.Instance.InstanceCreate(k.Context(), &imrpc.InstanceCreateRequest{Spec: spec})
 }
 
-// replicaArguments are those of an engine image of today.
+// replicaArguments returns those of an engine image of today, with the directory named as the replica.
 func (k v1kit) replicaArguments(name string, o replicaOptions) []string {
-	out := []string{"--volume-name", k.volume, "replica", k.DataPath + "/" + name, "--size", strconv.FormatInt(cmp.Or(o.size, k.VolumeSize),
-		10),
+	return k.replicaArgumentsIn(name, name, o)
+}
+
+// replicaArgumentsIn returns those of a replica over any directory.
+func (k v1kit) replicaArgumentsIn(directory, name string, o replicaOptions) []string {
+	out := []string{"--volume-name", k.volume, "replica", k.DataPath + "/" + directory, "--size",
+		strconv.FormatInt(cmp.Or(o.size, k.VolumeSize), 10),
 		"--disableRevCounter", "--replica-instance-name", name, "--snapshot-max-count", strconv.FormatInt(cmp.Or(o.maxCount, 250), 10),
 		"--snapshot-max-size", "0", "--sync-agent-port-count", "7"}
 	if o.backingFile != "" {

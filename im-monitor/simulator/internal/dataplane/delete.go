@@ -86,6 +86,9 @@ func (s *Server) execute(d Deletion, i *Instance) (effect string, dataDestroyed 
 	case i.ending:
 		return EffectNone, false
 	case s.engine == V1:
+		if i.run != nil {
+			i.run.closeProcesses()
+		}
 		s.vanish(i)
 		return EffectStopped, false
 	case i.Type == TypeReplica && !d.Cleanup && i.State == Stopped:

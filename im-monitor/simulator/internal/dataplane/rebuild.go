@@ -99,6 +99,8 @@ func (r *engineRun) mayAdd(a Addition) error {
 		return refuse(Unknown, "can only have one WO replica at a time")
 	case replica == nil || !reaches(r.engine.server.node, replica.server.node) || replica.dataOf() == nil:
 		return refuse(Unknown, "failed to connect to replica tcp://%s: connection refused", a.Address)
+	case replica.isOpen() && replica.opener.run != r:
+		return refuse(Unknown, "replica must be closed, cannot add in state: open")
 	case a.Size != 0 && r.size != 0 && a.Size != r.size:
 		return refuse(Unknown, "cannot add a replica of size %d to an engine of size %d", a.Size, r.size)
 	case len(r.with(ModeRW)) == 0:

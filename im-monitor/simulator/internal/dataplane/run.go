@@ -101,6 +101,7 @@ func (r *engineRun) join(name, where, mode string) *member {
 		if !m.reachable() {
 			m.mode = ModeERR
 		}
+		m.openProcess()
 		m.agree()
 	}
 	r.members[name] = m
@@ -118,6 +119,7 @@ func (r *engineRun) leave(m *member) {
 	if len(r.plane.mapped[m.address]) == 0 {
 		delete(r.plane.mapped, m.address)
 	}
+	m.closeProcess()
 	m.interrupt("the replica was removed")
 }
 

@@ -3,8 +3,8 @@ package dataplane
 // luksHeader is what an encrypted volume's backends are larger by.
 const luksHeader = 16 << 20
 
-// fit compares sizes as a v1 engine does when it opens its replicas: a closed one that is exactly the LUKS header too small for
-// --current-size is expanded where it was started with --encrypted; the size is --size where all have that, else --current-size; every
+// fit compares sizes as a v1 engine does when it opens its replicas: one that is exactly the LUKS header too small for --current-size is
+// expanded if it was started with --encrypted; the size is --size where all have that, else --current-size; every
 // replica of another size is left out.
 func (r *engineRun) fit() {
 	a := arguments(r.engine.Args)
@@ -15,7 +15,7 @@ func (r *engineRun) fit() {
 		if m.data.size == 0 { // made by hand: no one reported its size
 			m.data.size = max(current, asked)
 		}
-		if m.encrypted() && m.closed() && m.data.size+luksHeader == current {
+		if m.encrypted() && m.data.size+luksHeader == current {
 			m.data.size = current
 		}
 		if m.data.size != asked {
@@ -43,14 +43,10 @@ func (m *member) encrypted() bool {
 	return m.replica != nil && arguments(m.replica.Args).has("--encrypted")
 }
 
-// closed reports whether no engine has the replica open beside the one that is opening it.
-func (m *member) closed() bool { return len(m.run.plane.mapped[m.address]) <= 1 }
-
 // leaveOut is the end of a replica that the engine itself knows to be unfit, while it opens its replicas.
 func (m *member) leaveOut(why string) { m.mode, m.unfit = ModeERR, why }
 
-// agree leaves out what was started with another setting of the revision counter, and does not reach a replica that speaks another
-// protocol.
+// agree leaves out what was started with another setting of the revision counter, or for another protocol.
 func (m *member) agree() {
 	if m.replica == nil || m.mode == ModeERR || len(m.replica.Args) == 0 || len(m.run.engine.Args) == 0 {
 		return
@@ -58,13 +54,13 @@ func (m *member) agree() {
 	engine, replica := arguments(m.run.engine.Args), arguments(m.replica.Args)
 	switch {
 	case engine.one("--data-server-protocol") != replica.one("--data-server-protocol"):
-		m.mode = ModeERR
+		m.leaveOut("Data server protocols differ")
 	case engine.has("--disableRevCounter") != replica.has("--disableRevCounter"):
 		m.leaveOut("Revision counter settings differ")
 	}
 }
 
-// Why no replica is usable: errors of replicas end the engine with exit status 61, silence with 1.
+// Why no replica is usable: the engine ends with exit status 1 if one of them does not answer, else with 61.
 const (
 	noneUsable  = "no usable replica"
 	noneAnswers = "no usable replica: none of them answers"
@@ -72,9 +68,9 @@ const (
 
 func (r *engineRun) whyNone() string {
 	for _, m := range r.members {
-		if m.unfit != "" || m.mode != ModeERR {
-			return noneUsable
+		if m.unfit == "" && m.mode == ModeERR {
+			return noneAnswers
 		}
 	}
-	return noneAnswers
+	return noneUsable
 }

@@ -111,6 +111,8 @@ type Instance struct {
 	recovering bool
 	// created is when it was made.
 	created time.Time
+	// opener is the engine's member that opened the process of a v1 replica; nil while the process is closed.
+	opener *member
 	// server is where it is, run what a running engine knows.
 	server *Server
 	run    *engineRun
@@ -191,6 +193,8 @@ type Behaviour struct {
 	EngineImages map[string]int
 	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer; 0 is 30 s.
 	PathLoss time.Duration
+	// SharedProcesses lets a v1 replica process serve several engines, which a real one never does.
+	SharedProcesses bool
 	// Writers lets every volume that gets a frontend have a writer that follows it.
 	Writers bool
 }

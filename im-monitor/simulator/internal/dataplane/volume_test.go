@@ -62,6 +62,23 @@ func (c *cluster) replica(n int, volume string) string {
 	return address(c.servers[n].ip, made.PortStart)
 }
 
+// again starts the process of a v1 replica again, which closes it.
+func (c *cluster) again(n int, volume string) string {
+	c.t.Helper()
+	c.close(n, fmt.Sprintf("%s-r-%d", volume, n), TypeReplica)
+	return c.replica(n, volume)
+}
+
+// second starts another process over the directory of a v1 replica, as a migration does.
+func (c *cluster) second(n int, volume string) string {
+	c.t.Helper()
+	first := c.servers[n].instances[fmt.Sprintf("%s-r-%d", volume, n)].Spec
+	first.Name += "-second"
+	made, err := c.servers[n].Create(first)
+	require.NoError(c.t, err)
+	return address(c.servers[n].ip, made.PortStart)
+}
+
 // open starts an engine over replicas, each a node's, and a frontend on its node.
 func (c *cluster) open(n int, name, volume string, replicas map[int]string, extra ...string) Ref {
 	c.t.Helper()
@@ -246,7 +263,7 @@ func TestASecondWriterIsToldUnlessTheVolumeWasHandedOver(t *testing.T) {
 	c.open(0, "vol-e-0", "vol", where)
 	_, err := c.plane.Write("vol", "node-1", 1, "source")
 	require.NoError(t, err)
-	c.open(1, "vol-e-1", "vol", where)
+	c.open(1, "vol-e-1", "vol", map[int]string{0: c.second(0, "vol"), 1: c.second(1, "vol")})
 	_, err = c.plane.Write("vol", "node-1", 1, "source, still")
 	require.NoError(t, err)
 	_, err = c.plane.Write("vol", "node-2", 1, "target")
@@ -268,6 +285,9 @@ func TestWritesOfANodeThatWasCutOffMayBeLeftBehind(t *testing.T) {
 		_, err := c.plane.Write("vol", "node-1", 1, "on the island")
 		require.NoError(t, err)
 		where := address("127.1.1.2", c.servers[1].instances["vol-r-1"].PortStart)
+		if engine == V1 { // the engine that was cut off never closed it
+			where = c.again(1, "vol")
+		}
 		c.start(1, "vol-e-1", "vol", map[int]string{1: where})
 		require.Equal(t, []string{EffectTwoEngines, EffectIslandLost}, c.wrongs())
 		_, err = c.plane.Write("vol", "node-1", 2, "on the island, still")
@@ -286,8 +306,7 @@ func TestAnIslandThatIsJoinedAgainKeepsItsWrites(t *testing.T) {
 	c.plane.SetCut("node-1", false)
 	c.write("vol", 2, "on the mainland")
 	c.close(0, "vol-e-0", TypeEngine)
-	where := address("127.1.1.2", c.servers[1].instances["vol-r-1"].PortStart)
-	c.open(1, "vol-e-1", "vol", map[int]string{1: where})
+	c.open(1, "vol-e-1", "vol", map[int]string{1: c.again(1, "vol")})
 	require.Equal(t, []string{EffectNewVolume}, c.wrongs(), "the other replica never saw a write")
 }
 
