@@ -1,4 +1,4 @@
-# Drover: `make demo` shows the main job, `make test` runs every test. Everything else is for people who change it.
+# Drover: `make demo` shows the main job, `make test` tests it. Everything else is for people who change it.
 
 GO           ?= go
 CONTROLLERS  := attach-controller im-monitor orphan-controller snapshot-controller upgrade-controller
@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-main test-guides test-tools quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
+.PHONY: help setup demo test test-all test-rest compiled quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,37 +26,24 @@ demo: controlplane ## show the main job, on a real API server; DEMO_FLAGS=--keep
 	@$(GO) build -o bin/demo ./e2e/demo
 	@trap : INT; bin/demo $(DEMO_FLAGS) || [ $$? -eq 130 ] # 130: Ctrl-C
 
-# Tests mostly wait for controllers, so that more run side by side than there are processors: packages, and tests of one package. Without
-# symbols and debug information they are linked in half of the time.
+# Tests mostly wait for controllers, so that more run side by side than there are processors: packages, and tests of one package.
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
-SIDE_BY_SIDE = -p $$(($(PROCESSORS) * 3)) -parallel $$(($(PROCESSORS) * 3)) -ldflags=-s
+RUNTESTS = $(GO) -C tools/runtests run . -root ../.. -p $$(($(PROCESSORS) * 3))
 
-# The guides wait for most of their time, so that they run beside the tests, as the tools do. What all of them compile is compiled before:
-# side by side each would compile it for itself. The time-outs only end what hangs: on a loaded machine e2e/attach alone takes half an hour.
-test: ## every test, on a real API server
+test: compiled ## every package on its own and the main scenarios, on a real API server; docs/tests.md lists what test-all has beside them
+	$(RUNTESTS) -set fast
+
+test-all: compiled ## every test
+	$(RUNTESTS) -set all
+
+test-rest: compiled ## the packages of which "make test" leaves out tests, whole
+	$(RUNTESTS) -set rest
+
+# The packages that all test binaries share are compiled before the tests run: side by side each module would compile them for itself.
+compiled: controlplane
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
+	@echo "compiling; from an empty cache that takes some minutes"
 	@$(GO) build $$($(GO) list -f '{{if and .GoFiles (ne .Name "main")}}{{.ImportPath}}{{end}}' ./...)
-	@$(MAKE) --no-print-directory --keep-going -j3 test-main test-guides test-tools
-
-# What tests make must not wait for this make's jobs.
-ALONE := env -u MAKEFLAGS -u MFLAGS
-
-# These take minutes, and go first: the rest fills what they leave, and no processor waits for the last of them.
-LONGEST := ./e2e/attach ./e2e/scenarios ./e2e/upgrade/... ./e2e/disks/... ./e2e/snapshot ./e2e/rights ./e2e/watches \
-	./attach-controller/internal/machinecontroller ./im-monitor/conformance/... ./im-monitor/internal/enginepoll \
-	./im-monitor/internal/instancecontroller ./snapshot-controller/internal/certificatecontroller \
-	./attach-controller/internal/podrecoverycontroller ./upgrade-controller/internal/upgradecontroller
-
-test-main:
-	$(ALONE) $(GO) test -timeout 90m $(SIDE_BY_SIDE) $(LONGEST) ./...
-
-test-guides:
-	$(ALONE) $(GO) -C e2e/guides test -timeout 60m -ldflags=-s ./...
-
-test-tools:
-	$(ALONE) $(GO) -C tools/images test -timeout 60m ./...
-	$(ALONE) $(GO) -C tools/charts test -timeout 60m ./...
-	$(ALONE) $(GO) -C tools/monitoring test -timeout 60m ./...
 
 quick: controlplane ## tests without a control plane, and one volume's lifecycle: for each save; 41 s after a change in the volume machine
 	GO=$(GO) tools/quick.sh
@@ -159,6 +146,7 @@ modules: # tools/charts, tools/monitoring and e2e/guides use this module's go.mo
 	$(GO) -C tools/images mod tidy
 	$(GO) -C tools/charts mod tidy
 	$(GO) -C tools/monitoring mod tidy
+	$(GO) -C tools/runtests mod tidy
 	$(GO) -C e2e/guides mod tidy
 
 manifests:
@@ -177,4 +165,4 @@ lint: ## the linters of .golangci.yml; the first run builds them, some minutes
 
 check: drift ## the same, vet and every test
 	$(GO) vet ./...
-	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-all

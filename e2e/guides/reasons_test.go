@@ -1,3 +1,5 @@
+//go:build !fast
+
 package guides
 
 // reasons are the commands that no test here can run, by their beginning, after the page where only that one's are meant: with why.

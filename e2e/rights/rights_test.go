@@ -1,3 +1,5 @@
+//go:build !fast
+
 // Package rights compares the requests of the controllers in the API server's audit log with their generated Roles: no right
 // is missing, and each right is used.
 package rights
