@@ -11,7 +11,7 @@ func Decide(w World) Verdict {
 	case c.goes():
 		return w.end()
 	case c.Status.Ready:
-		return w.settled(OutcomeReady)
+		return w.keepReady()
 	case c.dynamic():
 		return w.take()
 	}
@@ -22,6 +22,16 @@ func Decide(w World) Verdict {
 func (c Content) goes() bool {
 	unbound := c.SnapshotHandle != "" && c.SnapshotUID == ""
 	return c.Deleting && (unbound || c.BeingDeleted)
+}
+
+// keepReady removes an error from a content that is ready: another writer, such as the csi-snapshotter before the take-over, may have left
+// it, and nothing else would remove it.
+func (w World) keepReady() Verdict {
+	if status := w.Content.Status; status.Error != "" {
+		status.Error = ""
+		return w.report(OutcomeReady, status)
+	}
+	return w.settled(OutcomeReady)
 }
 
 // settled takes the mark off: what was asked for was answered.

@@ -45,6 +45,7 @@ func anything(t *rapid.T) World {
 	}
 	w.Content.Status.Handle = one("status", "", "", handle, "bak://vol-1/backup-"+uid)
 	w.Content.Status.Ready = yes("ready")
+	w.Content.Status.Error = one("error of another writer", "", "an attempt of an hour ago failed")
 	if yes("clone") {
 		w.Clones = []string{"clone-1"}
 	}
@@ -89,6 +90,19 @@ func TestEveryWorldComesToRest(t *testing.T) {
 			w = done(w, v)
 		}
 		require.Fail(t, "it never comes to rest")
+	})
+}
+
+// A content that is ready and stays shows no error, whoever wrote it.
+func TestAReadyContentEndsWithoutAnError(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := anything(t)
+		for v := Decide(w); v.Step != StepNone; v = Decide(w) {
+			w = done(w, v)
+		}
+		if v := Decide(w); v.Outcome == OutcomeReady {
+			require.Empty(t, w.Content.Status.Error)
+		}
 	})
 }
 
