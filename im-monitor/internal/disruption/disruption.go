@@ -43,8 +43,9 @@ type Replica struct {
 // Other is another replica of the same volume.
 type Other struct {
 	*v1beta2.Replica
-	// Cordoned: its node takes no pods, or does not exist. Guarded: an instance manager of its data engine runs there and has a budget.
-	Cordoned, Guarded bool
+	// Cordoned reports that its node takes no pods, NodeGone that Kubernetes has no such node, Guarded that an instance manager of its data
+	// engine runs there and has a budget.
+	Cordoned, NodeGone, Guarded bool
 }
 
 // Verdict reports for one instance manager what becomes of its budget.
@@ -145,12 +146,28 @@ func (w World) holds(r Replica) string {
 		return ""
 	}
 	for _, o := range r.Others {
-		if protected(o) {
+		if w.staysProtected(o) {
 			return ""
 		}
 	}
+	if o := leavesBefore(r); o != nil {
+		return fmt.Sprintf("Replica %s on node %s may be the last one of volume %s: replica %s is on node %s, which is cordoned as well "+
+			"and is emptied first. Uncordon node %s, or wait until the volume has another replica; %s waits for one.",
+			r.Name, w.Node, r.Spec.VolumeName, o.Name, o.Spec.NodeID, o.Spec.NodeID, w.Policy)
+	}
 	return fmt.Sprintf("Replica %s on node %s may be the last one of volume %s: none elsewhere is whole, on a node that takes pods, and "+
 		"in an instance manager with a budget; %s waits for one.", r.Name, w.Node, r.Spec.VolumeName, w.Policy)
+}
+
+// leavesBefore returns a whole replica on another cordoned node, or nil. holds calls it once no replica elsewhere stays protected, so that
+// the node of the returned replica is emptied before this one.
+func leavesBefore(r Replica) *v1beta2.Replica {
+	for _, o := range r.Others {
+		if whole(o) && o.Cordoned && !o.NodeGone {
+			return o.Replica
+		}
+	}
+	return nil
 }
 
 // neverStarted: it never held data.
@@ -162,9 +179,19 @@ func stopped(r *v1beta2.Replica) bool {
 	return r.Spec.DesireState == v1beta2.InstanceStateStopped && r.Status.CurrentState == v1beta2.InstanceStateStopped
 }
 
-// protected: it is whole, and no drain takes it.
-func protected(o Other) bool {
-	return o.Spec.HealthyAt != "" && o.Spec.FailedAt == "" && o.DeletionTimestamp == nil && !o.Cordoned && o.Guarded
+// whole reports whether another replica has all data.
+func whole(o Other) bool {
+	return o.Spec.HealthyAt != "" && o.Spec.FailedAt == "" && o.DeletionTimestamp == nil
+}
+
+// staysProtected reports whether another replica is whole and no drain takes it while this node is emptied. If several nodes are
+// cordoned, they are emptied in the order of their names: else the nodes with the last two replicas of a volume would wait for each other
+// for ever. The later node keeps its budget until the earlier one takes pods again.
+func (w World) staysProtected(o Other) bool {
+	if !whole(o) || !o.Guarded || o.NodeGone {
+		return false
+	}
+	return !o.Cordoned || w.Node < o.Spec.NodeID
 }
 
 // podLabels are the labels that an InstanceManager and its pod are made with.

@@ -98,6 +98,14 @@ func TestABudgetStandsExactlyAsLongAsThePolicySays(t *testing.T) {
 		"the copy was never whole":                    {cordoned(other(func(o *Other) { o.Spec.HealthyAt = "" })), Wanted},
 		"the copy failed": {cordoned(other(func(o *Other) { o.Spec.FailedAt = "2026-08-01T00:00:00Z" })),
 			Wanted},
+		"the copy's node is cordoned too, and comes later": {cordoned(other(func(o *Other) { o.Cordoned, o.Spec.NodeID = true, "node-2" })),
+			GivenUp},
+		"the copy's node is cordoned too, and comes first": {cordoned(other(func(o *Other) { o.Cordoned, o.Spec.NodeID = true, "node-0" })),
+			Wanted},
+		"the copy's node is cordoned too, and has no budget": {cordoned(other(func(o *Other) {
+			o.Cordoned, o.Guarded, o.Spec.NodeID = true, false, "node-2"
+		})), Wanted},
+		"the copy's node is gone": {cordoned(other(func(o *Other) { o.NodeGone, o.Spec.NodeID = true, "node-2" })), Wanted},
 		"the copy is being deleted": {cordoned(other(func(o *Other) { o.DeletionTimestamp = &metav1.Time{} })), Wanted},
 		"the replica was whole once": {cordoned(alone, never, own(func(r *v1beta2.Replica) {
 			r.Spec.LastHealthyAt = "2026-08-01T00:00:00Z"
@@ -243,7 +251,10 @@ func drawWorld(t *rapid.T) World {
 	})
 	w.Replicas = rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) Replica {
 		others := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Other {
-			return Other{Replica: drawReplica(t), Cordoned: rapid.Bool().Draw(t, "cordoned"), Guarded: rapid.Bool().Draw(t, "guarded")}
+			o := Other{Replica: drawReplica(t), Cordoned: rapid.Bool().Draw(t, "cordoned"), NodeGone: rapid.Bool().Draw(t, "gone"),
+				Guarded: rapid.Bool().Draw(t, "guarded")}
+			o.Spec.NodeID = rapid.SampledFrom([]string{"node-0", "node-2"}).Draw(t, "node")
+			return o
 		}), 0, 2).Draw(t, "others")
 		return Replica{Replica: drawReplica(t), Others: others}
 	}), 0, 3, func(r Replica) string { return r.Name }).Draw(t, "replicas")
@@ -272,4 +283,36 @@ func TestAnotherReplicaOfTheNodeGivesNoBudgetUp(t *testing.T) {
 		w.Replicas = append(w.Replicas, Replica{Replica: drawReplica(t)})
 		require.True(t, !wanted || Decide(w)[0].Budget == Wanted)
 	})
+}
+
+// Tools cordon all nodes before they drain the first. Each node with a replica of the volume may be emptied but the last: no two nodes wait for
+// each other, and one replica stays.
+func TestOfCordonedNodesOnlyTheLastKeepsItsBudget(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		nodes := rapid.SliceOfNDistinct(rapid.StringMatching("node-[a-f]"), 2, 4, rapid.ID).Draw(t, "nodes")
+		var goes []string
+		for _, node := range nodes {
+			w := cordoned(func(w *World) { w.Node, w.Replicas[0].Others = node, nil })
+			for _, elsewhere := range nodes {
+				if elsewhere != node {
+					o := Other{Replica: replica("vol-r-" + elsewhere), Cordoned: true, Guarded: true}
+					o.Spec.NodeID = elsewhere
+					w.Replicas[0].Others = append(w.Replicas[0].Others, o)
+				}
+			}
+			if Decide(w)[0].Budget == GivenUp {
+				goes = append(goes, node)
+			}
+		}
+		slices.Sort(nodes)
+		slices.Sort(goes)
+		require.Equal(t, nodes[:len(nodes)-1], goes)
+	})
+}
+
+func TestANodeThatWaitsForAnotherCordonedNodeNamesIt(t *testing.T) {
+	w := cordoned(other(func(o *Other) { o.Cordoned, o.Spec.NodeID = true, "node-0" }))
+	require.Equal(t, "Replica vol-r-1 on node node-1 may be the last one of volume vol: replica vol-r-2 is on node node-0, which is cordoned "+
+		"as well and is emptied first. Uncordon node node-0, or wait until the volume has another replica; block-if-contains-last-replica "+
+		"waits for one.", Decide(w)[0].Why)
 }

@@ -102,6 +102,15 @@ func (w *world) budget(node string) *policyv1.PodDisruptionBudget {
 	return b
 }
 
+// protects waits until the node's budget contains the words.
+func (w *world) protects(node, words string) {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool {
+		b := w.budget(node)
+		return b != nil && strings.Contains(b.Annotations[Protects], words)
+	}, patience, poll, "%s: %v", node, w.budget(node))
+}
+
 // has waits until the node's instance manager has a budget that reports it much, or none where reports is empty.
 func (w *world) has(node, says string) {
 	w.t.Helper()
@@ -154,6 +163,28 @@ func TestOfTwoNodesOnlyOneIsGivenUp(t *testing.T) {
 	require.Never(t, func() bool { return w.budget("drain-1") == nil && w.budget("drain-2") == nil }, watched, poll)
 }
 
+// Tools cordon all nodes before they drain the first: the nodes do not wait for each other.
+func TestOfTwoCordonedNodesOneIsEmptiedAfterTheOther(t *testing.T) {
+	w := start(t)
+	engines := func(node string, engines map[string]any) {
+		w.manager(node, map[string]any{"instanceEngines": engines})
+	}
+	for _, node := range []string{"drain-2", "drain-1"} {
+		engine := "vol-e-" + node
+		engines(node, map[string]any{engine: v1beta2.InstanceProcess{}})
+		w.cordon(node, true)
+		w.has(node, "Engine "+engine+" runs on node "+node+".")
+	}
+	engines("drain-2", nil)
+	w.protects("drain-2", "replica vol-r-drain-1 is on node drain-1, which is cordoned as well and is emptied first")
+	engines("drain-1", nil)
+	w.has("drain-1", "")
+	w.protects("drain-2", "is emptied first")
+	w.cordon("drain-1", false)
+	w.has("drain-1", "Node drain-1 takes pods.")
+	w.has("drain-2", "")
+}
+
 // What comes and goes on nodes that take pods changes no budget, so that no node is reconciled for it; on one that is being emptied it is.
 func TestWhatANodeHasCountsOnceItIsEmptied(t *testing.T) {
 	w := start(t)
@@ -184,10 +215,7 @@ func TestWhatANodeHasCountsOnceItIsEmptied(t *testing.T) {
 	w.has("drain-1", "Engine vol-e-0 runs on node drain-1.")
 	state(v1beta2.InstanceStateStopped)
 	w.manager("drain-1", map[string]any{"instanceEngines": nil})
-	require.Eventually(t, func() bool {
-		b := w.budget("drain-1")
-		return b != nil && strings.HasPrefix(b.Annotations[Protects], "Replica vol-r-drain-1 on node drain-1 may be the last one")
-	}, patience, poll, "%v", w.budget("drain-1"))
+	w.protects("drain-1", "Replica vol-r-drain-1 on node drain-1 may be the last one")
 	failed("")
 	w.has("drain-1", "")
 }

@@ -73,10 +73,16 @@ func (o observer) instances(ctx context.Context, node string) ([]disruption.Inst
 	return out, nil
 }
 
-// cordoned: the Kubernetes node takes no pods, or is gone.
+// cordoned reports whether the Kubernetes node takes no pods, or is gone.
 func (o observer) cordoned(ctx context.Context, name string) (bool, error) {
+	cordoned, gone, err := o.readNode(ctx, name)
+	return cordoned || gone, err
+}
+
+// readNode reports whether the Kubernetes node takes no pods, and whether it is gone.
+func (o observer) readNode(ctx context.Context, name string) (cordoned, gone bool, err error) {
 	n, err := lookup.Shared(ctx, o, "", name, &corev1.Node{})
-	return n == nil || n.Spec.Unschedulable, err
+	return n != nil && n.Spec.Unschedulable, n == nil && err == nil, err
 }
 
 func (o observer) managers(ctx context.Context, node string) ([]v1beta2.InstanceManager, error) {
@@ -113,17 +119,18 @@ func (o observer) replicas(ctx context.Context, node string) ([]disruption.Repli
 			if err != nil {
 				return nil, err
 			}
-			r.Others = append(r.Others, disruption.Other{Replica: other, Cordoned: at.cordoned, Guarded: at.guarded[other.Spec.DataEngine]})
+			r.Others = append(r.Others, disruption.Other{Replica: other, Cordoned: at.cordoned, NodeGone: at.gone,
+				Guarded: at.guarded[other.Spec.DataEngine]})
 		}
 		out = append(out, r)
 	}
 	return out, nil
 }
 
-// place is what counts of another node: whether it takes pods, and which data engines have a running instance manager with a budget.
+// place describes another node: whether it takes no pods or is gone, and which data engines have a running instance manager with a budget.
 type place struct {
-	cordoned bool
-	guarded  map[string]bool
+	cordoned, gone bool
+	guarded        map[string]bool
 }
 
 func (o observer) place(ctx context.Context, known map[string]place, node string) (place, error) {
@@ -132,7 +139,7 @@ func (o observer) place(ctx context.Context, known map[string]place, node string
 	}
 	p := place{guarded: map[string]bool{}}
 	var err error
-	if p.cordoned, err = o.cordoned(ctx, node); err != nil {
+	if p.cordoned, p.gone, err = o.readNode(ctx, node); err != nil {
 		return p, err
 	}
 	managers, err := o.managers(ctx, node)
