@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
@@ -25,7 +26,8 @@ var Ports = []int{8501, 8502, 8503, 8504}
 type Call struct {
 	Step
 	Address, Method string
-	Request         []byte
+	// Answer is set in the calls that Observe reports.
+	Request, Answer []byte
 	Code            codes.Code
 	Began, Ended    time.Time
 }
@@ -49,6 +51,8 @@ type DataPlane struct {
 	clients map[string]*grpc.ClientConn
 	calls   []Call
 	before  func(Call) error
+	after   func(Call)
+	forward func(address string, port int) string
 }
 
 // NewDataPlane creates a proxy that serves no address yet.
@@ -146,9 +150,21 @@ func (d *DataPlane) Before(hook func(Call) error) {
 	d.before = hook
 }
 
+// Observe calls the function with every finished call that has an effect, in the place of keeping it for Calls. Set it before use.
+func (d *DataPlane) Observe(after func(Call)) { d.after = after }
+
+// ForwardTo lets the proxy forward to what the function returns for its own address and port. Set it before use.
+func (d *DataPlane) ForwardTo(forward func(address string, port int) string) { d.forward = forward }
+
 func (d *DataPlane) target(address string, port int) string {
+	if d.forward != nil {
+		return d.forward(address, port)
+	}
 	return net.JoinHostPort(address, strconv.Itoa(port+d.offset))
 }
+
+// reconnecting is shorter than the callers' own: the proxy must not stay without a connection when its callers have one again.
+var reconnecting = backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}
 
 func (d *DataPlane) client(target string) (*grpc.ClientConn, error) {
 	d.mutex.Lock()
@@ -157,6 +173,7 @@ func (d *DataPlane) client(target string) (*grpc.ClientConn, error) {
 		return client, nil
 	}
 	client, err := grpc.NewClient("passthrough:///"+target, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithConnectParams(grpc.ConnectParams{Backoff: reconnecting, MinConnectTimeout: 5 * time.Second}),
 		grpc.WithReadBufferSize(4<<10), grpc.WithWriteBufferSize(4<<10),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawCodec{}), grpc.MaxCallRecvMsgSize(64<<20)))
 	if err != nil {

@@ -66,11 +66,9 @@ func (d *DataPlane) effect(method, address string, port int, downstream grpc.Ser
 			return err
 		}
 	}
-	answer, err := d.forward(downstream.Context(), method, address, port, request)
+	answer, err := d.forwardCall(downstream.Context(), method, address, port, request)
 	call.Ended, call.Code = time.Now(), status.Code(err)
-	d.mutex.Lock()
-	d.calls = append(d.calls, call)
-	d.mutex.Unlock()
+	d.finished(call, answer)
 	if d.sequence.end(step) {
 		return status.Error(codes.Unavailable, "the run was cut after this call")
 	}
@@ -83,8 +81,22 @@ func (d *DataPlane) effect(method, address string, port int, downstream grpc.Ser
 // ends reports whether a real server ends the operation with the caller's connection: the addition of a v1 replica does.
 func ends(method string) bool { return strings.HasSuffix(method, "/ReplicaAdd") }
 
-// forward makes the call with the caller's deadline, but completes it when the caller dies, as a real server does unless ends is true.
-func (d *DataPlane) forward(ctx context.Context, method, address string, port int, request *frame) (*frame, error) {
+// finished keeps a call, or reports it to the observer.
+func (d *DataPlane) finished(call Call, answer *frame) {
+	if d.after != nil {
+		if answer != nil {
+			call.Answer = answer.payload.Materialize()
+		}
+		d.after(call)
+		return
+	}
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.calls = append(d.calls, call)
+}
+
+// forwardCall makes the call with the caller's deadline, but completes it when the caller dies, as a real server does unless ends is true.
+func (d *DataPlane) forwardCall(ctx context.Context, method, address string, port int, request *frame) (*frame, error) {
 	lasting := ctx
 	if !ends(method) {
 		lasting = context.WithoutCancel(ctx)

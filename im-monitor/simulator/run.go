@@ -123,7 +123,7 @@ func newKubelet(o *options, nodes *machine.Machine, plane *dataplane.Plane, c cl
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	return kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: nodes, Plane: plane, Clock: c,
+	return kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: nodes, Devices: plane, Clock: c,
 		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.silence, DefaultDisks: o.defaultDisks,
 		EngineImages: o.engineImages, Workers: max(o.workers, 1), Log: log})
 }

@@ -11,7 +11,7 @@ func (s *Server) devices(r *http.Request) (any, error) {
 }
 
 func (s *Server) addDevice(r *http.Request) (any, error) {
-	in, err := read[dataplane.Device](r)
+	in, err := Read[dataplane.Device](r)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (s *Server) removeDevice(r *http.Request) (any, error) {
 }
 
 func (s *Server) setDevice(r *http.Request) (any, error) {
-	in, err := read[SetDevice](r)
+	in, err := Read[SetDevice](r)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (s *Server) setDevice(r *http.Request) (any, error) {
 }
 
 func (s *Server) swapDevices(r *http.Request) (any, error) {
-	in, err := read[SwapDevices](r)
+	in, err := Read[SwapDevices](r)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (s *Server) swapDevices(r *http.Request) (any, error) {
 
 // createDisk asks a v2 server for a disk, as another control plane does that runs before the one under test.
 func (s *Server) createDisk(r *http.Request) (any, error) {
-	in, err := read[CreateDisk](r)
+	in, err := Read[CreateDisk](r)
 	if err != nil {
 		return nil, err
 	}

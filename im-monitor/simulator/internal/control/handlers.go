@@ -38,7 +38,7 @@ func (s *Server) nodes(*http.Request) (any, error) {
 }
 
 func (s *Server) addNodes(r *http.Request) (any, error) {
-	in, err := read[AddNodes](r)
+	in, err := Read[AddNodes](r)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (s *Server) removeNode(r *http.Request) (any, error) {
 }
 
 func (s *Server) setNode(r *http.Request) (any, error) {
-	in, err := read[SetNode](r)
+	in, err := Read[SetNode](r)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (s *Server) podName(r *http.Request) (string, error) {
 }
 
 func (s *Server) restart(r *http.Request) (any, error) {
-	in, err := read[Restart](r)
+	in, err := Read[Restart](r)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (s *Server) instances(r *http.Request) (any, error) {
 func skip(wanted, found string) bool { return wanted != "" && wanted != found }
 
 func (s *Server) put(r *http.Request) (any, error) {
-	in, err := read[PutRequest](r)
+	in, err := Read[PutRequest](r)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (s *Server) put(r *http.Request) (any, error) {
 }
 
 func (s *Server) change(r *http.Request) (any, error) {
-	in, err := read[dataplane.Change](r)
+	in, err := Read[dataplane.Change](r)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (s *Server) held(r *http.Request) (any, error) {
 }
 
 func (s *Server) putBacking(r *http.Request) (any, error) {
-	in, err := read[dataplane.Backing](r)
+	in, err := Read[dataplane.Backing](r)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ func (s *Server) putBacking(r *http.Request) (any, error) {
 }
 
 func (s *Server) setDirectory(r *http.Request) (any, error) {
-	in, err := read[SetDirectory](r)
+	in, err := Read[SetDirectory](r)
 	if err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (s *Server) setDirectory(r *http.Request) (any, error) {
 }
 
 func (s *Server) setEngineImage(r *http.Request) (any, error) {
-	in, err := read[SetEngineImage](r)
+	in, err := Read[SetEngineImage](r)
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +244,7 @@ func (s *Server) journal(r *http.Request) (any, error) {
 func (s *Server) faults(*http.Request) (any, error) { return s.options.Faults.List(), nil }
 
 func (s *Server) addFault(r *http.Request) (any, error) {
-	in, err := read[fault.Rule](r)
+	in, err := Read[fault.Rule](r)
 	if err != nil {
 		return nil, err
 	}

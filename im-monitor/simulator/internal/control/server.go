@@ -2,8 +2,6 @@ package control
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -36,13 +34,9 @@ type Server struct{ options Options }
 // NewServer makes the endpoint's handler.
 func NewServer(o Options) *Server { return &Server{options: o} }
 
-// errBadRequest marks what the caller has to change.
-var errBadRequest = errors.New("bad request")
-
 // Handler routes requests.
 func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
-	for pattern, handle := range map[string]func(*http.Request) (any, error){
+	return Route(s.options.Log, map[string]Handle{
 		"GET /v1/status":                     s.status,
 		"GET /v1/nodes":                      s.nodes,
 		"POST /v1/nodes":                     s.addNodes,
@@ -80,61 +74,15 @@ func (s *Server) Handler() http.Handler {
 		"GET /v1/faults":                     s.faults,
 		"POST /v1/faults":                    s.addFault,
 		"DELETE /v1/faults":                  s.clearFaults,
-	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { s.answer(w, r, handle) })
-	}
-	return mux
-}
-
-// maxBody bounds a request: 100,000 instances fit several times.
-const maxBody = 256 << 20
-
-// answer runs a handler and writes what it answers as JSON.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, handle func(*http.Request) (any, error)) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	result, err := handle(r)
-	code := http.StatusOK
-	if err != nil {
-		code, result = statusOf(err), Failure{Error: err.Error()}
-	}
-	if r.Method != http.MethodGet {
-		s.options.Log.Info("control", "method", r.Method, "path", r.URL.Path, "code", code)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	if err := json.NewEncoder(w).Encode(result); err != nil {
-		s.options.Log.Debug("answering", "path", r.URL.Path, "error", err)
-	}
-}
-
-func statusOf(err error) int {
-	var refusal *dataplane.Error
-	switch {
-	case errors.Is(err, machine.ErrNotFound), errors.As(err, &refusal) && refusal.Code == dataplane.NotFound:
-		return http.StatusNotFound
-	case errors.Is(err, errBadRequest):
-		return http.StatusBadRequest
-	case refusal != nil:
-		return http.StatusConflict
-	default:
-		return http.StatusInternalServerError
-	}
-}
-
-// read decodes a request's body; an unknown field is an error, so that a misspelt fault is not silently none.
-func read[T any](r *http.Request) (T, error) {
-	var out T
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&out); err != nil {
-		return out, fmt.Errorf("%w: %w", errBadRequest, err)
-	}
-	return out, nil
+	})
 }
 
 // Serve answers on a listener until ctx ends.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second,
+func (s *Server) Serve(ctx context.Context, l net.Listener) error { return Serve(ctx, l, s.Handler()) }
+
+// Serve answers with the handler on a listener until ctx ends.
+func Serve(ctx context.Context, l net.Listener, handler http.Handler) error {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx }}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()

@@ -31,7 +31,7 @@ func (s *Server) readBlock(r *http.Request) (any, error) {
 const waitPause = 2 * time.Millisecond
 
 func (s *Server) writeBlock(r *http.Request) (any, error) {
-	in, err := read[WriteBlock](r)
+	in, err := Read[WriteBlock](r)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *Server) writeBlock(r *http.Request) (any, error) {
 }
 
 func (s *Server) failReplica(r *http.Request) (any, error) {
-	in, err := read[FailReplica](r)
+	in, err := Read[FailReplica](r)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (s *Server) failReplica(r *http.Request) (any, error) {
 }
 
 func (s *Server) saveVolume(r *http.Request) (any, error) {
-	in, err := read[SaveVolume](r)
+	in, err := Read[SaveVolume](r)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (s *Server) saveVolume(r *http.Request) (any, error) {
 }
 
 func (s *Server) startWriter(r *http.Request) (any, error) {
-	in, err := read[StartWriter](r)
+	in, err := Read[StartWriter](r)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func shown(list []dataplane.Writer) []Writer {
 }
 
 func (s *Server) copyTime(r *http.Request) (any, error) {
-	in, err := read[CopyTime](r)
+	in, err := Read[CopyTime](r)
 	if err != nil {
 		return nil, err
 	}

@@ -100,16 +100,21 @@ func (k *Kubelet) reconcileDisks(ctx context.Context, name string) error {
 // defaultDevice is the block device that every simulated node has.
 const defaultDevice = "/dev/disk-1"
 
-// defaultDisks are those of a node that has none: one per data engine.
-var defaultDisks = map[string]v1beta2.DiskSpec{
-	"default-disk": {AllowScheduling: true, DiskType: "filesystem", Path: "/var/lib/longhorn/"},
-	"disk-1":       {AllowScheduling: true, DiskType: "block", Path: defaultDevice, Initialize: v1beta2.InitializeNew},
+// defaultDisks returns the disks of a node that has none: one per data engine.
+func (k *Kubelet) defaultDisks() map[string]v1beta2.DiskSpec {
+	disks := map[string]v1beta2.DiskSpec{
+		"default-disk": {AllowScheduling: true, DiskType: "filesystem", Path: "/var/lib/longhorn/"},
+	}
+	if k.options.Devices != nil {
+		disks["disk-1"] = v1beta2.DiskSpec{AllowScheduling: true, DiskType: "block", Path: defaultDevice, Initialize: v1beta2.InitializeNew}
+	}
+	return disks
 }
 
 // giveDisks gives a node its default disks, as the person does who reports that the blank device may be formatted.
 func (k *Kubelet) giveDisks(ctx context.Context, node *v1beta2.Node) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": node.ResourceVersion},
-		"spec": map[string]any{"disks": defaultDisks}})
+		"spec": map[string]any{"disks": k.defaultDisks()}})
 	if err != nil {
 		return fmt.Errorf("encoding the default disks of node %s: %w", node.Name, err)
 	}

@@ -24,21 +24,38 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
 	"drover.dev/drover/im-monitor/simulator/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
 )
+
+// Machine runs the processes of pods on nodes: simulated ones, or real ones.
+type Machine interface {
+	// Observe sets the functions that are called after something happened to a pod or a node by itself.
+	Observe(onPod func(string), onNode func(string, machine.NodeState))
+	Nodes() []machine.NodeInfo
+	NodeState(name string) (machine.NodeState, bool)
+	RemoveNode(name string) error
+	Pod(name string) (machine.Pod, bool)
+	Pods() []machine.Pod
+	// StartPod runs a pod's process; a pod that runs already is left alone.
+	StartPod(name, uid, node, engine, metadata string) (machine.Pod, error)
+	StopPod(name string)
+}
+
+// Devices makes the blank block devices of nodes.
+type Devices interface{ EnsureDevice(node, path string) }
 
 // Options report what the kubelets do.
 type Options struct {
 	Config    *rest.Config
 	Namespace string
-	Machine   *machine.Machine
-	Plane     *dataplane.Plane
-	Clock     clock.WithDelayedExecution
+	Machine   Machine
+	// Devices gives each node the device of its block disk; nil means that nodes have no block disk.
+	Devices Devices
+	Clock   clock.WithDelayedExecution
 	// Heartbeat is how often a node's Lease is renewed, StatusPeriod how often its status is written unchanged; 0 means never.
 	Heartbeat, StatusPeriod time.Duration
-	// DefaultDisks gives a Longhorn Node without disks one per data engine.
+	// DefaultDisks gives a Longhorn Node without disks a filesystem disk, and a block disk where there are Devices.
 	DefaultDisks bool
 	// EngineImages are the CLI API versions of the engine images that are deployed on every node.
 	EngineImages map[string]int

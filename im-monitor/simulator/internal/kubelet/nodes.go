@@ -42,8 +42,8 @@ func (s *silences) of(node string) (time.Time, bool) {
 
 // nodeChanged is called by the machine when a node appears, goes or comes back.
 func (k *Kubelet) nodeChanged(node string, state machine.NodeState) {
-	if k.options.DefaultDisks {
-		k.options.Plane.EnsureDevice(node, defaultDevice)
+	if k.options.DefaultDisks && k.options.Devices != nil {
+		k.options.Devices.EnsureDevice(node, defaultDevice)
 	}
 	k.silent.set(node, state != machine.Up, k.options.Clock.Now())
 	k.nodeQueue.Add(node)
