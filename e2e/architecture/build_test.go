@@ -146,6 +146,8 @@ func mayOpenTo(rule target, owner, to string) bool {
 		return true
 	case rule.kind == "filegroup", rule.kind == "exports_files": // data: roles, definitions, alerts, the module's root
 		return true
+	case to == "//im-monitor/simulator:__subpackages__": // the recording proxy, which real nodes have in front of their servers
+		return rule.pkg == "e2e/record"
 	case to == "//:__subpackages__":
 		return owner == "shared" || owner == "crds"
 	default:

@@ -27,11 +27,11 @@ func Scenarios() []scenarios.Scenario {
 	return scenarioList
 }
 
-// order creates the scenario's v2 volume: it has every object that a v1 volume has, and a frontend.
+// order creates the scenario's volume, of v2 where there is v2: it has every object that a v1 volume has, and a frontend.
 func order(replicas int, change func(*v1beta2.VolumeSpec)) func(context.Context, *scenarios.Scene) error {
 	return func(ctx context.Context, s *scenarios.Scene) error {
 		s.Volume = world.Unique("scenario")
-		return s.Order(ctx, s.Volume, v1beta2.DataEngineV2, replicas, change)
+		return s.Order(ctx, s.Volume, world.FullDataEngine(), replicas, change)
 	}
 }
 

@@ -17,7 +17,7 @@ func (d *demo) volumes(ctx context.Context) error {
 		name, engine, node string
 		replicas           int
 	}{
-		{"db", v1beta2.DataEngineV1, cut, 2}, {"cache", v1beta2.DataEngineV2, cut, 2}, {shop, v1beta2.DataEngineV1, spare, 1},
+		{"db", v1beta2.DataEngineV1, cut, 2}, {"cache", world.FullDataEngine(), cut, 2}, {shop, v1beta2.DataEngineV1, spare, 1},
 	} {
 		if err := s.step(ctx, fmt.Sprintf("%s volume %s is attached to %s", v.engine, v.name, v.node),
 			func(ctx context.Context) (string, error) {
@@ -30,15 +30,19 @@ func (d *demo) volumes(ctx context.Context) error {
 		}
 	}
 	d.moved = []string{"db", "cache"}
-	return s.step(ctx, "v2 volume archive was attached once by a ticket of the user, and is detached",
+	return s.step(ctx, world.FullDataEngine()+" volume archive was attached once by a ticket of the user, and is detached",
 		func(ctx context.Context) (string, error) {
-			if err := w.Order(ctx, archive, v1beta2.DataEngineV2, 2, nil); err != nil {
+			if err := w.Order(ctx, archive, world.FullDataEngine(), 2, nil); err != nil {
 				return "", err
 			}
 			if err := w.Attach(ctx, archive, spare, patience); err != nil {
 				return "", err
 			}
-			return "SPDK lists its replicas as stopped: they are user data, not orphans", w.LetGo(ctx, archive, patience)
+			detail := "SPDK lists its replicas as stopped: they are user data, not orphans"
+			if world.IsReal() {
+				detail = "its data lies in directories: no process is left"
+			}
+			return detail, w.LetGo(ctx, archive, patience)
 		})
 }
 
@@ -107,7 +111,7 @@ func (d *demo) outage(ctx context.Context) error {
 		if err := w.WaitNode(ctx, cut, v1beta2.ConditionFalse, patience); err != nil {
 			return "", err
 		}
-		for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		for _, engine := range world.DataEngines() {
 			if err := w.WaitManager(ctx, cut, engine, v1beta2.InstanceManagerStateUnknown, patience); err != nil {
 				return "", err
 			}

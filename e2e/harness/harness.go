@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/e2e/world"
-	"drover.dev/drover/shared/api/v1beta2"
 )
 
 const (
@@ -75,9 +74,9 @@ func Empty(t *testing.T, w *world.World, within time.Duration) context.Context {
 	return Open(t, w, within)
 }
 
-// DataEngines runs a test for both.
+// DataEngines runs a test for each data engine that Worlds have.
 func DataEngines(t *testing.T, f func(*testing.T, string)) {
-	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+	for _, engine := range world.DataEngines() {
 		t.Run(engine, func(t *testing.T) { f(t, engine) })
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"drover.dev/drover/e2e/scenarios"
-	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/e2e/world"
 )
 
 // contentClass is the VolumeSnapshotClass of the scenario.
@@ -25,7 +25,7 @@ func takenForKubernetes() scenarios.Scenario {
 			if err := s.SnapshotClass(ctx, contentClass, "snap", "Delete"); err != nil {
 				return err
 			}
-			return attached(v1beta2.DataEngineV2, 0)(ctx, s)
+			return attached(world.FullDataEngine(), 0)(ctx, s)
 		},
 		Act: func(ctx context.Context, s *scenarios.Scene) error {
 			if err := s.SnapshotContent(ctx, content(s), contentClass, s.Volume); err != nil {

@@ -104,7 +104,7 @@ func carriedOut(takes, removes int) func(context.Context, *scenarios.Scene) erro
 // S1: a snapshot is requested on an attached volume.
 func takenAttached() scenarios.Scenario {
 	return scenarios.Scenario{
-		ID: "S1", Sentence: "a snapshot of an attached volume is taken once", Setup: attached(v1beta2.DataEngineV2, 0),
+		ID: "S1", Sentence: "a snapshot of an attached volume is taken once", Setup: attached(world.FullDataEngine(), 0),
 		Act: takeFirst, End: firstReady, Check: carriedOut(1, 0),
 	}
 }
@@ -141,7 +141,7 @@ func letGo(ctx context.Context, s *scenarios.Scene) error {
 // S2: a snapshot is requested and deleted at once; nothing stays, whether or not the call was made.
 func takenBack() scenarios.Scenario {
 	return scenarios.Scenario{
-		ID: "S2b", Sentence: "a snapshot that is deleted before it was taken leaves nothing", Setup: order(v1beta2.DataEngineV2),
+		ID: "S2b", Sentence: "a snapshot that is deleted before it was taken leaves nothing", Setup: order(world.FullDataEngine()),
 		Act: func(ctx context.Context, s *scenarios.Scene) error {
 			if err := takeFirst(ctx, s); err != nil {
 				return err
@@ -180,7 +180,7 @@ func cutInTheCall() scenarios.Scenario {
 // S7: several snapshots are removed; the data of the others is complete.
 func removed() scenarios.Scenario {
 	return scenarios.Scenario{
-		ID: "S7", Sentence: "two of three snapshots are removed, each once", Setup: attached(v1beta2.DataEngineV2, 3),
+		ID: "S7", Sentence: "two of three snapshots are removed, each once", Setup: attached(world.FullDataEngine(), 3),
 		Act: func(ctx context.Context, s *scenarios.Scene) error {
 			if err := s.DeleteSnapshot(ctx, numbered(s, 0)); err != nil {
 				return err
@@ -211,7 +211,7 @@ func removedDetached() scenarios.Scenario {
 	return scenarios.Scenario{
 		ID: "S7b", Sentence: "a snapshot of a detached volume is removed where its data is",
 		Setup: func(ctx context.Context, s *scenarios.Scene) error {
-			if err := attached(v1beta2.DataEngineV2, 2)(ctx, s); err != nil {
+			if err := attached(world.FullDataEngine(), 2)(ctx, s); err != nil {
 				return err
 			}
 			if err := s.DropTicket(ctx, s.Volume, "csi-pod"); err != nil {

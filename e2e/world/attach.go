@@ -21,6 +21,9 @@ import (
 // Order creates a volume as a user does: the Volume object and nothing else. attach-controller creates the rest. change may
 // be nil.
 func (w *World) Order(ctx context.Context, name, dataEngine string, replicas int, change func(*v1beta2.VolumeSpec)) error {
+	if err := served(dataEngine); err != nil {
+		return err
+	}
 	object := &v1beta2.Volume{}
 	object.Name, object.Namespace = name, w.Namespace
 	object.Spec = v1beta2.VolumeSpec{DataEngine: dataEngine, Size: VolumeSize, NumberOfReplicas: replicas, Frontend: "blockdev",

@@ -19,7 +19,7 @@ func (w *World) SaveSnapshot(ctx context.Context, volume, snapshot string) error
 // SaveBackup takes a backup of a volume that is attached with a frontend into the directory, and returns its URL.
 func (w *World) SaveBackup(ctx context.Context, volume, backup, directory string) (string, error) {
 	var saved struct{ URL string }
-	body := map[string]any{"snapshot": backup, "backup": backup, "target": "file://" + directory}
+	body := map[string]any{"snapshot": backup, "backup": backup, "target": TargetURL(directory)}
 	return saved.URL, w.ctl(ctx, http.MethodPost, volumePath(volume, "save"), body, &saved)
 }
 

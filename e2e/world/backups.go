@@ -3,6 +3,7 @@ package world
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -16,11 +17,22 @@ import (
 func (w *World) BackupTarget(ctx context.Context, name, directory string) error {
 	target := &v1beta2.BackupTarget{}
 	target.Name, target.Namespace = name, w.Namespace
-	target.Spec.BackupTargetURL = "file://" + directory
+	target.Spec.BackupTargetURL = TargetURL(directory)
+	if err := os.MkdirAll(directory, 0o755); err != nil {
+		return fmt.Errorf("making the directory of backup target %s: %w", name, err)
+	}
 	if err := w.Admin.Create(ctx, target); err != nil {
 		return fmt.Errorf("creating backup target %s: %w", name, err)
 	}
 	return nil
+}
+
+// TargetURL is the URL of a directory as a backup target. Real engines have another scheme for it than the simulator.
+func TargetURL(directory string) string {
+	if IsReal() {
+		return "vfs://" + directory
+	}
+	return "file://" + directory
 }
 
 // MoveTarget gives a backup target another URL.
@@ -92,7 +104,11 @@ func (w *World) WaitBackupGone(ctx context.Context, name string, within time.Dur
 
 // Stored are the files of a volume's backups in a directory of BackupTarget.
 func Stored(directory, volume string) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(directory, "volumes", volume, "backups", "*"))
+	pattern := filepath.Join(directory, "volumes", volume, "backups", "*")
+	if IsReal() {
+		pattern = filepath.Join(directory, "backupstore", "volumes", "*", "*", volume, "backups", "*")
+	}
+	files, err := filepath.Glob(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("listing backups: %w", err)
 	}

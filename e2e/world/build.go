@@ -40,6 +40,7 @@ var packages = map[string]string{
 	IMMonitor:          "./im-monitor",
 	OrphanController:   "./orphan-controller",
 	SimulatorBinary:    "./im-monitor/simulator",
+	RealNodesBinary:    "./im-monitor/simulator/realnodes",
 	SnapshotController: "./snapshot-controller",
 	UpgradeController:  "./upgrade-controller",
 	Plugin:             "./kubectl-drover",

@@ -64,7 +64,7 @@ func (w *World) namespace(ctx context.Context) error {
 		"default-instance-manager-image": Image,
 		"default-engine-image":           EngineImage,
 		"v1-data-engine":                 "true",
-		"v2-data-engine":                 "true",
+		"v2-data-engine":                 v2Enabled(),
 	} {
 		if err := w.Set(ctx, name, value); err != nil {
 			return err

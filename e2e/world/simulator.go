@@ -40,6 +40,9 @@ func (w *World) ctl(ctx context.Context, method, path string, body, into any) er
 	if err != nil {
 		return fmt.Errorf("reading the simulator's answer: %w", err)
 	}
+	if response.StatusCode == http.StatusNotImplemented {
+		return fmt.Errorf("%s: %s", NotServed, bytes.TrimSpace(answer))
+	}
 	if response.StatusCode/100 != 2 {
 		return fmt.Errorf("the simulator answered %s %s with %s: %s", method, path, response.Status, bytes.TrimSpace(answer))
 	}

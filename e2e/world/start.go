@@ -31,7 +31,7 @@ func (w *World) simulate(ctx, _ context.Context) error {
 	address := addresses[0]
 	args := []string{"--kubeconfig", kubeconfig, "--namespace", w.Namespace, "--control", address,
 		"--engine-image", EngineImage + "=12"}
-	times, err := w.times(ctx, SimulatorBinary)
+	times, err := w.times(ctx, dataPlaneBinary())
 	if err != nil {
 		return err
 	}
@@ -45,12 +45,15 @@ func (w *World) simulate(ctx, _ context.Context) error {
 		}
 		args = append(args, "--tls-dir", w.tlsDirectory())
 	}
-	w.control = "http://" + address
-	if _, err := w.run(&Process{Name: SimulatorBinary, binary: SimulatorBinary,
-		args: append(args, w.options.SimulatorArgs...)}); err != nil {
+	own, err := w.dataPlaneFlags()
+	if err != nil {
 		return err
 	}
-	if err := w.Wait(ctx, "the simulator", 30*time.Second, func(ctx context.Context) (string, error) {
+	w.control = "http://" + address
+	if _, err := w.run(&Process{Name: dataPlaneBinary(), binary: dataPlaneBinary(), args: append(args, own...)}); err != nil {
+		return err
+	}
+	if err := w.Wait(ctx, "the "+dataPlaneBinary(), 30*time.Second, func(ctx context.Context) (string, error) {
 		return "", w.ctl(ctx, http.MethodGet, "/v1/status", nil, nil)
 	}); err != nil {
 		return err
@@ -69,7 +72,7 @@ func (w *World) nodesLast() bool {
 }
 
 func (w *World) addNodes(ctx context.Context) error {
-	w.options.Log("the simulator runs %d nodes", len(w.options.Nodes))
+	w.options.Log("%s runs %d nodes", dataPlaneBinary(), len(w.options.Nodes))
 	return w.ctl(ctx, http.MethodPost, "/v1/nodes", map[string]any{"names": w.options.Nodes}, nil)
 }
 
@@ -126,11 +129,11 @@ func (w *World) ready(ctx, _ context.Context) error {
 	if err := w.WaitManagers(ctx, 2*time.Minute+time.Duration(len(w.options.Nodes))*500*time.Millisecond); err != nil {
 		return err
 	}
-	w.options.Log("%d nodes are ready, %d instance managers run", len(w.options.Nodes), 2*len(w.options.Nodes))
+	w.options.Log("%d nodes are ready, %d instance managers run", len(w.options.Nodes), w.managers())
 	return nil
 }
 
-// WaitManagers waits until every node is ready and both of its instance managers run.
+// WaitManagers waits until every node is ready and all of its instance managers run.
 func (w *World) WaitManagers(ctx context.Context, within time.Duration) error {
 	return w.Wait(ctx, "the instance managers", within, func(ctx context.Context) (string, error) {
 		var nodes v1beta2.NodeList
@@ -153,16 +156,19 @@ func (w *World) WaitManagers(ctx context.Context, within time.Duration) error {
 				running++
 			}
 		}
-		if ready < len(w.options.Nodes) || running < 2*len(w.options.Nodes) {
+		if ready < len(w.options.Nodes) || running < w.managers() {
 			return fmt.Sprintf("%d of %d nodes are ready, %d of %d instance managers run", ready, len(w.options.Nodes), running,
-				2*len(w.options.Nodes)), nil
+				w.managers()), nil
 		}
 		return "", nil
 	})
 }
 
-// diskUsable reports whether the node's v2 disk is loaded and takes replicas. Its Node marks the device as new.
+// diskUsable reports whether the node's v2 disk, if there is v2, is loaded and takes replicas. Its Node marks the device as new.
 func diskUsable(n v1beta2.Node) bool {
+	if IsReal() {
+		return len(n.Status.DiskStatus) > 0
+	}
 	return conditions.IsTrue(n.Status.DiskStatus[diskName].Conditions, v1beta2.DiskSchedulable)
 }
 

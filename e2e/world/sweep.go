@@ -114,7 +114,7 @@ func (w *World) settled(ctx context.Context) error {
 		if err := w.WaitNode(ctx, node, v1beta2.ConditionTrue, time.Minute); err != nil {
 			return err
 		}
-		for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+		for _, engine := range DataEngines() {
 			if err := w.WaitManager(ctx, node, engine, v1beta2.InstanceManagerStateRunning, time.Minute); err != nil {
 				return err
 			}

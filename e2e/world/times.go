@@ -28,6 +28,7 @@ var shortened = map[string][]string{
 		"engine-poll-interval", "engine-loss-pause", "path-loss-timeout", "post-election-delay", "rebuild-hand-over",
 		"snapshot-absence-gap", "v2-quiet", "v2-rediscovery", "v2-settle"},
 	SimulatorBinary: {"disk-create-time", "node-grace", "path-loss-time", "spdk-list-cycle"},
+	RealNodesBinary: {"node-grace"},
 }
 
 // renamed maps flags to their names in an earlier version.

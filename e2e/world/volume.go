@@ -28,6 +28,9 @@ const VolumeSize = 1 << 30
 // instances and writes their status. An empty engineNode creates a detached volume: v2 replicas then exist as data, as
 // after every detachment.
 func (w *World) CreateVolume(ctx context.Context, name, dataEngine, engineNode string, replicaNodes ...string) (*Volume, error) {
+	if err := served(dataEngine); err != nil {
+		return nil, err
+	}
 	v := &Volume{Name: name, DataEngine: dataEngine, Engine: name + "-e-0"}
 	object := &v1beta2.Volume{ObjectMeta: w.meta(name, nil)}
 	object.Labels = map[string]string{v1beta2.LabelVolume: v1beta2.VolumeLabelValue(name)}

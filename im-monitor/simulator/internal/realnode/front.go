@@ -1,0 +1,208 @@
+package realnode
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"drover.dev/drover/e2e/record"
+	"drover.dev/drover/im-monitor/simulator/internal/control"
+	"drover.dev/drover/im-monitor/simulator/internal/fault"
+)
+
+// front is the proxy between the controllers and the real servers. It listens on the addresses of the pods and forwards over their links.
+// It keeps a journal of the calls that change something, and lets such calls fail where a fault is set.
+type front struct {
+	proxy   *record.DataPlane
+	journal *journal
+	podAt   func(ip string) *pod
+	log     func(string, ...any)
+
+	mutex  sync.Mutex
+	faults []fault.Rule
+	next   int
+}
+
+func newFront(o Options, podAt func(string) *pod) *front {
+	f := &front{podAt: podAt, journal: newJournal()}
+	var ports []int
+	for _, port := range record.Ports {
+		ports = append(ports, port+o.PortOffset)
+	}
+	f.proxy = record.NewDataPlane(&record.Sequence{}, ports, 0)
+	f.proxy.ForwardTo(func(address string, port int) string {
+		p := podAt(address)
+		if p == nil {
+			return net.JoinHostPort(address, "0") // nothing listens there
+		}
+		return net.JoinHostPort(p.where.management(), strconv.Itoa(port-o.PortOffset))
+	})
+	f.proxy.Before(f.spoil)
+	f.proxy.Observe(func(call record.Call) {
+		if p := podAt(call.Address); p != nil {
+			f.journal.add(entryOf(p, call))
+		}
+	})
+	return f
+}
+
+func (f *front) open(ip string) error { return f.proxy.Serve(ip) }
+func (f *front) close(ip string)      { f.proxy.Forget(ip) }
+func (f *front) closeAll()            { f.proxy.Close() }
+
+// served are the faults that can be had with real servers: what a call to them can meet on its way.
+var served = []fault.Kind{fault.Error, fault.Latency, fault.Hang}
+
+// add sets a fault, and answers with its ID.
+func (f *front) add(rule fault.Rule) (string, error) {
+	if !slices.Contains(served, rule.Kind) || rule.After || len(rule.Names) > 0 || rule.Pod != "" || rule.Method == "" {
+		return "", fmt.Errorf("%w: the fault %s of method %q, since the servers are real", control.ErrNotServed, rule.Kind, rule.Method)
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if rule.ID == "" {
+		f.next++
+		rule.ID = "fault-" + strconv.Itoa(f.next)
+	}
+	f.faults = append(slices.DeleteFunc(f.faults, func(r fault.Rule) bool { return r.ID == rule.ID }), rule)
+	return rule.ID, nil
+}
+
+// clear removes faults, by ID or all of them, and answers with their number.
+func (f *front) clear(id string) int {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	before := len(f.faults)
+	f.faults = slices.DeleteFunc(f.faults, func(r fault.Rule) bool { return id == "" || r.ID == id })
+	return before - len(f.faults)
+}
+
+func (f *front) list() []fault.Rule {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return append([]fault.Rule{}, f.faults...)
+}
+
+// matching returns the rule that concerns a call, and counts it.
+func (f *front) matching(call record.Call) (fault.Rule, bool) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	p := f.podAt(call.Address)
+	for i, r := range f.faults {
+		if p == nil || !fits(r.Node, p.Node) || !fits(r.Method, call.Method) || !fits(r.DataEngine, p.DataEngine) {
+			continue
+		}
+		if r.Times == 1 {
+			f.faults = slices.Delete(f.faults, i, i+1)
+		} else if r.Times > 1 {
+			f.faults[i].Times--
+		}
+		return r, true
+	}
+	return fault.Rule{}, false
+}
+
+func fits(pattern, text string) bool {
+	ok, err := path.Match(pattern, text)
+	return pattern == "" || err == nil && ok
+}
+
+// spoil is called before a call is forwarded.
+func (f *front) spoil(call record.Call) error {
+	rule, found := f.matching(call)
+	if !found {
+		return nil
+	}
+	switch rule.Kind {
+	case fault.Error:
+		code := codes.Unknown
+		_ = code.UnmarshalJSON([]byte(strconv.Quote(screaming(rule.Code)))) // an unknown one stays Unknown
+		return status.Error(code, "an injected fault: "+rule.Message)
+	case fault.Latency:
+		time.Sleep(time.Duration(rule.Delay))
+	case fault.Hang:
+		for slices.ContainsFunc(f.list(), func(r fault.Rule) bool { return r.ID == rule.ID }) {
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	return nil
+}
+
+// screaming turns the name of a code, such as NotFound, into NOT_FOUND.
+func screaming(name string) string {
+	var out []byte
+	for i := range len(name) {
+		c := name[i]
+		if i > 0 && c >= 'A' && c <= 'Z' {
+			out = append(out, '_')
+		}
+		if c >= 'a' && c <= 'z' {
+			c -= 'a' - 'A'
+		}
+		out = append(out, c)
+	}
+	return string(out)
+}
+
+// part closes the connections to the pods of a node, and refuses new ones until join.
+func (f *front) part(pods []*pod) {
+	for _, p := range pods {
+		f.proxy.Forget(p.IP)
+	}
+}
+
+func (f *front) join(pods []*pod) error {
+	for _, p := range pods {
+		if err := f.proxy.Serve(p.IP); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// journal is the list of the calls that changed something.
+type journal struct {
+	mutex   sync.Mutex
+	entries []entry
+	grown   chan struct{}
+}
+
+func newJournal() *journal { return &journal{grown: make(chan struct{})} }
+
+func (j *journal) add(e entry) {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	e.Serial, e.Time = uint64(len(j.entries)+1), time.Now()
+	j.entries = append(j.entries, e)
+	close(j.grown)
+	j.grown = make(chan struct{})
+}
+
+// after returns the entries after a serial number; it waits for one until ctx ends.
+func (j *journal) after(ctx context.Context, serial uint64) []entry {
+	for {
+		j.mutex.Lock()
+		var out []entry
+		if serial < uint64(len(j.entries)) {
+			out = slices.Clone(j.entries[serial:])
+		}
+		grown := j.grown
+		j.mutex.Unlock()
+		if len(out) > 0 {
+			return out
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-grown:
+		}
+	}
+}
