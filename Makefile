@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-rest compiled quick properties nightly bazel-test bazel-digests bazel-install model conformance faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
+.PHONY: help setup demo test test-all test-rest compiled quick properties nightly bazel-test bazel-digests bazel-install model conformance real faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,12 @@ else
 	$(GO) run ./im-monitor/conformance $(if $(TARGET),--v1 $(TARGET)) $(if $(V2),--v2 $(V2)) $(if $(TARGET2),--v1-second $(TARGET2)) \
 		$(if $(V2_SECOND),--v2-second $(V2_SECOND)) $(CONFORMANCE_FLAGS)
 endif
+
+real: controlplane ## the end-to-end scenarios on real instance managers: INSTANCE_MANAGER=path ENGINE=path, as root; see docs/real-servers.md
+	@mkdir -p bin
+	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
+	@$(GO) build -o bin/real ./e2e/real
+	@trap : INT; bin/real --instance-manager=$(INSTANCE_MANAGER) --engine=$(ENGINE) --spdk-target=$(SPDK_TARGET) --scenarios='$(SCENARIOS)'
 
 faults: controlplane ## kill a controller before and after each write and call; all points
 	$(GO) run ./e2e/faults

@@ -1,0 +1,80 @@
+// Command real runs the end-to-end scenarios on real instance managers: in namespaces of its own, in which nothing reaches another machine
+// and with which everything ends. At the end it lists the scenarios that ran, and the others, each with the reason.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"syscall"
+)
+
+// options are the flags.
+type options struct {
+	instanceManager, engine, spdkTarget string
+	// scenarios selects the scenarios that run, as a regular expression.
+	scenarios string
+	// directory has the test binaries and everything that the scenarios write.
+	directory string
+}
+
+func main() {
+	o := options{}
+	flag.StringVar(&o.instanceManager, "instance-manager", "", "the binary longhorn-instance-manager")
+	flag.StringVar(&o.engine, "engine", "", "the engine binary, longhorn")
+	flag.StringVar(&o.spdkTarget, "spdk-target", "", "the binary spdk_tgt, for the v2 data engine")
+	flag.StringVar(&o.scenarios, "scenarios", "", "run only the scenarios whose name matches this regular expression")
+	flag.StringVar(&o.directory, "directory", "", "for this program's own use: what it runs inside the namespaces")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, o)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "real:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	selected, err := regexp.Compile(o.scenarios)
+	if err != nil {
+		return fmt.Errorf("--scenarios: %w", err)
+	}
+	if o.directory != "" {
+		return runInside(ctx, o, selected)
+	}
+	if err := o.check(); err != nil {
+		return err
+	}
+	return runOutside(ctx, o)
+}
+
+// check finds out whether this machine can run real servers.
+func (o *options) check() error {
+	if os.Geteuid() != 0 {
+		return errors.New("this needs root: the nodes are network, mount and PID namespaces")
+	}
+	if _, err := exec.LookPath("ip"); err != nil {
+		return errors.New("this needs the command ip (Debian: apt-get install iproute2): it connects the nodes")
+	}
+	for name, path := range map[string]*string{"INSTANCE_MANAGER": &o.instanceManager, "ENGINE": &o.engine} {
+		if *path == "" {
+			return fmt.Errorf("name the binary: make real INSTANCE_MANAGER=path ENGINE=path; %s is missing", name)
+		}
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := exec.Command(absolute, "--help").Run(); err != nil {
+			return fmt.Errorf("%s: the binary %s does not run on this machine: %w", name, absolute, err)
+		}
+		*path = absolute
+	}
+	return nil
+}
