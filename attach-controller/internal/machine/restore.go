@@ -63,10 +63,7 @@ func (x restore) decide() {
 			return
 		}
 	}
-	from := remote
-	if x.BackupVolume != nil {
-		from = x.BackupVolume.Name
-	}
+	from := x.nameInRestore(backup, remote)
 	if x.engine.Spec.RequestedBackupRestore != backup || x.engine.Spec.BackupVolume != from {
 		x.out.Fresh, x.out.FreshVolume = true, true
 		x.patch(StageRun, x.engine, "requestedBackupRestore", backup)
@@ -108,16 +105,34 @@ func (x restore) growFirst() bool {
 // The label of a BackupVolume that marks an encrypted volume whose backups contain the LUKS header.
 const labelVolumeEncrypted, labelEnabled = "volume-encrypted", "enabled"
 
-// followsBackups reports whether the volume is a standby volume whose backup volume has a backup.
+// followsBackups reports whether the volume is a standby volume, and its backup volume has a backup that is not older than the recorded
+// one. A BackupVolume that is missing, lists no backup, or lost its newest one never takes a standby volume back to an earlier backup.
 func (f Facts) followsBackups() bool {
-	return f.Volume.Status.IsStandby && f.BackupVolume != nil && f.BackupVolume.Status.LastBackupName != ""
+	b := f.BackupVolume
+	if !f.Volume.Status.IsStandby || b == nil || b.Status.LastBackupName == "" {
+		return false
+	}
+	return !isEarlier(b.Status.LastBackupAt, f.Volume.Status.LastBackupAt)
 }
 
-// wantedBackup returns the backup that the volume is to have: the newest of its backup volume for a standby volume, else the one in
-// spec.fromBackup.
+// isEarlier reports whether a time is before another one, both as RFC 3339; false if either cannot be read.
+func isEarlier(a, b string) bool {
+	first, err := time.Parse(time.RFC3339, a)
+	if err != nil {
+		return false
+	}
+	second, err := time.Parse(time.RFC3339, b)
+	return err == nil && first.Before(second)
+}
+
+// wantedBackup returns the backup that the volume is to have. A standby volume wants the newest of its backup volume, or keeps the one that
+// is recorded; any other volume wants the one in spec.fromBackup.
 func (f Facts) wantedBackup(first string) string {
-	if f.followsBackups() {
+	switch {
+	case f.followsBackups():
 		return f.BackupVolume.Status.LastBackupName
+	case f.Volume.Status.IsStandby:
+		return cmp.Or(f.Volume.Status.LastBackup, first)
 	}
 	return first
 }
@@ -129,6 +144,19 @@ func (x restore) recordLatestBackup() {
 		x.setStatus("lastBackup", s.LastBackup, b.LastBackupName)
 		x.setStatus("lastBackupAt", s.LastBackupAt, b.LastBackupAt)
 	}
+}
+
+// nameInRestore returns the name of the backup volume that the engine restores from. An engine that was asked for the backup already keeps
+// the name if the BackupVolume is missing now.
+func (x restore) nameInRestore(backup, remote string) string {
+	asked := x.engine.Spec
+	switch {
+	case x.BackupVolume != nil:
+		return x.BackupVolume.Name
+	case asked.RequestedBackupRestore == backup && asked.BackupVolume != "":
+		return asked.BackupVolume
+	}
+	return remote
 }
 
 // readResult ends the restore once the engine has the backup; the restore of a standby volume continues until a user activates it.
@@ -153,7 +181,11 @@ func (x restore) readResult(backup string) {
 	}
 	x.setStatus("isStandby", x.Volume.Status.IsStandby, false)
 	x.setStatus("restoreRequired", true, false)
-	x.emit(Event{Reason: EventRestored, Note: "The volume was restored from backup " + backup + "."})
+	note := "The volume was restored from backup " + backup
+	if at := x.Volume.Status.LastBackupAt; x.Volume.Status.IsStandby && at != "" {
+		note += " of " + at
+	}
+	x.emit(Event{Reason: EventRestored, Note: note + "."})
 }
 
 // someRestored reports whether a replica has the backup. An engine lists replicas that restored nothing or an earlier one, too.

@@ -226,6 +226,55 @@ func TestARestoreThatHasNotBegunIsReportedWithTheEnginesFailure(t *testing.T) {
 	require.NotContains(t, waitsFor(Decide(s.World)), "has not begun")
 }
 
+// A standby volume never goes back to an earlier backup: a BackupVolume that is missing or lost its newest backup is no wish for the first.
+func TestAStandbyVolumeNeverGoesBackToAnEarlierBackup(t *testing.T) {
+	const earlier, recorded, later = "2026-08-01T10:00:00Z", "2026-08-01T11:00:00+00:00", "2026-08-01T12:00:00Z"
+	listed := func(name, at string) *v1beta2.BackupVolume {
+		b := &v1beta2.BackupVolume{Status: v1beta2.BackupVolumeStatus{LastBackupName: name, LastBackupAt: at}}
+		b.Name = "backup-volume"
+		return b
+	}
+	for name, c := range map[string]struct {
+		found *v1beta2.BackupVolume
+		want  string
+	}{
+		"the BackupVolume is missing":             {nil, "b-5"},
+		"it lists no backup":                      {listed("", ""), "b-5"},
+		"its newest backup is an earlier one":     {listed("b-4", earlier), "b-5"},
+		"its newest backup is the recorded one":   {listed("b-5", recorded), "b-5"},
+		"its newest backup is of the same second": {listed("b-6", "2026-08-01T11:00:00Z"), "b-6"},
+		"its newest backup is a later one":        {listed("b-6", later), "b-6"},
+		"the time of its newest backup is unread": {listed("b-6", "then"), "b-6"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := restoring("x")
+			s.Volume.Status.IsStandby, s.Volume.Spec.Standby = true, true
+			s.Volume.Status.LastBackup, s.Volume.Status.LastBackupAt = "b-5", recorded
+			s.Engines[0].Spec.RequestedBackupRestore, s.Engines[0].Spec.BackupVolume = "b-5", "backup-volume"
+			s.Engines[0].Status.LastRestoredBackup = "b-5"
+			s.BackupVolume = c.found
+			v := Decide(s.World)
+			for _, write := range v.Writes {
+				if write.Object == s.Engines[0] {
+					require.Contains(t, []any{nil, c.want}, write.Spec["requestedBackupRestore"])
+					require.Contains(t, []any{nil, "backup-volume"}, write.Spec["backupVolume"])
+				}
+			}
+			if c.want != "b-5" {
+				require.Equal(t, c.want, v.Status["lastBackup"])
+				return
+			}
+			require.NotContains(t, v.Status, "lastBackup")
+
+			s.Volume.Spec.Standby = false
+			s.restores(0, v1beta2.RestoreStatus{LastRestored: "b-5"})
+			v = Decide(s.World)
+			require.Equal(t, false, v.Status["isStandby"])
+			require.Contains(t, v.Events[0].Note, "The volume was restored from backup b-5 of "+recorded)
+		})
+	}
+}
+
 // A size that cannot be read must not keep a standby volume from its backups.
 func TestABackupWhoseSizeIsUnreadableIsRestored(t *testing.T) {
 	s := restoring("x")
