@@ -32,6 +32,7 @@ type options struct {
 	spareDevice                             string
 	destroy                                 bool
 	content, devicePrefix                   string
+	roots                                   map[string]string
 	restartCommand, cutCommand, joinCommand string
 	patience, observation, outage, limit    time.Duration
 
@@ -77,7 +78,9 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.spareDevice, "spare-device", o.spareDevice, "one more block device of the v2 instance manager's node")
 	f.BoolVar(&o.destroy, "destroy-disk-content", o.destroy, "the content of all these devices may be destroyed; they must be empty")
 	f.StringVar(&o.content, "content", o.content, "how the content of volumes is compared: device (the suite runs on the first managers' "+
-		"node) or none")
+		"node), socket (v1 with --frontend-v1=socket) or none")
+	f.StringToStringVar(&o.roots, "socket-root", o.roots, "ADDRESS=DIRECTORY: where the root of the node of a v1 manager is found, for "+
+		"--content=socket, such as /proc/<process>/root (repeatable)")
 	f.StringVar(&o.devicePrefix, "device-prefix", o.devicePrefix, "where the root of that node is mounted, for --content=device")
 	f.StringVar(&o.restartCommand, "restart-command", o.restartCommand,
 		"shell command that restarts the instance manager at $MANAGER ($DATA_ENGINE) at the same address")
@@ -128,9 +131,11 @@ func (o *options) target(ctx context.Context) (*target.Target, error) {
 	switch o.content {
 	case "device":
 		t.Content = target.DeviceContent{Prefix: o.devicePrefix, Here: t.FirstHosts()}
+	case "socket":
+		t.Content = target.SocketContent{Roots: o.roots}
 	case "none":
 	default:
-		return nil, errors.Join(fmt.Errorf("--content is %q, neither device nor none", o.content), t.Close())
+		return nil, errors.Join(fmt.Errorf("--content is %q, neither device, socket nor none", o.content), t.Close())
 	}
 	if len(t.Managers()) == 0 {
 		return nil, errors.New("there is nothing to check: give --simulator, or --v1, --v2 or both")
