@@ -13,11 +13,11 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// rebuildIsHeld fails a replica of a v1 volume in use, and returns once the engine rebuilds it. The rebuild is paused.
-func rebuildIsHeld(t *testing.T, ctx context.Context, w *world.World) (name string) {
+// rebuildIsHeld fails a replica of a v1 volume in use, and returns once the engine rebuilds it. The rebuild is paused by hold.
+func rebuildIsHeld(t *testing.T, ctx context.Context, w *world.World, hold func(context.Context, string) error) (name string) {
 	t.Helper()
 	name = inUse(t, ctx, w, v1beta2.DataEngineV1, 2, nil)
-	require.NoError(t, w.HoldCopies(ctx, name))
+	require.NoError(t, hold(ctx, name))
 	replicas, err := w.ReplicasOf(ctx, name)
 	require.NoError(t, err)
 	require.NoError(t, w.KillInstance(ctx, replicas[0].Spec.NodeID, replicas[0].Name))
@@ -53,10 +53,21 @@ func whole(t *testing.T, ctx context.Context, w *world.World, name string) {
 	unharmed(t, ctx, w, name, 2, "while it is rebuilt")
 }
 
-// A v1 rebuild that loses its caller stays WO for ever: the rebuild starts again, and all data is read back.
+// A v1 rebuild that loses its caller stays WO for ever, before its copy as well as during it: the rebuild starts again, and all data is
+// read back.
 func TestAV1RebuildWhoseLeaderIsKilledIsRepeated(t *testing.T) {
+	for step, hold := range map[string]func(*world.World) func(context.Context, string) error{
+		"before the copy": func(w *world.World) func(context.Context, string) error { return w.HoldCopiesBefore },
+		"during the copy": func(w *world.World) func(context.Context, string) error { return w.HoldCopies },
+	} {
+		t.Run(step, func(t *testing.T) { killedLeaderRepeats(t, hold) })
+	}
+}
+
+func killedLeaderRepeats(t *testing.T, hold func(*world.World) func(context.Context, string) error) {
+	t.Helper()
 	ctx, w := fixture(t)
-	name := rebuildIsHeld(t, ctx, w)
+	name := rebuildIsHeld(t, ctx, w, hold(w))
 	monitor := w.Process(world.IMMonitor)
 	monitor.Kill()
 	require.NoError(t, w.Wait(ctx, "the engine to notice", patience,
@@ -77,7 +88,7 @@ func TestAV1RebuildWhoseLeaderIsKilledIsRepeated(t *testing.T) {
 // A process that receives SIGTERM runs until the rebuild that it started has ended: no rebuild is repeated.
 func TestAV1RebuildOutlastsARollout(t *testing.T) {
 	ctx, w := fixture(t)
-	name := rebuildIsHeld(t, ctx, w)
+	name := rebuildIsHeld(t, ctx, w, w.HoldCopies)
 	next, err := w.StartController(ctx, world.IMMonitor, "-next")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Remove(next)) })

@@ -58,7 +58,12 @@ func (w *World) HoldCopies(ctx context.Context, volume string) error {
 	return w.ctl(ctx, http.MethodPost, "/v1/copy-time", map[string]any{"volume": volume, "hold": true}, nil)
 }
 
-// ReleaseCopies ends HoldCopies: copies take the given time.
+// HoldCopiesBefore pauses v1 rebuilds before their copy begins, and all other copies.
+func (w *World) HoldCopiesBefore(ctx context.Context, volume string) error {
+	return w.ctl(ctx, http.MethodPost, "/v1/copy-time", map[string]any{"volume": volume, "holdBefore": true}, nil)
+}
+
+// ReleaseCopies ends HoldCopies and HoldCopiesBefore: copies take the given time.
 func (w *World) ReleaseCopies(ctx context.Context, volume string, takes time.Duration) error {
 	return w.ctl(ctx, http.MethodPost, "/v1/copy-time", map[string]any{"volume": volume, "time": takes.String()}, nil)
 }

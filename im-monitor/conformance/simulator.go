@@ -35,7 +35,8 @@ func startSimulator(ctx context.Context, binary string, more []string) (*simulat
 	if out, err := exec.CommandContext(ctx, binary, "certs", s.tls).CombinedOutput(); err != nil {
 		return nil, errors.Join(fmt.Errorf("making certificates with %s: %w: %s", binary, err, out), s.stop())
 	}
-	arguments := []string{"--standalone", "--nodes=2", "--control=127.0.0.1:0", "--log-level=warn", "--tls-dir=" + s.tls}
+	arguments := []string{"--standalone", "--nodes=2", "--control=127.0.0.1:0", "--log-level=warn", "--copy-time=500ms",
+		"--tls-dir=" + s.tls}
 	s.command = exec.CommandContext(ctx, binary, append(arguments, more...)...)
 	s.command.Stderr = os.Stderr
 	s.command.Cancel = func() error { return s.command.Process.Signal(syscall.SIGTERM) }

@@ -115,10 +115,11 @@ func (c *ctl) writers() *cobra.Command {
 
 func (c *ctl) copyTime() *cobra.Command {
 	in := control.CopyTime{}
-	cmd := &cobra.Command{Use: "copy-time DURATION|hold",
+	cmd := &cobra.Command{Use: "copy-time DURATION|hold|hold-before",
 		Short: "How long copying a volume takes: rebuild, clone, backup, restore, purge, expansion", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if in.Hold = args[0] == "hold"; !in.Hold {
+			in.Hold, in.HoldBefore = args[0] == "hold", args[0] == "hold-before"
+			if !in.Hold && !in.HoldBefore {
 				d, err := time.ParseDuration(args[0])
 				if err != nil {
 					return fmt.Errorf("reading the duration: %w", err)

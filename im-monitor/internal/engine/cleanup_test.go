@@ -101,7 +101,16 @@ func TestSystemSnapshotsOfARebuildArePurgedOnceAfterIt(t *testing.T) {
 		want   bool
 	}{
 		{"a replica was rebuilt", func(*engine.World) {}, true},
-		{"none was rebuilt in this run", func(w *engine.World) { w.Seen.Rebuilds = nil }, false},
+		{"none was rebuilt in this run", func(w *engine.World) {
+			w.Engine.Status.RebuildStatus, w.Engine.Status.ReplicaModeMap = nil, map[string]string{"a": rw, "b": rw}
+		}, false},
+		{"this is the first poll of the run", func(w *engine.World) {
+			w.Engine.Status.RebuildStatus, w.Engine.Status.ReplicaModeMap = nil, nil
+		}, false},
+		{"a replica was rebuilt between two polls", func(w *engine.World) { w.Engine.Status.RebuildStatus = nil }, true},
+		{"a write-only replica was restored", func(w *engine.World) {
+			w.Engine.Status.RebuildStatus, w.Engine.Status.ReplicaModeMap = nil, map[string]string{"a": rw, "b": wo}
+		}, false},
 		{"another one is missing", func(w *engine.World) { w.Engine.Spec.ReplicaAddressMap["c"] = at("c") }, false},
 		{"the setting forbids it", func(w *engine.World) { w.CleanUp = false }, false},
 		{"the same snapshots were purged before", func(w *engine.World) { w.Purged = "sys" }, false},
@@ -119,7 +128,9 @@ func TestSystemSnapshotsOfARebuildArePurgedOnceAfterIt(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := snapshots(lists(lists(world("a", "b"), "a", rw), "b", rw), "user", "sys")
 			w.CleanUp, w.Engine.Spec.Active = true, true
-			w.Seen.Rebuilds = map[string]v1beta2.RebuildStatus{"tcp://" + at("b"): {State: "complete", Progress: 100}}
+			w.Seen.Rebuilds = map[string]v1beta2.RebuildStatus{} // a server reports the rebuilds of write-only replicas only
+			w.Engine.Status.ReplicaModeMap = map[string]string{"a": rw}
+			w.Engine.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"tcp://" + at("b"): {State: "in_progress", IsRebuilding: true}}
 			c.change(&w)
 			v := engine.Decide(w)
 			purged := false

@@ -68,10 +68,7 @@ func (p *pass) replicas() {
 		}
 	}
 	p.transitions()
-	if p.Seen.Rebuilds != nil {
-		s.RebuildStatus = p.Seen.Rebuilds
-	}
-	s.RebuildStatus = p.ofListed(s.RebuildStatus)
+	s.RebuildStatus = p.rebuilds()
 }
 
 // Named gives replicas that the engine lists without a name the name that the spec has for their address.
@@ -112,17 +109,6 @@ func (p *pass) transitions() {
 		}
 	}
 	s.ReplicaTransitionTimeMap = times
-}
-
-// ofListed leaves out rebuilds of replicas that the engine does not list any more.
-func (p *pass) ofListed(all map[string]v1beta2.RebuildStatus) map[string]v1beta2.RebuildStatus {
-	out := map[string]v1beta2.RebuildStatus{}
-	for _, r := range p.Seen.Replicas {
-		if one, ok := all[r.Address]; ok {
-			out[r.Address] = one
-		}
-	}
-	return out
 }
 
 func (p *pass) snapshots() {

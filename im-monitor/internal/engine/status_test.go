@@ -83,12 +83,13 @@ func TestAPollKeepsFieldsThatItDidNotRequest(t *testing.T) {
 	w.Snapshots = nil
 	s.Snapshots = map[string]v1beta2.SnapshotInfo{"one": {Name: "one"}}
 	s.RestoreStatus = map[string]v1beta2.RestoreStatus{"tcp://" + at("a"): {State: "complete"}}
-	s.RebuildStatus = map[string]v1beta2.RebuildStatus{"tcp://" + at("a"): {State: "complete"}, "tcp://" + at("b"): {State: "complete"}}
+	s.RebuildStatus = map[string]v1beta2.RebuildStatus{"tcp://" + at("a"): {State: "complete", Progress: 100},
+		"tcp://" + at("b"): {State: "complete", Progress: 100}}
 	got := engine.Decide(w).Status
 	require.Equal(t, s.Snapshots, got.Snapshots)
 	require.Equal(t, s.RestoreStatus, got.RestoreStatus)
 	require.EqualValues(t, gib, got.CurrentSize)
-	require.Equal(t, map[string]v1beta2.RebuildStatus{"tcp://" + at("a"): {State: "complete"}}, got.RebuildStatus,
+	require.Equal(t, map[string]v1beta2.RebuildStatus{"tcp://" + at("a"): {State: "complete", Progress: 100}}, got.RebuildStatus,
 		"except for a replica that is gone")
 }
 

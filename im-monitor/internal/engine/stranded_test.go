@@ -21,6 +21,12 @@ func TestAWriteOnlyReplicaWhoseRebuildHasEndedCountsAsFailedAtTheSecondPoll(t *t
 		{"it has failed", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) {
 			all["tcp://"+at("b")] = v1beta2.RebuildStatus{State: "error", Error: "no"}
 		}, true},
+		{"its copy never began", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) {
+			all["tcp://"+at("b")] = v1beta2.RebuildStatus{}
+		}, true},
+		{"it did not answer the server", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) {
+			all["tcp://"+at("b")] = v1beta2.RebuildStatus{Error: "failed to get replica rebuild status"}
+		}, false},
 		{"it is in progress", func(_ *engine.World, all map[string]v1beta2.RebuildStatus) {
 			all["tcp://"+at("b")] = v1beta2.RebuildStatus{State: "in_progress", IsRebuilding: true, Progress: 99}
 		}, false},

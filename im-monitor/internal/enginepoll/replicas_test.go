@@ -269,6 +269,23 @@ func TestTheLeaderThatComesAfterARebuildBeganWatchesItAndRepeatsIt(t *testing.T)
 	require.Empty(t, w.server.called("ReplicaVerifyRebuild"))
 }
 
+func TestTheLeaderThatComesAfterAnAdditionThatNeverCopiedRepeatsIt(t *testing.T) {
+	w := started(t, quick)
+	w.server.do(func() { w.server.prepares = true })
+	w.maps(second, addresses[second])
+	w.modes(map[string]string{first: rw, second: wo})
+	w.polls(3)
+	w.modes(map[string]string{first: rw, second: wo})
+	w.stop()
+	w.server.do(func() { w.server.prepares = false })
+	w.start()
+	w.modes(map[string]string{first: rw, second: failed})
+	require.Equal(t, []string{"ReplicaAdd"}, w.server.changes(), "its owner takes it out of the spec")
+	w.repeat()
+	w.modes(map[string]string{first: rw, second: rw})
+	require.Equal(t, []string{"ReplicaAdd", "ReplicaRemove", "ReplicaAdd"}, w.server.changes())
+}
+
 func TestAProcessThatIsAskedToStopHandsItsRebuildsOver(t *testing.T) {
 	patient := quick
 	patient.HandOver = time.Hour

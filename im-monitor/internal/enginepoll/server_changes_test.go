@@ -13,11 +13,11 @@ import (
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
 )
 
-// ReplicaAdd continues when its caller disconnects, and leaves the replica WO.
+// ReplicaAdd leaves the replica WO when its caller disconnects, and continues only if the copy has begun.
 func (s *engineServer) ReplicaAdd(ctx context.Context, r *imrpc.EngineReplicaAddRequest) (*emptypb.Empty, error) {
-	m := &member{name: r.GetReplicaName(), address: r.GetReplicaAddress(), mode: ptypes.ReplicaMode_WO, rebuilding: true,
-		done: make(chan struct{})}
+	m := &member{name: r.GetReplicaName(), address: r.GetReplicaAddress(), mode: ptypes.ReplicaMode_WO, done: make(chan struct{})}
 	s.mu.Lock()
+	m.prepared, m.rebuilding = s.prepares, !s.prepares
 	if s.find(m.address) != nil {
 		s.mu.Unlock()
 		return nil, status.Error(codes.Unknown, "the replica is there already")
@@ -39,7 +39,7 @@ func (s *engineServer) ReplicaAdd(ctx context.Context, r *imrpc.EngineReplicaAdd
 	case <-ctx.Done():
 		s.do(func() {
 			s.cut++
-			m.left = m.rebuilding
+			m.left = m.rebuilding || m.prepared
 		})
 		return nil, ctx.Err()
 	}

@@ -27,6 +27,7 @@ type member struct {
 	progress      int32
 	rebuilding    bool
 	left          bool // the caller of its ReplicaAdd went away
+	prepared      bool // its copy has not begun
 	done          chan struct{}
 }
 
@@ -36,6 +37,7 @@ type engineServer struct {
 	imrpc.UnimplementedProxyEngineServiceServer
 
 	mu        sync.Mutex
+	prepares  bool // additions stay before their copy
 	listener  *bufconn.Listener
 	server    *grpc.Server
 	v2        bool
@@ -217,9 +219,12 @@ func (s *engineServer) ReplicaRebuildingStatus(context.Context, *imrpc.ProxyEngi
 	defer s.mu.Unlock()
 	out := map[string]*ptypes.ReplicaRebuildStatusResponse{}
 	for _, m := range s.members {
-		if m.done != nil {
+		if m.done != nil && m.mode == ptypes.ReplicaMode_WO { // of others a server reports nothing
 			state := "in_progress"
-			if !m.rebuilding {
+			switch {
+			case m.prepared:
+				state = ""
+			case !m.rebuilding:
 				state = "complete"
 			}
 			out[m.address] = &ptypes.ReplicaRebuildStatusResponse{IsRebuilding: m.rebuilding, Progress: m.progress, State: state}

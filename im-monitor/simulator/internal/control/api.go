@@ -169,6 +169,8 @@ type CopyTime struct {
 	Volume string         `json:"volume,omitempty"`
 	Time   fault.Duration `json:"time,omitempty"`
 	Hold   bool           `json:"hold,omitempty"`
+	// HoldBefore holds v1 rebuilds before their copy begins, and every other copy as Hold does.
+	HoldBefore bool `json:"holdBefore,omitempty"`
 }
 
 // AddedFault is the answer to POST /v1/faults.

@@ -101,6 +101,9 @@ func (s *Server) copyTime(r *http.Request) (any, error) {
 	if in.Hold {
 		d = dataplane.Held
 	}
+	if in.HoldBefore {
+		d = dataplane.HeldBefore
+	}
 	s.options.Plane.SetCopyTime(in.Volume, d)
 	return nothing{}, nil
 }

@@ -20,9 +20,11 @@ const (
 // job is work that takes its time: ten steps, then its end.
 type job struct {
 	Progress
-	done   chan struct{} // closed at the end
-	finish func() string // the work itself; what went wrong, or ""
-	ended  func()        // called at the end
+	// prepared is true until a job begins that was only prepared: its progress is all zero.
+	prepared bool
+	done     chan struct{} // closed at the end
+	finish   func() string // the work itself; what went wrong, or ""
+	ended    func()        // called at the end
 }
 
 // jobSteps is how many steps a job has; heldPause is how often a job that is held checks whether it may continue.
@@ -33,12 +35,27 @@ const (
 
 // work begins a job. With failure it ends with that error. The lock is held.
 func (p *Plane) work(volume *volume, failure string, finish func() string) *job {
-	j := &job{Progress: Progress{Running: true, State: JobRunning}, done: make(chan struct{}), finish: finish}
+	j := prepare(failure, finish)
+	p.launch(j, volume)
+	return j
+}
+
+// prepare makes a job that has not begun.
+func prepare(failure string, finish func() string) *job {
+	j := &job{prepared: true, done: make(chan struct{}), finish: finish}
 	if failure != "" {
 		j.finish = func() string { return failure }
 	}
-	p.step(j, volume)
 	return j
+}
+
+// launch begins a job that was prepared, unless it was abandoned or has ended. The lock is held.
+func (p *Plane) launch(j *job, volume *volume) {
+	if !j.prepared {
+		return
+	}
+	j.prepared, j.Running, j.State = false, true, JobRunning
+	p.step(j, volume)
 }
 
 // step continues with a job after a tenth of the time that it takes.
@@ -71,10 +88,10 @@ func (p *Plane) step(j *job, volume *volume) {
 
 // end finishes a job; "" is success.
 func (j *job) end(failure string) {
-	if !j.Running {
+	if !j.Running && !j.prepared {
 		return
 	}
-	j.Running, j.State = false, JobComplete
+	j.Running, j.prepared, j.State = false, false, JobComplete
 	if failure != "" {
 		j.State, j.Error = JobFailed, failure
 	} else {
@@ -88,15 +105,21 @@ func (j *job) end(failure string) {
 
 // whenEnded has something done at a job's end, now if that was before. The lock is held.
 func (j *job) whenEnded(do func()) {
-	if !j.Running {
+	if !j.Running && !j.prepared {
 		do()
 		return
 	}
 	j.ended = do
 }
 
-// Held is a copy time that never ends.
-const Held = time.Duration(-1)
+// Copy times that never end: Held stops a copy, HeldBefore stops a v1 rebuild before its copy begins, and every other copy, too.
+const (
+	Held       = time.Duration(-1)
+	HeldBefore = time.Duration(-2)
+)
+
+// preparation is how long a v1 engine prepares a rebuild before it begins to copy: two steps of the time that the copy takes.
+func (p *Plane) preparation(v *volume) time.Duration { return max(p.copyTime(v), 0) * 2 / jobSteps }
 
 // copyTime is how long copying a volume takes: its own setting, or everybody's.
 func (p *Plane) copyTime(v *volume) time.Duration {

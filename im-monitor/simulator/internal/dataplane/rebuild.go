@@ -20,9 +20,9 @@ type Addition struct {
 	Fails string
 }
 
-// ReplicaAdd takes a replica in and rebuilds it. v2 answers at once, v1 when the rebuild is done. The data is copied even where the caller
-// of v1 disconnects, but only the call itself makes the replica RW: without its caller it stays WO, although the rebuild's status is
-// complete.
+// ReplicaAdd takes a replica in and rebuilds it. v2 answers at once, v1 when the rebuild is done. Only the call itself makes a v1 replica
+// RW: without its caller the replica stays WO. If the caller disconnects before the copy begins, nothing is copied, the data is not marked
+// as unfinished, and the rebuild's status stays empty; if it disconnects during the copy, all is copied and the status is complete.
 func (s *Server) ReplicaAdd(ctx context.Context, ref Ref, a Addition) error {
 	m, err := s.beginRebuild(ref, a)
 	if err != nil || s.engine == V2 || a.Restore {
@@ -34,7 +34,7 @@ func (s *Server) ReplicaAdd(ctx context.Context, ref Ref, a Addition) error {
 	case <-ctx.Done():
 		s.plane.mu.Lock()
 		defer s.plane.mu.Unlock()
-		m.stranded = true
+		m.stranded, rebuild.prepared = true, false
 		m.run.note(EffectStranded, "the caller of ReplicaAdd disconnected: replica "+m.name+" stays "+m.mode)
 		return ctx.Err()
 	case <-s.done:
@@ -68,7 +68,7 @@ func (s *Server) beginRebuild(ref Ref, a Addition) (*member, error) {
 		added = r.join(a.Name, a.Address, ModeWO)
 		added.data.Clear()
 		added.data.size = r.size
-		added.data.partial = !a.Restore || s.engine == V2
+		added.data.partial = s.engine == V2
 		r.engine.Replicas = withEntry(r.engine.Replicas, a.Name, a.Address)
 		if !a.Restore || s.engine == V2 {
 			added.source = source.address
@@ -80,15 +80,34 @@ func (s *Server) beginRebuild(ref Ref, a Addition) (*member, error) {
 	return added, err
 }
 
-// begin begins to copy what the source has.
+// begin begins to copy what the source has, of v1 after a preparation. From then on the data is marked as unfinished.
 func (m *member) begin(fails string) {
-	m.rebuild = m.run.plane.work(m.run.volume, fails, m.copied)
-	m.rebuild.whenEnded(func() {
-		if m.rebuild.Error != "" && m.mode == ModeWO {
+	p, rebuild := m.run.plane, prepare(fails, m.copied)
+	m.rebuild = rebuild
+	rebuild.whenEnded(func() {
+		if rebuild.Error != "" && m.mode == ModeWO {
 			m.mode = ModeERR
 			m.run.engine.server.changed()
 		}
 	})
+	if m.run.engine.server.engine == V2 {
+		p.launch(rebuild, m.run.volume)
+		return
+	}
+	p.after(p.preparation(m.run.volume), func() { m.copy(rebuild) })
+}
+
+// copy begins the copy of a rebuild that was prepared, unless it is held or its caller has gone.
+func (m *member) copy(rebuild *job) {
+	p := m.run.plane
+	switch {
+	case !rebuild.prepared:
+	case p.copyTime(m.run.volume) == HeldBefore:
+		p.after(heldPause, func() { m.copy(rebuild) })
+	default:
+		m.data.partial = true
+		p.launch(rebuild, m.run.volume)
+	}
 }
 
 // mayAdd refuses what cannot be rebuilt.
@@ -171,13 +190,20 @@ type RebuildStatus struct {
 	Address, From string
 }
 
-// Rebuilds are the rebuilds that the engine's replicas have seen.
+// Rebuilds are the rebuilds of the engine's replicas in mode WO. There is none of a volume that is restored; a v1 replica that was added
+// for a restore has one that is all zero before that.
 func (s *Server) Rebuilds(ref Ref) ([]RebuildStatus, error) {
 	var out []RebuildStatus
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
 		for _, m := range r.sorted() {
-			if m.rebuild != nil {
+			switch {
+			case m.mode != ModeWO:
+			case m.rebuild != nil && m.rebuild.State != "":
 				out = append(out, RebuildStatus{Progress: m.rebuild.Progress, Address: m.address, From: m.source})
+			case r.jobs.restore != nil:
+				return "", nil
+			default:
+				out = append(out, RebuildStatus{Address: m.address})
 			}
 		}
 		return "", nil

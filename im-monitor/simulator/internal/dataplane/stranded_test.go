@@ -16,8 +16,14 @@ func (c *cluster) mode(ref Ref, replica string) string {
 	return e.Modes[replica]
 }
 
-// strand adds a v1 replica to an engine, disconnects the caller in the middle, and lets the copy end.
+// strand adds a v1 replica to an engine, disconnects the caller during the copy, and lets the copy end.
 func (c *cluster) strand(ref Ref, added string) {
+	c.t.Helper()
+	c.strandAfter(ref, added, 500*time.Millisecond)
+}
+
+// strandAfter disconnects the caller after a part of the second that the copy takes, of which a fifth is its preparation.
+func (c *cluster) strandAfter(ref Ref, added string, after time.Duration) {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	answered := make(chan error, 1)
@@ -26,6 +32,7 @@ func (c *cluster) strand(ref Ref, added string) {
 		list, err := c.servers[0].Rebuilds(ref)
 		return err == nil && len(list) == 1
 	}, time.Minute, time.Millisecond)
+	c.step(after)
 	cancel()
 	require.ErrorIs(c.t, <-answered, context.Canceled)
 	c.step(2 * time.Second)
@@ -50,6 +57,52 @@ func TestAV1RebuildWhoseCallerGoesAwayIsCompleteAndStaysWO(t *testing.T) {
 	ref = c.open(0, "vol-e-1", "vol", map[int]string{0: kept, 1: added})
 	require.Equal(t, ModeERR, c.mode(ref, "vol-r-1"), "the next start leaves it out")
 	c.healthy("vol")
+}
+
+func TestAV1RebuildWhoseCallerGoesAwayBeforeTheCopyCopiesNothing(t *testing.T) {
+	c := newCluster(t, V1, Behaviour{CopyTime: time.Second})
+	kept := c.replica(0, "vol")
+	ref := c.open(0, "vol-e-0", "vol", map[int]string{0: kept})
+	c.write("vol", 1, "x")
+	added := c.replica(1, "vol")
+	c.strandAfter(ref, added, 100*time.Millisecond)
+	c.step(time.Hour)
+	list, err := c.servers[0].Rebuilds(ref)
+	require.NoError(t, err)
+	require.Equal(t, []RebuildStatus{{Address: added}}, list)
+	require.Equal(t, ModeWO, c.mode(ref, "vol-r-1"))
+	c.healthy("vol")
+}
+
+func TestAReplicaWhoseCopyNeverBeganIsNotMarkedAsUnfinished(t *testing.T) {
+	c := newCluster(t, V1, Behaviour{CopyTime: time.Second})
+	c.uncounted = true
+	kept := c.replica(0, "vol")
+	ref := c.open(0, "vol-e-0", "vol", map[int]string{0: kept}, "--disableRevCounter")
+	c.write("vol", 1, "x")
+	added := c.replica(1, "vol")
+	c.strandAfter(ref, added, 0)
+	c.close(0, "vol-e-0", TypeEngine)
+	c.open(0, "vol-e-1", "vol", map[int]string{0: kept, 1: added}, "--disableRevCounter")
+	require.Equal(t, []string{EffectMixedReplicas}, c.wrongs(), "an engine that is given such a replica reads it")
+}
+
+func TestARebuildThatIsHeldBeforeItsCopyHasNoState(t *testing.T) {
+	c := newCluster(t, V1, Behaviour{CopyTime: HeldBefore})
+	ref := c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol")})
+	added := c.replica(1, "vol")
+	_, err := c.servers[0].beginRebuild(ref, Addition{Address: added})
+	require.NoError(t, err)
+	c.step(time.Minute)
+	list, err := c.servers[0].Rebuilds(ref)
+	require.NoError(t, err)
+	require.Equal(t, []RebuildStatus{{Address: added}}, list)
+	c.plane.SetCopyTime("", 0)
+	c.step(time.Minute)
+	require.Equal(t, ModeRW, c.mode(ref, "vol-r-1"))
+	list, err = c.servers[0].Rebuilds(ref)
+	require.NoError(t, err)
+	require.Empty(t, list, "a replica in mode RW has no status")
 }
 
 func TestAVerifiedStrandedReplicaIsReadWithoutWhatWasCopied(t *testing.T) {
@@ -107,8 +160,11 @@ func TestAV1ReplicaThatIsAddedForARestoreStaysWOUntilItIsVerified(t *testing.T) 
 	require.NoError(t, c.servers[0].ReplicaAdd(t.Context(), ref, Addition{Address: added, Restore: true}), "answered at once")
 	rebuilds, err := c.servers[0].Rebuilds(ref)
 	require.NoError(t, err)
-	require.Empty(t, rebuilds, "the map of rebuilds lacks it")
+	require.Equal(t, []RebuildStatus{{Address: added}}, rebuilds, "its rebuild has no state")
 	require.NoError(t, c.servers[0].Restore(ref, backup.URL, target, ""))
+	rebuilds, err = c.servers[0].Rebuilds(ref)
+	require.NoError(t, err)
+	require.Empty(t, rebuilds, "there is no status of rebuilds during a restore")
 	c.step(2 * time.Second)
 	require.Equal(t, ModeWO, c.mode(ref, "vol-r-1"), "nothing but the verification makes it RW")
 	require.NoError(t, c.servers[0].VerifyRebuild(ref, "", added))
