@@ -56,6 +56,11 @@ func TestSettingsAreTakenOrRefusedByTheirName(t *testing.T) {
 		{"allow-recurring-job-while-volume-detached", []string{"true", "false"}, []string{"", "yes"}, "true or false"},
 		{"node-down-pod-deletion-policy", []string{"do-nothing", "delete-both-statefulset-and-deployment-pod"}, []string{"", "delete"},
 			"is do-nothing, delete-statefulset-pod"},
+		{"data-engine-hugepage-enabled", []string{"true", `{"v2":"false"}`}, []string{"", "yes", `{"v2":"no"}`}, "true or false"},
+		{"data-engine-log-level", []string{"Notice", `{"v2":"Debug"}`}, []string{"", "notice", `{"v2":"Trace"}`}, "data-engine-log-level is Error"},
+		{"log-level", []string{"Info", "Trace"}, []string{"", "info", `{"v1":"Info"}`}, "log-level is Panic"},
+		{"system-managed-pods-image-pull-policy", []string{"always", "never"}, []string{"", "Always"}, "is always, if-not-present"},
+		{"instance-manager-pod-liveness-probe-timeout", []string{"1", "60"}, []string{"0", "61", "10s"}, "from 1 to 60"},
 		{"priority-class", []string{"", "longhorn-critical"}, []string{strings.Repeat("x", 16385)}, "Too long"},
 	}
 	for _, test := range tests {

@@ -53,14 +53,18 @@ func setup(ctx context.Context, rt *runkit.Runtime, options *flags.Options) erro
 		return err
 	}
 	known := options.Inventory(dialer, nodedisks.Reader(rt.Client, rt.Namespace), rt.Clock)
-	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
+	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, options.PodDefaults())
 	if err := settingcontroller.Setup(rt, settings); err != nil {
 		return err
 	}
 	if err := nodecontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
-	if err := instancemanagercontroller.Setup(ctx, rt, settings, known, options.Manager); err != nil {
+	managers, err := options.ManagerOptions()
+	if err != nil {
+		return err
+	}
+	if err := instancemanagercontroller.Setup(ctx, rt, settings, known, managers); err != nil {
 		return err
 	}
 	if err := diskcontroller.Setup(ctx, rt, settings, known, known.Disk, dialer, options.DiskOptions()); err != nil {

@@ -24,7 +24,7 @@ import (
 )
 
 // Image is the instance manager's image in every World.
-const Image = "longhornio/longhorn-instance-manager:v1.11.0"
+const Image = "longhornio/longhorn-instance-manager:v1.12.1"
 
 // EngineImage is the image of engines and replicas of volumes without an image.
 const EngineImage = "longhornio/longhorn-engine:v1.11.0"

@@ -1,6 +1,7 @@
 package managerimage
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -26,13 +27,15 @@ type Options struct {
 	// instead.
 	CPUMask string
 	Cores   int
-	// MemoryMiB is the memory of SPDK, in huge pages unless NoHugePages is set.
-	MemoryMiB   int64
-	NoHugePages bool
+	// MemoryMiB is the memory of SPDK; HugePages reports whether it is in huge pages.
+	MemoryMiB int
+	HugePages bool
 	// InterruptMode lets SPDK wait for interrupts instead of polling.
 	InterruptMode bool
 	// LargePool and SmallPool are numbers of I/O buffers; up to SmallestLargePool and SmallestSmallPool they have no effect.
 	LargePool, SmallPool int
+	// ControlPath is Longhorn's directory on the host; empty: that of released images.
+	ControlPath string
 	// Isolate moves interrupts and other work of the host away from the CPUs of SPDK.
 	Isolate bool
 }
@@ -46,7 +49,7 @@ func (p Profile) V2Arguments(o Options) (arguments, leftOut []string) {
 	if p == Refused {
 		return nil, nil
 	}
-	memory := []string{"--spdk-memory-size", strconv.FormatInt(o.MemoryMiB, 10)}
+	memory := []string{"--spdk-memory-size", strconv.Itoa(o.MemoryMiB)}
 	daemon := []string{"--enable-spdk", "--debug", "daemon", "--spdk-enabled", "--listen", "0.0.0.0:8500"}
 	if o.InterruptMode {
 		daemon = append(daemon, "--spdk-interrupt-mode")
@@ -61,13 +64,13 @@ func (p Profile) V2Arguments(o Options) (arguments, leftOut []string) {
 			mask = ""
 		}
 		arguments = append([]string{WrapperScript, "--spdk-cpumask", mask, "--spdk-core-number", strconv.Itoa(o.Cores)}, memory...)
-		arguments = append(append(arguments, pools...), "--longhorn-control-path", ControlPath)
+		arguments = append(append(arguments, pools...), "--longhorn-control-path", cmp.Or(o.ControlPath, ControlPath))
 		if o.Isolate {
 			daemon = append(daemon, isolation...)
 		}
 	}
 	arguments = append(arguments, daemon...)
-	if o.NoHugePages {
+	if !o.HugePages {
 		arguments = append(arguments, "--spdk-no-hugepage")
 	}
 	return arguments, leftOut

@@ -15,19 +15,19 @@ import (
 )
 
 // all are settings that use each option there is.
-var all = managerimage.Options{CPUMask: "0x3", Cores: 2, MemoryMiB: 1024, NoHugePages: true, InterruptMode: true, LargePool: 4096,
+var all = managerimage.Options{CPUMask: "0x3", Cores: 2, MemoryMiB: 1024, InterruptMode: true, LargePool: 4096,
 	SmallPool: 16384, Isolate: true}
 
 func settings() map[string]managerimage.Options {
 	with := func(change func(*managerimage.Options)) managerimage.Options {
-		o := managerimage.Options{CPUMask: "0x3", MemoryMiB: 2048, LargePool: 1024, SmallPool: 8192}
+		o := managerimage.Options{CPUMask: "0x3", MemoryMiB: 2048, HugePages: true, LargePool: 1024, SmallPool: 8192}
 		change(&o)
 		return o
 	}
 	return map[string]managerimage.Options{
 		"defaults":       with(func(*managerimage.Options) {}),
 		"a list of CPUs": with(func(o *managerimage.Options) { o.CPUMask = "[0,2]" }),
-		"no huge pages":  with(func(o *managerimage.Options) { o.NoHugePages = true }),
+		"no huge pages":  with(func(o *managerimage.Options) { o.HugePages = false }),
 		"interrupts":     with(func(o *managerimage.Options) { o.InterruptMode = true }),
 		"cores":          with(func(o *managerimage.Options) { o.Cores = 2 }),
 		"isolation":      with(func(o *managerimage.Options) { o.Isolate = true }),

@@ -22,7 +22,7 @@ func TestASettingSaysWhetherItIsInForceAndWhyNot(t *testing.T) {
 		"read": {"snapshot-max-count", nil, true, v1beta2.ReasonInForce, "snapshot-controller, attach-controller"},
 		"refused": {"auto-salvage", errors.New(`"yes" is neither true nor false`), false, v1beta2.ReasonInvalidValue,
 			"stays in force, after a restart the default"},
-		"Longhorn's alone":   {"storage-network", nil, false, v1beta2.ReasonNotObeyed, "No controller of Drover"},
+		"Longhorn's alone":   {"backing-image-cleanup-wait-interval", nil, false, v1beta2.ReasonNotObeyed, "No controller of Drover"},
 		"a name of a person": {"auto-salvag", nil, false, v1beta2.ReasonNotObeyed, "its value changes nothing"},
 	} {
 		t.Run(title, func(t *testing.T) {
@@ -47,7 +47,7 @@ func TestASettingSaysWhetherItIsInForceAndWhyNot(t *testing.T) {
 }
 
 func TestEverySettingHasOneWriter(t *testing.T) {
-	require.Equal(t, setting.AttachController, setting.Writer("storage-network"), "a setting without an obeying binary")
+	require.Equal(t, setting.AttachController, setting.Writer("backing-image-cleanup-wait-interval"), "a setting without an obeying binary")
 	for _, binary := range []string{setting.AttachController, setting.ImMonitor, setting.OrphanController, setting.SnapshotController,
 		setting.UpgradeController} {
 		require.NotEmpty(t, setting.ObeyedBy(binary), binary)

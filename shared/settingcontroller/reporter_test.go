@@ -54,7 +54,7 @@ func TestEachSettingSaysWhetherItIsInForce(t *testing.T) {
 	}
 	good := create("auto-salvage", "true")
 	bad := create("default-engine-image", "an image") // the API server takes any
-	unobeyed := create("storage-network", "")
+	unobeyed := create("backing-image-cleanup-wait-interval", "")
 	another := create("priority-class", "high")
 	require.NoError(t, status.MergeStatus(t.Context(), admin, unobeyed, map[string]any{"applied": true})) // as Longhorn leaves it
 

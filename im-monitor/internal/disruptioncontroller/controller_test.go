@@ -61,7 +61,7 @@ func start(t *testing.T) *world {
 	p := shell.Start(t, shell.Options{Identity: testkit.BinaryIdentity(t, w.namespace, "im-monitor"), Namespace: w.namespace,
 		Owner: "im-monitor"},
 		func(ctx context.Context, rt *runkit.Runtime) error {
-			return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, rt.Namespace))
+			return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Defaults().Pods))
 		})
 	t.Cleanup(func() {
 		p.Stop()

@@ -19,6 +19,8 @@ import (
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/im-monitor/internal/orphancontroller"
 	"drover.dev/drover/im-monitor/internal/removalcontroller"
+	"drover.dev/drover/im-monitor/internal/setting"
+	"drover.dev/drover/shared/managerimage"
 )
 
 // Options are the values of the flags.
@@ -32,10 +34,13 @@ type Options struct {
 	// ManageInstances lets im-monitor start and stop what Engine, EngineFrontend and Replica objects ask for.
 	ManageInstances bool
 	Manager         instancemanager.Options
-	Orphan          orphancontroller.Options
-	Instance        instancecontroller.Options
-	Engine          enginepoll.Options
-	Disk            diskcontroller.Options
+	// Pods are the settings of instance-manager pods while no Setting is there.
+	Pods     setting.Pods
+	profiles map[string]string
+	Orphan   orphancontroller.Options
+	Instance instancecontroller.Options
+	Engine   enginepoll.Options
+	Disk     diskcontroller.Options
 
 	// locks are shared by all executors that change instances.
 	locks execute.Locks
@@ -76,11 +81,44 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 		"secret that instance-manager pods mount at /tls-files/, where it exists")
 	flags.StringVar(&m.ControlPath, "control-path", m.ControlPath,
 		"Longhorn's control path on the host: the directory of engine-binaries/ and unix-domain-socket/")
-	flags.BoolVar(&m.HugePages, "v2-huge-pages", m.HugePages, "give v2 instance-manager pods 2 MiB huge pages")
-	flags.Int64Var(&m.HugePageLimitMiB, "v2-memory-mib", m.HugePageLimitMiB, "memory of SPDK in MiB, in huge pages where those are on")
-	flags.StringVar(&m.SPDKCPUMask, "v2-cpu-mask", m.SPDKCPUMask, "CPU mask of SPDK where the InstanceManager does not set one")
-	flags.Int64Var(&m.AllocatableCPUPercent, "instance-manager-cpu-percent", m.AllocatableCPUPercent,
-		"part of a node's allocatable CPU that a pod requests where the Node does not set a request")
+	flags.StringToStringVar(&o.profiles, "v2-image-profiles", nil,
+		"how v2 pods of an image are started, IMAGE=PROFILE: direct, wrapper, wrapper-without-small-pool or refused (repeatable); "+
+			"otherwise the tag decides")
+	o.addDefaultsOfSettings(flags)
+}
+
+// addDefaultsOfSettings registers the flags that count while a Setting does not exist.
+func (o *Options) addDefaultsOfSettings(flags *pflag.FlagSet) {
+	o.Pods = setting.Defaults().Pods
+	spdk := &o.Pods.SPDK
+	flags.BoolVar(&spdk.HugePages, "v2-huge-pages", spdk.HugePages,
+		"give v2 instance-manager pods 2 MiB huge pages, unless the setting data-engine-hugepage-enabled is there")
+	flags.IntVar(&spdk.MemoryMiB, "v2-memory-mib", spdk.MemoryMiB,
+		"memory of SPDK in MiB, in huge pages where those are on, unless the setting data-engine-memory-size is there")
+	flags.StringVar(&spdk.CPUMask, "v2-cpu-mask", spdk.CPUMask,
+		"CPU mask of SPDK where neither the InstanceManager nor the setting data-engine-cpu-mask has one")
+	flags.Float64Var(&o.Pods.CPUPercent, "instance-manager-cpu-percent", o.Pods.CPUPercent,
+		"part of a node's allocatable CPU that a pod requests where the Node does not set a request, unless the setting "+
+			"guaranteed-instance-manager-cpu is there")
+}
+
+// PodDefaults returns the settings of pods that are in force while their Settings do not exist.
+func (o *Options) PodDefaults() setting.Pods {
+	out := o.Pods
+	out.CPUPercentV2 = out.CPUPercent
+	if mask, err := managerimage.ParseCPUMask(out.SPDK.CPUMask); err == nil { // Validate refuses all others
+		out.SPDK.CPUMask = mask
+	}
+	return out
+}
+
+// ManagerOptions returns the options of instance managers and their pods.
+func (o *Options) ManagerOptions() (instancemanager.Options, error) {
+	out, err := o.Manager, error(nil)
+	if out.Profiles, err = managerimage.ParseDeclared(o.profiles); err != nil {
+		return out, fmt.Errorf("--v2-image-profiles: %w", err)
+	}
+	return out, nil
 }
 
 // Dialer makes connections to instance managers.

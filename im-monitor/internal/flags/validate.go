@@ -4,11 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"time"
-)
 
-var cpuMask = regexp.MustCompile(`^0x[0-9a-fA-F]+$|^\[[0-9,-]+\]$`)
+	"drover.dev/drover/shared/managerimage"
+)
 
 // Validate names every value that cannot be served, and what to give instead. The rules of absence and the post-election delay
 // keep claimed instances safe, so that a mistyped sign must not switch them off.
@@ -34,9 +33,10 @@ func (o *Options) Validate() error {
 		notNegative("engine-loss-pause", m.EngineLossPause),
 		absolute("control-path", m.ControlPath),
 		positive("unreachable-after", m.UnreachableAfter),
-		within("v2-memory-mib", m.HugePageLimitMiB, 1, 1<<20),
-		within("instance-manager-cpu-percent", m.AllocatableCPUPercent, 0, 100),
-		mask("v2-cpu-mask", m.SPDKCPUMask),
+		within("v2-memory-mib", float64(o.Pods.SPDK.MemoryMiB), 1, 1<<20),
+		within("instance-manager-cpu-percent", o.Pods.CPUPercent, 0, 100),
+		mask("v2-cpu-mask", o.Pods.SPDK.CPUMask),
+		o.profilesOfImages(),
 		o.directoryForTLS(),
 	)
 }
@@ -62,11 +62,11 @@ func notNegative(flag string, value time.Duration) error {
 	return fmt.Errorf("--%s %s must not be negative; 0 turns the wait off", flag, value)
 }
 
-func within(flag string, value, low, high int64) error {
+func within(flag string, value, low, high float64) error {
 	if value >= low && value <= high {
 		return nil
 	}
-	return fmt.Errorf("--%s %d must be between %d and %d", flag, value, low, high)
+	return fmt.Errorf("--%s %v must be between %v and %v", flag, value, low, high)
 }
 
 func absolute(flag, value string) error {
@@ -77,8 +77,13 @@ func absolute(flag, value string) error {
 }
 
 func mask(flag, value string) error {
-	if cpuMask.MatchString(value) {
-		return nil
+	if _, err := managerimage.ParseCPUMask(value); err != nil {
+		return fmt.Errorf("--%s: %w", flag, err)
 	}
-	return fmt.Errorf("--%s %q must be a hexadecimal mask such as 0x3, or a list such as [0,1]", flag, value)
+	return nil
+}
+
+func (o *Options) profilesOfImages() error {
+	_, err := o.ManagerOptions()
+	return err
 }

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	image       = "longhornio/longhorn-instance-manager:v1.10.0"
+	image       = "longhornio/longhorn-instance-manager:v1.12.0"
 	engineImage = "longhornio/longhorn-engine:v1.10.0"
 	disk        = "99999999-0000-0000-0000-000000000001"
 	gib         = 1 << 30

@@ -86,8 +86,8 @@ func (s *base) here(key Key, im *v1beta2.InstanceManager, w *instance.World) *in
 	place.Running = im.Status.CurrentState == v1beta2.InstanceManagerStateRunning
 	place.Unheard = !place.Known && place.Running && !s.store.Heard(im.Name)
 	pod := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
-	place.PodMissing = pod != nil && pod.Reason == v1beta2.ReasonPodMissing
-	if pod != nil && pod.Reason == v1beta2.ReasonPodCannotStart {
+	place.PodMissing = pod != nil && v1beta2.LacksPod(pod.Reason)
+	if pod != nil && (pod.Reason == v1beta2.ReasonPodCannotStart || pod.Reason == v1beta2.ReasonPodRefused) {
 		place.CannotStart = pod.Message
 	}
 	return &place
@@ -179,7 +179,7 @@ func choose(candidates []*v1beta2.InstanceManager, image string) (*v1beta2.Insta
 func mayRun(im *v1beta2.InstanceManager) bool {
 	c := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
 	return c == nil || c.Status != v1beta2.ConditionFalse || c.Reason != v1beta2.ReasonPodCannotStart &&
-		c.Reason != v1beta2.ReasonPodMissing
+		!v1beta2.LacksPod(c.Reason)
 }
 
 func running(im *v1beta2.InstanceManager) bool {

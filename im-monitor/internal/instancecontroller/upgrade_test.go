@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/shared/testkit"
 )
 
-const imageAfter = "longhornio/longhorn-instance-manager:v1.11.0"
+const imageAfter = "longhornio/longhorn-instance-manager:v1.12.1"
 
 // upgrade brings a live upgrade of a node's instance manager to where that is replaced, as upgrade-controller does.
 func (w *world) upgrade(node string) {

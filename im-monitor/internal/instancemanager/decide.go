@@ -9,6 +9,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/managerimage"
 )
 
 // Decide reports what must become of the InstanceManager.
@@ -62,7 +63,7 @@ func decidePod(w World) Verdict {
 func Wanted(w World) bool {
 	spec := w.InstanceManager.Spec
 	return w.Node != nil && w.Node.DeletionTimestamp == nil && w.Kubernetes.Runs(spec.DataEngine, w.Settings) &&
-		(w.image() == "" || spec.Image == w.image())
+		(w.wantedImage() == "" || spec.Image == w.wantedImage())
 }
 
 // abandoned: both the machine and the wish to have it are gone. While the Longhorn Node is kept, the Kubernetes node may
@@ -116,15 +117,18 @@ func neverRan(w World) bool {
 func standsIn(w World) bool {
 	kept := w.Node != nil && w.Node.DeletionTimestamp == nil && w.Kubernetes.Runs(w.InstanceManager.Spec.DataEngine, w.Settings)
 	return !w.v2() && kept && PodReady(w.Pod) &&
-		!slices.ContainsFunc(w.Siblings, func(s Sibling) bool { return s.Image == w.image() && s.Running })
+		!slices.ContainsFunc(w.Siblings, func(s Sibling) bool { return s.Image == w.wantedImage() && s.Running })
 }
 
-// replaceWhenIdle makes a pod again that was made with settings of the past.
+// replaceWhenIdle makes a pod again that was made with settings of the past. A pod whose successor could not start stays.
 func replaceWhenIdle(w World) Verdict {
 	if neverRan(w) {
 		return Verdict{Pod: DeletePod}
 	}
-	if idle(w) != yes {
+	if _, lacks := lacksPages(w); lacks || idle(w) != yes {
+		return Verdict{}
+	}
+	if reason, _ := refusal(w); reason != "" {
 		return Verdict{}
 	}
 	switch {
@@ -140,7 +144,7 @@ func replaceWhenIdle(w World) Verdict {
 const unsettledPause = 15 * time.Second
 
 func start(w World) Verdict {
-	if blocked(w) {
+	if reason, _ := refusal(w); reason != "" || blocked(w) {
 		return Verdict{}
 	}
 	if wait := w.RetryAt.Sub(w.Now); wait > 0 {
@@ -163,13 +167,15 @@ func blocked(w World) bool {
 	return false
 }
 
-// idles reports whether a sibling will not start: while an upgrade has the node, what is not its image and never ran waits for its end.
+// idles reports whether a sibling will not start: its image serves no v2 volumes, or an upgrade has the node, it is not of the upgrade's
+// image and never ran.
 func idles(s Sibling, w World) bool {
-	return (upgrading(w.Node) || w.Upgrade != nil) && s.New && s.Image != w.image()
+	return managerimage.Describe(s.Image, w.Options.Profiles).Profile == managerimage.Refused ||
+		(upgrading(w.Node) || w.Upgrade != nil) && s.New && s.Image != w.wantedImage()
 }
 
 func before(s Sibling, w World) bool {
-	current := func(image string) bool { return image == w.image() }
+	current := func(image string) bool { return image == w.wantedImage() }
 	if own := current(w.InstanceManager.Spec.Image); current(s.Image) != own {
 		return own
 	}
@@ -208,7 +214,8 @@ func recheckIn(w World) time.Duration {
 }
 
 // Roster reports which InstanceManagers a node must have and has not: one for each enabled data engine, of the default
-// image, or for v2 of the image that an upgrade brings. Without an image there is none to make.
+// image, or for v2 of the image that an upgrade brings. Without an image there is none to make. A cordoned node gets a new one only for an
+// upgrade.
 func Roster(name string, k *node.Kubernetes, n *v1beta2.Node, s setting.Values, u *Upgrade,
 	existing map[string]bool) []*v1beta2.InstanceManager {
 	if n == nil || n.DeletionTimestamp != nil || k == nil {
@@ -216,11 +223,11 @@ func Roster(name string, k *node.Kubernetes, n *v1beta2.Node, s setting.Values, 
 	}
 	var out []*v1beta2.InstanceManager
 	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
-		image := s.Image
-		if u != nil && engine == v1beta2.DataEngineV2 {
+		image, upgrading := s.Image, u != nil && engine == v1beta2.DataEngineV2
+		if upgrading {
 			image = u.Image
 		}
-		if image != "" && k.Runs(engine, s) && !existing[v1beta2.InstanceManagerName(name, image, engine)] {
+		if image != "" && k.Runs(engine, s) && (!k.Cordoned || upgrading) && !existing[v1beta2.InstanceManagerName(name, image, engine)] {
 			out = append(out, newInstanceManager(n, image, engine))
 		}
 	}

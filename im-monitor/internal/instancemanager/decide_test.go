@@ -18,8 +18,8 @@ import (
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 const (
-	newImage = "longhornio/longhorn-instance-manager:v1.10.0"
-	oldImage = "longhornio/longhorn-instance-manager:v1.9.0"
+	newImage = "longhornio/longhorn-instance-manager:v1.12.1"
+	oldImage = "longhornio/longhorn-instance-manager:v1.12.0"
 )
 
 // world is a v1 instance manager of the default image whose pod runs and which answers with an empty list.
@@ -382,8 +382,8 @@ func TestRoster(t *testing.T) {
 	w := world()
 	got := Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil, nil)
 	require.Len(t, got, 2, "one for each enabled data engine")
-	require.Equal(t, "instance-manager-8f4b8f9527799bc7afb7425460c719ed", got[0].Name)
-	require.Equal(t, "imi-dd3e0865", got[0].Labels[v1beta2.LabelInstanceManagerImage])
+	require.Equal(t, "instance-manager-4a6b19dd2530598d67a1761c8d33e27c", got[0].Name)
+	require.Equal(t, "imi-cb0c23ee", got[0].Labels[v1beta2.LabelInstanceManagerImage])
 	require.Len(t, Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil, map[string]bool{got[0].Name: true}), 1,
 		"what exists is not made")
 	noImage := w.Settings
@@ -660,7 +660,7 @@ func TestOfTheV2InstanceManagersOfANodeOneStartsAtATime(t *testing.T) {
 			if v.Remove || v.Pod == CreatePod {
 				moves = append(moves, w.InstanceManager.Name)
 			}
-			if w.InstanceManager.Spec.Image == w.image() {
+			if w.InstanceManager.Spec.Image == w.wantedImage() {
 				wanted = append(wanted, w.InstanceManager.Name)
 			}
 		}

@@ -191,7 +191,7 @@ func TestANewInstanceManagerHasTheLabelsByWhichItIsFound(t *testing.T) {
 	for _, im := range Roster("node-1", w.Kubernetes, w.Node, w.Settings, nil, nil) {
 		require.Equal(t, map[string]string{"longhorn.io/component": "instance-manager", "longhorn.io/managed-by": "longhorn-manager",
 			"longhorn.io/node": "node-1", "longhorn.io/data-engine": im.Spec.DataEngine, "longhorn.io/instance-manager-type": "aio",
-			"longhorn.io/instance-manager-image": "imi-dd3e0865"}, im.Labels)
+			"longhorn.io/instance-manager-image": "imi-cb0c23ee"}, im.Labels)
 	}
 }
 
@@ -200,12 +200,6 @@ func TestEachVersionThatWasReadIsKept(t *testing.T) {
 	s := &w.InstanceManager.Status
 	s.APIVersion, s.APIMinVersion, s.ProxyAPIVersion, s.ProxyAPIMinVersion = 1, 2, 3, 4
 	require.Equal(t, Version{API: 1, APIMin: 2, Proxy: 3, ProxyMin: 4}, Decide(w).Status.Version)
-}
-
-func TestAMaskThatIsOnlyPartlyReadableCountsOneCore(t *testing.T) {
-	for mask, want := range map[string]int{"0xfz": 1, "0xf,f": 1, "0X3": 2, "0x": 1, " f": 1} {
-		require.Equal(t, want, cores(mask), mask)
-	}
 }
 
 func TestABlockedPodNamesTheCommandsThatEndTheWait(t *testing.T) {

@@ -25,6 +25,9 @@ func transitions(w World, v Verdict) []events.Event {
 	if v.Remove {
 		out = append(out, removed(w))
 	}
+	if refused := newlyRefused(w, v); refused != nil {
+		out = append(out, *refused)
+	}
 	was := conditions.Get(w.InstanceManager.Status.Conditions, v1beta2.InstanceManagerReachable)
 	is := conditions.Get(v.Status.Conditions, v1beta2.InstanceManagerReachable)
 	switch {
@@ -41,6 +44,17 @@ func podCreated(w World) events.Event {
 	return events.Event{Type: corev1.EventTypeNormal, Reason: "PodCreated", Action: "CreatePod",
 		Note: fmt.Sprintf("Made the instance-manager pod of node %s with image %s.", w.InstanceManager.Spec.NodeID,
 			w.InstanceManager.Spec.Image)}
+}
+
+// newlyRefused returns the event of a pod that may not be made, once for each cause.
+func newlyRefused(w World, v Verdict) *events.Event {
+	was := conditions.Get(w.InstanceManager.Status.Conditions, v1beta2.InstanceManagerPodReady)
+	is := conditions.Get(v.Status.Conditions, v1beta2.InstanceManagerPodReady)
+	if v.Remove || is == nil || is.Reason != v1beta2.ReasonPodRefused || was != nil && was.Reason == is.Reason && was.Message == is.Message {
+		return nil
+	}
+	return &events.Event{Type: corev1.EventTypeWarning, Reason: v1beta2.ReasonPodRefused, Action: "CreatePod",
+		Note: fmt.Sprintf("No instance-manager pod is made on node %s. %s", w.InstanceManager.Spec.NodeID, is.Message)}
 }
 
 func podFailed(w World) events.Event {

@@ -3,6 +3,7 @@ package instancemanager
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -34,6 +35,8 @@ const frontendUblk = "ublk"
 // Taken for granted is that this node reaches that address: it does as long as I/O goes there, which the optimized path reports.
 func (f Frontend) leaves(w World) string {
 	switch {
+	case w.takesDevices() != "":
+		return fmt.Sprintf("engine frontend %s runs, and %s", f.Name, w.takesDevices())
 	case !w.keepsRecords():
 		return fmt.Sprintf("engine frontend %s is not on record on the host (the pod lacks the mount at /metadata); detach its volume",
 			f.Name)
@@ -74,6 +77,8 @@ func HoldsRecords(m corev1.VolumeMount) bool {
 	return path.Clean(m.MountPath) == path.Clean(metadataDirectory) && !m.ReadOnly
 }
 
+func capitalize(sentence string) string { return strings.ToUpper(sentence[:1]) + sentence[1:] }
+
 func onHost(pod *corev1.Pod, volume string) bool {
 	for _, v := range pod.Spec.Volumes {
 		if v.Name == volume {
@@ -90,7 +95,10 @@ func frontendRecords(w World) *v1beta2.Condition {
 	}
 	c := v1beta2.Condition{Type: v1beta2.InstanceManagerFrontendRecords, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonOnHost,
 		Message: "The records of engine frontends are on the host: frontends outlive the pod."}
-	if !w.keepsRecords() {
+	switch takes := w.takesDevices(); {
+	case takes != "":
+		c.Status, c.Reason, c.Message = v1beta2.ConditionFalse, v1beta2.ReasonNotOnHost, capitalize(takes)+"."
+	case !w.keepsRecords():
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonNotOnHost
 		c.Message = fmt.Sprintf("The pod mounts no directory of the host at /metadata: its engine frontends are lost with it. Detach the "+
 			"volumes that use node %s once; the pod is then created again, with the mount.", w.InstanceManager.Spec.NodeID)

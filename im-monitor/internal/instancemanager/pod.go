@@ -6,20 +6,20 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
-	"math/bits"
 	"slices"
-	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/managerimage"
 )
 
 // AnnotationSettings on an instance-manager pod is a hash of the settings that it was made with.
 const AnnotationSettings = "im-monitor.longhorn.io/settings"
+
+// annotationTolerations is Longhorn's: it compares the tolerations in it with its setting.
+const annotationTolerations = "longhorn.io/last-applied-tolerations"
 
 const (
 	containerName = "instance-manager"
@@ -61,7 +61,7 @@ func PodFor(w World) *corev1.Pod {
 		ObjectMeta: metav1.ObjectMeta{
 			Name: im.Name, Namespace: im.Namespace,
 			Labels:      Labels(im.Spec.NodeID, im.Spec.Image, engineOf(im)),
-			Annotations: map[string]string{AnnotationSettings: settingsHash(w)},
+			Annotations: map[string]string{AnnotationSettings: settingsHash(w), annotationTolerations: tolerations(w)},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: v1beta2.GroupVersion.String(), Kind: "InstanceManager", Name: im.Name, UID: im.UID, Controller: &isController,
 			}},
@@ -85,6 +85,15 @@ func PodFor(w World) *corev1.Pod {
 	return pod
 }
 
+// tolerations returns the tolerations of the setting as Longhorn writes them.
+func tolerations(w World) string {
+	raw, err := json.Marshal(append([]corev1.Toleration{}, w.Settings.Tolerations...))
+	if err != nil {
+		panic("tolerations of plain strings cannot be rendered: " + err.Error())
+	}
+	return string(raw)
+}
+
 func engineOf(im *v1beta2.InstanceManager) string {
 	if im.Spec.DataEngine == "" {
 		return v1beta2.DataEngineV1
@@ -92,97 +101,26 @@ func engineOf(im *v1beta2.InstanceManager) string {
 	return im.Spec.DataEngine
 }
 
-func container(w World) corev1.Container {
-	privileged := true
-	c := corev1.Container{
-		Name: containerName, Image: w.InstanceManager.Spec.Image, ImagePullPolicy: corev1.PullIfNotPresent,
-		Args: args(w), Env: environment(w), VolumeMounts: mounts(w),
-		SecurityContext: &corev1.SecurityContext{Privileged: &privileged},
-		LivenessProbe:   liveness(w),
-		Resources:       corev1.ResourceRequirements{Requests: corev1.ResourceList{}},
-	}
-	if cpu := cpuRequest(w); cpu > 0 {
-		c.Resources.Requests[corev1.ResourceCPU] = *resource.NewMilliQuantity(cpu, resource.DecimalSI)
-	}
-	if w.v2() {
-		// A pod that requests huge pages has to request CPU or memory too.
-		c.Resources.Requests[corev1.ResourceMemory] = resource.MustParse("128Mi")
-		c.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{
-			Exec: &corev1.ExecAction{Command: []string{"instance-manager-v2-prestop"}}}}
-		if w.Options.HugePages {
-			pages := *resource.NewQuantity(w.Options.HugePageLimitMiB<<20, resource.BinarySI)
-			c.Resources.Requests["hugepages-2Mi"] = pages
-			c.Resources.Limits = corev1.ResourceList{"hugepages-2Mi": pages}
-		}
-	}
-	return c
-}
-
-func args(w World) []string {
-	if !w.v2() {
-		return []string{"instance-manager", "--debug", "daemon", "--listen", ":8500"}
-	}
-	mask := cpuMask(w)
-	out := []string{"start-spdk-tgt", "--spdk-log", "/log/spdk_tgt.log", "--spdk-cpumask", mask,
-		"--spdk-core-number", strconv.Itoa(cores(mask)), "--spdk-memory-size", strconv.FormatInt(w.Options.HugePageLimitMiB, 10),
-		"--longhorn-control-path", w.socketDirectory()}
-	if !w.Options.HugePages {
-		out = append(out, "--spdk-no-hugepage")
-	}
-	return append(out, "--enable-spdk", "--debug", "daemon", "--spdk-enabled", "--listen", "0.0.0.0:8500")
-}
-
-func cpuMask(w World) string {
-	if mask := w.InstanceManager.Spec.DataEngineSpec.V2.CPUMask; mask != "" {
-		return mask
-	}
-	return w.Options.SPDKCPUMask
-}
-
-// cores counts the CPUs of a mask such as 0x3; one where it cannot be read.
-func cores(mask string) int {
-	count := 0
-	for _, digit := range strings.TrimPrefix(strings.ToLower(mask), "0x") {
-		value, err := strconv.ParseUint(string(digit), 16, 8)
-		if err != nil {
-			return 1
-		}
-		count += bits.OnesCount64(value)
-	}
-	return max(count, 1)
-}
-
-func environment(w World) []corev1.EnvVar {
-	return []corev1.EnvVar{
-		{Name: "TLS_DIR", Value: tlsDirectory},
-		{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1",
-			FieldPath: "status.podIP"}}},
-		{Name: "DATA_ENGINE", Value: engineOf(w.InstanceManager)},
-	}
-}
-
-// cpuRequest in thousandths of a CPU.
-func cpuRequest(w World) int64 {
-	if w.Node != nil && w.Node.Spec.InstanceManagerCPURequest > 0 {
-		return int64(w.Node.Spec.InstanceManagerCPURequest)
-	}
-	if w.Kubernetes == nil {
-		return 0
-	}
-	return w.Kubernetes.AllocatableMilliCPU * w.Options.AllocatableCPUPercent / 100
-}
-
-// settingsHash covers what people set, not what differs from node to node by itself.
+// settingsHash covers what people set, not what differs from node to node by itself. The arguments of a v2 pod are those of its image.
 func settingsHash(w World) string {
 	type inForce struct {
 		Tolerations   []corev1.Toleration
 		PriorityClass string
 		NodeSelector  map[string]string
 		CPURequest    int
+		CPUPercent    float64
+		ProbeTimeout  int
+		LogDirectory  string
+		Arguments     []string
 	}
-	s := inForce{Tolerations: w.Settings.Tolerations, PriorityClass: w.Settings.PriorityClass, NodeSelector: w.Settings.NodeSelector}
+	s := inForce{Tolerations: w.Settings.Tolerations, PriorityClass: w.Settings.PriorityClass, NodeSelector: w.Settings.NodeSelector,
+		CPUPercent: w.cpuPercent(), ProbeTimeout: w.Settings.Pods.ProbeTimeout}
 	if w.Node != nil {
 		s.CPURequest = w.Node.Spec.InstanceManagerCPURequest
+	}
+	if w.v2() {
+		s.LogDirectory = w.Settings.Pods.LogDirectory
+		s.Arguments, _ = arguments(w)
 	}
 	raw, err := json.Marshal(s)
 	if err != nil {
@@ -201,15 +139,28 @@ func cannotPull(w World) bool {
 	return secret.Name != "" && neverRan(w) && !slices.Contains(w.Pod.Spec.ImagePullSecrets, secret)
 }
 
-// outdated: the pod reports which settings it was made with, and they are not those in force. A pod that does not report was
-// not made by im-monitor, and keeps what it has, unless it would lose its frontends.
+// outdated reports whether the pod was made with other settings than those in force. A pod that does not report its settings was not made
+// by im-monitor, and keeps what it has, unless it would lose its frontends.
 func outdated(w World) bool {
 	if w.Pod == nil || w.Node == nil {
 		return false
 	}
-	if !w.keepsRecords() {
+	if !w.keepsRecords() && w.image().Profile != managerimage.Refused {
 		return true
 	}
 	made := w.Pod.Annotations[AnnotationSettings]
 	return made != "" && (made != settingsHash(w) || cannotPull(w))
+}
+
+// lacksPages reports how many MiB of huge pages the node offers if a new pod wants more than that and than the present pod has.
+func lacksPages(w World) (offered int64, lacks bool) {
+	if !w.v2() || w.Pod == nil || w.Kubernetes == nil || !w.Settings.Pods.SPDK.HugePages {
+		return 0, false
+	}
+	wanted, has := int64(w.Settings.Pods.SPDK.MemoryMiB), int64(0)
+	for _, c := range w.Pod.Spec.Containers {
+		limit := c.Resources.Limits[hugePages]
+		has += limit.Value() >> 20
+	}
+	return w.Kubernetes.HugePagesMiB, wanted > has && wanted > w.Kubernetes.HugePagesMiB
 }

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,8 +31,15 @@ func TestPodFor(t *testing.T) {
 		{"pod-v1.yaml", world()},
 		{"pod-v1-settings.yaml", world(everySetting)},
 		{"pod-v2.yaml", world(v2)},
+		{"pod-v2-direct.yaml", world(v2, old)},
+		{"pod-v2-cores.yaml", world(v2, func(w *World) {
+			w.Settings.Pods.SPDK.Cores, w.Settings.Pods.SPDK.Isolate, w.Settings.Pods.SPDK.InterruptMode = 2, true, true
+			w.Settings.Pods.SPDK.LargePool, w.Settings.Pods.SPDK.SmallPool = 4096, 16384
+			w.Settings.Pods.LogDirectory, w.Settings.Pods.ProbeTimeout = "/data/logs", 30
+			w.Settings.Pods.PullPolicy = corev1.PullAlways
+		})},
 		{"pod-v2-no-huge-pages.yaml", world(v2, func(w *World) {
-			w.Options.HugePages = false
+			w.Settings.Pods.SPDK.HugePages = false
 			w.InstanceManager.Spec.DataEngineSpec.V2.CPUMask = "0x1F"
 		})},
 	}
@@ -79,16 +87,11 @@ func TestALongNodeNameMakesAPod(t *testing.T) {
 	require.LessOrEqual(t, len(PodFor(w).Labels[v1beta2.LabelNodeOfComponent]), 63)
 }
 
-func TestCores(t *testing.T) {
-	for mask, want := range map[string]int{"0x1": 1, "0x3": 2, "F": 4, "0xff00": 8, "": 1, "junk": 1, "0x0": 1} {
-		require.Equal(t, want, cores(mask), "mask %q", mask)
-	}
-}
-
 func TestAnotherControlPathIsUsedEverywhere(t *testing.T) {
 	w := world(v2, func(w *World) { w.Options.ControlPath = "/data/longhorn/" })
 	c := PodFor(w).Spec.Containers[0]
-	require.Contains(t, c.Args, "/host/data/longhorn/unix-domain-socket")
+	require.Contains(t, strings.Join(c.Args, " "), "--longhorn-control-path /data/longhorn ", "a path of the host")
+	require.Contains(t, c.Env, corev1.EnvVar{Name: "LONGHORN_CONTROL_PATH", Value: "/data/longhorn"})
 	behind := map[string]string{}
 	for _, v := range PodFor(w).Spec.Volumes {
 		if v.HostPath != nil {
@@ -120,7 +123,16 @@ func TestAPodRequestsTheCPUOfItsNodeElseAShareOfTheMachine(t *testing.T) {
 		"a machine that is unknown": {world(func(w *World) {
 			w.Kubernetes.AllocatableMilliCPU = 0
 		}), 0},
-		"the least share there is": {world(func(w *World) { w.Options.AllocatableCPUPercent, w.Kubernetes.AllocatableMilliCPU = 1, 100 }), 1},
+		"the least share there is": {world(func(w *World) { w.Settings.Pods.CPUPercent, w.Kubernetes.AllocatableMilliCPU = 1, 100 }), 1},
+		"a fraction, rounded": {world(func(w *World) {
+			w.Settings.Pods.CPUPercent, w.Kubernetes.AllocatableMilliCPU = 12.5, 3996
+		}), 500},
+		"the part of v2":             {world(v2, func(w *World) { w.Settings.Pods.CPUPercent, w.Settings.Pods.CPUPercentV2 = 12, 25 }), 1000},
+		"as many CPUs as SPDK takes": {world(v2, func(w *World) { w.Settings.Pods.SPDK.Cores = 3 }), 3000},
+		"whole CPUs": {world(v2, func(w *World) {
+			w.Settings.Pods.SPDK.Cores, w.Settings.Pods.CPUPercentV2 = 1, 30
+		}), 2000},
+		"an image that takes none": {world(v2, old, func(w *World) { w.Settings.Pods.SPDK.Cores = 3 }), 480},
 	} {
 		milli, named := requested(c.world)
 		require.Equal(t, c.want, milli, name)
@@ -135,15 +147,49 @@ func TestEachSettingOfThePodMakesItOutdated(t *testing.T) {
 		"priority class": func(w *World) { w.Settings.PriorityClass = "high" },
 		"node selector":  func(w *World) { w.Settings.NodeSelector = map[string]string{"disk": "ssd"} },
 		"CPU request":    func(w *World) { w.Node.Spec.InstanceManagerCPURequest = 750 },
+		"CPU percent":    func(w *World) { w.Settings.Pods.CPUPercent, w.Settings.Pods.CPUPercentV2 = 20, 20 },
+		"probe":          func(w *World) { w.Settings.Pods.ProbeTimeout = 20 },
 	} {
-		w := world()
-		change(&w)
+		for _, w := range []World{world(), world(v2), world(v2, old)} {
+			change(&w)
+			require.True(t, outdated(w), name)
+		}
+	}
+	for name, change := range map[string]func(*World){
+		"mask":           func(w *World) { w.Settings.Pods.SPDK.CPUMask = "0xf" },
+		"own mask":       func(w *World) { w.InstanceManager.Spec.DataEngineSpec.V2.CPUMask = "0xf" },
+		"memory":         func(w *World) { w.Settings.Pods.SPDK.MemoryMiB = 1024 },
+		"huge pages":     func(w *World) { w.Settings.Pods.SPDK.HugePages = false },
+		"interrupt mode": func(w *World) { w.Settings.Pods.SPDK.InterruptMode = true },
+		"log directory":  func(w *World) { w.Settings.Pods.LogDirectory = "/data/logs" },
+	} {
+		w, direct, v1 := world(v2), world(v2, old), world()
+		for _, w := range []*World{&w, &direct, &v1} {
+			change(w)
+		}
 		require.True(t, outdated(w), name)
+		require.True(t, outdated(direct), name)
+		require.False(t, outdated(v1), "%s is for v2", name)
+	}
+	for name, change := range map[string]func(*World){
+		"cores":         func(w *World) { w.Settings.Pods.SPDK.Cores = 2 },
+		"large pool":    func(w *World) { w.Settings.Pods.SPDK.LargePool = 4096 },
+		"small pool":    func(w *World) { w.Settings.Pods.SPDK.SmallPool = 16384 },
+		"isolation":     func(w *World) { w.Settings.Pods.SPDK.Isolate = true },
+		"own isolation": func(w *World) { w.InstanceManager.Spec.DataEngineSpec.V2.CPUIsolationEnabled = "true" },
+	} {
+		w, direct := world(v2), world(v2, old)
+		change(&w)
+		change(&direct)
+		require.True(t, outdated(w), name)
+		require.False(t, outdated(direct), "%s changes nothing about a pod whose image has no option for it", name)
 	}
 	for name, change := range map[string]func(*World){
 		"another size of the machine": func(w *World) { w.Kubernetes.AllocatableMilliCPU = 8000 },
 		"another default image":       func(w *World) { w.Settings.Image = oldImage },
 		"no Node":                     noNode,
+		"another pull policy":         func(w *World) { w.Settings.Pods.PullPolicy = corev1.PullAlways },
+		"other log flags":             func(w *World) { w.Settings.Logging.SPDKFlags = "nvmf" },
 	} {
 		w := world()
 		change(&w)

@@ -3,6 +3,7 @@ package instancemanager
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -93,9 +94,12 @@ func podCondition(w World) v1beta2.Condition {
 	no := func(reason, message string) v1beta2.Condition {
 		return v1beta2.Condition{Type: v1beta2.InstanceManagerPodReady, Status: v1beta2.ConditionFalse, Reason: reason, Message: message}
 	}
+	refused, why := refusal(w)
 	switch {
 	case w.Pod == nil && w.Kubernetes.Down():
 		return no(v1beta2.ReasonPodMissing, "There is no pod; one is made when the node is back.")
+	case w.Pod == nil && refused != "":
+		return no(refused, why)
 	case w.Pod == nil && blocked(w):
 		return no(v1beta2.ReasonPodBlocked, "Waiting for the node's other v2 instance managers to end: a node runs one at a time."+
 			blockers(w))
@@ -182,7 +186,7 @@ func settingSynced(w World) v1beta2.Condition {
 	case !Wanted(w) && w.Pod != nil && standsIn(w):
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonReplacing
 		c.Message = fmt.Sprintf("Image %s is wanted, but no instance manager of the node runs it: new v1 instances run here "+
-			"until one does.", w.image())
+			"until one does.", w.wantedImage())
 	case w.Unsettled != "" && (!Wanted(w) || outdated(w)):
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonVolumeUnsettled
 		c.Message = fmt.Sprintf("Nothing runs on it and it shall be replaced, but it stays while %s: the volume has a replica on the node.",
@@ -196,9 +200,34 @@ func settingSynced(w World) v1beta2.Condition {
 		c.Message = "The pod lacks the mount at /metadata; it is replaced once nothing runs on it."
 	case outdated(w):
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonSettingsChanged
-		c.Message = "Settings changed after the pod was made; it is replaced once nothing runs on it."
+		c.Message = "Settings changed after the pod was made; " + whenReplaced(w)
+	case leftOut(w) != "":
+		c.Status, c.Reason, c.Message = v1beta2.ConditionFalse, v1beta2.ReasonSettingsLeftOut, leftOut(w)
 	}
 	return c
+}
+
+// whenReplaced continues a sentence about a pod that has to be replaced.
+func whenReplaced(w World) string {
+	if offered, lacks := lacksPages(w); lacks {
+		return fmt.Sprintf("it stays, because the node offers %d MiB of huge pages and data-engine-memory-size asks for %d MiB.", offered,
+			w.Settings.Pods.SPDK.MemoryMiB)
+	}
+	if reason, message := refusal(w); reason != "" {
+		return "it stays, because no other pod may be made. " + message
+	}
+	return "it is replaced once nothing runs on it."
+}
+
+// leftOut names the settings in force that the pod does without, because its image has no option for them; empty if there are none.
+func leftOut(w World) string {
+	_, settings := arguments(w)
+	if len(settings) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Image %s has no option for %s: its pod runs without. Longhorn 1.12.1 and newer have all options; for an image whose "+
+		"tag names no release, declare its profile with the flag --v2-image-profiles.", w.InstanceManager.Spec.Image,
+		strings.Join(settings, ", "))
 }
 
 // diskPatience is how long a v2 server that loads a disk may be silent: it executes no call until the disk is done.

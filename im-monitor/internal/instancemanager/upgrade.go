@@ -75,8 +75,8 @@ func (w World) successor() bool {
 	return w.Upgrade != nil && w.v2() && w.InstanceManager.Spec.Image == w.Upgrade.Image
 }
 
-// image is the one that the instance manager must have: an upgrade freezes it.
-func (w World) image() string {
+// wantedImage returns the image that the instance manager must have: an upgrade freezes it.
+func (w World) wantedImage() string {
 	if w.Upgrade != nil && w.v2() {
 		return w.Upgrade.Image
 	}
@@ -94,6 +94,8 @@ func inUse(w World) string {
 		return "it just started and may not list everything yet"
 	case len(engines) > 0:
 		return fmt.Sprintf("%s on it", naming(kinds("engine", engines)))
+	case w.successorRefused() != "":
+		return "its successor would get no pod. " + strings.TrimSuffix(w.successorRefused(), ".")
 	case len(w.Mapped) > 0:
 		return strings.Join(w.Mapped[:min(len(w.Mapped), few)], "; ")
 	}

@@ -180,7 +180,7 @@ func TestAnUpgradeLeavesTheImageOfV1AsItIs(t *testing.T) {
 	}
 	require.Equal(t, v1beta2.ReasonSettingsInForce,
 		conditions.Reason(Decide(world(v1, asked)).Status.Conditions, v1beta2.InstanceManagerSettingSynced))
-	require.Equal(t, "other", with(world(v1), v2).image())
+	require.Equal(t, "other", with(world(v1), v2).wantedImage())
 	require.False(t, with(world(v1), func(w *World) { w.InstanceManager.Spec.Image = "other" }).successor(), "v1 has no live upgrade")
 	require.True(t, with(world(v1, v2), func(w *World) { w.InstanceManager.Spec.Image = "other" }).successor())
 	require.False(t, world(v2).successor(), "no upgrade brings it")

@@ -115,7 +115,7 @@ func TestPodReadyNamesWhatThePodWaitsFor(t *testing.T) {
 		"False PodDeleting: The pod is being deleted.":                          world(deletingPod),
 		"False PodFailed: The pod ended by itself (Evicted); it is replaced.":   world(evictedPod),
 		"False PodStarting: The pod is not ready yet (ContainerCreating).":      world(pulling("ContainerCreating")),
-		"False PodCannotStart: The pod instance-manager-8f4b8f9527799bc7afb7425460c719ed cannot start: image missing:v1 cannot be pulled.": world(
+		"False PodCannotStart: The pod instance-manager-4a6b19dd2530598d67a1761c8d33e27c cannot start: image missing:v1 cannot be pulled.": world(
 			withoutImage),
 		"False PodBlocked: Waiting for the node's other v2 instance managers to end: a node runs one at a time.": world(v2, noPod,
 			sibling(true)),

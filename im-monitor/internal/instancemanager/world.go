@@ -21,6 +21,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/managerimage"
 )
 
 // World is everything that the decision about one InstanceManager is made from.
@@ -105,12 +106,8 @@ type Options struct {
 	RequireTLS bool
 	// ControlPath is Longhorn's directory on the host that has engine binaries and Unix domain sockets.
 	ControlPath string
-	// HugePages, HugePageLimitMiB, SPDKCPUMask concern v2 pods; an InstanceManager may set its own mask.
-	HugePages        bool
-	HugePageLimitMiB int64
-	SPDKCPUMask      string
-	// AllocatableCPUPercent of the node's CPU is requested where Node.spec.instanceManagerCPURequest is 0.
-	AllocatableCPUPercent int64
+	// Profiles are the operator's own, by image.
+	Profiles map[string]managerimage.Profile
 	// UnreachableAfter is how long no whole list may be readable before Reachable turns False.
 	UnreachableAfter time.Duration
 	// EngineLossPause is how long no idle instance manager is ended on a node with a replica of a volume that lost its engine.
@@ -120,9 +117,8 @@ type Options struct {
 // DefaultOptions are the options where no flag reports otherwise.
 func DefaultOptions() Options {
 	return Options{
-		ServiceAccount: "longhorn-service-account", TLSSecret: "longhorn-grpc-tls", ControlPath: "/var/lib/longhorn", HugePages: true,
-		HugePageLimitMiB: 2048,
-		SPDKCPUMask:      "0x1", AllocatableCPUPercent: 12, UnreachableAfter: 15 * time.Second, EngineLossPause: 5 * time.Minute,
+		ServiceAccount: "longhorn-service-account", TLSSecret: "longhorn-grpc-tls", ControlPath: managerimage.ControlPath,
+		UnreachableAfter: 15 * time.Second, EngineLossPause: 5 * time.Minute,
 	}
 }
 

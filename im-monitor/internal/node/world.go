@@ -36,6 +36,8 @@ type Kubernetes struct {
 	Taints   []corev1.Taint
 	// AllocatableMilliCPU is status.allocatable.cpu in thousandths of a CPU; 0 is unknown.
 	AllocatableMilliCPU int64
+	// HugePagesMiB is status.allocatable of 2 MiB huge pages, in MiB.
+	HugePagesMiB int64
 }
 
 // FromKubernetes takes from a Kubernetes node what is read here.
@@ -44,8 +46,8 @@ func FromKubernetes(n *corev1.Node) *Kubernetes {
 		return nil
 	}
 	out := &Kubernetes{Cordoned: n.Spec.Unschedulable, Labels: n.Labels, Taints: n.Spec.Taints,
-		AllocatableMilliCPU: n.Status.Allocatable.Cpu().MilliValue(),
-		NotReadyMessage:     "no Ready condition was reported yet"}
+		AllocatableMilliCPU: n.Status.Allocatable.Cpu().MilliValue(), HugePagesMiB: hugePages(n),
+		NotReadyMessage: "no Ready condition was reported yet"}
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
 			out.Ready = c.Status == corev1.ConditionTrue
@@ -53,6 +55,12 @@ func FromKubernetes(n *corev1.Node) *Kubernetes {
 		}
 	}
 	return out
+}
+
+// hugePages returns the huge pages that pods of the node can have, in MiB.
+func hugePages(n *corev1.Node) int64 {
+	pages := n.Status.Allocatable["hugepages-2Mi"]
+	return pages.Value() >> 20
 }
 
 // Down reports whether the node does not run what it ran: Kubernetes reports that it is gone or not ready.
@@ -103,7 +111,7 @@ func repels(taint corev1.Taint) bool {
 
 func tolerated(taint corev1.Taint, tolerations []corev1.Toleration) bool {
 	for _, t := range tolerations {
-		if t.Key == taint.Key && (t.Effect == "" || t.Effect == taint.Effect) &&
+		if (t.Key == taint.Key || t.Key == "" && t.Operator == corev1.TolerationOpExists) && (t.Effect == "" || t.Effect == taint.Effect) &&
 			(t.Operator == corev1.TolerationOpExists || t.Value == taint.Value) {
 			return true
 		}
@@ -128,6 +136,6 @@ func FromInstanceManager(im *v1beta2.InstanceManager) Manager {
 		out.Answers = c.Status
 	}
 	pod := conditions.Get(im.Status.Conditions, v1beta2.InstanceManagerPodReady)
-	out.HasPod = pod != nil && pod.Reason != v1beta2.ReasonPodMissing && pod.Reason != v1beta2.ReasonPodBlocked
+	out.HasPod = pod != nil && !v1beta2.LacksPod(pod.Reason) && pod.Reason != v1beta2.ReasonPodBlocked
 	return out
 }

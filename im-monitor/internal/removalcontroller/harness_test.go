@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	image        = "longhornio/longhorn-instance-manager:v1.10.0"
+	image        = "longhornio/longhorn-instance-manager:v1.12.0"
 	disk         = "99999999-0000-0000-0000-000000000001"
 	uuid1, uuid2 = "11111111-2222-3333-4444-555555555555", "66666666-7777-8888-9999-000000000000"
 )

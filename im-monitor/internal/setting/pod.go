@@ -2,14 +2,15 @@ package setting
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// parseTolerations reads `key=value:Effect; key:Effect; key=value; key` (semicolons between items). Without a value any
-// value is tolerated, without an effect every effect.
+// parseTolerations reads `key=value:Effect; key:Effect; :Effect; :` (semicolons between items). Without a value every value is
+// tolerated, without an effect every effect, without a key every taint. As Longhorn does, it refuses an item without a colon.
 func parseTolerations(raw string) ([]corev1.Toleration, error) {
 	var out []corev1.Toleration
 	for _, item := range items(raw) {
@@ -17,16 +18,21 @@ func parseTolerations(raw string) ([]corev1.Toleration, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, toleration)
+		if !slices.Contains(out, toleration) {
+			out = append(out, toleration)
+		}
 	}
 	return out, nil
 }
 
 func parseToleration(item string) (corev1.Toleration, error) {
 	none := corev1.Toleration{}
-	rest, effect, _ := strings.Cut(item, ":")
+	rest, effect, hasEffect := strings.Cut(item, ":")
 	key, value, hasValue := strings.Cut(rest, "=")
-	if problems := validation.IsQualifiedName(key); len(problems) > 0 {
+	if !hasEffect {
+		return none, fmt.Errorf("the value has item %q without a colon: give key=value:Effect, or %q for every effect", item, item+":")
+	}
+	if problems := validation.IsQualifiedName(key); len(problems) > 0 && (key != "" || hasValue) {
 		return none, fmt.Errorf("the value has item %q, whose key is not a taint key: give key=value:Effect", item)
 	}
 	if problems := validation.IsValidLabelValue(value); len(problems) > 0 {

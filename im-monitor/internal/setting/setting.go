@@ -2,8 +2,11 @@
 package setting
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 
+	"drover.dev/drover/shared/managerimage"
 	"drover.dev/drover/shared/setting"
 )
 
@@ -34,6 +37,26 @@ const (
 	ClusterAutoscaler           = "kubernetes-cluster-autoscaler-enabled"
 )
 
+// Names of the Settings that instance-manager pods are made with.
+const (
+	CPUMask         = "data-engine-cpu-mask"
+	CPUCores        = "data-engine-number-of-cpu-cores"
+	MemorySize      = "data-engine-memory-size"
+	HugePages       = "data-engine-hugepage-enabled"
+	InterruptMode   = "data-engine-interrupt-mode-enabled"
+	LargePool       = "data-engine-iobuf-large-pool-size"
+	SmallPool       = "data-engine-iobuf-small-pool-size"
+	CPUIsolation    = "data-engine-cpu-isolation-enabled"
+	SPDKLogLevel    = "data-engine-log-level"
+	SPDKLogFlags    = "data-engine-log-flags"
+	LogLevel        = "log-level"
+	LogPath         = "log-path"
+	GuaranteedCPU   = "guaranteed-instance-manager-cpu"
+	ImagePullPolicy = "system-managed-pods-image-pull-policy"
+	ProbeTimeout    = "instance-manager-pod-liveness-probe-timeout"
+	StorageNetwork  = "storage-network"
+)
+
 // Engine is what v1 engines are started with.
 type Engine struct {
 	// ReplicaTimeout is how many seconds a replica may be silent, FileSyncTimeout how many a file transfer may take.
@@ -54,6 +77,28 @@ type Frontend struct {
 	UblkQueueDepth, UblkNumberOfQueue int
 	// IOQueues is how many NVMe connections carry I/O; 0 leaves it to the kernel.
 	IOQueues int
+}
+
+// Pods are the settings that instance-manager pods are made with.
+type Pods struct {
+	// SPDK starts the v2 data engine.
+	SPDK managerimage.Options
+	// CPUPercent is the part of a node's allocatable CPU that a v1 pod requests unless the Node names a request, CPUPercentV2 the part of
+	// a v2 pod.
+	CPUPercent, CPUPercentV2 float64
+	// LogDirectory is a directory of the host.
+	LogDirectory string
+	PullPolicy   corev1.PullPolicy
+	// ProbeTimeout is a number of seconds.
+	ProbeTimeout int
+	// StorageNetwork is the namespace and name of a network attachment; empty: the network of the cluster.
+	StorageNetwork string
+}
+
+// Logging are the settings that a running instance manager is told.
+type Logging struct {
+	// Level is for the instance manager itself, SPDKLevel and SPDKFlags are for its v2 data engine.
+	Level, SPDKLevel, SPDKFlags string
 }
 
 // Values are the settings in force.
@@ -87,6 +132,8 @@ type Values struct {
 	// like a cordoned one.
 	DrainPolicy       setting.DrainPolicy
 	ClusterAutoscaler bool
+	Pods              Pods
+	Logging           Logging
 }
 
 // Defaults are the values in force where nothing is set.
@@ -95,41 +142,67 @@ func Defaults() Values {
 	return Values{V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: 25, OverProvisioning: 100, Copying: copying,
 		CopyingV2: copying, CleanUpSystemSnapshots: true, PurgesPerNode: 5, DrainPolicy: setting.BlockIfContainsLastReplica,
 		Engine:   Engine{ReplicaTimeout: 8, FileSyncTimeout: 30, RebuildConcurrency: 1},
-		Frontend: Frontend{UblkQueueDepth: 128, UblkNumberOfQueue: 1}}
+		Frontend: Frontend{UblkQueueDepth: 128, UblkNumberOfQueue: 1}, Pods: defaultPods(), Logging: Logging{"Info", "Notice", ""}}
+}
+
+func defaultPods() Pods {
+	return Pods{CPUPercent: 12, CPUPercentV2: 12, LogDirectory: "/var/lib/longhorn/logs/", PullPolicy: corev1.PullIfNotPresent,
+		ProbeTimeout: 10, SPDK: managerimage.Options{CPUMask: "0x3", MemoryMiB: 2048, HugePages: true,
+			LargePool: managerimage.SmallestLargePool, SmallPool: managerimage.SmallestSmallPool}}
 }
 
 // Catalogue reads them, for each data engine.
-var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: map[string]setting.Reader[Values]{
-	DefaultInstanceManagerImage: setting.Text(func(v *Values, s string) { v.Image = s }, setting.ParseImage),
-	V1DataEngine:                setting.Boolean(func(v *Values) *bool { return &v.V1 }),
-	V2DataEngine:                setting.Boolean(func(v *Values) *bool { return &v.V2 }),
-	TaintToleration:             setting.Text(func(v *Values, t []corev1.Toleration) { v.Tolerations = t }, parseTolerations),
-	PriorityClass:               setting.Text(func(v *Values, s string) { v.PriorityClass = s }, setting.ParseName("a PriorityClass")),
-	RegistrySecret:              setting.Text(func(v *Values, s string) { v.RegistrySecret = s }, setting.ParseName("a Secret")),
-	NodeSelector:                setting.Text(func(v *Values, s map[string]string) { v.NodeSelector = s }, parseSelector),
-	DisableSchedulingOnCordoned: setting.Boolean(func(v *Values) *bool { return &v.DisableSchedulingOnCordoned }),
-	EngineReplicaTimeout:        setting.Number(8, 30, func(v *Values, n int) { v.Engine.ReplicaTimeout = n }),
-	FileSyncTimeout:             setting.Number(5, 120, func(v *Values, n int) { v.Engine.FileSyncTimeout = n }),
-	RebuildConcurrency:          setting.Number(1, 5, func(v *Values, n int) { v.Engine.RebuildConcurrency = n }),
-	UblkQueueDepth:              setting.Number(1, 4096, func(v *Values, n int) { v.Frontend.UblkQueueDepth = n }),
-	UblkNumberOfQueue:           setting.Number(1, 128, func(v *Values, n int) { v.Frontend.UblkNumberOfQueue = n }),
-	IOQueues:                    setting.Number(0, 128, func(v *Values, n int) { v.Frontend.IOQueues = n }),
-	MinimalAvailable:            setting.Number(0, 100, func(v *Values, n int) { v.MinimalAvailable = n }),
-	OverProvisioning:            setting.Number(0, setting.MostOverProvisioning, func(v *Values, n int) { v.OverProvisioning = n }),
-	CleanUpSystemSnapshots:      setting.Boolean(func(v *Values) *bool { return &v.CleanUpSystemSnapshots }),
-	DisablePurge:                setting.Boolean(func(v *Values) *bool { return &v.DisablePurge }),
-	PurgesPerNode:               setting.Number(0, setting.MostPurgesPerNode, func(v *Values, n int) { v.PurgesPerNode = n }),
-	BackupConcurrency:           setting.Number(1, setting.MostCopies, func(v *Values, n int) { v.Copying.Backup = n }),
-	RestoreConcurrency:          setting.Number(1, setting.MostCopies, func(v *Values, n int) { v.Copying.Restore = n }),
-	NodeDrainPolicy:             setting.Text(func(v *Values, p setting.DrainPolicy) { v.DrainPolicy = p }, setting.ParseDrainPolicy),
-	ClusterAutoscaler:           setting.Boolean(func(v *Values) *bool { return &v.ClusterAutoscaler }),
-}, Safe: map[string]string{DisablePurge: "true", CleanUpSystemSnapshots: "false"}}
+var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: readers(),
+	Safe: map[string]string{DisablePurge: "true", CleanUpSystemSnapshots: "false"}}
+
+func readers() map[string]setting.Reader[Values] {
+	out := podReaders()
+	maps.Copy(out, map[string]setting.Reader[Values]{
+		DefaultInstanceManagerImage: setting.Text(func(v *Values, s string) { v.Image = s }, setting.ParseImage),
+		V1DataEngine:                setting.Boolean(func(v *Values) *bool { return &v.V1 }),
+		V2DataEngine:                setting.Boolean(func(v *Values) *bool { return &v.V2 }),
+		TaintToleration:             setting.Text(func(v *Values, t []corev1.Toleration) { v.Tolerations = t }, parseTolerations),
+		PriorityClass:               setting.Text(func(v *Values, s string) { v.PriorityClass = s }, setting.ParseName("a PriorityClass")),
+		RegistrySecret:              setting.Text(func(v *Values, s string) { v.RegistrySecret = s }, setting.ParseName("a Secret")),
+		NodeSelector:                setting.Text(func(v *Values, s map[string]string) { v.NodeSelector = s }, parseSelector),
+		DisableSchedulingOnCordoned: setting.Boolean(func(v *Values) *bool { return &v.DisableSchedulingOnCordoned }),
+		EngineReplicaTimeout:        setting.Number(8, 30, func(v *Values, n int) { v.Engine.ReplicaTimeout = n }),
+		FileSyncTimeout:             setting.Number(5, 120, func(v *Values, n int) { v.Engine.FileSyncTimeout = n }),
+		RebuildConcurrency:          setting.Number(1, 5, func(v *Values, n int) { v.Engine.RebuildConcurrency = n }),
+		UblkQueueDepth:              setting.Number(1, 4096, func(v *Values, n int) { v.Frontend.UblkQueueDepth = n }),
+		UblkNumberOfQueue:           setting.Number(1, 128, func(v *Values, n int) { v.Frontend.UblkNumberOfQueue = n }),
+		IOQueues:                    setting.Number(0, 128, func(v *Values, n int) { v.Frontend.IOQueues = n }),
+		MinimalAvailable:            setting.Number(0, 100, func(v *Values, n int) { v.MinimalAvailable = n }),
+		OverProvisioning:            setting.Number(0, setting.MostOverProvisioning, func(v *Values, n int) { v.OverProvisioning = n }),
+		CleanUpSystemSnapshots:      setting.Boolean(func(v *Values) *bool { return &v.CleanUpSystemSnapshots }),
+		DisablePurge:                setting.Boolean(func(v *Values) *bool { return &v.DisablePurge }),
+		PurgesPerNode:               setting.Number(0, setting.MostPurgesPerNode, func(v *Values, n int) { v.PurgesPerNode = n }),
+		BackupConcurrency:           setting.Number(1, setting.MostCopies, func(v *Values, n int) { v.Copying.Backup = n }),
+		RestoreConcurrency:          setting.Number(1, setting.MostCopies, func(v *Values, n int) { v.Copying.Restore = n }),
+		NodeDrainPolicy:             setting.Text(func(v *Values, p setting.DrainPolicy) { v.DrainPolicy = p }, setting.ParseDrainPolicy),
+		ClusterAutoscaler:           setting.Boolean(func(v *Values) *bool { return &v.ClusterAutoscaler }),
+	})
+	return out
+}
+
+// With returns the catalogue with other values for pods if nothing is set.
+func With(pods Pods) setting.Catalogue[Values] {
+	out := Catalogue
+	out.Defaults = func() Values {
+		values := Defaults()
+		values.Pods = pods
+		return values
+	}
+	return out
+}
 
 // Merge takes each setting from the values of the data engine that it is for: what is about v2 alone from those of v2, all else from those
 // of v1, and what is about both from each.
 func Merge(v1, v2 Values) Values {
 	out := v1
 	out.CopyingV2 = v2.Copying
+	out.Pods.SPDK, out.Pods.CPUPercentV2 = v2.Pods.SPDK, v2.Pods.CPUPercentV2
+	out.Logging.SPDKLevel, out.Logging.SPDKFlags = v2.Logging.SPDKLevel, v2.Logging.SPDKFlags
 	out.V2, out.Frontend, out.MinimalAvailable, out.OverProvisioning = v2.V2, v2.Frontend, v2.MinimalAvailable, v2.OverProvisioning
 	return out
 }

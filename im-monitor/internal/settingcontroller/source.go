@@ -31,9 +31,9 @@ type Source struct {
 	each *settingcontroller.Source[setting.Values]
 }
 
-// NewSource reads Settings of the namespace.
-func NewSource(reader client.Reader, namespace string) *Source {
-	return &Source{each: settingcontroller.NewSource(reader, namespace, setting.Catalogue)}
+// NewSource reads Settings of the namespace. The values for pods count while their Settings do not exist.
+func NewSource(reader client.Reader, namespace string, pods setting.Pods) *Source {
+	return &Source{each: settingcontroller.NewSource(reader, namespace, setting.With(pods))}
 }
 
 // Current returns the values in force now.

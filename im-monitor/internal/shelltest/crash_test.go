@@ -16,7 +16,7 @@ import (
 
 const (
 	crashNode  = "crash-1"
-	crashImage = "longhornio/longhorn-instance-manager:v1.11.0"
+	crashImage = "longhornio/longhorn-instance-manager:v1.12.1"
 )
 
 // wholeLife is a node's life from its first instance manager over a new image to its end. Whatever happens to the

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	testkit.Main(m)
 }
 
-const image = "longhornio/longhorn-instance-manager:v1.10.0"
+const image = "longhornio/longhorn-instance-manager:v1.12.0"
 
 // manager waits until the instance manager of a node is in a state, and returns it.
 func (e *Env) manager(name, state string) *v1beta2.InstanceManager {
@@ -162,7 +162,7 @@ func TestANewDefaultImage(t *testing.T) {
 			im := e.manager(name, v1beta2.InstanceManagerStateRunning)
 			e.Eventually(func() bool { return e.Get(name, im) && len(im.Status.InstanceReplicas) == 1 }, "the replica never showed up")
 
-			const newImage = "longhornio/longhorn-instance-manager:v1.11.0"
+			const newImage = "longhornio/longhorn-instance-manager:v1.12.1"
 			e.Set(setting.DefaultInstanceManagerImage, newImage)
 			next := v1beta2.InstanceManagerName("image-"+engine, newImage, engine)
 			if engine == v1beta2.DataEngineV2 {
@@ -214,7 +214,7 @@ func TestADefaultImageThatCannotBePulledLeavesTheInstanceManagerThatRuns(t *test
 
 // A node's huge pages and disks serve one v2 server, whether or not its InstanceManager exists.
 func TestAV2PodWaitsForTheOneThatADeletedInstanceManagerLeft(t *testing.T) {
-	const after = "longhornio/longhorn-instance-manager:v1.11.0"
+	const after = "longhornio/longhorn-instance-manager:v1.12.1"
 	e, old := oneNode(t, "left-1", v1beta2.DataEngineV2)
 	e.Servers.Put(old, inventory.Instance{Name: "vol-1-e-0", Type: "engine", DataEngine: "v2", State: "running"})
 	im := e.manager(old, v1beta2.InstanceManagerStateRunning)

@@ -31,6 +31,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/nodedisks"
 	"drover.dev/drover/im-monitor/internal/ownershipcontroller"
 	"drover.dev/drover/im-monitor/internal/removalcontroller"
+	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/im-monitor/internal/settingcontroller"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
@@ -213,7 +214,7 @@ func (e *Env) wire(ctx context.Context, rt *runkit.Runtime, executor, removing c
 		AskDisk: e.Servers.Disk, Disks: nodedisks.Reader(rt.Client, rt.Namespace)})
 	options := instancemanager.DefaultOptions()
 	options.UnreachableAfter = 300 * time.Millisecond
-	settings := settingcontroller.NewSource(rt.Client, rt.Namespace)
+	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Defaults().Pods)
 	err := errors.Join(
 		settingcontroller.Setup(rt, settings),
 		nodecontroller.Setup(ctx, rt, settings),

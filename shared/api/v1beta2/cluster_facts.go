@@ -59,3 +59,8 @@ func SharedSnapshot(v *Volume) string {
 	}
 	return source
 }
+
+// LacksPod reports whether a reason of an InstanceManager's PodReady proves that it has no pod.
+func LacksPod(reason string) bool {
+	return reason == ReasonPodMissing || reason == ReasonPodRefused || reason == ReasonKubernetesNodeCordoned
+}

@@ -115,6 +115,9 @@ const (
 	ReasonPodDeleting = "PodDeleting"
 	// ReasonPodBlocked surfaces while another v2 instance manager of the node still has a pod.
 	ReasonPodBlocked = "PodBlocked"
+	// ReasonPodRefused surfaces while no pod may be created: the image cannot serve v2 volumes, or the setting storage-network cannot be
+	// obeyed; the message states which.
+	ReasonPodRefused = "PodRefused"
 	// ReasonSettingsInForce surfaces when the pod carries the settings now in force.
 	ReasonSettingsInForce = "SettingsInForce"
 	// ReasonSettingsChanged surfaces when settings changed after the pod was created; it is replaced once nothing runs on it.
@@ -124,9 +127,12 @@ const (
 	// ReasonVolumeUnsettled surfaces while an idle instance manager that must be replaced stays because a volume may need its
 	// replicas.
 	ReasonVolumeUnsettled = "VolumeUnsettled"
+	// ReasonSettingsLeftOut surfaces while the image of the pod has no option for a setting in force: the pod runs without it.
+	ReasonSettingsLeftOut = "SettingsLeftOut"
 	// ReasonOnHost surfaces when the pod mounts a directory of the host at /metadata.
 	ReasonOnHost = "OnHost"
-	// ReasonNotOnHost surfaces when the pod mounts none there: it was created before that was known. Its frontends are lost with it.
+	// ReasonNotOnHost surfaces when the pod mounts none there, or when the end of a pod of its image removes the node's block devices. Its
+	// frontends are lost with it.
 	ReasonNotOnHost = "NotOnHost"
 	// ReasonAnswering surfaces when InstanceManagerReachable is True.
 	ReasonAnswering = "Answering"

@@ -32,7 +32,7 @@ const (
 // Settings are all of them, by name.
 func Settings() map[string]Setting {
 	out := map[string]Setting{}
-	for _, part := range []map[string]Setting{volumes(), pods(), instanceManagers(), engines(), snapshots(), backups(), orphans()} {
+	for _, part := range []map[string]Setting{volumes(), pods(), instanceManagers(), managerPods(), engines(), snapshots(), backups(), orphans()} {
 		maps.Copy(out, part)
 	}
 	return out
@@ -91,13 +91,53 @@ func instanceManagers() map[string]Setting {
 		"default-instance-manager-image": {Values: "an image",
 			Meaning: "the image of instance managers; without it none is made. One that runs nothing takes it at once, a v2 one that runs " +
 				"instances by an [upgrade](upgrading.md)"},
-		"v1-data-engine":   {Default: "true", Values: boolean, Meaning: "each node has an instance manager for v1"},
-		"v2-data-engine":   {Default: "false", Values: boolean, Meaning: "each node has an instance manager for v2"},
-		"taint-toleration": {Values: "`key=value:Effect; key:Effect`", Meaning: "tolerations of instance managers"},
-		"priority-class":   {Values: "a PriorityClass", Meaning: "that of instance managers"},
-		"registry-secret":  {Values: "a Secret", Meaning: "with it the instance manager's image is pulled"},
+		"v1-data-engine": {Default: "true", Values: boolean, Meaning: "each node has an instance manager for v1"},
+		"v2-data-engine": {Default: "false", Values: boolean, Meaning: "each node has an instance manager for v2"},
+		"taint-toleration": {Values: "`key=value:Effect; key:Effect; :Effect; :`",
+			Meaning: "tolerations of instance managers; without a key every taint is tolerated, without an effect every effect"},
+		"priority-class":  {Values: "a PriorityClass", Meaning: "that of instance managers"},
+		"registry-secret": {Values: "a Secret", Meaning: "with it the instance manager's image is pulled"},
 		"system-managed-components-node-selector": {Values: "`label:value; label:value`",
 			Meaning: "nodes that get a Longhorn Node and instance managers"},
+	}
+}
+
+// managerPods are the settings that instance-manager pods are made with. A pod takes a new value once nothing runs on it.
+func managerPods() map[string]Setting {
+	return map[string]Setting{
+		"data-engine-cpu-mask": {Default: "0x3", Values: "`0x3`, or `0-1,4`",
+			Meaning: "CPUs of the v2 data engine; an InstanceManager may name its own. Default: the flag `--v2-cpu-mask`"},
+		"data-engine-number-of-cpu-cores": {Default: "0", Values: "`0` or more",
+			Meaning: "CPUs that the v2 data engine takes of those that the kubelet pins to its pod, instead of the mask; images from 1.12.1 on"},
+		"data-engine-memory-size": {Default: "2048", Values: "`0` or more",
+			Meaning: "MiB of memory of the v2 data engine; a pod stays while its node offers fewer huge pages. Default: the flag `--v2-memory-mib`"},
+		"data-engine-hugepage-enabled": {Default: "true", Values: boolean,
+			Meaning: "the v2 data engine uses huge pages of 2 MiB. Default: the flag `--v2-huge-pages`"},
+		"data-engine-interrupt-mode-enabled": {Default: "false", Values: boolean,
+			Meaning: "the v2 data engine waits for interrupts instead of polling"},
+		"data-engine-iobuf-large-pool-size": {Default: "1024", Values: "`1024` or more",
+			Meaning: "large I/O buffers of the v2 data engine; images from 1.12.1-rc1 on"},
+		"data-engine-iobuf-small-pool-size": {Default: "8192", Values: "`8192` or more",
+			Meaning: "small I/O buffers of the v2 data engine; images from 1.12.1 on"},
+		"data-engine-cpu-isolation-enabled": {Default: "false", Values: boolean,
+			Meaning: "interrupts and other work of the host leave the CPUs of the v2 data engine; an InstanceManager may name its own; images " +
+				"from 1.12.1 on"},
+		"data-engine-log-level": {Default: "Notice", Values: "Error, Warning, Notice, Info, Debug",
+			Meaning: "what the v2 data engine logs; taken at once"},
+		"data-engine-log-flags": {Values: "names separated by `,`", Meaning: "parts of the v2 data engine that log; taken at once"},
+		"log-level": {Default: "Info", Values: "Panic, Fatal, Error, Warn, Info, Debug, Trace",
+			Meaning: "what instance managers log; taken at once. Drover's own: the flag `--log-level`"},
+		"log-path": {Default: "/var/lib/longhorn/logs/", Values: "a path of the host beginning with `/`",
+			Meaning: "directory of the host for logs of instance managers"},
+		"guaranteed-instance-manager-cpu": {Default: "12", Values: "`0` to `40`, with a fraction",
+			Meaning: "per cent of a node's CPU that an instance manager requests, unless its Node names a request. Default: the flag " +
+				"`--instance-manager-cpu-percent`"},
+		"system-managed-pods-image-pull-policy": {Default: "if-not-present", Values: "always, if-not-present, never",
+			Meaning: "when the image of a new instance-manager pod is pulled"},
+		"instance-manager-pod-liveness-probe-timeout": {Default: "10", Low: 1, High: 60,
+			Meaning: "seconds in which an instance manager answers its liveness probe"},
+		"storage-network": {Values: "`namespace/name` of a network attachment",
+			Meaning: "not served: while it names a network, no instance-manager pod is made, and `PodReady` shows `PodRefused`"},
 	}
 }
 
