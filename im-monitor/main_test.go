@@ -12,6 +12,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/leaselock"
+	"drover.dev/drover/shared/managerimage"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -26,7 +27,7 @@ func TestAFencedProcessCallsNothingThatHasAnEffect(t *testing.T) {
 	require.NoError(t, err)
 	rt.Fence.Close()
 
-	conn, err := dialer.Connect(nobody, v1beta2.DataEngineV1)
+	conn, err := dialer.Connect(nobody, v1beta2.DataEngineV1, managerimage.TLSEverywhere)
 	require.NoError(t, err)
 	defer conn.Close()
 	proxy, err := dialer.Proxy(nobody)

@@ -37,10 +37,12 @@ type Options struct {
 	// Pods are the settings of instance-manager pods while no Setting is there.
 	Pods     setting.Pods
 	profiles map[string]string
-	Orphan   orphancontroller.Options
-	Instance instancecontroller.Options
-	Engine   enginepoll.Options
-	Disk     diskcontroller.Options
+	// plaintextOfUnknown allows plaintext on two ports of images of unknown release.
+	plaintextOfUnknown bool
+	Orphan             orphancontroller.Options
+	Instance           instancecontroller.Options
+	Engine             enginepoll.Options
+	Disk               diskcontroller.Options
 
 	// locks are shared by all executors that change instances.
 	locks execute.Locks
@@ -54,6 +56,9 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.Manager.RequireTLS, "require-tls", false,
 		"end at once where --tls-dir has no files, instead of speaking plaintext, and let no instance-manager pod start without its TLS "+
 			"secret")
+	flags.BoolVar(&o.plaintextOfUnknown, "allow-plaintext-of-unknown-images", false,
+		"while TLS is used: call the ports 8502 and 8504 of a v2 instance manager in plaintext if its image names no release and it answers a "+
+			"TLS handshake in plaintext, as images up to v1.12.0 do")
 	flags.DurationVar(&o.AbsenceGap, "absence-gap", 5*time.Second, "time between two lists that prove an instance absent")
 	flags.DurationVar(&o.V2Settle, "v2-settle", 30*time.Second,
 		"age of a v2 connection, and time that a v2 disk has been ready in it, before a list proves anything absent")
@@ -132,7 +137,8 @@ func (o *Options) Dialer(mayCall func() error) (*imclient.Dialer, error) {
 			o.TLSDirectory)
 	}
 	return imclient.NewDialer(imclient.Options{
-		Credentials: credentials, ListTimeout: o.ListTimeout, MayCall: mayCall, Metrics: imclient.NewMetrics(metrics.Registry),
+		Credentials: credentials, RequireTLS: o.Manager.RequireTLS, PlaintextOfUnknown: o.plaintextOfUnknown, ListTimeout: o.ListTimeout,
+		MayCall: mayCall, Metrics: imclient.NewMetrics(metrics.Registry),
 	}), nil
 }
 
@@ -140,7 +146,9 @@ func (o *Options) Dialer(mayCall func() error) (*imclient.Dialer, error) {
 func (o *Options) Inventory(dialer *imclient.Dialer, disks func(node string) ([]inventory.NodeDisk, bool),
 	c clock.Clock) *inventory.Inventory {
 	known := inventory.New(inventory.Config{
-		Connect: func(t inventory.Target) (imclient.Client, error) { return dialer.Connect(t.Address, t.DataEngine) },
+		Connect: func(t inventory.Target) (imclient.Client, error) {
+			return dialer.Connect(t.Address, t.DataEngine, t.TLS)
+		},
 		AskDisk: dialer.Disk, ListReplicas: dialer.DiskReplicas, DeleteReplica: dialer.DeleteDiskReplica, Disks: disks,
 		AbsenceGap: o.AbsenceGap, Settle: o.V2Settle, Quiet: o.V2Quiet, CallPatience: o.Orphan.PostElectionDelay,
 		SafetyPeriod: o.SafetyPeriod, Clock: c,

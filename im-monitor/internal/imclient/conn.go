@@ -18,6 +18,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/spdkrpc"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/managerimage"
 )
 
 // Conn is one connection to one instance manager; it implements Client.
@@ -36,8 +37,10 @@ var _ Client = (*Conn)(nil)
 var errSpent = errors.New("the connection was lost and is not made again")
 
 // Connect starts a connection to the instance manager at an address (without a port). It does not wait: the first call does. For v2 the
-// SPDK service is connected to at the same time, so that all answers come from the same run of the server.
-func (d *Dialer) Connect(address, dataEngine string) (*Conn, error) {
+// SPDK service is connected to at the same time, so that all answers come from the same run of the server. Its image decides which ports
+// speak TLS.
+func (d *Dialer) Connect(address, dataEngine string, ports managerimage.TLS) (*Conn, error) {
+	d.encryption.note(address, ports)
 	conn := &Conn{address: address, options: d.options}
 	var err error
 	if conn.instances, err = d.open(address, d.options.InstancePort, &conn.refused); err != nil {
@@ -58,7 +61,7 @@ func (d *Dialer) open(address string, port int, refused *refusal) (*grpc.ClientC
 	if _, err := netip.ParseAddr(address); err != nil {
 		return nil, fmt.Errorf("connecting to an instance manager: %w", err) // an empty host would be this machine
 	}
-	transport, err := d.options.Credentials.transport(d.options.Metrics, refused)
+	transport, err := d.transport(address, port, refused)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", address, err)
 	}

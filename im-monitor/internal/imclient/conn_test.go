@@ -20,6 +20,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/spdkrpc"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/managerimage"
 )
 
 func TestTheVersionIsReadAndCompared(t *testing.T) {
@@ -286,7 +287,7 @@ func TestNobodyThereIsUnreachable(t *testing.T) {
 
 func TestAnAddressMustBeOne(t *testing.T) {
 	for _, address := range []string{"", "localhost", "10.0.0.1:8503"} {
-		_, err := NewDialer(Options{}).Connect(address, v1beta2.DataEngineV1)
+		_, err := NewDialer(Options{}).Connect(address, v1beta2.DataEngineV1, managerimage.TLSEverywhere)
 		require.Error(t, err, address)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/keepalive"
+
+	"drover.dev/drover/shared/managerimage"
 )
 
 // Options report how instance managers are reached. The zero value of a field means its default.
@@ -18,6 +20,9 @@ type Options struct {
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Credentials secure every connection; nil means plaintext.
 	Credentials *Credentials
+	// RequireTLS refuses servers whose image speaks no TLS on a port. PlaintextOfUnknown lets a server of unknown release that answers in
+	// plaintext on the ports 8502 and 8504 be called in plaintext there.
+	RequireTLS, PlaintextOfUnknown bool
 	// ListTimeout (10 s) bounds every call that reads, LifecycleTimeout (3 min) every call that changes an instance.
 	ListTimeout, LifecycleTimeout time.Duration
 	// MaxMessageBytes (16 MiB) bounds every answer.
@@ -48,8 +53,9 @@ const maxHeaderBytes = 64 << 10
 
 // Dialer makes connections to instance managers.
 type Dialer struct {
-	options   Options
-	keepalive keepalive.ClientParameters
+	options    Options
+	keepalive  keepalive.ClientParameters
+	encryption *encryption
 }
 
 // NewDialer fills in the defaults.
@@ -77,7 +83,8 @@ func NewDialer(options Options) *Dialer {
 	if options.Metrics == nil {
 		options.Metrics = NewMetrics(nil)
 	}
-	return &Dialer{options: options, keepalive: keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}}
+	return &Dialer{options: options, keepalive: keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout},
+		encryption: &encryption{ports: map[string]managerimage.TLS{}, unencrypted: map[string]bool{}}}
 }
 
 // dialOptions are common to all connections. Nothing is retried and nothing reconnects by itself.

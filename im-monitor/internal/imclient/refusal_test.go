@@ -16,6 +16,7 @@ import (
 
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/managerimage"
 )
 
 // attempts are many: whether the client reads the alert or meets the closed connection first is a race.
@@ -40,7 +41,7 @@ func TestAServerThatRefusesOurCertificateIsToldAsTheCause(t *testing.T) {
 			}})
 			reported := map[string]bool{}
 			for range attempts {
-				conn, err := dialer.Connect("10.0.0.1", v1beta2.DataEngineV1)
+				conn, err := dialer.Connect("10.0.0.1", v1beta2.DataEngineV1, managerimage.TLSEverywhere)
 				require.NoError(t, err)
 				_, err = conn.Watch(t.Context())
 				if err == nil {

@@ -27,6 +27,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/spdkrpc"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/managerimage"
 )
 
 // fakeServer answers from functions that tests set; what is not set answers emptily.
@@ -157,7 +158,7 @@ func (s *fakeServer) connect(t *testing.T, dataEngine string, options Options) *
 	if options.Dial == nil {
 		options.Dial = s.dial
 	}
-	conn, err := NewDialer(options).Connect("10.0.0.1", dataEngine)
+	conn, err := NewDialer(options).Connect("10.0.0.1", dataEngine, managerimage.TLSEverywhere)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, conn.Close()) })
 	return conn

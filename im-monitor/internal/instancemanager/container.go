@@ -17,6 +17,9 @@ func (w World) image() managerimage.Image {
 	return managerimage.Describe(w.InstanceManager.Spec.Image, w.Options.Profiles)
 }
 
+// PortsWithTLS reports on which ports the instance manager speaks TLS while its pod has the files.
+func (w World) PortsWithTLS() managerimage.TLS { return w.image().TLS }
+
 func container(w World) corev1.Container {
 	privileged := true
 	c := corev1.Container{

@@ -197,7 +197,7 @@ func process(i inventory.Instance) v1beta2.InstanceProcess {
 func target(w instancemanager.World) inventory.Target {
 	t := inventory.Target{
 		InstanceManager: w.InstanceManager.Name, Node: w.InstanceManager.Spec.NodeID, DataEngine: w.InstanceManager.Spec.DataEngine,
-		Address: w.Pod.Status.PodIP, PodUID: w.Pod.UID,
+		Address: w.Pod.Status.PodIP, PodUID: w.Pod.UID, TLS: w.PortsWithTLS(),
 	}
 	if t.DataEngine == "" {
 		t.DataEngine = v1beta2.DataEngineV1

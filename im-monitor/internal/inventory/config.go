@@ -16,7 +16,7 @@ type Connect func(target Target) (imclient.Client, error)
 // Over connects through a dialer.
 func Over(dialer *imclient.Dialer) Connect {
 	return func(target Target) (imclient.Client, error) {
-		conn, err := dialer.Connect(target.Address, target.DataEngine)
+		conn, err := dialer.Connect(target.Address, target.DataEngine, target.TLS)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/managerimage"
 )
 
 // ErrUnreachable is wrapped by every error of Fresh: whatever the reason, nothing newer is known.
@@ -25,6 +26,8 @@ type Target struct {
 	PodUID           types.UID
 	ContainerID      string
 	ContainerStarted time.Time
+	// TLS reports which ports of the image speak TLS.
+	TLS managerimage.TLS
 }
 
 // Run names the run of the server behind a Target: the UID of its pod, a slash, and the ID of its container.

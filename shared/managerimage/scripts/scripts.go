@@ -104,6 +104,12 @@ func Named(tag string) Image {
 	return images[smallest]
 }
 
+// Of returns the stand-in of an image by its reference.
+func Of(reference string) Image {
+	_, tag, _ := strings.Cut(reference[strings.LastIndex(reference, "/")+1:], ":")
+	return Named(tag)
+}
+
 // Start starts the image with the arguments of its container.
 func (i Image) Start(arguments []string) (Start, error) {
 	if len(arguments) == 0 {

@@ -32,7 +32,8 @@ const (
 // Settings are all of them, by name.
 func Settings() map[string]Setting {
 	out := map[string]Setting{}
-	for _, part := range []map[string]Setting{volumes(), pods(), instanceManagers(), managerPods(), engines(), snapshots(), backups(), orphans()} {
+	for _, part := range []map[string]Setting{volumes(), pods(), instanceManagers(), managerPods(), engines(), snapshots(), backups(),
+		orphans()} {
 		maps.Copy(out, part)
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/managerimage/scripts"
 )
 
 const (
@@ -25,6 +26,24 @@ func triesImage(pod *corev1.Pod) bool { return pod.Labels[v1beta2.LabelComponent
 
 // pulls reports whether a node can have the image of a pod.
 func pulls(pod *corev1.Pod) bool { return !strings.Contains(container(pod).Image, noImage) }
+
+// starts runs the arguments of a pod on the scripts of its image, which end the container if they do not know one. A pod without
+// arguments, as tests create it by hand, starts.
+func starts(pod *corev1.Pod) error {
+	if len(pod.Spec.Containers) == 0 || len(pod.Spec.Containers[0].Args) == 0 {
+		return nil
+	}
+	_, err := scripts.Of(pod.Spec.Containers[0].Image).Start(pod.Spec.Containers[0].Args)
+	return err
+}
+
+// endedAtStart is the status of a pod whose container ended at once.
+func endedAtStart(pod *corev1.Pod, cause error) corev1.PodStatus {
+	status := failed(pod, "Error")
+	status.ContainerStatuses[0].State.Terminated.ExitCode = 1
+	status.ContainerStatuses[0].State.Terminated.Message = cause.Error()
+	return status
+}
 
 // tryImage ends a pod that tries an image well.
 func (k *Kubelet) tryImage(ctx context.Context, pod *corev1.Pod) error {

@@ -60,7 +60,12 @@ func (k *Kubelet) run(ctx context.Context, pod *corev1.Pod, running machine.Pod,
 		return k.writeStatus(ctx, pod, failed(pod, "ContainerStatusUnknown"))
 	}
 	if !here {
-		started, err := k.options.Machine.StartPod(pod.Name, string(pod.UID), pod.Spec.NodeName, engineOf(pod), metadataOf(pod))
+		if err := starts(pod); err != nil {
+			k.options.Log.Warn("the container ends at its start", "pod", pod.Name, "error", err)
+			return k.writeStatus(ctx, pod, endedAtStart(pod, err))
+		}
+		started, err := k.options.Machine.StartPod(pod.Name, string(pod.UID), pod.Spec.NodeName, engineOf(pod), metadataOf(pod),
+			container(pod).Image)
 		if err != nil {
 			return fmt.Errorf("starting pod %s: %w", pod.Name, err)
 		}

@@ -43,7 +43,9 @@ type Pod struct {
 	DataEngine string `json:"dataEngine"`
 	IP         string `json:"ip"`
 	// Metadata is the host path that the pod mounts at /metadata: where records of v2 frontends are. Empty means that it mounts none.
-	Metadata    string    `json:"metadata,omitempty"`
+	Metadata string `json:"metadata,omitempty"`
+	// Image is the image of its container; empty is the newest one.
+	Image       string    `json:"image,omitempty"`
 	ContainerID string    `json:"containerID"`
 	Started     time.Time `json:"started"`
 	Restarts    int32     `json:"restarts"`

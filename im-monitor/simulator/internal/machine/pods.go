@@ -11,7 +11,7 @@ import (
 
 // StartPod runs a pod's process. A pod that runs already is left alone. metadata is the host path that the pod mounts at /metadata, or
 // empty.
-func (m *Machine) StartPod(name, uid, node, engine, metadata string) (Pod, error) {
+func (m *Machine) StartPod(name, uid, node, engine, metadata, image string) (Pod, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p := m.pods[name]; p != nil && p.UID == uid {
@@ -21,7 +21,7 @@ func (m *Machine) StartPod(name, uid, node, engine, metadata string) (Pod, error
 	if err != nil {
 		return Pod{}, err
 	}
-	p := &Pod{Name: name, UID: uid, Node: node, DataEngine: engine, IP: ip, Metadata: metadata}
+	p := &Pod{Name: name, UID: uid, Node: node, DataEngine: engine, IP: ip, Metadata: metadata, Image: image}
 	if err := m.run(p); err != nil {
 		m.options.Block.Give(ip)
 		return Pod{}, err
@@ -45,7 +45,7 @@ func (m *Machine) take(pod string) (string, error) {
 // run starts a process in a pod and opens its ports; the lock is held.
 func (m *Machine) run(p *Pod) error {
 	p.server = m.options.Plane.Start(p.Node, p.Name, p.DataEngine, p.IP, p.Metadata)
-	endpoint, err := m.options.Servers.Open(p.server)
+	endpoint, err := m.options.Servers.Open(p.server, p.Image)
 	if err != nil {
 		p.server.Stop()
 		return err

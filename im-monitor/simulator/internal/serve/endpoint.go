@@ -13,6 +13,7 @@ import (
 type Endpoint struct {
 	servers *Servers
 	server  *dataplane.Server
+	image   string
 	log     *logSettings
 
 	mu        sync.Mutex
@@ -24,9 +25,9 @@ type Endpoint struct {
 	dark      bool
 }
 
-// Open listens on the pod's address and serves until Close.
-func (s *Servers) Open(server *dataplane.Server) (*Endpoint, error) {
-	e := &Endpoint{servers: s, server: server, log: newLogSettings(), conns: map[*conn]bool{}, open: make(chan struct{})}
+// Open listens on the pod's address and serves until Close. Its image decides which ports speak TLS; empty is the newest one.
+func (s *Servers) Open(server *dataplane.Server, image string) (*Endpoint, error) {
+	e := &Endpoint{servers: s, server: server, image: image, log: newLogSettings(), conns: map[*conn]bool{}, open: make(chan struct{})}
 	close(e.open)
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -69,7 +69,7 @@ func New(o Options) *Servers {
 		InstancePort: func(g *grpc.Server) { imrpc.RegisterInstanceServiceServer(g, &instanceService{servers: s}) },
 		SPDKPort:     func(g *grpc.Server) { spdkrpc.RegisterSPDKServiceServer(g, &spdkService{servers: s}) },
 	} {
-		g := grpc.NewServer(s.serverOptions()...)
+		g := grpc.NewServer(s.serverOptions(number)...)
 		register(g)
 		grpc_health_v1.RegisterHealthServer(g, health.NewServer())
 		reflection.Register(g)
@@ -81,7 +81,7 @@ func New(o Options) *Servers {
 // bufferBytes keeps thousands of idle connections small.
 const bufferBytes = 4 << 10
 
-func (s *Servers) serverOptions() []grpc.ServerOption {
+func (s *Servers) serverOptions(number int) []grpc.ServerOption {
 	o := []grpc.ServerOption{
 		grpc.UnaryInterceptor(s.unary),
 		grpc.StreamInterceptor(s.stream),
@@ -92,7 +92,7 @@ func (s *Servers) serverOptions() []grpc.ServerOption {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second}),
 	}
 	if s.options.Credentials != nil {
-		o = append(o, grpc.Creds(s.options.Credentials))
+		o = append(o, grpc.Creds(byImage{s.options.Credentials, number}))
 	}
 	return o
 }
