@@ -37,8 +37,8 @@ type Machine interface {
 	RemoveNode(name string) error
 	Pod(name string) (machine.Pod, bool)
 	Pods() []machine.Pod
-	// StartPod runs a pod's process; a pod that runs already is left alone.
-	StartPod(name, uid, node, engine, metadata string) (machine.Pod, error)
+	// StartPod runs the process of a pod with its image; a pod that runs already is left alone.
+	StartPod(name, uid, node, engine, metadata, image string) (machine.Pod, error)
 	StopPod(name string)
 }
 

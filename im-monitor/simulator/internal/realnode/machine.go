@@ -223,7 +223,7 @@ func (m *Machine) SetNode(name string, state machine.NodeState) error {
 }
 
 // StartPod runs an instance manager for a pod; a pod that runs already is left alone.
-func (m *Machine) StartPod(name, uid, nodeName, engine, _ string) (machine.Pod, error) {
+func (m *Machine) StartPod(name, uid, nodeName, engine, _, _ string) (machine.Pod, error) {
 	m.mutex.Lock()
 	if p := m.pods[name]; p != nil && p.UID == uid {
 		defer m.mutex.Unlock()
