@@ -16,6 +16,7 @@ const pollTimeFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
 // remove handles the replicas that are being deleted: whether their data may be destroyed, and when nothing is left.
 func (w *World) remove(out *Verdict) {
+	w.releaseSecond(out)
 	var going []*v1beta2.Replica
 	for _, r := range slices.Concat(w.Replicas, w.Previous) {
 		if r.DeletionTimestamp != nil && slices.Contains(r.Finalizers, v1beta2.Finalizer) {
@@ -41,6 +42,16 @@ func (w *World) remove(out *Verdict) {
 			continue // the finalizer is dropped only after the approval was written
 		}
 		if wanted.Status == v1beta2.ConditionTrue && w.ended(r) {
+			w.release(r, out)
+		}
+	}
+}
+
+// releaseSecond releases the second processes of a migration that were deleted and have ended. That destroys no data: their directory is
+// that of a replica that stays.
+func (w *World) releaseSecond(out *Verdict) {
+	for _, r := range w.Second {
+		if r.DeletionTimestamp != nil && slices.Contains(r.Finalizers, v1beta2.Finalizer) && w.ended(r) {
 			w.release(r, out)
 		}
 	}

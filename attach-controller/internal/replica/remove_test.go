@@ -196,3 +196,21 @@ func TestARefusalReportsTheNextStep(t *testing.T) {
 	require.Equal(t, "Replica vol-1-r-b on b has the data.",
 		message(attached("a b", deleted("a", time.Hour), polled(now), wants(1))))
 }
+
+// K1: the second process of a migration has no data of its own: its deletion needs no approval, and is complete once it has ended.
+func TestASecondProcessIsReleasedWhenItHasEnded(t *testing.T) {
+	w := attached("a b")
+	second := newReplica("a")
+	second.Name, second.DeletionTimestamp = vol+"-r-second", &metav1.Time{Time: w.Now}
+	second.Spec.DataEngine, second.Spec.DataDirectoryName, second.Spec.DesireState = v1beta2.DataEngineV1, "dir", v1beta2.InstanceStateStopped
+	w.Second = []*v1beta2.Replica{second}
+	v := Decide(w)
+	require.Empty(t, v.Release, "it runs")
+	require.Empty(t, v.Approvals)
+	second.Status.CurrentState = v1beta2.InstanceStateStopped
+	v = Decide(w)
+	require.Equal(t, []*v1beta2.Replica{second}, v.Release)
+	require.Empty(t, v.Approvals)
+	second.DeletionTimestamp = nil
+	require.Empty(t, Decide(w).Release)
+}

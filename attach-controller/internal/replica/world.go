@@ -22,6 +22,9 @@ type World struct {
 	Engine *v1beta2.Engine
 	// Replicas are the volume's, in order of their names.
 	Replicas []*v1beta2.Replica
+	// Second are further processes over the directories of v1 replicas, which a migration starts: no copies. Only their finalizers are
+	// dropped, once they have ended.
+	Second []*v1beta2.Replica
 	// Previous are replicas of a previous volume of the same name: only their finalizers are dropped.
 	Previous []*v1beta2.Replica
 	// Nodes are those of the replicas; a missing one does not exist.

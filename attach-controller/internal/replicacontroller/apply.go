@@ -142,7 +142,8 @@ func (r *reconciler) release(ctx context.Context, one *v1beta2.Replica) error {
 	if err := status.DropFinalizer(ctx, r.client, one, v1beta2.Finalizer); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if one.Spec.DataEngine != v1beta2.DataEngineV2 && one.Spec.DataDirectoryName != "" && one.Spec.NodeID != "" {
+	v1 := one.Spec.DataEngine != v1beta2.DataEngineV2 && !v1beta2.IsSecondProcess(one)
+	if v1 && one.Spec.DataDirectoryName != "" && one.Spec.NodeID != "" {
 		events.Emit(r.recorder, one, directoryStays(one))
 	}
 	actions.WithLabelValues("release").Inc()

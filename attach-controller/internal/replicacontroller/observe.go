@@ -85,7 +85,7 @@ func (o observer) belongings(ctx context.Context, name string, w *replica.World)
 	if w.Engine != nil {
 		names = append(names, w.Engine.Spec.NodeID)
 	}
-	for _, r := range slices.Concat(w.Replicas, w.Previous) {
+	for _, r := range slices.Concat(w.Replicas, w.Second, w.Previous) {
 		names = append(names, r.Spec.NodeID)
 		if r.DeletionTimestamp != nil {
 			var err error
@@ -111,6 +111,9 @@ func (o observer) replicas(ctx context.Context, name string, w *replica.World) e
 		}
 	}
 	slices.SortFunc(w.Replicas, func(a, b *v1beta2.Replica) int { return strings.Compare(a.Name, b.Name) })
+	if w.Volume != nil {
+		w.Replicas, w.Second = v1beta2.SplitCopies(w.Replicas)
+	}
 	return nil
 }
 

@@ -49,7 +49,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if stale, err := r.stale(ctx, request.Name, slices.Concat(world.Replicas, world.Previous)); stale || err != nil {
+	if stale, err := r.stale(ctx, request.Name, slices.Concat(world.Replicas, world.Second, world.Previous)); stale || err != nil {
 		return ctrl.Result{RequeueAfter: cachePause}, err
 	}
 	if r.behind(world) {

@@ -33,12 +33,15 @@ func newReservations() *reservations {
 }
 
 func entryOf(r *v1beta2.Replica) entry {
+	if v1beta2.IsSecondProcess(r) { // it takes the room of the replica whose directory it serves
+		return entry{version: r.ResourceVersion}
+	}
 	return entry{version: r.ResourceVersion, disk: r.Spec.DiskID, node: r.Spec.NodeID, size: r.Spec.VolumeSize, rebuilding: rebuilds(r)}
 }
 
 // lacksData reports whether a replica may be about to be rebuilt.
 func lacksData(r *v1beta2.Replica) bool {
-	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt == ""
+	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt == "" && !v1beta2.IsSecondProcess(r)
 }
 
 // rebuilds reports whether a replica is being rebuilt.

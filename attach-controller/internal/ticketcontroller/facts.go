@@ -46,11 +46,12 @@ func engineFacts(e *v1beta2.Engine) ofEngines {
 type ofReplicas struct {
 	node, disk      string
 	failed, healthy bool
-	leaves          bool
+	leaves, second  bool
 }
 
 func replicaFacts(r *v1beta2.Replica) ofReplicas {
-	return ofReplicas{r.Spec.NodeID, r.Spec.DiskID, r.Spec.FailedAt != "", r.Spec.HealthyAt != "", r.Spec.EvictionRequested}
+	return ofReplicas{r.Spec.NodeID, r.Spec.DiskID, r.Spec.FailedAt != "", r.Spec.HealthyAt != "", r.Spec.EvictionRequested,
+		v1beta2.IsSecondProcess(r)}
 }
 
 func shareFacts(m *v1beta2.ShareManager) (node string) { return m.Status.OwnerID }

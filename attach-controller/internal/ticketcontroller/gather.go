@@ -55,7 +55,7 @@ func (g gatherer) readReplicas(ctx context.Context, w *ticket.World) error {
 		return err
 	}
 	for i := range list.Items {
-		if list.Items[i].Spec.VolumeName == w.Volume.Name {
+		if list.Items[i].Spec.VolumeName == w.Volume.Name && !v1beta2.IsSecondProcess(&list.Items[i]) {
 			w.Replicas = append(w.Replicas, list.Items[i])
 		}
 	}

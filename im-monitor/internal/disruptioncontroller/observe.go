@@ -104,6 +104,9 @@ func (o observer) replicas(ctx context.Context, node string) ([]disruption.Repli
 	known := map[string]place{}
 	var out []disruption.Replica
 	for i := range here.Items {
+		if v1beta2.IsSecondProcess(&here.Items[i]) { // its data is that of another one
+			continue
+		}
 		r := disruption.Replica{Replica: &here.Items[i]}
 		var volume v1beta2.ReplicaList
 		err := lookup.ListShared(ctx, o, o.namespace, &volume, client.MatchingFields{o.byVolume: r.Spec.VolumeName})
@@ -112,7 +115,7 @@ func (o observer) replicas(ctx context.Context, node string) ([]disruption.Repli
 		}
 		for j := range volume.Items {
 			other := &volume.Items[j]
-			if other.Spec.NodeID == node || other.Spec.NodeID == "" {
+			if other.Spec.NodeID == node || other.Spec.NodeID == "" || v1beta2.IsSecondProcess(other) {
 				continue
 			}
 			at, err := o.place(ctx, known, other.Spec.NodeID)

@@ -39,11 +39,12 @@ func frontendFacts(f *v1beta2.EngineFrontend) instance {
 type facts struct {
 	node, desired, current   string
 	whole, failed, everWhole bool
+	second                   bool
 }
 
 func replicaFacts(r *v1beta2.Replica) facts {
 	return facts{node: r.Spec.NodeID, desired: r.Spec.DesireState, current: r.Status.CurrentState, whole: r.Spec.HealthyAt != "",
-		failed: r.Spec.FailedAt != "", everWhole: r.Spec.LastHealthyAt != ""}
+		failed: r.Spec.FailedAt != "", everWhole: r.Spec.LastHealthyAt != "", second: v1beta2.IsSecondProcess(r)}
 }
 
 // budget is what matters of a budget: not its status, which Kubernetes writes with each pod.

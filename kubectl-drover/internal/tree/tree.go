@@ -177,6 +177,8 @@ func instances(w *world.World, node, volume string) []Entry {
 // health returns whether a replica counts as a whole copy.
 func health(r *v1beta2.Replica) string {
 	switch {
+	case v1beta2.IsSecondProcess(r):
+		return "second process of a migration, for " + r.Spec.EngineName
 	case r.Spec.FailedAt != "":
 		return "failed"
 	case v1beta2.IsReplicaHealthy(r):

@@ -109,6 +109,10 @@ func thinReplica(r *v1beta2.Replica) *v1beta2.Replica {
 	thin := &v1beta2.Replica{ObjectMeta: thinMeta(r.ObjectMeta)}
 	thin.Spec.VolumeName, thin.Spec.NodeID, thin.Spec.DesireState = r.Spec.VolumeName, r.Spec.NodeID, r.Spec.DesireState
 	thin.Spec.FailedAt, thin.Spec.HealthyAt = r.Spec.FailedAt, r.Spec.HealthyAt
+	if v1beta2.IsSecondProcess(r) { // it must not count as a copy
+		thin.Spec.DataDirectoryName = r.Spec.DataDirectoryName
+	}
+	thin.Spec.Active, thin.Spec.DataEngine = r.Spec.Active, r.Spec.DataEngine
 	thin.Status.InstanceManagerName, thin.Status.CurrentState = r.Status.InstanceManagerName, r.Status.CurrentState
 	return thin
 }

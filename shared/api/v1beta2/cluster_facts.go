@@ -29,16 +29,17 @@ func IsNodeCordoned(node *Node) bool {
 }
 
 // IsReplicaHealthy reports whether a replica has all data of its volume by its object: it was healthy once, did not fail since, and is
-// not being deleted. One that does not exist (nil) is not. It is no proof that the data exists, and does not ask whether the node is up.
+// not being deleted. One that does not exist (nil) is not, and neither is a second process over the directory of another Replica. It is no
+// proof that the data exists, and does not ask whether the node is up.
 func IsReplicaHealthy(r *Replica) bool {
-	return r != nil && r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt != ""
+	return r != nil && r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && r.Spec.HealthyAt != "" && !IsSecondProcess(r)
 }
 
 // IsReplicaReadable reports whether the volume's data can be read from a replica by its object: it is healthy, or it did not fail, is not
 // being deleted, and no replica of the volume has a HealthyAt now, as in a volume that was never attached. HealthyAt is cleared when a
 // replica is used again, so that none has one, too, where every replica that had the data is being rebuilt.
 func IsReplicaReadable(r *Replica, all []Replica) bool {
-	if r == nil || r.DeletionTimestamp != nil || r.Spec.FailedAt != "" {
+	if r == nil || r.DeletionTimestamp != nil || r.Spec.FailedAt != "" || IsSecondProcess(r) {
 		return false
 	}
 	return IsReplicaHealthy(r) || !slices.ContainsFunc(all, func(o Replica) bool { return o.Spec.HealthyAt != "" })

@@ -107,10 +107,11 @@ func engineFacts(e *v1beta2.Engine) ofEngines {
 type ofReplicas struct {
 	node                   string
 	failed, healthy, inUse bool
+	second                 bool
 }
 
 func replicaFacts(r *v1beta2.Replica) ofReplicas {
-	return ofReplicas{r.Spec.NodeID, r.Spec.FailedAt != "", r.Spec.HealthyAt != "", volumecontext.InUse(r)}
+	return ofReplicas{r.Spec.NodeID, r.Spec.FailedAt != "", r.Spec.HealthyAt != "", volumecontext.InUse(r), v1beta2.IsSecondProcess(r)}
 }
 
 type ofNodes struct{ can, down, upgrading bool }

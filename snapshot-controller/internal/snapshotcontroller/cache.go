@@ -121,6 +121,10 @@ func thinReplica(r *v1beta2.Replica) *v1beta2.Replica {
 	thin := &v1beta2.Replica{ObjectMeta: thinMeta(r.ObjectMeta)}
 	thin.Spec.VolumeName, thin.Spec.NodeID = word(r.Spec.VolumeName), word(r.Spec.NodeID)
 	thin.Spec.FailedAt, thin.Spec.HealthyAt = r.Spec.FailedAt, r.Spec.HealthyAt
+	if v1beta2.IsSecondProcess(r) { // it must not count as a copy
+		thin.Spec.DataDirectoryName = r.Spec.DataDirectoryName
+	}
+	thin.Spec.Active, thin.Spec.DataEngine = r.Spec.Active, word(r.Spec.DataEngine)
 	thin.Status.CurrentState = word(r.Status.CurrentState)
 	return thin
 }

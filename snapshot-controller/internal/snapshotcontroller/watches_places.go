@@ -62,12 +62,12 @@ func (w watches) replicaChanged(ctx context.Context, e event.UpdateEvent, q kube
 }
 
 type ofReplicas struct {
-	node            string
-	failed, healthy bool
+	node                    string
+	failed, healthy, second bool
 }
 
 func replicaFacts(r *v1beta2.Replica) ofReplicas {
-	return ofReplicas{r.Spec.NodeID, r.Spec.FailedAt != "", r.Spec.HealthyAt != ""}
+	return ofReplicas{r.Spec.NodeID, r.Spec.FailedAt != "", r.Spec.HealthyAt != "", v1beta2.IsSecondProcess(r)}
 }
 
 // backupChanged: that it begins to need its snapshot, or does so no longer, matters to one that is to go.
