@@ -18,8 +18,9 @@ func (p *pass) calls() {
 			p.call(c)
 		}
 	}
-	if len(p.out.Calls) > 0 || p.Adding != "" || p.rebuilding() || v1beta2.IsPurging(p.Seen.Purges) {
-		return
+	expanding := p.Seen.Volume != nil && p.Seen.Volume.Expanding
+	if len(p.out.Calls) > 0 || p.Adding != "" || p.rebuilding() || expanding || v1beta2.IsPurging(p.Seen.Purges) {
+		return // a v1 engine refuses one more of these
 	}
 	switch {
 	case p.isNext(OpRevert, p.revertDue()):
@@ -140,7 +141,7 @@ func (p *pass) missing() (out []string) {
 
 // addition returns the call that adds the next missing replica, while there is a replica to rebuild it from.
 func (p *pass) addition() {
-	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil || Restoring(p.Engine) {
+	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil || Restoring(p.Engine) || p.isSecondV1() {
 		return
 	}
 	for _, name := range p.missing() {
@@ -157,6 +158,12 @@ func (p *pass) addition() {
 			return
 		}
 	}
+}
+
+// isSecondV1 reports whether the engine is the second one of a v1 migration: it starts over all its replicas, and is never given a replica
+// to rebuild.
+func (p *pass) isSecondV1() bool {
+	return p.Engine.Spec.DataEngine != v1beta2.DataEngineV2 && !p.Engine.Spec.Active
 }
 
 // grows reports whether the backends are smaller than the volume requires.

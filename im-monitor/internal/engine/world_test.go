@@ -27,7 +27,7 @@ func at(name string) string { return fmt.Sprintf("10.0.0.%d:10000", name[0]-'a'+
 func world(wanted ...string) engine.World {
 	e := &v1beta2.Engine{}
 	e.Name, e.Spec.VolumeName, e.Spec.VolumeSize, e.Status.CurrentSize = "vol-e-0", "vol", gib, gib
-	e.Spec.ReplicaAddressMap, e.Status.SnapshotMaxCount = map[string]string{}, 250
+	e.Spec.ReplicaAddressMap, e.Status.SnapshotMaxCount, e.Spec.Active = map[string]string{}, 250, true
 	for _, name := range wanted {
 		e.Spec.ReplicaAddressMap[name] = at(name)
 	}

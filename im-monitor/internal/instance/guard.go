@@ -70,6 +70,10 @@ func beside(w World, peer Peer, second bool) (Verdict, bool) {
 		return rest(w, ReasonOtherLive, fmt.Sprintf("%s of the same volume is %s; one at a time, unless the volume migrates.",
 			peer.Name, orUnseen(peer.State))), false
 	case w.engine():
+		if name := w.shared(peer); name != "" {
+			return rest(w, ReasonReplicaNotReady, fmt.Sprintf("Replica %s serves engine %s, and a v1 process serves one engine.", name,
+				peer.Name)), false
+		}
 		if name := w.unready(peer); name != "" {
 			return rest(w, ReasonReplicaNotReady, fmt.Sprintf("Replica %s is not in mode RW of engine %s.", name, peer.Name)), false
 		}
@@ -82,10 +86,25 @@ func (p Peer) live() bool {
 	return p.Begun || p.State != "" && p.State != v1beta2.InstanceStateStopped
 }
 
-// unready returns a replica that this engine would use and a live one does not have in mode RW.
+// shared returns a v1 replica that this engine would use and a live one has open.
+func (w World) shared(peer Peer) string {
+	for _, name := range slices.Sorted(maps.Keys(w.Object.Engine.Replicas)) {
+		if _, open := peer.Modes[name]; open && !w.v2() {
+			return name
+		}
+	}
+	return ""
+}
+
+// unready returns a replica that this engine would use and whose data a live one does not have in mode RW. The engine of a v1 migration has
+// processes of its own: the live one has another process over the same directory.
 func (w World) unready(peer Peer) string {
 	for _, name := range slices.Sorted(maps.Keys(w.Object.Engine.Replicas)) {
-		if peer.Modes[name] != v1beta2.ReplicaModeRW {
+		over := []string{name}
+		if !w.v2() {
+			over = w.Peers.SameData[name]
+		}
+		if !slices.ContainsFunc(over, func(name string) bool { return peer.Modes[name] == v1beta2.ReplicaModeRW }) {
 			return name
 		}
 	}

@@ -18,7 +18,12 @@ func TestNoEngineIsStartedBesideALiveOne(t *testing.T) {
 	}
 	leftover := func(w *World) { w.Peers.Read, w.Peers.Leftovers = true, []string{"vol-e-7 on im-2"} }
 	rw := map[string]string{"vol-r-1": v1beta2.ReplicaModeRW}
+	overSame := func(w *World) {
+		w.Object.Engine.Replicas = map[string]string{"vol-r-2": "10.0.0.9:10000"}
+		w.Peers.SameData = map[string][]string{"vol-r-2": {"vol-r-1"}}
+	}
 	live := Peer{Name: "vol-e-1", State: running, Begun: true, Modes: rw}
+	inUse := func(w *World) { w.Peers.SameData = map[string][]string{"vol-r-1": {"vol-r-1"}} }
 	for _, c := range []struct {
 		name   string
 		world  World
@@ -35,7 +40,11 @@ func TestNoEngineIsStartedBesideALiveOne(t *testing.T) {
 		{"one that is concluded stopped is fenced", world(wanted, beside(Peer{Name: "vol-e-1", State: halted, NodeDown: true})), true,
 			ReasonCalling},
 		{"one that is not begun yet does not count", world(wanted, beside(Peer{Name: "vol-e-1", Wanted: true})), true, ReasonCalling},
-		{"the second engine of a migration may", world(wanted, second, migrating, beside(live)), true, ReasonCalling},
+		{"the second engine of a migration may, over processes of its own", world(wanted, second, migrating, overSame, beside(live)), true,
+			ReasonCalling},
+		{"the second engine of a v2 migration may", world(wanted, v2, second, migrating, beside(live)), true, ReasonCalling},
+		{"never over a v1 process that serves the live one (K1)", world(wanted, second, migrating, inUse, beside(live)), false,
+			ReasonReplicaNotReady},
 		{"the second engine of a volume that does not migrate may not", world(wanted, second, beside(live)), false, ReasonOtherLive},
 		{"the active one of a migration may not", world(wanted, migrating, beside(live)), false, ReasonOtherLive},
 		{"the second target of a v2 volume may, on the node of its target",
@@ -49,7 +58,7 @@ func TestNoEngineIsStartedBesideALiveOne(t *testing.T) {
 				beside(Peer{Name: "vol-e-1", State: running, Begun: true, Modes: map[string]string{"vol-r-1": "ERR"}})), false,
 			ReasonReplicaNotReady},
 		{"but only over replicas that the live one has in mode RW (M7)",
-			world(wanted, second, migrating, beside(Peer{Name: "vol-e-1", State: running, Begun: true,
+			world(wanted, second, migrating, overSame, beside(Peer{Name: "vol-e-1", State: running, Begun: true,
 				Modes: map[string]string{"vol-r-1": "WO"}})), false, ReasonReplicaNotReady},
 		{"and that it has at all", world(wanted, second, migrating, beside(Peer{Name: "vol-e-1", State: running, Begun: true})), false,
 			ReasonReplicaNotReady},

@@ -218,6 +218,8 @@ type Peers struct {
 	Same []Peer
 	// Replicas are all replicas of the volume.
 	Replicas []Peer
+	// SameData are, for a v1 engine that is not the volume's, the other replicas over the directory of each replica, by name.
+	SameData map[string][]string
 	// Leftovers are instances that are listed live under the names of engines of the volume that have no object.
 	Leftovers []string
 	// Migrating reports whether the volume is asked to run on two nodes.

@@ -42,6 +42,12 @@ func (s *base) readVolume(ctx context.Context, key Key, w *instance.World) error
 		peers.Same, peers.Leftovers, err = s.same(groupCtx, key, volume)
 		return err
 	})
+	group.Go(func() (err error) {
+		if key.Kind == v1beta2.InstanceTypeEngine && !w.Object.Active && w.Object.DataEngine != v1beta2.DataEngineV2 {
+			peers.SameData, err = s.sameData(groupCtx, volume)
+		}
+		return err
+	})
 	group.Go(func() error {
 		v, err := lookup.Shared(groupCtx, s.rt.Uncached, s.rt.Namespace, volume, &v1beta2.Volume{})
 		if err == nil && v != nil {
@@ -166,6 +172,23 @@ func alive(state string) bool {
 		return true
 	}
 	return false
+}
+
+// sameData returns, by the name of each replica of the volume, the others over its v1 directory.
+func (s *base) sameData(ctx context.Context, volume string) (map[string][]string, error) {
+	var list v1beta2.ReplicaList
+	if err := s.listUncached(ctx, &list, volume); err != nil {
+		return nil, err
+	}
+	out := map[string][]string{}
+	for i := range list.Items {
+		for j := range list.Items {
+			if i != j && v1beta2.HasSameDirectory(&list.Items[i], &list.Items[j]) {
+				out[list.Items[i].Name] = append(out[list.Items[i].Name], list.Items[j].Name)
+			}
+		}
+	}
+	return out, nil
 }
 
 func (s *base) replicasOf(ctx context.Context, volume string) ([]instance.Peer, error) {
