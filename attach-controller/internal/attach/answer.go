@@ -146,7 +146,7 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 	by := list(holders)
 	switch {
 	case x.NodeID == wanted.MigrationNodeID && x.Type == v1beta2.AttacherCSI:
-		return v1beta2.ReasonMigrating, fmt.Sprintf("The volume is coming up on node %s while it runs on node %s.", x.NodeID, wanted.NodeID)
+		return t.whyMigrating(wanted, x)
 	case t.tooMany(wanted, x):
 		return v1beta2.ReasonTooManyTickets, fmt.Sprintf("Two nodes have tickets of this migratable volume already, and it is attached to "+
 			"node %s for %s: remove one of them.", wanted.NodeID, by)
@@ -167,6 +167,18 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 	return v1beta2.ReasonAttachedElsewhere, fmt.Sprintf("The volume is attached to node %s for %s: remove that ticket, or wait until it "+
 		"ends.",
 		wanted.NodeID, by)
+}
+
+// whyMigrating is for the ticket to whose node the volume migrates.
+func (t table) whyMigrating(wanted Spec, x v1beta2.AttachmentTicket) (reason, message string) {
+	message = fmt.Sprintf("The volume is coming up on node %s while it runs on node %s.", x.NodeID, wanted.NodeID)
+	switch v := t.Volume; {
+	case v.MigrationFailed != "":
+		return v1beta2.ReasonMigrationFailed, message + " " + v.MigrationFailed
+	case v.MigrationWaits != "":
+		return v1beta2.ReasonMigrating, message + " " + v.MigrationWaits
+	}
+	return v1beta2.ReasonMigrating, message
 }
 
 // waitsForTarget reports whether a pod's ticket is that to which the volume migrates once its target is back on its node.

@@ -2,6 +2,7 @@ package attach
 
 import (
 	"cmp"
+	"fmt"
 	"hash/fnv"
 	"slices"
 	"strings"
@@ -38,6 +39,7 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 	}
 	out.Upgrading = conditions.Reason(v.Status.Conditions, v1beta2.VolumeAttached) == v1beta2.ReasonNodeUpgrading
 	out.Blocker, out.Fault = blockerOf(v), faultOf(v)
+	out.MigrationFailed, out.MigrationWaits = migrationFailureOf(v), migrationWaitOf(v)
 	return out
 }
 
@@ -80,6 +82,28 @@ func blockerOf(v *v1beta2.Volume) string {
 		blocker += " " + cmp.Or(placed.Message, placed.Reason)
 	}
 	return blocker
+}
+
+// migrationFailureOf returns how the second engine of the present migration failed, in the volume machine's message.
+func migrationFailureOf(v *v1beta2.Volume) string {
+	failure := v.Status.MigrationFailure
+	if failure == nil || v.Spec.MigrationNodeID == "" || failure.NodeID != v.Spec.MigrationNodeID {
+		return ""
+	}
+	return fmt.Sprintf("%s Failed attempts: %d; the next one begins at %s.", failure.Message, failure.Count, failure.NextAttemptAt)
+}
+
+// migrationWaitOf returns what a volume waits for that is attached and migrates: the volume machine adds it to the condition Attached.
+func migrationWaitOf(v *v1beta2.Volume) string {
+	attached := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached)
+	if attached == nil || attached.Status != v1beta2.ConditionTrue || v.Spec.MigrationNodeID == "" {
+		return ""
+	}
+	wait, adds := strings.CutPrefix(attached.Message, v1beta2.AttachedTo(v.Status.CurrentNodeID)+" ")
+	if !adds {
+		return ""
+	}
+	return wait
 }
 
 // faultOf returns why the volume is faulted, in the volume machine's message.
@@ -136,7 +160,7 @@ func FrontendOf(f *v1beta2.EngineFrontend) Frontend {
 func ReplicaNodesOf(replicas []v1beta2.Replica) []string {
 	var good, all []string
 	for _, r := range replicas {
-		if r.Spec.NodeID == "" || r.DeletionTimestamp != nil {
+		if r.Spec.NodeID == "" || r.DeletionTimestamp != nil || v1beta2.IsSecondProcess(&r) {
 			continue
 		}
 		all = append(all, r.Spec.NodeID)

@@ -37,7 +37,7 @@ func (t table) moves() (Spec, Row) {
 			return v.Spec, RowKeep
 		}
 		return t.to(v.MigrationNodeID, ""), RowConfirm // M5
-	case t.engineOn(v.MigrationNodeID).State == v1beta2.InstanceStateError: // M4
+	case t.engineOn(v.MigrationNodeID).State == v1beta2.InstanceStateError, v.MigrationFailed != "": // M4
 		return t.specReleased(), RowAbandon
 	}
 	return v.Spec, RowKeep

@@ -62,6 +62,37 @@ func TestAPodReportsThatItsMigrationWaitsForTheTarget(t *testing.T) {
 	require.Contains(t, message, "the volume moves to node "+there+" when it is back")
 }
 
+// K1: every wait of a migration has its reason on the ticket.
+func TestAPodReportsWhyItsMigrationDoesNotComplete(t *testing.T) {
+	v := &v1beta2.Volume{}
+	v.Spec.NodeID, v.Spec.MigrationNodeID, v.Spec.Migratable = here, there, true
+	v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID = v1beta2.VolumeStateAttached, here, there
+	report := func() (reason, message string) {
+		w := basic(migratable, attached(here), pod(here), pod(there), engine(here, v1beta2.InstanceStateRunning))
+		volume := VolumeOf(v)
+		volume.Name = w.Volume.Name
+		w.Volume = &volume
+		_, reason, message = reported(w, "csi-"+there)
+		return reason, message
+	}
+	coming := "The volume is coming up on node " + there + " while it runs on node " + here + "."
+	reason, message := report()
+	require.Equal(t, v1beta2.ReasonMigrating, reason)
+	require.Equal(t, coming, message)
+	v.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeAttached, Status: v1beta2.ConditionTrue,
+		Message: v1beta2.AttachedTo(here) + " Replica r is being rebuilt."}}
+	reason, message = report()
+	require.Equal(t, v1beta2.ReasonMigrating, reason)
+	require.Equal(t, coming+" Replica r is being rebuilt.", message)
+	v.Status.MigrationFailure = &v1beta2.MigrationFailure{Count: 2, NodeID: there, Message: "Exit status 61.", NextAttemptAt: "then"}
+	reason, message = report()
+	require.Equal(t, v1beta2.ReasonMigrationFailed, reason)
+	require.Equal(t, coming+" Exit status 61. Failed attempts: 2; the next one begins at then.", message)
+	v.Status.MigrationFailure.NodeID = third
+	reason, _ = report()
+	require.Equal(t, v1beta2.ReasonMigrating, reason, "another migration failed")
+}
+
 func TestAMigrationEnds(t *testing.T) {
 	sourceLeft, targetLeft := withdrawn("csi-"+here), withdrawn("csi-"+there)
 	failed := func(w *World) {
@@ -69,22 +100,26 @@ func TestAMigrationEnds(t *testing.T) {
 		w.Engines = append(w.Engines, Engine{Node: there, State: v1beta2.InstanceStateError})
 	}
 	differ := func(w *World) { w.Engines[0].Snapshots++ }
+	triedAgain := func(w *World) { w.Volume.CurrentMigrationNodeID, w.Volume.MigrationFailed = there, "It failed." }
 	v2 := volume(func(v *Volume) { v.V2 = true })
 	back, both, moved := Spec{NodeID: here}, Spec{NodeID: here, MigrationNodeID: there}, Spec{NodeID: there}
 	checkRows(t, map[string]rowCase{
-		"both pods are there: the target comes up":          {moving(), RowKeep, both},
-		"both pods are there: the target runs":              {moving(running), RowKeep, both},
-		"both pods are there: the target failed":            {moving(failed), RowKeep, both},
-		"M3: the second pod left":                           {moving(running, targetLeft), RowRollBack, back},
-		"M3: both left: first the target goes":              {moving(running, targetLeft, sourceLeft), RowRollBack, back},
-		"M3: the target is down and the first pod is there": {moving(running, down(there)), RowRollBack, back},
-		"M3: also when both nodes are down":                 {moving(running, down(here), down(there)), RowRollBack, back},
-		"M4: the source is down":                            {moving(running, down(here)), RowAbandon, Spec{}},
-		"M4: the source is down and its pod left":           {moving(running, down(here), sourceLeft), RowAbandon, Spec{}},
-		"M4: the first pod left and the target is down":     {moving(running, sourceLeft, down(there)), RowAbandon, Spec{}},
-		"M4: the first pod left and the target failed":      {moving(failed, sourceLeft), RowAbandon, Spec{}},
-		"M5: the first pod left":                            {moving(running, sourceLeft), RowConfirm, moved},
-		"M5 waits for the target":                           {moving(sourceLeft), RowKeep, both},
+		"both pods are there: the target comes up":            {moving(), RowKeep, both},
+		"both pods are there: the target runs":                {moving(running), RowKeep, both},
+		"both pods are there: the target failed":              {moving(failed), RowKeep, both},
+		"M3: the second pod left":                             {moving(running, targetLeft), RowRollBack, back},
+		"M3: both left: first the target goes":                {moving(running, targetLeft, sourceLeft), RowRollBack, back},
+		"M3: the target is down and the first pod is there":   {moving(running, down(there)), RowRollBack, back},
+		"M3: also when both nodes are down":                   {moving(running, down(here), down(there)), RowRollBack, back},
+		"M4: the source is down":                              {moving(running, down(here)), RowAbandon, Spec{}},
+		"M4: the source is down and its pod left":             {moving(running, down(here), sourceLeft), RowAbandon, Spec{}},
+		"M4: the first pod left and the target is down":       {moving(running, sourceLeft, down(there)), RowAbandon, Spec{}},
+		"M4: the first pod left and the target failed":        {moving(failed, sourceLeft), RowAbandon, Spec{}},
+		"both pods are there: the target is tried again":      {moving(triedAgain), RowKeep, both},
+		"M4: the first pod left and the target keeps failing": {moving(triedAgain, sourceLeft), RowAbandon, Spec{}},
+		"M5: the target runs after it had failed":             {moving(running, triedAgain, sourceLeft), RowConfirm, moved},
+		"M5: the first pod left":                              {moving(running, sourceLeft), RowConfirm, moved},
+		"M5 waits for the target":                             {moving(sourceLeft), RowKeep, both},
 		"M5 waits until the volume reports that it runs there": {moving(sourceLeft, engine(there, v1beta2.InstanceStateRunning)), RowKeep,
 			both},
 		"M5 waits for the same snapshots": {moving(running, sourceLeft, differ), RowKeep, both},

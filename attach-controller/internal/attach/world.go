@@ -54,6 +54,9 @@ type Volume struct {
 	Upgrading bool
 	// Blocker is the message of what blocks the volume; empty: nothing is known to block.
 	Blocker string
+	// MigrationFailed is what keeps failing at the target of the migration, and when it is tried again; empty if nothing failed.
+	// MigrationWaits is what the migration waits for.
+	MigrationFailed, MigrationWaits string
 	// Fault is the message on why the volume is faulted; empty if it is not, or the cause is unknown.
 	Fault string
 }

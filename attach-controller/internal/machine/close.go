@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -28,6 +29,7 @@ func (c closing) close() bool {
 	if !c.stopReplicas() || !c.allStopped() {
 		return false
 	}
+	c.deleteSecondProcesses()
 	c.deleteSecond()
 	return c.forgetModes()
 }
@@ -62,7 +64,7 @@ func (f Facts) engineMayStillWrite() bool {
 
 func (c closing) stopReplicas() bool {
 	stopped := true
-	for _, r := range c.Replicas {
+	for _, r := range slices.Concat(c.Replicas, c.seconds) {
 		if r.Spec.DesireState != v1beta2.InstanceStateStopped {
 			c.patch(StageRun, r, "desireState", v1beta2.InstanceStateStopped)
 		}

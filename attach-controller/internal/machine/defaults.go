@@ -82,6 +82,9 @@ func (f Facts) nextName(infix string) string {
 	for _, object := range slices.Concat(f.Objects.All(), f.Previous.All()) {
 		note(object.GetName())
 	}
+	for _, r := range f.seconds { // one on a node that is down may outlive its engine, and must not be taken for another engine's
+		note(r.Spec.EngineName)
+	}
 	return fmt.Sprintf("%s%s%d", f.Volume.Name, infix, last+1)
 }
 
@@ -106,12 +109,15 @@ func (f Facts) newEngine(name string, active bool) *v1beta2.Engine {
 	}}
 }
 
-// newSecondEngine returns the engine at the target of a migration, over the replicas that are RW in the first one.
+// newSecondEngine returns the engine at the target of a migration: for v2 over the replicas that are RW in the first one. That of a v1
+// volume starts once it has replica processes of its own.
 func (f Facts) newSecondEngine(node string) *v1beta2.Engine {
 	e := f.newEngine(f.nextName("-e-"), false)
 	e.Labels[v1beta2.LabelNode] = node
-	e.Spec.NodeID, e.Spec.DesireState, e.Spec.VolumeSize = node, v1beta2.InstanceStateRunning, f.engine.Spec.VolumeSize
-	e.Spec.ReplicaAddressMap = f.rwReplicas()
+	e.Spec.NodeID, e.Spec.VolumeSize = node, f.engine.Spec.VolumeSize
+	if f.isV2() {
+		e.Spec.DesireState, e.Spec.ReplicaAddressMap = v1beta2.InstanceStateRunning, f.rwReplicas()
+	}
 	return e
 }
 

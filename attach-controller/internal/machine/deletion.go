@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -26,15 +27,16 @@ func (d deletion) decide() {
 	for _, e := range d.Engines {
 		d.remove(e)
 	}
-	for _, r := range d.Replicas {
+	replicas := slices.Concat(d.Replicas, d.seconds)
+	for _, r := range replicas {
 		if r.DeletionTimestamp == nil {
 			d.add(Write{Kind: Delete, Stage: StageRemove, Object: r})
 		}
 	}
 	switch {
-	case len(d.Replicas) > 0:
+	case len(replicas) > 0:
 		d.wait(v1beta2.ReasonWaitingForReplicas,
-			fmt.Sprintf("Waiting for the end of %d replicas; see their condition DataRemoved.", len(d.Replicas)))
+			fmt.Sprintf("Waiting for the end of %d replicas; see their condition DataRemoved.", len(replicas)))
 	case len(d.Engines)+len(d.Frontends) > 0 || d.Attachment != nil:
 		d.wait(v1beta2.ReasonWaitingForEngine, "Waiting for the end of the volume's engine and attachment.")
 	case d.Snapshots > 0:

@@ -9,7 +9,10 @@ import (
 // Facts are what a concern knows: the World, what follows from it, and what the concerns before it decided. They are passed by value, and
 // none of their methods has an effect.
 type Facts struct {
+	// World has in Replicas only those that are copies of the data.
 	*World
+	// seconds are the second processes over the directories of v1 replicas (second_process.go).
+	seconds []*v1beta2.Replica
 	// phase is that of the volume as it is stored; it never changes in an evaluation, as what was decided does.
 	phase phase
 	decided
@@ -56,9 +59,11 @@ func (n names) with(name string) names {
 }
 
 // factsOf derives the facts of a World, before anything is decided.
-func factsOf(w *World) Facts {
-	s := w.Volume.Status
-	f := Facts{World: w, decided: decided{state: s.State, current: s.CurrentNodeID, migration: s.CurrentMigrationNodeID,
+func factsOf(read *World) Facts {
+	w, s := *read, read.Volume.Status
+	copies, seconds := v1beta2.SplitCopies(read.Replicas)
+	w.Replicas = copies
+	f := Facts{World: &w, seconds: seconds, decided: decided{state: s.State, current: s.CurrentNodeID, migration: s.CurrentMigrationNodeID,
 		faulted: s.Robustness == v1beta2.VolumeRobustnessFaulted}}
 	f.engine = f.volumeEngine()
 	f.second = f.secondEngine()

@@ -32,7 +32,7 @@ func (f Facts) isDeletedCopy(r *v1beta2.Replica) bool {
 func (f Facts) servesBesides(except string) bool {
 	return f.anyReplica(func(r *v1beta2.Replica) bool {
 		return r.Name != except && f.isDeletedCopy(r) &&
-			slices.ContainsFunc(f.Engines, func(e *v1beta2.Engine) bool { return modeIn(e, r.Name) == v1beta2.ReplicaModeRW })
+			slices.ContainsFunc(f.Engines, func(e *v1beta2.Engine) bool { return f.modeOf(e, r) == v1beta2.ReplicaModeRW })
 	})
 }
 

@@ -143,6 +143,8 @@ func TestAMigrationThatBeginsAgainWaitsForTheEndOfItsFormerEngine(t *testing.T) 
 	now := metav1.Now()
 	s.Engines[1].DeletionTimestamp, s.Engines[1].Spec.DesireState, s.Engines[1].Status.CurrentState = &now, v1beta2.InstanceStateStopped,
 		v1beta2.InstanceStateStopped
+	require.True(t, s.step(), "its replica processes stop")
+	require.True(t, s.imMonitor())
 	require.Equal(t, DropFinalizer, writeOf(t, Decide(s.World), s.Engines[1]).Kind)
 }
 

@@ -139,6 +139,7 @@ func (m membership) addReplica(r *v1beta2.Replica, wanted map[string]string) {
 	i := ofReplica(r)
 	_, listed := m.engine.Status.ReplicaModeMap[r.Name]
 	switch {
+	case m.directoryInUse(r): // its node was down when the volume moved
 	case !i.wanted && m.stopped(i):
 		m.startReplica(r)
 	case listed && m.anyRW(wanted): // as it was before it returned; the engine removes it first

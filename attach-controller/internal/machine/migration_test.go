@@ -53,7 +53,7 @@ func TestTheSecondEngineIsCreatedAfterAFreshPoll(t *testing.T) {
 }
 
 func TestTheSecondEngineGetsTheReplicasThatAreRW(t *testing.T) {
-	s := asked(v1beta2.DataEngineV1)
+	s := asked(v1beta2.DataEngineV2)
 	e := s.Engines[0]
 	e.Spec.LookRequestedAt, e.Status.LookedAt = stamp(s.Now), stamp(s.Now)
 	e.Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeWO
@@ -218,8 +218,9 @@ func TestAHandOverThatWasInterruptedIsCompleted(t *testing.T) {
 		}, nil, "y"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := moving(t, v1beta2.DataEngineV1)
+			s := moving(t, v1beta2.DataEngineV2)
 			s.Volume.Spec.NodeID, s.Volume.Spec.MigrationNodeID = "y", ""
+			s.Frontends = s.Frontends[1:]
 			c.left(s)
 			v := Decide(s.World)
 			require.Equal(t, c.state, v.Status["state"])

@@ -3,6 +3,7 @@ package machine
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -36,12 +37,15 @@ func (s *fixture) imMonitor() bool {
 	}
 	for _, r := range s.Replicas {
 		set(r.Spec.NodeID, r.Spec.DesireState, &r.Status.CurrentState, &r.Status.UUID, &r.Status.Conditions, true)
-		r.Status.StorageIP, r.Status.Port = "ip-"+r.Spec.NodeID, 10000
+		if r.Status.StorageIP = "ip-" + r.Spec.NodeID; r.Status.Port == 0 {
+			r.Status.Port = 10000
+		}
 	}
 	for _, e := range s.Engines {
 		before := e.Status.UUID
 		set(e.Spec.NodeID, e.Spec.DesireState, &e.Status.CurrentState, &e.Status.UUID, &e.Status.Conditions,
 			len(e.Spec.ReplicaAddressMap) > 0)
+		s.open(e)
 		e.Status.StorageIP, e.Status.Port, e.Status.CurrentSize = "ip-"+e.Spec.NodeID, 10010+int(e.Name[len(e.Name)-1]-'0'),
 			max(e.Status.CurrentSize, e.Spec.VolumeSize)
 		if e.Status.CurrentState == v1beta2.InstanceStateRunning {
@@ -58,6 +62,36 @@ func (s *fixture) imMonitor() bool {
 		changed = s.connect(f) || changed || before.CurrentState != f.Status.CurrentState || before.SuspendedAt != f.Status.SuspendedAt
 	}
 	return changed
+}
+
+// open lets a v1 engine that has just started open its replica processes. A process that another engine has open refuses it, and an engine
+// with no replica left exits.
+func (s *fixture) open(e *v1beta2.Engine) {
+	if e.Spec.DataEngine == v1beta2.DataEngineV2 || e.Status.CurrentState != v1beta2.InstanceStateRunning {
+		return
+	}
+	if s.opened == nil {
+		s.opened = map[string]string{}
+	}
+	served := 0
+	for _, r := range s.Replicas {
+		if _, mapped := e.Spec.ReplicaAddressMap[r.Name]; !mapped || r.Status.CurrentState != v1beta2.InstanceStateRunning {
+			continue
+		}
+		by := s.opened[r.Status.UUID]
+		other := slices.ContainsFunc(s.Engines, func(o *v1beta2.Engine) bool {
+			return o.Status.UUID == by && by != e.Status.UUID && o.Status.CurrentState == v1beta2.InstanceStateRunning
+		})
+		if !other {
+			s.opened[r.Status.UUID] = e.Status.UUID
+			served++
+		}
+	}
+	if served == 0 && len(e.Spec.ReplicaAddressMap) > 0 {
+		e.Status.CurrentState = v1beta2.InstanceStateError
+		e.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.InstanceCreation, Status: v1beta2.ConditionFalse,
+			Message: "exit status 61: replica must be closed, cannot add in state: open"}}
+	}
 }
 
 // hold suspends the I/O of a running frontend as long as that is requested.

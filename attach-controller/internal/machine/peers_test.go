@@ -19,6 +19,9 @@ type fixture struct {
 	World
 	writes int
 	runs   int
+	made   int
+	// opened is the v1 engine that opened each replica process, by the process's UUID: a process serves one engine.
+	opened map[string]string
 }
 
 func newFixture(dataEngine string, replicaNodes ...string) *fixture {
@@ -36,8 +39,8 @@ func newFixture(dataEngine string, replicaNodes ...string) *fixture {
 		name := fmt.Sprintf("vol-r-%d", n)
 		s.Replicas = append(s.Replicas, &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name),
 			Finalizers: []string{v1beta2.Finalizer}},
-			Spec: v1beta2.ReplicaSpec{DataEngine: dataEngine, VolumeName: "vol", NodeID: node, VolumeSize: 1 << 30,
-				DesireState: v1beta2.InstanceStateStopped},
+			Spec: v1beta2.ReplicaSpec{DataEngine: dataEngine, VolumeName: "vol", NodeID: node, VolumeSize: 1 << 30, Active: true,
+				DataDirectoryName: name + "-dir", DiskID: "disk-" + node, DesireState: v1beta2.InstanceStateStopped},
 			Status: v1beta2.ReplicaStatus{CurrentState: v1beta2.InstanceStateStopped}})
 	}
 	return s
@@ -64,7 +67,8 @@ func (s *fixture) write(w Write) {
 	switch o := w.Object.(type) {
 	case *v1beta2.Engine:
 		if w.Kind == Create {
-			o.UID = types.UID(o.Name)
+			s.made++
+			o.UID = types.UID(fmt.Sprintf("%s-%d", o.Name, s.made))
 			o.Status.CurrentState = v1beta2.InstanceStateStopped
 			s.Engines = append(s.Engines, o)
 		}
@@ -95,12 +99,18 @@ func (s *fixture) write(w Write) {
 			"suspendRequestedAt": func(v any) { o.Spec.SuspendRequestedAt = v.(string) },
 		})
 	case *v1beta2.Replica:
+		if w.Kind == Create && !slices.ContainsFunc(s.Replicas, func(r *v1beta2.Replica) bool { return r.Name == o.Name }) {
+			o.UID, o.CreationTimestamp = types.UID(o.Name), metav1.NewTime(s.Now)
+			o.Status = v1beta2.ReplicaStatus{CurrentState: v1beta2.InstanceStateStopped, Port: 20000}
+			s.Replicas = append(s.Replicas, o)
+		}
 		if w.Kind == Delete {
 			s.Replicas = gone(s.Replicas, o, DropFinalizer)
 		}
 		patchSpec(w.Spec, map[string]func(any){
 			"desireState": func(v any) { o.Spec.DesireState = v.(string) }, "failedAt": func(v any) { o.Spec.FailedAt = v.(string) },
 			"engineName":   func(v any) { o.Spec.EngineName = v.(string) },
+			"active":       func(v any) { o.Spec.Active = v.(bool) },
 			"lastFailedAt": func(v any) { o.Spec.LastFailedAt = v.(string) }, "healthyAt": func(v any) { o.Spec.HealthyAt = v.(string) },
 			"lastHealthyAt":    func(v any) { o.Spec.LastHealthyAt = v.(string) },
 			"salvageRequested": func(v any) { o.Spec.SalvageRequested = v.(bool) },
@@ -172,6 +182,8 @@ func (s *fixture) status(key string, value any) {
 		v.CurrentMigrationNodeID = value.(string)
 	case "currentTargetNodeID":
 		v.CurrentTargetNodeID = value.(string)
+	case "migrationFailure":
+		v.MigrationFailure = value.(*v1beta2.MigrationFailure)
 	case "currentImage":
 		v.CurrentImage = value.(string)
 	case "robustness":
@@ -210,8 +222,8 @@ func (s *fixture) String() string {
 			f.Spec.DesireState, f.Spec.EngineName, f.Spec.SuspendRequestedAt, f.Status.SuspendedAt)
 	}
 	for _, r := range s.Replicas {
-		fmt.Fprintf(&b, "  %s on %q %s → %s failed %q healthy %q\n", r.Name, r.Spec.NodeID, r.Status.CurrentState, r.Spec.DesireState,
-			r.Spec.FailedAt, r.Spec.HealthyAt)
+		fmt.Fprintf(&b, "  %s of %s active=%t on %q %s → %s failed %q healthy %q\n", r.Name, r.Spec.EngineName, r.Spec.Active, r.Spec.NodeID,
+			r.Status.CurrentState, r.Spec.DesireState, r.Spec.FailedAt, r.Spec.HealthyAt)
 	}
 	return b.String()
 }

@@ -117,6 +117,8 @@ func anyReplica(t *rapid.T, name string) *v1beta2.Replica {
 	r.Spec.FailedAt, r.Spec.HealthyAt, r.Spec.LastHealthyAt = any1(t, "failed", times), any1(t, "healthy", times),
 		any1(t, "was healthy", times)
 	r.Spec.SalvageRequested = rarely(t, "salvaged")
+	r.Spec.Active, r.Spec.EngineName = rapid.Bool().Draw(t, "active"), any1(t, "of engine", []string{"", "vol-e-0", "vol-e-1"})
+	r.Spec.DataDirectoryName = any1(t, "directory", []string{"", name, "shared", "shared"})
 	r.Status.CurrentState, r.Status.Conditions, r.Status.Port = any1(t, "is", instanceStates), anyConditions(t),
 		rapid.IntRange(0, 1).Draw(t, "port")
 	return r

@@ -62,13 +62,21 @@ func (d *draft) stopReplica(r *v1beta2.Replica) {
 func (d *draft) failByLastModes() {
 	d.markHealthyByLastModes()
 	for _, e := range d.Engines {
-		d.failDroppedBy(e, "its engine "+e.Name+" had dropped it")
+		if !d.neverServed(e) {
+			d.failDroppedBy(e, "its engine "+e.Name+" had dropped it")
+		}
 	}
 	for _, r := range d.Replicas {
 		if i := ofReplica(r); i.wanted && i.state == v1beta2.InstanceStateError {
 			d.fail(r, "its instance failed")
 		}
 	}
+}
+
+// neverServed reports whether an engine is the second one of a v1 migration, and has no replica left: the volume was not handed over to it,
+// and that it lost its own processes shows nothing about the data.
+func (f Facts) neverServed(e *v1beta2.Engine) bool {
+	return !f.isV2() && e != f.engine && !e.Spec.Active && !servesAny(e)
 }
 
 // leaveBehind records of a replica that is being deleted that it lacks what is written from now on, before its engine runs without it: it
@@ -87,7 +95,7 @@ func (d *draft) failDroppedBy(e *v1beta2.Engine, why string) {
 		return
 	}
 	for _, r := range d.Replicas {
-		if modeIn(e, r.Name) == v1beta2.ReplicaModeERR {
+		if d.modeOf(e, r) == v1beta2.ReplicaModeERR {
 			d.failDropped(r, why)
 		}
 	}
@@ -109,7 +117,7 @@ func servesAny(e *v1beta2.Engine) bool {
 func (d *draft) salvageDroppedBy(e *v1beta2.Engine) {
 	var dropped []*v1beta2.Replica
 	for _, r := range d.Replicas {
-		if modeIn(e, r.Name) == v1beta2.ReplicaModeERR && d.healthy(r) && d.everHealthy() {
+		if d.modeOf(e, r) == v1beta2.ReplicaModeERR && d.healthy(r) && d.everHealthy() {
 			dropped = append(dropped, r)
 		}
 	}
@@ -131,7 +139,7 @@ func (d *draft) markHealthyByLastModes() {
 			continue
 		}
 		for _, e := range d.Engines {
-			if modeIn(e, r.Name) == v1beta2.ReplicaModeRW && r.Spec.HealthyAt == "" && r.Spec.FailedAt == "" && d.everHealthy() {
+			if d.modeOf(e, r) == v1beta2.ReplicaModeRW && r.Spec.HealthyAt == "" && r.Spec.FailedAt == "" && d.everHealthy() {
 				d.rebuilt = d.rebuilt.with(r.Name)
 				d.patch(StageMake, r, "healthyAt", stamp(d.Now))
 				d.patch(StageMake, r, "lastHealthyAt", stamp(d.Now))

@@ -24,12 +24,14 @@ const (
 	EventIOHeld        = "IOHeld"
 	EventIOGoesOn      = "IOGoesOn"
 	EventMigrated      = "Migrated"
-	EventRestored      = "Restored"
-	EventCloned        = "Cloned"
-	EventCloneFailed   = "CloneFailed"
-	EventCloneIsFull   = "CloneIsFullCopy"
-	EventReverted      = "Reverted"
-	EventRevertFailed  = "RevertFailed"
+	// EventMigrationFailed is emitted for each second engine of a migration that fails.
+	EventMigrationFailed = "MigrationFailed"
+	EventRestored        = "Restored"
+	EventCloned          = "Cloned"
+	EventCloneFailed     = "CloneFailed"
+	EventCloneIsFull     = "CloneIsFullCopy"
+	EventReverted        = "Reverted"
+	EventRevertFailed    = "RevertFailed"
 )
 
 // status computes Volume.status.
@@ -45,6 +47,9 @@ func (t status) decide() {
 		target = t.engine.Spec.NodeID
 	}
 	t.setStatus("currentTargetNodeID", s.CurrentTargetNodeID, target)
+	if t.Volume.Spec.MigrationNodeID == "" && t.migration == "" {
+		t.setStatus("migrationFailure", s.MigrationFailure, (*v1beta2.MigrationFailure)(nil))
+	}
 	t.setStatus("capacity", s.Capacity, text.Bytes(t.Volume.Spec.Size))
 	robustness := t.robustness()
 	t.setStatus("robustness", s.Robustness, robustness)
@@ -117,7 +122,7 @@ func (t status) attachedCondition() v1beta2.Condition {
 		Message: t.waitingFor.message}
 	switch {
 	case t.state == v1beta2.VolumeStateAttached && t.current != "":
-		c.Status, c.Reason, c.Message = v1beta2.ConditionTrue, v1beta2.ReasonAttached, "The volume is attached to "+t.current+"."
+		c.Status, c.Reason, c.Message = v1beta2.ConditionTrue, v1beta2.ReasonAttached, v1beta2.AttachedTo(t.current)
 		if going := t.deletedInUse(); going != "" {
 			c.Reason = v1beta2.ReasonDeletedInUse
 			c.Message += " " + going + " is being deleted, but is in use: it stays until the volume is detached, and is then created again."

@@ -62,7 +62,8 @@ type World struct {
 	Settings     Settings
 }
 
-// Objects are engines, frontends and replicas, each in order of their names.
+// Objects are engines, frontends and replicas, each in order of their names. Replicas has the second processes of a migration, too; the
+// concerns get those apart (Facts).
 type Objects struct {
 	Engines   []*v1beta2.Engine
 	Frontends []*v1beta2.EngineFrontend

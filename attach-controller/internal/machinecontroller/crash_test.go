@@ -2,7 +2,6 @@ package machinecontroller
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -66,6 +65,28 @@ var crashScenarios = map[string]struct {
 			w.spec(w.theVolume(), map[string]any{"nodeID": "node-2", "migrationNodeID": ""})
 			w.settled(w.theVolume(), "node-2")
 			w.left(v1beta2.DataEngineV2, "0")
+		},
+	},
+	"A10 migration of v1, confirmed": {
+		prepare: func(w *world) { w.attached(v1beta2.DataEngineV1, "node-3") },
+		drive: func(w *world) {
+			w.spec(w.theVolume(), map[string]any{"migrationNodeID": "node-2"})
+			w.engine(vol+"-e-1", "running", func(e *v1beta2.Engine) bool { return e.Status.CurrentState == v1beta2.InstanceStateRunning })
+			w.spec(w.theVolume(), map[string]any{"nodeID": "node-2", "migrationNodeID": ""})
+			w.settled(w.theVolume(), "node-2")
+			w.left(v1beta2.DataEngineV1, "0")
+			w.onlyCopies(vol + "-e-1")
+		},
+	},
+	"A10 migration of v1, rolled back": {
+		prepare: func(w *world) { w.attached(v1beta2.DataEngineV1, "node-3") },
+		drive: func(w *world) {
+			w.spec(w.theVolume(), map[string]any{"migrationNodeID": "node-2"})
+			w.engine(vol+"-e-1", "running", func(e *v1beta2.Engine) bool { return e.Status.CurrentState == v1beta2.InstanceStateRunning })
+			w.spec(w.theVolume(), map[string]any{"migrationNodeID": ""})
+			w.settled(w.theVolume(), "node-3")
+			w.left(v1beta2.DataEngineV1, "1")
+			w.onlyCopies(vol + "-e-0")
 		},
 	},
 	"U1 around a node": {
@@ -183,15 +204,25 @@ func (w *world) end() string {
 	for _, list := range []client.ObjectList{&engines, &frontends, &replicas} {
 		require.NoError(w.t, w.admin.List(w.t.Context(), list, clientIn(w)))
 	}
+	var lines []string
+	directories := map[string]string{} // of replicas that a migration made, the names differ each time
+	for _, r := range replicas.Items {
+		directories[r.Name] = r.Spec.DataDirectoryName
+		lines = append(lines, fmt.Sprintf("%s active %t %s failed %t healthy %t\n", r.Spec.DataDirectoryName, r.Spec.Active, r.Spec.DesireState,
+			r.Spec.FailedAt != "", r.Spec.HealthyAt != ""))
+	}
+	slices.Sort(lines)
+	b.WriteString(strings.Join(lines, ""))
 	for _, e := range engines.Items {
-		fmt.Fprintf(&b, "%s %t on %q %s over %v\n", e.Name, e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState,
-			slices.Sorted(maps.Keys(e.Spec.ReplicaAddressMap)))
+		var over []string
+		for name := range e.Spec.ReplicaAddressMap {
+			over = append(over, directories[name])
+		}
+		slices.Sort(over)
+		fmt.Fprintf(&b, "%s %t on %q %s over %v\n", e.Name, e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState, over)
 	}
 	for _, f := range frontends.Items {
 		fmt.Fprintf(&b, "%s of %s on %q %s\n", f.Name, f.Spec.EngineName, f.Spec.NodeID, f.Spec.DesireState)
-	}
-	for _, r := range replicas.Items {
-		fmt.Fprintf(&b, "%s %s failed %t healthy %t\n", r.Name, r.Spec.DesireState, r.Spec.FailedAt != "", r.Spec.HealthyAt != "")
 	}
 	return b.String()
 }

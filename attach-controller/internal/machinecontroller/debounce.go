@@ -55,12 +55,18 @@ func (d *debouncer) forget(volume string) {
 	delete(d.since, volume)
 }
 
+// whileMigrating reports whether an attached volume waits for something else in its migration: that waits for one instance after the
+// other.
+func whileMigrating(v *v1beta2.Volume, stored, wanted *v1beta2.Condition) bool {
+	return v.Spec.MigrationNodeID != "" && stored.Reason == wanted.Reason && wanted.Reason == v1beta2.ReasonAttached
+}
+
 // onlyWaits reports whether a verdict changes nothing but what the volume waits for in an ordinary attach or detach.
 func onlyWaits(v *v1beta2.Volume, verdict machine.Verdict) bool {
 	stored, wanted := conditions.Get(v.Status.Conditions, v1beta2.VolumeAttached),
 		conditions.Get(verdict.Conditions, v1beta2.VolumeAttached)
 	if len(verdict.Status) > 0 || stored == nil || wanted == nil || stored.Status != wanted.Status ||
-		!slices.Contains(ordinary, wanted.Reason) {
+		!slices.Contains(ordinary, wanted.Reason) && !whileMigrating(v, stored, wanted) {
 		return false
 	}
 	rest := func(list []v1beta2.Condition) []v1beta2.Condition {

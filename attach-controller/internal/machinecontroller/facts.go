@@ -2,6 +2,7 @@ package machinecontroller
 
 import (
 	"maps"
+	"slices"
 
 	"drover.dev/drover/attach-controller/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -14,7 +15,7 @@ func volumeFacts(v *v1beta2.Volume) any {
 	return []any{v.Spec, v.Labels, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID,
 		v.Status.CurrentTargetNodeID,
 		v.Status.Robustness, v.Status.CloneStatus, v.Status.RestoreRequired, v.Status.RestoreInitiated, v.Status.ExpansionRequired,
-		v.Status.FrontendDisabled, v.Status.LastRevert, v.Status.IsStandby, v.Status.AcceptedSize,
+		v.Status.FrontendDisabled, v.Status.LastRevert, v.Status.IsStandby, v.Status.AcceptedSize, v.Status.MigrationFailure,
 		v1beta2.EverAttached(v)}
 }
 
@@ -23,7 +24,15 @@ func engineFacts(e *v1beta2.Engine) any {
 	return []any{e.Spec, s.CurrentState, s.UUID, s.StorageIP, s.Port, nodeDown(s.Conditions), machine.NotStarted(s.Conditions),
 		machine.OperationFailed(s.Conditions), s.ReplicaModeMap, s.CurrentSize, s.IsExpanding,
 		s.LastExpansionError, s.LookedAt, s.RestoreStatus, s.LastRestoredBackup, s.CloneStatus, s.LastRevert, s.LastRevertError,
-		v1beta2.IsPurging(s.PurgeStatus)}
+		v1beta2.IsPurging(s.PurgeStatus), secondLists(e)}
+}
+
+// secondLists are the snapshots that the second engine of a migration lists; nil for the volume's engine.
+func secondLists(e *v1beta2.Engine) []string {
+	if e.Spec.Active {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(e.Status.Snapshots))
 }
 
 func frontendFacts(f *v1beta2.EngineFrontend) any {

@@ -157,7 +157,7 @@ func (w *world) replica(v *v1beta2.Volume, name, node string) *v1beta2.Replica {
 	w.t.Helper()
 	r := &v1beta2.Replica{ObjectMeta: w.meta(name), Spec: v1beta2.ReplicaSpec{
 		VolumeName: v.Name, NodeID: node, DiskID: "disk-of-" + node, DesireState: v1beta2.InstanceStateStopped,
-		DataEngine: v.Spec.DataEngine, VolumeSize: v.Spec.Size,
+		DataEngine: v.Spec.DataEngine, VolumeSize: v.Spec.Size, Active: true, DataDirectoryName: name + "-dir",
 	}}
 	r.Finalizers = []string{v1beta2.Finalizer}
 	w.create(r)

@@ -15,10 +15,10 @@ func (w *world) checkOpen(x *process) {
 		if mode != v1beta2.ReplicaModeRW {
 			continue
 		}
-		if w.plane.versions[name] == noData {
+		if w.plane.versions[w.data(name)] == noData {
 			w.violated("DATA: an engine opens over a replica that has no data")
 		}
-		if first != "" && w.plane.versions[name] != w.plane.versions[first] {
+		if first != "" && w.plane.versions[w.data(name)] != w.plane.versions[w.data(first)] {
 			w.violated("DATA: an engine opens over replicas that differ")
 		}
 		first = name
@@ -27,11 +27,11 @@ func (w *world) checkOpen(x *process) {
 		return
 	}
 	for _, r := range current(w.replicas) {
-		if r.DeletionTimestamp != nil && r.Spec.FailedAt != "" { // nobody uses it again
+		if isSecond(r) || r.DeletionTimestamp != nil && r.Spec.FailedAt != "" { // nobody uses it again
 			continue
 		}
-		newer := w.plane.versions[r.Name] > w.plane.versions[first]
-		if newer && w.reachable(r.Spec.NodeID) && !w.plane.givenUp[r.Name] {
+		newer := w.plane.versions[w.data(r.Name)] > w.plane.versions[w.data(first)]
+		if newer && w.reachable(r.Spec.NodeID) && !w.plane.givenUp[w.data(r.Name)] {
 			w.violated("DATA: an engine opens over older data than another replica has")
 		}
 	}
@@ -66,8 +66,8 @@ func (w *world) checkWriters() {
 // counts reports whether a replica did not fail, and need not be rebuilt.
 func (w *world) counts(name string) bool {
 	for _, r := range current(w.replicas) {
-		if r.Name == name {
-			return w.holdsData(r)
+		if w.data(r.Name) == w.data(name) && w.holdsData(r) {
+			return true
 		}
 	}
 	return false
@@ -97,13 +97,13 @@ func (w *world) checkReplicaWrite(r *v1beta2.Replica, one machine.Write) {
 	at, marks := one.Spec["failedAt"].(string)
 	s := owner(w.replicas, r)
 	if healthy, written := one.Spec["healthyAt"].(string); written && r.DeletionTimestamp != nil {
-		w.plane.givenUp[r.Name] = healthy == "" // an engine is to run without it, as without one that is marked
+		w.plane.givenUp[w.data(r.Name)] = healthy == "" // an engine is to run without it, as without one that is marked
 	}
 	switch {
 	case !marks || s == nil || s.now != r:
 	case at == "":
 		w.giveUpDeleted()
-		delete(w.plane.givenUp, r.Name)
+		delete(w.plane.givenUp, w.data(r.Name))
 		w.checkSalvage(r)
 	default:
 		w.checkMark(r)
@@ -114,16 +114,18 @@ func (w *world) checkReplicaWrite(r *v1beta2.Replica, one machine.Write) {
 func (w *world) giveUpDeleted() {
 	for _, r := range current(w.replicas) {
 		if r.DeletionTimestamp != nil && w.down(r.Spec.NodeID) {
-			w.plane.givenUp[r.Name] = true
+			w.plane.givenUp[w.data(r.Name)] = true
 		}
 	}
 }
 
 func (w *world) checkMark(r *v1beta2.Replica) {
 	if !w.reachable(r.Spec.NodeID) || w.down(r.Spec.NodeID) {
-		w.plane.givenUp[r.Name], w.plane.markedAt[r.Name] = true, w.plane.versions[r.Name]
+		w.plane.givenUp[w.data(r.Name)], w.plane.markedAt[w.data(r.Name)] = true, w.plane.versions[w.data(r.Name)]
 	}
-	another := slices.ContainsFunc(current(w.replicas), func(o *v1beta2.Replica) bool { return o.Name != r.Name && w.holdsData(o) })
+	another := slices.ContainsFunc(current(w.replicas), func(o *v1beta2.Replica) bool {
+		return w.data(o.Name) != w.data(r.Name) && w.holdsData(o)
+	})
 	if w.holdsData(r) && !another && !w.deletedHoldsData(r) {
 		w.violated("UPG-1: the last healthy replica is marked as failed")
 	}
@@ -133,14 +135,14 @@ func (w *world) checkMark(r *v1beta2.Replica) {
 func (w *world) deletedHoldsData(r *v1beta2.Replica) bool {
 	return slices.ContainsFunc(current(w.replicas), func(other *v1beta2.Replica) bool {
 		return other.DeletionTimestamp != nil && other.Spec.FailedAt == "" && other.Spec.HealthyAt != "" &&
-			w.plane.versions[other.Name] >= w.plane.versions[r.Name]
+			w.plane.versions[w.data(other.Name)] >= w.plane.versions[w.data(r.Name)]
 	})
 }
 
 // checkSalvage: a failed replica is used only if no replica that did not fail has more.
 func (w *world) checkSalvage(r *v1beta2.Replica) {
 	for _, other := range current(w.replicas) {
-		if other.Name != r.Name && w.holdsData(other) && w.plane.versions[other.Name] > w.plane.versions[r.Name] {
+		if other.Name != r.Name && w.holdsData(other) && w.plane.versions[w.data(other.Name)] > w.plane.versions[w.data(r.Name)] {
 			w.violated("DATA: a salvage goes back behind a replica that did not fail")
 		}
 	}
@@ -148,7 +150,7 @@ func (w *world) checkSalvage(r *v1beta2.Replica) {
 
 // holdsData reports whether a replica has all data; before the first attachment, every one has.
 func (w *world) holdsData(r *v1beta2.Replica) bool {
-	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && (r.Spec.HealthyAt != "" || !w.opened())
+	return r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && !isSecond(r) && (r.Spec.HealthyAt != "" || !w.opened())
 }
 
 // opened reports whether the volume was attached once.

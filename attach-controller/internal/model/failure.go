@@ -191,6 +191,7 @@ func (w *world) crash() {
 	}
 	w.trace("%s %s on %s crashes", x.kind, x.name, x.node)
 	w.noted(x)
+	x.failed = true // it closes nothing
 	w.end(x)
 }
 

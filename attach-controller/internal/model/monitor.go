@@ -1,6 +1,8 @@
 package model
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -290,7 +292,14 @@ func (w *world) allRW(second, first *v1beta2.Engine) bool {
 		return false
 	}
 	for name := range second.Spec.ReplicaAddressMap {
-		if x.modes[name] != v1beta2.ReplicaModeRW || !w.serves(name, x) {
+		if !w.v2() && x.modes[name] != "" {
+			w.violated("K1: a second engine is to open the replica processes of the first one")
+			return false
+		}
+		has := slices.ContainsFunc(slices.Sorted(maps.Keys(x.modes)), func(other string) bool {
+			return w.data(other) == w.data(name) && x.modes[other] == v1beta2.ReplicaModeRW && w.serves(other, x)
+		})
+		if !has {
 			return false
 		}
 	}

@@ -13,7 +13,8 @@ const noData = -1
 // plane is the data plane: the instances that really run, and the writes that are really stored.
 type plane struct {
 	running []*process
-	// versions are the last write that each replica has, by its name; writes counts them.
+	// versions are the last write that each replica has, by its directory, which is named as the replica that was placed there; writes
+	// counts them. A replica that missed a write keeps its version until it is rebuilt.
 	versions map[string]int
 	writes   int
 	// givenUp are replicas that were marked as failed because they were unreachable: what is written there is lost.
@@ -37,6 +38,8 @@ type process struct {
 	held bool
 	// moves reports whether a frontend is about to switch to another engine.
 	moves bool
+	// opener is the engine that has a v1 replica open, until that engine ends in an orderly way: others are refused.
+	opener *process
 	// reported reports whether im-monitor reported it as running. There is no write through an engine before.
 	reported bool
 }
@@ -69,6 +72,7 @@ func (p *plane) begin(kind, name, node string) *process {
 func (w *world) end(x *process) {
 	w.plane.running = slices.DeleteFunc(w.plane.running, func(o *process) bool { return o == x })
 	if x.kind != kindReplica {
+		w.closeReplicas(x)
 		return
 	}
 	for _, e := range w.plane.running {
@@ -76,6 +80,37 @@ func (w *world) end(x *process) {
 			w.drop(e, x.name)
 		}
 	}
+}
+
+// closeReplicas lets an engine that ends close its replicas. One that failed closes none.
+func (w *world) closeReplicas(x *process) {
+	for _, r := range w.plane.running {
+		if r.opener == x && !x.failed && w.linked(x.node, r.node) {
+			r.opener = nil
+		}
+	}
+}
+
+// opens reports whether an engine may use a replica: it answers, and no other engine has a v1 process open.
+func (w *world) opens(replica string, e *process) bool {
+	if !w.serves(replica, e) {
+		return false
+	}
+	r := w.plane.find(kindReplica, replica, w.replicaNode(replica))
+	if w.v2() || r.opener == nil || r.opener == e {
+		r.opener = e
+		return true
+	}
+	w.trace("data: %s is open, and refuses engine %s on %s", replica, e.name, e.node)
+	return false
+}
+
+// data is the key of the data that a replica serves: several processes serve one v1 directory.
+func (w *world) data(replica string) string {
+	if r := w.replicaNamed(replica); r != nil && r.Spec.DataDirectoryName != "" {
+		return r.Spec.DataDirectoryName
+	}
+	return replica
 }
 
 // drop removes a replica from an engine, which continues. Without its last one it fails, and keeps that one's mode.
@@ -132,14 +167,22 @@ func (w *world) linked(a, b string) bool {
 
 // replicaNode is the node of a replica's data.
 func (w *world) replicaNode(name string) string {
+	if r := w.replicaNamed(name); r != nil {
+		return r.Spec.NodeID
+	}
+	return ""
+}
+
+// replicaNamed finds a replica, also one that was just deleted.
+func (w *world) replicaNamed(name string) *v1beta2.Replica {
 	for _, s := range w.replicas {
 		for _, r := range []*v1beta2.Replica{s.now, s.before} {
 			if r != nil && r.Name == name {
-				return r.Spec.NodeID
+				return r
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // serves reports whether a replica runs where an engine can reach it.
@@ -211,14 +254,29 @@ func (w *world) writeThrough(e *process, all []*process) {
 	for _, name := range lost {
 		w.drop(e, name)
 		for _, other := range all {
-			if other != e && w.together(e, other) && other.modes[name] != "" {
-				w.drop(other, name)
+			if other != e && w.together(e, other) {
+				w.dropUnreachable(other, w.data(name))
 			}
 		}
 	}
+	newest := noData
+	for _, name := range kept {
+		newest = max(newest, w.plane.versions[w.data(name)])
+	}
 	w.plane.writes++
 	for _, name := range kept {
-		w.plane.versions[name] = w.plane.writes
+		if w.plane.versions[w.data(name)] == newest {
+			w.plane.versions[w.data(name)] = w.plane.writes
+		}
+	}
+}
+
+// dropUnreachable drops the replica of a directory from an engine that cannot reach it either.
+func (w *world) dropUnreachable(e *process, directory string) {
+	for _, name := range slices.Sorted(maps.Keys(e.modes)) {
+		if w.data(name) == directory && !w.serves(name, e) {
+			w.drop(e, name)
+		}
 	}
 }
 
@@ -226,6 +284,7 @@ func (w *world) writeThrough(e *process, all []*process) {
 func (w *world) kill(node string) {
 	for _, x := range slices.Clone(w.plane.running) {
 		if x.node == node {
+			x.failed = true
 			w.end(x)
 		}
 	}

@@ -31,7 +31,7 @@ func (w *world) open(x *process) {
 		}
 		for name := range e.Spec.ReplicaAddressMap {
 			x.modes[name] = v1beta2.ReplicaModeERR
-			if w.serves(name, x) {
+			if w.opens(name, x) {
 				x.modes[name] = v1beta2.ReplicaModeRW
 			}
 		}
@@ -81,6 +81,9 @@ func (w *world) exchange(x *process, e *v1beta2.Engine) {
 		if _, stays := wanted[name]; !stays && good {
 			mode := x.modes[name]
 			delete(x.modes, name)
+			if r := w.plane.find(kindReplica, name, w.replicaNode(name)); r != nil && r.opener == x {
+				r.opener = nil
+			}
 			w.trace("data: engine %s drops %s", x.name, name)
 			if mode == v1beta2.ReplicaModeRW && !x.usable() {
 				w.violated("UPG-1: the last replica of engine %s is taken out", x.name)
@@ -89,7 +92,7 @@ func (w *world) exchange(x *process, e *v1beta2.Engine) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		if x.modes[name] == "" && w.serves(name, x) {
+		if x.modes[name] == "" && (w.v2() || e.Spec.Active) && w.opens(name, x) {
 			x.modes[name] = v1beta2.ReplicaModeWO
 			w.trace("data: engine %s begins to rebuild %s", x.name, name)
 		}
@@ -101,13 +104,13 @@ func (w *world) rebuild(x *process) {
 	version, found := noData, false
 	for name, mode := range x.modes {
 		if mode == v1beta2.ReplicaModeRW && w.serves(name, x) {
-			version, found = w.plane.versions[name], true
+			version, found = w.plane.versions[w.data(name)], true
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(x.modes)) {
 		if found && x.modes[name] == v1beta2.ReplicaModeWO && w.serves(name, x) && (w.quiet || w.chance(0.5)) {
-			x.modes[name], w.plane.versions[name] = v1beta2.ReplicaModeRW, version
-			delete(w.plane.givenUp, name)
+			x.modes[name], w.plane.versions[w.data(name)] = v1beta2.ReplicaModeRW, version
+			delete(w.plane.givenUp, w.data(name))
 			w.trace("data: engine %s has rebuilt %s", x.name, name)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 func (w *world) replenish() {
 	v := w.volume.now
 	for _, s := range w.replicas {
-		if s.now != nil && s.now.DeletionTimestamp != nil && !ofReplica(s.now).begun() && !ofReplica(s.now).wanted && w.copied(s.now) {
+		if s.now != nil && s.now.DeletionTimestamp != nil && !ofReplica(s.now).begun() && !ofReplica(s.now).wanted &&
+			(isSecond(s.now) || w.copied(s.now)) {
 			w.trace("replicas: %s is gone", s.now.Name)
 			put(w, s, nil)
 			return
@@ -30,7 +31,7 @@ func (w *world) replenish() {
 // copied reports whether the data of a replica that is being deleted may be destroyed: a running engine reported another one as RW.
 func (w *world) copied(r *v1beta2.Replica) bool {
 	for _, other := range current(w.replicas) {
-		if other.Name == r.Name || other.DeletionTimestamp != nil || other.Spec.FailedAt != "" || w.down(other.Spec.NodeID) {
+		if w.data(other.Name) == w.data(r.Name) || other.DeletionTimestamp != nil || other.Spec.FailedAt != "" || w.down(other.Spec.NodeID) {
 			continue
 		}
 		for _, e := range current(w.engines) {
@@ -49,7 +50,7 @@ func (w *world) deleteAny() {
 	if s.now != nil && s.now.DeletionTimestamp == nil && s.now.Spec.LastHealthyAt != "" {
 		w.trace("a person deletes %s", s.now.Name)
 		if w.down(s.now.Spec.NodeID) || !w.reachable(s.now.Spec.NodeID) {
-			w.plane.givenUp[s.now.Name] = true
+			w.plane.givenUp[w.data(s.now.Name)] = true
 		}
 		write(w, s, nil, func(r *v1beta2.Replica) { r.DeletionTimestamp = &metav1.Time{Time: w.now} })
 	}
@@ -59,7 +60,7 @@ func (w *world) deleteAny() {
 func (w *world) countGood(healthyOnly bool) int {
 	n := 0
 	for _, r := range current(w.replicas) {
-		if r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && !w.evicted(r) && (healthy(r) || !healthyOnly) {
+		if r.DeletionTimestamp == nil && r.Spec.FailedAt == "" && !isSecond(r) && !w.evicted(r) && (healthy(r) || !healthyOnly) {
 			n++
 		}
 	}
@@ -68,7 +69,12 @@ func (w *world) countGood(healthyOnly bool) int {
 
 // healthy is the model's own: with the predicate of what it checks, a mistake there would go unnoticed.
 func healthy(r *v1beta2.Replica) bool {
-	return r.Spec.HealthyAt != "" && r.Spec.FailedAt == "" && r.DeletionTimestamp == nil
+	return r.Spec.HealthyAt != "" && r.Spec.FailedAt == "" && r.DeletionTimestamp == nil && !isSecond(r)
+}
+
+// isSecond is the model's own: whether a replica is a second process over the directory of another one.
+func isSecond(r *v1beta2.Replica) bool {
+	return r.Spec.DataEngine == v1beta2.DataEngineV1 && !r.Spec.Active
 }
 
 func (w *world) evicted(r *v1beta2.Replica) bool {
@@ -80,7 +86,7 @@ func (w *world) evicted(r *v1beta2.Replica) bool {
 func (w *world) replace() {
 	taken := map[string]bool{}
 	for _, s := range w.replicas {
-		if s.now == nil {
+		if s.now == nil || isSecond(s.now) {
 			continue
 		}
 		taken[s.now.Spec.NodeID] = true
@@ -107,7 +113,7 @@ func (w *world) remove() {
 		return
 	}
 	for _, s := range w.replicas {
-		if s.now != nil && s.now.DeletionTimestamp == nil && (s.now.Spec.FailedAt != "" || w.evicted(s.now)) {
+		if s.now != nil && s.now.DeletionTimestamp == nil && !isSecond(s.now) && (s.now.Spec.FailedAt != "" || w.evicted(s.now)) {
 			w.trace("replicas: %s is deleted", s.now.Name)
 			write(w, s, nil, func(r *v1beta2.Replica) { r.DeletionTimestamp = &metav1.Time{Time: w.now} })
 			return

@@ -110,8 +110,8 @@ func (w *world) checkConnect(x *process) {
 			continue
 		}
 		for _, r := range current(w.replicas) {
-			if w.plane.versions[r.Name] > w.plane.versions[name] && w.reachable(r.Spec.NodeID) &&
-				!w.plane.givenUp[r.Name] && healthy(r) {
+			if w.plane.versions[w.data(r.Name)] > w.plane.versions[w.data(name)] && w.reachable(r.Spec.NodeID) &&
+				!w.plane.givenUp[w.data(r.Name)] && healthy(r) {
 				w.violated("DATA: a frontend switches to an engine with older data than another replica has")
 			}
 		}
@@ -122,8 +122,8 @@ func (w *world) checkConnect(x *process) {
 func (w *world) checkGivenUp(x *process) {
 	for name, mode := range x.modes {
 		for r := range w.plane.givenUp {
-			has := w.plane.versions[r]
-			if mode == v1beta2.ReplicaModeRW && has > w.plane.markedAt[r] && has > w.plane.versions[name] {
+			has := w.plane.versions[w.data(r)]
+			if mode == v1beta2.ReplicaModeRW && has > w.plane.markedAt[w.data(r)] && has > w.plane.versions[w.data(name)] {
 				w.violated("DATA: what a target acknowledged after the fail-over began is lost")
 			}
 		}

@@ -49,6 +49,8 @@ type world struct {
 	engines    []*slot[v1beta2.Engine]
 	frontends  []*slot[v1beta2.EngineFrontend]
 	replicas   []*slot[v1beta2.Replica]
+	// engineType is the volume's data engine.
+	engineType string
 	nodes      []*node
 	names      int
 
@@ -89,6 +91,7 @@ func newWorld(seed uint64) *world {
 		w.nodes = append(w.nodes, n)
 	}
 	v := w.newVolume()
+	w.engineType = v.Spec.DataEngine
 	w.moves = seed%2 == 0 && v.Spec.DataEngine == v1beta2.DataEngineV2
 	w.volume = slot[v1beta2.Volume]{now: v, before: v}
 	a := &v1beta2.VolumeAttachment{ObjectMeta: metav1.ObjectMeta{Name: volumeName, Generation: 1}}
@@ -145,7 +148,8 @@ func (w *world) newReplica(node string, version int) *slot[v1beta2.Replica] {
 	r := &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("r-%d", w.names), Finalizers: []string{v1beta2.Finalizer}}}
 	w.names++
 	r.UID = types.UID(r.Name)
-	r.Spec = v1beta2.ReplicaSpec{NodeID: node, VolumeName: volumeName, DesireState: v1beta2.InstanceStateStopped, VolumeSize: unit}
+	r.Spec = v1beta2.ReplicaSpec{NodeID: node, VolumeName: volumeName, DesireState: v1beta2.InstanceStateStopped, VolumeSize: unit,
+		Active: true, DataDirectoryName: r.Name, DataEngine: w.engineType}
 	w.plane.versions[r.Name] = version
 	s := &slot[v1beta2.Replica]{now: r, changed: w.step}
 	if w.step == 0 {

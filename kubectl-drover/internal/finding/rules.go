@@ -29,7 +29,7 @@ func attaching() []of {
 			well:      "Satisfied",
 			continues: "Attaching Migrating WaitingForDetach LowerPriority NodeUpgrading",
 			warning: "AttachedElsewhere AttachedWithIncompatibleParameters NoNode NodeUnknown NodeNotReady NodeCordoned DataLocality " +
-				"TooManyTickets WaitingForShare",
+				"TooManyTickets WaitingForShare MigrationFailed",
 			critical: "VolumeFaulted",
 			commands: map[string]string{"NodeCordoned": "kubectl uncordon {node}", "NodeNotReady": showKubernetes,
 				"NodeUnknown": "kubectl -n {ns} get lhn", "NodeUpgrading": showUpgrade, "WaitingForShare": "kubectl -n {ns} get lhsm"}},

@@ -11,7 +11,7 @@ func attachmentContracts() []ConditionContract {
 			False: []string{ReasonAttaching, ReasonAttachedWithIncompatibleParameters, ReasonAttachedElsewhere,
 				ReasonWaitingForDetach, ReasonLowerPriority, ReasonNoNode, ReasonNodeUnknown, ReasonNodeNotReady,
 				ReasonNodeCordoned, ReasonNodeUpgrading, ReasonDataLocality, ReasonTooManyTickets, ReasonVolumeFaulted,
-				ReasonWaitingForShare, ReasonMigrating}},
+				ReasonWaitingForShare, ReasonMigrating, ReasonMigrationFailed}},
 		{Kind: "VolumeAttachment", Part: "status.attachmentTicketStatuses", Type: TicketValid, Writer: "attach-controller",
 			Means: "everything in the ticket can be read; absent while that is so",
 			False: []string{ReasonExpiresAtUnreadable, ReasonTypeUnknown}},

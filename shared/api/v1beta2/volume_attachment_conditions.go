@@ -66,6 +66,8 @@ const (
 	ReasonTooManyTickets = "TooManyTickets"
 	// ReasonVolumeFaulted surfaces while no replica of the volume can be used.
 	ReasonVolumeFaulted = "VolumeFaulted"
+	// ReasonMigrationFailed surfaces on the ticket to whose node the volume migrates while the engine there has failed and is tried again.
+	ReasonMigrationFailed = "MigrationFailed"
 	// ReasonWaitingForShare surfaces on a CSI ticket of an RWX volume until its share runs.
 	ReasonWaitingForShare = "WaitingForShare"
 )

@@ -59,6 +59,9 @@ const (
 	ReasonUsable = "Usable"
 )
 
+// AttachedTo is the sentence with which the message of an attached volume's condition Attached begins. What the volume waits for follows.
+func AttachedTo(node string) string { return "The volume is attached to " + node + "." }
+
 // CloneModeLinked is the Volume.spec.cloneMode of clones that share their source's data.
 const CloneModeLinked = "linked-clone"
 

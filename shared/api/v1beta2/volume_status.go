@@ -82,6 +82,10 @@ type VolumeStatus struct {
 	// Reverted states how it ended. Written by attach-controller; absent means never.
 	// +optional
 	LastRevert string `json:"lastRevert,omitempty"`
+	// The last failure of the second engine of the migration that is under way. Written by attach-controller; absent means no migration,
+	// or that its second engine has not failed.
+	// +optional
+	MigrationFailure *MigrationFailure `json:"migrationFailure,omitempty"`
 	// RFC 3339 time at which the volume was usable again after it was detached under its users: pods that started
 	// before have a mount that is dead, and are deleted (auto-delete-pod-when-volume-detached-unexpectedly). Written
 	// by attach-controller; absent means never.
@@ -114,6 +118,27 @@ type VolumeStatus struct {
 	// The metadata.generation that this status describes. Written by no controller yet; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// MigrationFailure describes why the second engine of a migration did not run, and when it is tried again.
+// +kubebuilder:pruning:PreserveUnknownFields
+type MigrationFailure struct {
+	// How many attempts have failed in this migration. Written by attach-controller; absent means 0.
+	// +optional
+	Count int `json:"count"`
+	// UID of the Engine that failed, so that each one counts once. Written by attach-controller; absent means unknown.
+	// +optional
+	EngineUID string `json:"engineUID"`
+	// Why it failed, as a sentence. Written by attach-controller; absent means unknown.
+	// +optional
+	Message string `json:"message"`
+	// Node of that engine. Written by attach-controller; absent means unknown.
+	// +optional
+	NodeID string `json:"nodeID"`
+	// RFC 3339 time before which no further attempt begins: the pauses grow with the number of failures. Written by attach-controller;
+	// absent means it may begin now.
+	// +optional
+	NextAttemptAt string `json:"nextAttemptAt"`
 }
 
 // VolumeCloneStatus is how far filling a volume from another one is.
