@@ -16,15 +16,11 @@ import (
 // watching is how long a test watches that nothing happens.
 const watching = 3 * time.Second
 
-// sharedProcesses lets a migration's second engine open the replica processes of the first, until it gets processes of its own.
-var sharedProcesses = []string{"--shared-replica-processes"}
-
 // here is the one World of this test binary; every test leaves it empty.
 var here *world.World
 
 func TestMain(m *testing.M) {
-	harness.Main(m, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Kubernetes: true,
-		SimulatorArgs: sharedProcesses},
+	harness.Main(m, world.Options{Nodes: scenarios.Nodes, Record: true, Attach: true, Kubernetes: true},
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 

@@ -5,7 +5,9 @@ import "slices"
 const attachWorld = "./attach-controller/internal/model -run=TestEveryWorld -worlds=1 -first="
 
 // attachRules are the rules by which a volume gets a node, and is attached and detached, each with edits that disable it.
-func attachRules() []rule { return slices.Concat(ticketRules(), volumeRules(), orderOfConcerns()) }
+func attachRules() []rule {
+	return slices.Concat(ticketRules(), volumeRules(), migrationRules(), orderOfConcerns())
+}
 
 // alsoWorld demands that a world of the model is bad without the rule, too: this one, or one of many if a change of the model changed it.
 func (r rule) alsoWorld(seed string) rule {
@@ -83,7 +85,8 @@ func ticketRules() []rule {
 		in("migration failures", "a migration ends whose source or target is down or failed", []string{core}, core, "table.moves",
 			"case !target, source && t.down(v.MigrationNodeID):", "case !target:").
 			and(core, "table.moves", "case t.down(v.NodeID), !source &&", "case !source &&").
-			and(core, "table.moves", "case t.engineOn(v.MigrationNodeID).State == v1beta2.InstanceStateError:", "case false:").alsoWorld("225"),
+			and(core, "table.moves", `case t.engineOn(v.MigrationNodeID).State == v1beta2.InstanceStateError, v.MigrationFailed != "":`,
+				"case false:").alsoWorld("225"),
 		in("target back first", "a volume migrates once its relocated target is back", []string{core}, core, "table.migrates",
 			" && !v.Relocated", ""),
 		in("waits detached", "a volume that is on its way when the upgrade of its node begins is detached", []string{core}, core,

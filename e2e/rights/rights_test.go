@@ -79,8 +79,7 @@ func whileInstancesAreOrphaned(ctx context.Context, t *testing.T) []cluster.Requ
 // whileVolumesAreAttached runs the scenarios of volumes that are attached, interrupted, moved and rebuilt.
 func whileVolumesAreAttached(ctx context.Context, t *testing.T) []cluster.Request {
 	t.Helper()
-	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true, Attach: true,
-		SimulatorArgs: []string{"--shared-replica-processes"}}) // until a migration's second engine gets processes of its own
+	w := start(ctx, t, world.Options{Nodes: scenarios.Nodes, Audit: true, Attach: true})
 	for _, scenario := range attach.Scenarios() {
 		_, err := scenario.Run(ctx, w, nil)
 		require.NoError(t, err, scenario.ID)

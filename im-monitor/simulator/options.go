@@ -30,7 +30,7 @@ type options struct {
 	noticeGap, pathLoss              time.Duration
 	backupStore                      string
 	writers, defaultDisks            bool
-	standalone, sharedProcesses      bool
+	standalone                       bool
 	stickyAddresses                  bool
 	engineImages                     map[string]int
 	logLevel, logFormat              string
@@ -78,8 +78,6 @@ func (o *options) flags(f *pflag.FlagSet) {
 		"how long copying a volume takes: rebuild, clone, backup, restore, purge, expansion")
 	f.StringVar(&o.backupStore, "backupstore", o.backupStore,
 		"directory of the backup targets that are no file:///DIRECTORY; empty means that they cannot be reached")
-	f.BoolVar(&o.sharedProcesses, "shared-replica-processes", false, "let a v1 replica process serve several engines")
-	f.Lookup("shared-replica-processes").Hidden = true
 	f.BoolVar(&o.writers, "writers", o.writers, "let every volume that gets a frontend have a workload that never stops writing")
 	f.DurationVar(&o.heartbeat, "heartbeat", o.heartbeat, "how often each node's Lease is renewed; 0 means never")
 	f.DurationVar(&o.statusPeriod, "status-period", o.statusPeriod, "how often each node's status is written unchanged; 0 means never")
@@ -111,8 +109,8 @@ func (o *options) behaviour() (dataplane.Behaviour, error) {
 	}
 	return dataplane.Behaviour{Mode: mode, StartTime: o.startTime, StopTime: o.stopTime, Linger: o.linger, ListCycle: o.listCycle,
 		DiskCreateTime: o.diskCreateTime, MismatchCode: code, ReplicaTimeout: o.replicaTimeout, CopyTime: o.copyTime,
-		BackupStore: o.backupStore, SharedProcesses: o.sharedProcesses,
-		Writers: o.writers, EngineImages: maps.Clone(o.engineImages), PathLoss: o.pathLoss}, nil
+		BackupStore: o.backupStore,
+		Writers:     o.writers, EngineImages: maps.Clone(o.engineImages), PathLoss: o.pathLoss}, nil
 }
 
 // names are the nodes that the flags ask for.

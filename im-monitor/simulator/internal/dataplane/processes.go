@@ -6,7 +6,7 @@ package dataplane
 
 // isOpen reports whether an engine has opened the process of a v1 replica and has not closed it.
 func (i *Instance) isOpen() bool {
-	return i != nil && i.opener != nil && !i.opener.run.plane.behaviour.SharedProcesses
+	return i != nil && i.opener != nil
 }
 
 // openProcess opens the process of a v1 replica that answers; a process that another engine has open refuses the engine.

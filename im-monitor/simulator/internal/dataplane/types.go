@@ -193,8 +193,6 @@ type Behaviour struct {
 	EngineImages map[string]int
 	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer; 0 is 30 s.
 	PathLoss time.Duration
-	// SharedProcesses lets a v1 replica process serve several engines, which a real one never does.
-	SharedProcesses bool
 	// Writers lets every volume that gets a frontend have a writer that follows it.
 	Writers bool
 }
