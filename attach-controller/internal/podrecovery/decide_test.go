@@ -143,11 +143,11 @@ func TestAPodOnANodeThatIsDownIsEndedByForceAfterItsVolumesAreFree(t *testing.T)
 		"with the out-of-service taint": {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount,
 			OutOfService: true}), ActionDetach, zero},
 		"not where its kubelet was not ready just now": {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount}), ActionNone,
-			remount.Add(kubeletPause)},
-		"nor up to 15 s later": {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount.Add(time.Nanosecond - kubeletPause)}),
+			remount.Add(v1beta2.KubeletPause)},
+		"nor up to 15 s later": {kubernetes(Host{Ready: corev1.ConditionFalse, Since: remount.Add(time.Nanosecond - v1beta2.KubeletPause)}),
 			ActionNone, remount.Add(time.Nanosecond)},
 		"then it is": {kubernetes(Host{Ready: corev1.ConditionFalse,
-			Since: remount.Add(-kubeletPause)}), ActionDetach, zero},
+			Since: remount.Add(-v1beta2.KubeletPause)}), ActionDetach, zero},
 		"not where it is unknown since when":             {kubernetes(Host{Ready: corev1.ConditionFalse}), ActionNone, zero},
 		"not without an attachment, either":              {func(f *Facts) { free(f); f.Node.Down = false }, ActionNone, zero},
 		"not by default":                                 {func(f *Facts) { f.Volumes[0].Settings = setting.Defaults() }, ActionNone, zero},
@@ -225,7 +225,7 @@ func TestWhatNoPodOnANodeThatIsDownUsesIsFreedForAPodThatWaits(t *testing.T) {
 	require.Equal(t, remount.Add(remountPause), v.At, "its other rule is not forgotten")
 	v = Decide(waiting(held(Host{Ready: corev1.ConditionFalse, Since: remount.Add(-time.Second)})))
 	require.Equal(t, ActionNone, v.Action)
-	require.Equal(t, remount.Add(kubeletPause-time.Second), v.At, "the kubelet has 15 s")
+	require.Equal(t, remount.Add(v1beta2.KubeletPause-time.Second), v.At, "the kubelet has 15 s")
 }
 
 // held sets the Kubernetes node that holds the volume.
@@ -462,7 +462,7 @@ func TestAPauseOfAKubeletEndsAtItsMoment(t *testing.T) {
 	node := func(name string, since time.Time) Node {
 		return Node{Name: name, Down: true, Kubernetes: &Host{Ready: corev1.ConditionFalse, Since: since}}
 	}
-	due := remount.Add(kubeletPause)
+	due := remount.Add(v1beta2.KubeletPause)
 	left := func(now time.Time) Verdict {
 		return Decide(leftBehind(func(f *Facts) { f.Now, f.Node, f.Volumes[0].Attachments = now, node("n", remount), nil }))
 	}
@@ -486,8 +486,8 @@ func TestAPauseOfAKubeletEndsAtItsMoment(t *testing.T) {
 	v := waits(due, remount, second)
 	require.Equal(t, ActionDetach, v.Action)
 	require.Len(t, v.Detachments, 1, "the pause of the other one goes on")
-	require.Equal(t, second.Add(kubeletPause), v.At)
-	require.Len(t, waits(second.Add(kubeletPause), remount, second).Detachments, 2)
+	require.Equal(t, second.Add(v1beta2.KubeletPause), v.At)
+	require.Len(t, waits(second.Add(v1beta2.KubeletPause), remount, second).Detachments, 2)
 }
 
 // Positive evidence alone ends a pod by force: of a node that Kubernetes has, but of which it reports nothing, no time is known.

@@ -102,9 +102,6 @@ type Host struct {
 	OutOfService bool
 }
 
-// kubeletPause is how long a kubelet is left alone that itself reports its node as not ready: it still runs pods, and is often back soon.
-const kubeletPause = 15 * time.Second
-
 // lostFrom reports whether the node is down by what is known now, and since or from when.
 func (n Node) lostFrom() (time.Time, bool) {
 	k := n.Kubernetes
@@ -120,7 +117,7 @@ func (n Node) lostFrom() (time.Time, bool) {
 	case k.Ready != corev1.ConditionFalse || k.Since.IsZero():
 		return time.Time{}, false
 	}
-	return k.Since.Add(kubeletPause), true
+	return k.Since.Add(v1beta2.KubeletPause), true
 }
 
 // User is a pod that is not the one that is decided on.

@@ -105,7 +105,7 @@ func TestABudgetStandsExactlyAsLongAsThePolicySays(t *testing.T) {
 		"the copy's node is cordoned too, and has no budget": {cordoned(other(func(o *Other) {
 			o.Cordoned, o.Guarded, o.Spec.NodeID = true, false, "node-2"
 		})), Wanted},
-		"the copy's node is gone": {cordoned(other(func(o *Other) { o.NodeGone, o.Spec.NodeID = true, "node-2" })), Wanted},
+		"the copy's node is gone":   {cordoned(other(func(o *Other) { o.NodeGone, o.Spec.NodeID = true, "node-2" })), Wanted},
 		"the copy is being deleted": {cordoned(other(func(o *Other) { o.DeletionTimestamp = &metav1.Time{} })), Wanted},
 		"the replica was whole once": {cordoned(alone, never, own(func(r *v1beta2.Replica) {
 			r.Spec.LastHealthyAt = "2026-08-01T00:00:00Z"

@@ -18,8 +18,10 @@ func Decide(w World) Verdict {
 	v.Connect = w.Pod != nil && w.Pod.Status.PodIP != "" && !PodEnded(w.Pod)
 	v.Maps, v.Held = mapChanges(w)
 	v.Status = status(w)
-	if wait := recheckIn(w); wait > 0 && (v.After == 0 || wait < v.After) {
-		v.After = wait
+	for _, wait := range []time.Duration{recheckIn(w), w.NodeHolds} {
+		if wait > 0 && (v.After == 0 || wait < v.After) {
+			v.After = wait
+		}
 	}
 	v.Events = transitions(w, v)
 	return v

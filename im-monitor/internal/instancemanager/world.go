@@ -32,6 +32,8 @@ type World struct {
 	InstanceManager *v1beta2.InstanceManager
 	// Kubernetes is the node of spec.nodeID; nil means proven gone.
 	Kubernetes *node.Kubernetes
+	// NodeHolds is how long Kubernetes counts as it does although nothing changes; 0: for ever.
+	NodeHolds time.Duration
 	// Node is the Longhorn Node of spec.nodeID; nil where there is none.
 	Node *v1beta2.Node
 	// Pod is the pod of the InstanceManager's name, nil where there is none.

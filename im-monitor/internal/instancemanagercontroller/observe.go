@@ -26,6 +26,7 @@ func (s *reconciler) observe(ctx context.Context, im *v1beta2.InstanceManager) (
 	if w.Kubernetes, w.Node, err = s.nodeFacts(ctx, im.Spec.NodeID); err != nil {
 		return w, err
 	}
+	w.Kubernetes, w.NodeHolds = w.Kubernetes.At(w.Now)
 	if w.Pod, err = s.pod(ctx, im.Name); err != nil {
 		return w, err
 	}

@@ -2,6 +2,7 @@ package node
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,50 @@ func TestWhatIsReadOfAKubernetesNode(t *testing.T) {
 	require.False(t, FromKubernetes(n).Down(), "no other condition makes it not ready")
 	n.Spec.Unschedulable = false
 	require.False(t, FromKubernetes(n).Cordoned)
+}
+
+// The restart of a kubelet is no outage of its node: everything on it runs, and writes continue. A silent kubelet, a declaration of a person and
+// a clock that is far ahead are not waited for.
+func TestAKubeletThatReportsItselfNotReadyIsWaitedForBeforeItsNodeIsDown(t *testing.T) {
+	const pause = v1beta2.KubeletPause
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		ready  corev1.ConditionStatus
+		since  time.Duration
+		taints []corev1.Taint
+		down   bool
+		holds  time.Duration
+	}{
+		"it restarts":                       {corev1.ConditionFalse, -time.Second, nil, false, pause - time.Second},
+		"it has restarted this moment":      {corev1.ConditionFalse, 0, nil, false, pause},
+		"its clock is a little ahead":       {corev1.ConditionFalse, 10 * time.Second, nil, false, pause + 10*time.Second},
+		"its clock is far ahead":            {corev1.ConditionFalse, pause + time.Second, nil, true, 0},
+		"the pause is over":                 {corev1.ConditionFalse, -pause, nil, true, 0},
+		"it is not ready for long":          {corev1.ConditionFalse, -time.Hour, nil, true, 0},
+		"Kubernetes does not hear of it":    {corev1.ConditionUnknown, -time.Second, nil, true, 0},
+		"a person declared the machine off": {corev1.ConditionFalse, -time.Second, []corev1.Taint{{Key: corev1.TaintNodeOutOfService}}, true, 0},
+		"it is ready":                       {corev1.ConditionTrue, -time.Second, nil, false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := &corev1.Node{Spec: corev1.NodeSpec{Taints: c.taints}}
+			n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: c.ready, LastTransitionTime: metav1.NewTime(now.Add(c.since))}}
+			before := FromKubernetes(n)
+			counts, holds := before.At(now)
+			require.Equal(t, c.down, counts.Down())
+			require.Equal(t, c.holds, holds)
+			require.Equal(t, FromKubernetes(n), before, "what is compared for changes stays as Kubernetes reports it")
+			if holds > 0 {
+				counts, _ = before.At(now.Add(holds))
+				require.True(t, counts.Down(), "the wait ends")
+			}
+		})
+	}
+	gone, holds := (*Kubernetes)(nil).At(now)
+	require.True(t, gone.Down())
+	require.Zero(t, holds)
+	unknown, holds := FromKubernetes(&corev1.Node{}).At(now)
+	require.True(t, unknown.Down())
+	require.Zero(t, holds)
 }
 
 func TestWhatIsReadOfAnInstanceManager(t *testing.T) {

@@ -4,7 +4,7 @@
 //
 //	Ready  True                        Kubernetes node ready, an instance manager answers
 //	       False KubernetesNodeGone      } these two mean down: others may take over
-//	       False KubernetesNodeNotReady  }
+//	       False KubernetesNodeNotReady  } a kubelet that reports itself not ready has v1beta2.KubeletPause first
 //	       False ManagerPodMissing, ManagerPodDown, InstanceManagerUnreachable: wait, nothing is proven
 //
 // Down is the only word with consequences elsewhere (owners move, orphans end, engines count as fenced), and only
@@ -12,9 +12,12 @@
 package node
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -26,10 +29,14 @@ const LabelDisableV2 = "node.longhorn.io/disable-v2-data-engine"
 
 // Kubernetes is what is known of a Kubernetes node. A nil *Kubernetes means that it is proven not to exist.
 type Kubernetes struct {
-	// Ready reports whether the kubelet's Ready condition is True; False and Unknown are both not ready.
+	// Ready reports whether the kubelet's Ready condition is True; False and Unknown are both not ready. At sets it for the first seconds of
+	// a kubelet's restart.
 	Ready bool
-	// NotReadyMessage is what Kubernetes reports where it is not ready.
+	// NotReadyMessage is the explanation of Kubernetes if the node is not ready.
 	NotReadyMessage string
+	// NotReadySince is set if the kubelet itself reports its node as not ready, by the kubelet's clock. Zero: the node is ready, the kubelet
+	// is silent, the node is declared out of service, or the time is unknown.
+	NotReadySince metav1.Time
 	// Cordoned is spec.unschedulable.
 	Cordoned bool
 	Labels   map[string]string
@@ -52,6 +59,9 @@ func FromKubernetes(n *corev1.Node) *Kubernetes {
 		if c.Type == corev1.NodeReady {
 			out.Ready = c.Status == corev1.ConditionTrue
 			out.NotReadyMessage = c.Reason + ": " + c.Message
+			if c.Status == corev1.ConditionFalse && !isOutOfService(n) {
+				out.NotReadySince = c.LastTransitionTime
+			}
 		}
 	}
 	return out
@@ -61,6 +71,26 @@ func FromKubernetes(n *corev1.Node) *Kubernetes {
 func hugePages(n *corev1.Node) int64 {
 	pages := n.Status.Allocatable["hugepages-2Mi"]
 	return pages.Value() >> 20
+}
+
+// isOutOfService reports whether a person declared that the machine is off.
+func isOutOfService(n *corev1.Node) bool {
+	return slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService })
+}
+
+// At returns the node as it counts at a time, and how long that holds; 0: until Kubernetes reports something else. A kubelet that restarts
+// reports its node as not ready for some seconds while everything on it runs: the node counts as ready for v1beta2.KubeletPause. A time
+// that is further ahead than that comes from a clock that is wrong, and is not waited for.
+func (k *Kubernetes) At(now time.Time) (counts *Kubernetes, holds time.Duration) {
+	if k == nil || k.Ready || k.NotReadySince.IsZero() || k.NotReadySince.Time.After(now.Add(v1beta2.KubeletPause)) {
+		return k, 0
+	}
+	if holds = k.NotReadySince.Add(v1beta2.KubeletPause).Sub(now); holds <= 0 {
+		return k, 0
+	}
+	ready := *k
+	ready.Ready = true
+	return &ready, holds
 }
 
 // Down reports whether the node does not run what it ran: Kubernetes reports that it is gone or not ready.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,7 +22,7 @@ import (
 
 // Reconcile reconciles one node by its name.
 func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
-	w, err := s.observe(ctx, request.Name)
+	w, holds, err := s.observe(ctx, request.Name)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -33,32 +34,32 @@ func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		// The object changed meanwhile; its event is on the way, and the back-off is there should it be lost.
 		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
-	return ctrl.Result{}, err
+	return ctrl.Result{RequeueAfter: holds}, err
 }
 
-func (s *reconciler) observe(ctx context.Context, name string) (node.World, error) {
-	w := node.World{Now: s.rt.Clock.Now(), Name: name}
-	var err error
+// observe reads the world of a node, and returns how long it holds although nothing changes; 0: for ever.
+func (s *reconciler) observe(ctx context.Context, name string) (w node.World, holds time.Duration, err error) {
+	w = node.World{Now: s.rt.Clock.Now(), Name: name}
 	if w.Settings, err = s.settings.Current(ctx); err != nil {
-		return w, err
+		return w, 0, err
 	}
 	kubernetes, err := lookup.Get(ctx, s.rt.Client, "", name, &corev1.Node{})
 	if err != nil {
-		return w, err
+		return w, 0, err
 	}
-	w.Kubernetes = node.FromKubernetes(kubernetes)
+	w.Kubernetes, holds = node.FromKubernetes(kubernetes).At(w.Now)
 	if w.Node, err = lookup.Get(ctx, s.rt.Client, s.rt.Namespace, name, &v1beta2.Node{}); err != nil {
-		return w, err
+		return w, 0, err
 	}
 	var managers v1beta2.InstanceManagerList
 	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &managers, client.MatchingFields{kube.FieldNode: name}); err != nil {
-		return w, err
+		return w, 0, err
 	}
 	for i := range managers.Items {
 		w.Managers = append(w.Managers, node.FromInstanceManager(&managers.Items[i]))
 	}
 	slices.SortFunc(w.Managers, func(a, b node.Manager) int { return strings.Compare(a.Name, b.Name) })
-	return w, nil
+	return w, holds, nil
 }
 
 // apply writes in the order finalizer, status, end; events after the writes.

@@ -3,6 +3,7 @@ package v1beta2
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // IsNodeDown reports whether a node is positively out of service: it does not exist (nil), or its Ready condition is False
@@ -19,6 +20,10 @@ func IsNodeDown(node *Node) bool {
 	}
 	return false
 }
+
+// KubeletPause is how long a node does not count as down although its kubelet reports it as not ready: the kubelet still runs its pods, and
+// is often back soon. A node whose kubelet is silent counts as down as soon as Kubernetes reports that.
+const KubeletPause = 15 * time.Second
 
 // IsNodeCordoned reports whether Kubernetes places no new pods on a node, where the setting honours that. One that does not exist (nil)
 // is not cordoned.
