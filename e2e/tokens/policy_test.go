@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/managerimage"
 	"drover.dev/drover/shared/testkit"
 )
 
@@ -40,7 +41,6 @@ spec:
   containers:
   - name: check
     image: im:2
-    command: ["true"]
     securityContext:
       runAsNonRoot: true
       runAsUser: 65532
@@ -256,6 +256,7 @@ func TestAStolenTokenOfUpgradeControllerRunsNothingOnANodeButTrue(t *testing.T) 
 		p := &corev1.Pod{}
 		require.NoError(t, yaml.UnmarshalStrict([]byte(checkPod), p))
 		p.Namespace = th.namespace
+		p.Spec.Containers[0].Command, p.Spec.Containers[0].Args = managerimage.CheckCommand(), managerimage.Wrapper.CheckArguments()
 		change(p)
 		return th.client.Create(t.Context(), p, client.DryRunAll)
 	}
@@ -272,8 +273,12 @@ func TestAStolenTokenOfUpgradeControllerRunsNothingOnANodeButTrue(t *testing.T) 
 					VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
 			},
 		},
-		"one container, which runs the command true": {
+		"one container, which runs the check of an image": {
+			func(p *corev1.Pod) { p.Spec.Containers[0].Command = []string{"true"} },
 			func(p *corev1.Pod) { p.Spec.Containers[0].Command = []string{"sh", "-c", "true"} },
+			func(p *corev1.Pod) { p.Spec.Containers[0].Command[2] += "; id" },
+			func(p *corev1.Pod) { p.Spec.Containers[0].Args = []string{"instance-manager:--enable-spdk", "$(id)"} },
+			func(p *corev1.Pod) { p.Spec.Containers[0].Args = []string{"../../../etc/shadow:--x"} },
 			func(p *corev1.Pod) { p.Spec.Containers[0].Command = nil },
 			func(p *corev1.Pod) { p.Spec.Containers[0].Args = []string{"x"} },
 			func(p *corev1.Pod) { p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "LD_PRELOAD", Value: "/x"}} },

@@ -3,7 +3,6 @@ package managerimage
 import (
 	"cmp"
 	"strconv"
-	"strings"
 )
 
 // The two scripts that start a pod, in /usr/local/bin of the image.
@@ -103,31 +102,4 @@ func (o Options) wrapperSettings() (out []string) {
 		out = append(out, "data-engine-cpu-isolation-enabled")
 	}
 	return out
-}
-
-// Check returns a shell script that ends with 0 if the image has the scripts of the profile and they know all of its options, and
-// else prints the lack and ends with 1. It needs no right, writes nothing and uses cat alone. The script is one constant text for
-// each profile, so that a policy can compare it.
-func (p Profile) Check() string {
-	lines := []string{"lacks() { echo \"the image lacks $1\"; exit 1; }",
-		"has() { case \"$(cat /usr/local/bin/$1)\" in *\"$2\"*) ;; *) lacks \"option $2 of $1\" ;; esac; }"}
-	script := func(name string, options ...string) {
-		lines = append(lines, "test -x /usr/local/bin/"+name+" || lacks /usr/local/bin/"+name)
-		for _, option := range options {
-			lines = append(lines, "has "+name+" "+option)
-		}
-	}
-	options := []string{"--enable-spdk", "--spdk-cpumask", "--spdk-memory-size", "--spdk-no-hugepage", "--spdk-interrupt-mode"}
-	if p == Wrapper || p == WrapperWithoutSmallPool {
-		options = append(options, "--spdk-iobuf-large-pool-size")
-	}
-	if p == Wrapper {
-		options = append(options, "--spdk-iobuf-small-pool-size")
-	}
-	script(DirectScript, options...)
-	script("instance-manager-v2-prestop")
-	if p == Wrapper || p == WrapperWithoutSmallPool {
-		script(WrapperScript, append([]string{"--spdk-cpumask", "--spdk-core-number", "--longhorn-control-path"}, isolation...)...)
-	}
-	return strings.Join(lines, "\n")
 }

@@ -11,6 +11,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/managerimage"
 )
 
 // Cluster is every node and every v2 volume that is not detached, or the subset that one node's upgrade needs.
@@ -19,6 +20,8 @@ type Cluster struct {
 	Volumes map[string]Volume
 	// Load counts the targets on each node if Volumes is a subset; nil: Volumes is complete.
 	Load map[string]int
+	// Profiles are the operator's own profiles of images.
+	Profiles map[string]managerimage.Profile
 }
 
 // Node is a node with its v2 instance managers.

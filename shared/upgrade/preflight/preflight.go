@@ -23,6 +23,7 @@ const (
 	NodeNotReady    Kind = "NodeNotReady"
 	NoOtherNode     Kind = "NoOtherNode"
 	ImageMissing    Kind = "ImageMissing"
+	UnfitImage      Kind = "UnfitImage"
 	DiskNotReady    Kind = "DiskNotReady"
 	SkippedAttached Kind = "SkippedVolumeAttached"
 	TooFewReplicas  Kind = "TooFewHealthyReplicas"
@@ -106,6 +107,7 @@ var nodeRules = []struct {
 	{NodeNotReady, nodeNotReady},
 	{NoOtherNode, noOtherNode},
 	{ImageMissing, imageMissing},
+	{UnfitImage, unfitImage},
 	{DiskNotReady, diskNotReady},
 }
 

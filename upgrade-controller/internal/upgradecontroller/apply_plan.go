@@ -92,7 +92,7 @@ func (r *planReconciler) checkImages(ctx context.Context, m *v1beta2.DataEngineU
 		if slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == checkName(m, node) }) {
 			continue
 		}
-		err := r.client.Create(ctx, checkPod(m, node, secret), client.FieldOwner(Owner))
+		err := r.client.Create(ctx, checkPod(m, node, secret, r.observer.profiles), client.FieldOwner(Owner))
 		if apierrors.IsAlreadyExists(err) {
 			err = nil
 		}

@@ -4,11 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/managerimage"
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
 
@@ -25,9 +27,11 @@ func checkName(m *v1beta2.DataEngineUpgradeManager, node string) string {
 	return "upgrade-image-check-" + hex.EncodeToString(sum[:8])
 }
 
-// checkPod runs the image on the node and ends at once. It is bound to the node without the scheduler, so that a cordon does not count as a
+// checkPod runs the image on the node: its shell tests that the image has the scripts and options of its profile, with which im-monitor
+// starts the next pod, and ends at once. It is bound to the node without the scheduler, so that a cordon does not count as a
 // missing image. It has no token, no root and nothing of its host: deploy/policy.yaml refuses any other pod of this binary.
-func checkPod(m *v1beta2.DataEngineUpgradeManager, node, pullSecret string) *corev1.Pod {
+func checkPod(m *v1beta2.DataEngineUpgradeManager, node, pullSecret string, profiles map[string]managerimage.Profile) *corev1.Pod {
+	image := managerimage.Describe(m.Status.InstanceManagerImage, profiles)
 	yes, no, user := true, false, int64(65532)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -39,7 +43,9 @@ func checkPod(m *v1beta2.DataEngineUpgradeManager, node, pullSecret string) *cor
 			NodeName: node, RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: &no,
 			Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}},
 			Containers: []corev1.Container{{
-				Name: "check", Image: m.Status.InstanceManagerImage, ImagePullPolicy: corev1.PullIfNotPresent, Command: []string{"true"},
+				Name: "check", Image: m.Status.InstanceManagerImage, ImagePullPolicy: corev1.PullIfNotPresent,
+				Command: managerimage.CheckCommand(), Args: image.Profile.CheckArguments(),
+				TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 				SecurityContext: &corev1.SecurityContext{
 					RunAsNonRoot: &yes, RunAsUser: &user, AllowPrivilegeEscalation: &no, ReadOnlyRootFilesystem: &yes,
 					Capabilities:   &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
@@ -58,18 +64,20 @@ func tries(pod *corev1.Pod, image string) bool {
 	return len(pod.Spec.Containers) == 1 && pod.Spec.Containers[0].Image == image && pod.Spec.NodeName != ""
 }
 
-// reported is what the pod shows about its image: the image is available once a container was created from it, whatever its exit status.
+// reported returns the pod's finding about its image: it fits if the container ended well.
 func reported(pod *corev1.Pod) plan.Image {
 	for _, c := range pod.Status.ContainerStatuses {
 		switch {
-		case c.ImageID != "" && (c.State.Running != nil || c.State.Terminated != nil):
+		case c.State.Terminated != nil && c.State.Terminated.ExitCode != 0:
+			return plan.Image{Known: true, Missing: lack(c.State.Terminated)}
+		case c.State.Terminated != nil:
 			return plan.Image{Known: true}
 		case c.State.Waiting != nil && missing[c.State.Waiting.Reason]:
 			return plan.Image{Known: true, Missing: fmt.Sprintf("%s %s", c.State.Waiting.Reason, c.State.Waiting.Message)}
 		}
 	}
 	switch pod.Status.Phase {
-	case corev1.PodRunning, corev1.PodSucceeded:
+	case corev1.PodSucceeded:
 		return plan.Image{Known: true}
 	case corev1.PodFailed:
 		return plan.Image{Known: true, Missing: fmt.Sprintf("its pod failed: %s %s", pod.Status.Reason, pod.Status.Message)}
@@ -77,8 +85,17 @@ func reported(pod *corev1.Pod) plan.Image {
 	return plan.Image{}
 }
 
+// lack returns the sentence of a check that ended badly.
+func lack(end *corev1.ContainerStateTerminated) string {
+	text := strings.TrimSpace(end.Message)
+	if text == "" {
+		text = fmt.Sprintf("its check ended with exit code %d (%s)", end.ExitCode, end.Reason)
+	}
+	return text + "; if the image is your own, declare its profile with the flag --v2-image-profiles of im-monitor and upgrade-controller"
+}
+
 // missing are kubelet's reasons for a container whose image cannot be pulled.
 var missing = map[string]bool{
 	"ErrImagePull": true, "ImagePullBackOff": true, "InvalidImageName": true, "ErrImageNeverPull": true,
-	"ImageInspectError": true, "RegistryUnavailable": true,
+	"ImageInspectError": true, "RegistryUnavailable": true, "CreateContainerError": true, "RunContainerError": true,
 }

@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/managerimage"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/shared/upgrade/cluster"
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
@@ -22,6 +23,8 @@ type observer struct {
 	cached, live client.Reader
 	namespace    string
 	clock        clock.PassiveClock
+	// profiles are the operator's own profiles of images.
+	profiles map[string]managerimage.Profile
 }
 
 // reader is where one observation reads.

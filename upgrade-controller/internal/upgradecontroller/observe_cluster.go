@@ -128,7 +128,9 @@ func (o observer) nodes(ctx context.Context, reader client.Reader) (cluster.Clus
 			return cluster.Cluster{}, err
 		}
 	}
-	return cluster.New(nodes.Items, managers.Items), nil
+	out := cluster.New(nodes.Items, managers.Items)
+	out.Profiles = o.profiles
+	return out, nil
 }
 
 // everything reads the nodes, and all v2 volumes that are in use or named.

@@ -11,6 +11,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/managerimage"
 	"drover.dev/drover/shared/pace"
 	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
@@ -21,6 +22,8 @@ type Options struct {
 	// PullSecret is the Secret in the namespace with which the pods that check an image pull it; empty: that of the setting
 	// registry-secret.
 	PullSecret string
+	// profiles are the operator's own, by image.
+	profiles map[string]string
 }
 
 // AddFlags registers the flags.
@@ -28,6 +31,9 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.PullSecret, "instance-manager-pull-secret", "",
 		"image pull secret of the pods that check whether a node can run an image, as im-monitor's; empty: that of the setting "+
 			"registry-secret")
+	flags.StringToStringVar(&o.profiles, "v2-image-profiles", nil,
+		"how v2 pods of an image are started, IMAGE=PROFILE, as im-monitor's: direct, wrapper, wrapper-without-small-pool or refused "+
+			"(repeatable); otherwise the tag decides")
 }
 
 // Setup registers the controllers of whole upgrades and of nodes on the runtime's manager. Metrics go to the registry.
@@ -35,8 +41,12 @@ func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Register
 	if err := rt.AddIndexes(ctx, indexes...); err != nil {
 		return err
 	}
+	profiles, err := managerimage.ParseDeclared(options.profiles)
+	if err != nil {
+		return fmt.Errorf("--v2-image-profiles: %w", err)
+	}
 	m := newMetrics(registry)
-	o := observer{cached: rt.Client, live: rt.Uncached, namespace: rt.Namespace, clock: rt.Clock}
+	o := observer{cached: rt.Client, live: rt.Uncached, namespace: rt.Namespace, clock: rt.Clock, profiles: profiles}
 	w := watches{kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	// One worker each: two concurrent reconciles could begin the upgrades of two nodes.
 	one := queue.Options(1)

@@ -2,12 +2,14 @@ package kubelet
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/managerimage"
 	"drover.dev/drover/shared/managerimage/scripts"
 )
 
@@ -27,6 +29,14 @@ func triesImage(pod *corev1.Pod) bool { return pod.Labels[v1beta2.LabelComponent
 // pulls reports whether a node can have the image of a pod.
 func pulls(pod *corev1.Pod) bool { return !strings.Contains(container(pod).Image, noImage) }
 
+// lackOf returns what a check finds lacking; a command that is no check is not found in the image.
+func lackOf(pod *corev1.Pod) string {
+	if len(pod.Spec.Containers) != 1 || !slices.Equal(pod.Spec.Containers[0].Command, managerimage.CheckCommand()) {
+		return "exec failed: no such file"
+	}
+	return managerimage.CheckedBy(pod.Spec.Containers[0].Args, scripts.Of(pod.Spec.Containers[0].Image).Files())
+}
+
 // starts runs the arguments of a pod on the scripts of its image, which end the container if they do not know one. A pod without
 // arguments, as tests create it by hand, starts.
 func starts(pod *corev1.Pod) error {
@@ -45,11 +55,15 @@ func endedAtStart(pod *corev1.Pod, cause error) corev1.PodStatus {
 	return status
 }
 
-// tryImage ends a pod that tries an image well.
+// tryImage runs the check of a pod that tries an image on the scripts of that image.
 func (k *Kubelet) tryImage(ctx context.Context, pod *corev1.Pod) error {
 	now := metav1.NewTime(k.options.Clock.Now())
-	c, status := container(pod), baseStatus(pod, corev1.PodSucceeded, false)
-	c.State.Terminated = &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}
+	phase, end := corev1.PodSucceeded, &corev1.ContainerStateTerminated{Reason: "Completed", StartedAt: now, FinishedAt: now}
+	if lack := lackOf(pod); lack != "" {
+		phase, end.Reason, end.ExitCode, end.Message = corev1.PodFailed, "Error", 1, lack
+	}
+	c, status := container(pod), baseStatus(pod, phase, false)
+	c.State.Terminated = end
 	status.ContainerStatuses = []corev1.ContainerStatus{c}
 	return k.writeStatus(ctx, pod, status)
 }
