@@ -86,7 +86,7 @@ real: controlplane ## the end-to-end scenarios on real instance managers: INSTAN
 	@mkdir -p bin
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
 	@$(GO) build -o bin/real ./e2e/real
-	@trap : INT; bin/real --instance-manager=$(INSTANCE_MANAGER) --engine=$(ENGINE) --spdk-target=$(SPDK_TARGET) --scenarios='$(SCENARIOS)'
+	@trap : INT; bin/real $(REAL_FLAGS) --instance-manager=$(INSTANCE_MANAGER) --engine=$(ENGINE) --spdk-target=$(SPDK_TARGET) --scenarios='$(SCENARIOS)'
 
 faults: controlplane ## kill a controller before and after each write and call; all points
 	$(GO) run ./e2e/faults

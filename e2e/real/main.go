@@ -20,8 +20,10 @@ type options struct {
 	instanceManager, engine, spdkTarget string
 	// scenarios selects the scenarios that run, as a regular expression.
 	scenarios string
-	// directory has the test binaries and everything that the scenarios write.
-	directory string
+	// parallel is how many packages run side by side.
+	parallel int
+	// directory has the test binaries and everything that the scenarios write, suite is the package that runs inside the namespaces.
+	directory, suite string
 }
 
 func main() {
@@ -30,7 +32,9 @@ func main() {
 	flag.StringVar(&o.engine, "engine", "", "the engine binary, longhorn")
 	flag.StringVar(&o.spdkTarget, "spdk-target", "", "the binary spdk_tgt, for the v2 data engine")
 	flag.StringVar(&o.scenarios, "scenarios", "", "run only the scenarios whose name matches this regular expression")
-	flag.StringVar(&o.directory, "directory", "", "for this program's own use: what it runs inside the namespaces")
+	flag.IntVar(&o.parallel, "parallel", 2, "how many packages run side by side: they mostly wait")
+	flag.StringVar(&o.directory, "directory", "", "for this program's own use: where it runs inside the namespaces")
+	flag.StringVar(&o.suite, "suite", "", "for this program's own use: what it runs inside the namespaces")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, o)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,12 +12,17 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"drover.dev/drover/e2e/world"
 )
 
-// runOutside builds everything, and runs this program again in namespaces of its own. With them everything ends that runs there.
+// runOutside builds everything, and runs this program again for each package, in namespaces of its own. With them everything ends that
+// runs there.
 func runOutside(ctx context.Context, o options) (err error) {
+	began := time.Now()
 	directory, err := os.MkdirTemp("", "drover-real-")
 	if err != nil {
 		return fmt.Errorf("making a directory: %w", err)
@@ -25,11 +31,34 @@ func runOutside(ctx context.Context, o options) (err error) {
 	if err := buildAll(ctx, directory); err != nil {
 		return err
 	}
+	o.directory = directory
+	reports := make([]report, len(packages))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(max(o.parallel, 1))
+	for i, p := range packages {
+		group.Go(func() error {
+			o := o
+			o.suite = p.name
+			return reports[i].runApart(groupCtx, o)
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	all := &report{}
+	for _, r := range reports {
+		all.join(r)
+	}
+	return all.print(os.Stdout, o.spdkTarget, time.Since(began))
+}
+
+// runApart runs one package in namespaces of its own, and reads its results.
+func (r *report) runApart(ctx context.Context, o options) error {
 	// The kernel kills the child when the thread ends that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	command := exec.Command("/proc/self/exe", "--instance-manager", o.instanceManager, "--engine", o.engine, "--spdk-target", o.spdkTarget,
-		"--scenarios", o.scenarios, "--directory", directory)
+	command := exec.Command("/proc/self/exe", "--instance-manager", o.instanceManager, "--engine", o.engine, "--scenarios", o.scenarios,
+		"--directory", o.directory, "--suite", o.suite)
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL,
 		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC}
@@ -46,18 +75,25 @@ func runOutside(ctx context.Context, o options) (err error) {
 		}
 	}()
 	if err := command.Wait(); err != nil {
-		return errors.New("not every scenario passed")
+		return fmt.Errorf("running %s: %w", o.suite, err)
 	}
-	return nil
+	content, err := os.ReadFile(resultOf(o.directory, o.suite))
+	if err != nil {
+		return fmt.Errorf("reading the results of %s: %w", o.suite, err)
+	}
+	return json.Unmarshal(content, r)
 }
 
 // buildAll builds the tests and what they start, while the modules can still be downloaded.
 func buildAll(ctx context.Context, directory string) error {
 	fmt.Println("building the scenarios; from an empty cache that takes some minutes")
-	for _, name := range packageNames() {
-		command := exec.CommandContext(ctx, "go", "test", "-ldflags=-s", "-c", "-o", binaryOf(directory, name), "./"+name)
-		if out, err := command.CombinedOutput(); err != nil {
-			return fmt.Errorf("building %s: %w\n%s", name, err, out)
+	for _, p := range packages {
+		args := []string{"test", "-ldflags=-s", "-c", "-o", binaryOf(directory, p.name), "./" + p.source}
+		if p.args != nil {
+			args = []string{"build", "-o", binaryOf(directory, p.name), "./" + p.source}
+		}
+		if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
+			return fmt.Errorf("building %s: %w\n%s", p.name, err, out)
 		}
 	}
 	for _, overlay := range []string{world.RealNodesBinary, world.SimulatorBinary, world.Plugin} {
@@ -71,11 +107,14 @@ func buildAll(ctx context.Context, directory string) error {
 	return os.MkdirAll(filepath.Join(directory, "tmp"), 0o755)
 }
 
-func binaryOf(directory, name string) string {
-	return filepath.Join(directory, strings.ReplaceAll(name, "/", "-")+".test")
-}
+func binaryOf(directory, name string) string { return filepath.Join(directory, fileName(name)+".test") }
 
-// runInside runs the scenarios as the first process of the namespaces.
+func resultOf(directory, name string) string { return filepath.Join(directory, fileName(name)+".json") }
+
+// fileName makes the name of a package one that a file can have.
+func fileName(name string) string { return strings.NewReplacer("/", "-", " ", "-").Replace(name) }
+
+// runInside runs a package as the first process of the namespaces, and writes its results.
 func runInside(ctx context.Context, o options, selected *regexp.Regexp) error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("leaving the mounts of the machine: %w", err)
@@ -92,11 +131,18 @@ func runInside(ctx context.Context, o options, selected *regexp.Regexp) error {
 			return fmt.Errorf("setting %s: %w", name, err)
 		}
 	}
-	r := &report{selected: selected}
+	r := &report{}
 	for _, p := range packages {
-		if err := r.run(ctx, o.directory, p); err != nil {
+		if p.name != o.suite {
+			continue
+		}
+		if err := r.run(ctx, o.directory, p, selected); err != nil {
 			return err
 		}
 	}
-	return r.print(os.Stdout, o.spdkTarget)
+	content, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encoding the results: %w", err)
+	}
+	return os.WriteFile(resultOf(o.directory, o.suite), content, 0o644)
 }

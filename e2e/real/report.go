@@ -17,26 +17,28 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// scenario is one test without tests of its own. reason is what real servers did not serve, where that ended it.
-type scenario struct {
-	name, result string
-	took, reason string
-}
+// scenario is one test without tests of its own. Reason is what real servers did not serve, if that ended it.
+type scenario struct{ Name, Result, Took, Reason string }
 
 // unserved is the result of a scenario that needs what real servers do not serve.
 const unserved = "NOT RUN"
 
-// report collects the results of all packages.
+// report has the results of a package, or of all.
 type report struct {
-	selected  *regexp.Regexp
-	scenarios []scenario
-	notRun    []notRun
-	failures  []string
-	took      time.Duration
+	Scenarios []scenario
+	NotRun    []notRun
+	Failures  []string
 }
 
 // notRun is a scenario that real servers cannot serve here.
-type notRun struct{ name, reason string }
+type notRun struct{ Name, Reason string }
+
+// join adds the results of a package.
+func (r *report) join(other report) {
+	r.Scenarios = append(r.Scenarios, other.Scenarios...)
+	r.NotRun = append(r.NotRun, other.NotRun...)
+	r.Failures = append(r.Failures, other.Failures...)
+}
 
 // result matches the line that ends a test.
 var result = regexp.MustCompile(`^( *)--- (PASS|FAIL|SKIP): (\S+) \(([0-9.]+s)\)`)
@@ -45,21 +47,25 @@ var result = regexp.MustCompile(`^( *)--- (PASS|FAIL|SKIP): (\S+) \(([0-9.]+s)\)
 var running = regexp.MustCompile(`^=== (?:RUN|NAME|CONT) +(\S+)`)
 
 // run runs the scenarios of one package, and prints each when it ends.
-func (r *report) run(ctx context.Context, directory string, p suite) error {
-	began := time.Now()
-	defer func() { r.took += time.Since(began) }()
+func (r *report) run(ctx context.Context, directory string, p suite, selected *regexp.Regexp) error {
 	binary := binaryOf(directory, p.name)
-	names, err := exec.CommandContext(ctx, binary, "-test.list", ".").Output()
+	if p.args != nil {
+		if !selected.MatchString(p.name) {
+			return nil
+		}
+		return r.start(ctx, p, binary, p.args)
+	}
+	names, err := testsOf(p.source)
 	if err != nil {
-		return fmt.Errorf("listing the tests of %s: %w", p.name, err)
+		return err
 	}
 	var run []string
-	for name := range strings.FieldsSeq(string(names)) {
+	for _, name := range names {
 		reason := p.reason(name)
 		switch full := p.name + " " + name; {
-		case !strings.HasPrefix(name, "Test") || !r.selected.MatchString(full):
+		case !selected.MatchString(full):
 		case reason != "":
-			r.notRun = append(r.notRun, notRun{full, reason})
+			r.NotRun = append(r.NotRun, notRun{full, reason})
 		default:
 			run = append(run, name)
 		}
@@ -68,23 +74,46 @@ func (r *report) run(ctx context.Context, directory string, p suite) error {
 		return nil
 	}
 	for name, reason := range p.without {
-		if strings.Contains(name, "/") && r.selected.MatchString(p.name+" "+name) {
-			r.notRun = append(r.notRun, notRun{p.name + " " + name, reason})
+		if strings.Contains(name, "/") && selected.MatchString(p.name+" "+name) {
+			r.NotRun = append(r.NotRun, notRun{p.name + " " + name, reason})
 		}
 	}
-	fmt.Printf("\n%s\n", p.name)
-	return r.start(ctx, directory, p, binary, run)
-}
-
-// start runs the tests, one after the other, and follows their output.
-func (r *report) start(ctx context.Context, directory string, p suite, binary string, run []string) error {
-	args := []string{"-test.v", "-test.timeout=0", "-test.parallel=1", "-test.run", "^(" + strings.Join(run, "|") + ")$"}
+	args := []string{"-test.v", "-test.timeout=60m", "-test.parallel=1", "-test.run", "^(" + strings.Join(run, "|") + ")$"}
 	if skip := p.skipped(); skip != "" {
 		args = append(args, "-test.skip", skip)
 	}
+	return r.start(ctx, p, binary, args)
+}
+
+// function matches the beginning of a test.
+var function = regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`)
+
+// testsOf lists the tests of a package from its sources: its binary would start everything to list them.
+func testsOf(source string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(source, "*_test.go"))
+	if err != nil {
+		return nil, fmt.Errorf("listing the tests of %s: %w", source, err)
+	}
+	var names []string
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("listing the tests of %s: %w", source, err)
+		}
+		for _, found := range function.FindAllSubmatch(content, -1) {
+			names = append(names, string(found[1]))
+		}
+	}
+	return names, nil
+}
+
+// start runs the tests, one after the other, or the command, and follows the output.
+func (r *report) start(ctx context.Context, p suite, binary string, args []string) error {
 	command := exec.CommandContext(ctx, binary, args...)
-	command.Dir = p.name
-	log := filepath.Join(os.TempDir(), strings.ReplaceAll(p.name, "/", "-")+".log")
+	if p.args == nil {
+		command.Dir = p.source
+	}
+	log := filepath.Join(os.TempDir(), fileName(p.name)+".log")
 	output, err := os.Create(log)
 	if err != nil {
 		return fmt.Errorf("making a log: %w", err)
@@ -93,7 +122,8 @@ func (r *report) start(ctx context.Context, directory string, p suite, binary st
 	reading, writing := io.Pipe()
 	command.Stdout, command.Stderr = writing, writing
 	followed := make(chan []scenario)
-	go func() { followed <- follow(reading, output) }()
+	go func() { followed <- follow(p.name, reading, output) }()
+	began := time.Now()
 	failed := command.Run()
 	if err := writing.Close(); err != nil {
 		return fmt.Errorf("reading the output of %s: %w", p.name, err)
@@ -103,12 +133,25 @@ func (r *report) start(ctx context.Context, directory string, p suite, binary st
 	if failed != nil && !errors.As(failed, &exit) {
 		return fmt.Errorf("running %s: %w", p.name, failed)
 	}
+	if p.args != nil { // a command is one scenario
+		s := scenario{Name: strings.Join(args, " "), Result: "PASS", Took: time.Since(began).Round(time.Second).String()}
+		if failed != nil {
+			s.Result = "FAIL"
+		}
+		s.print(p.name)
+		scenarios = []scenario{s}
+	}
 	r.add(p.name, scenarios, failed, log)
 	return nil
 }
 
+// print prints a scenario that has ended.
+func (s scenario) print(name string) {
+	fmt.Printf("  %-7s %8s  %s %s\n", s.Result, s.Took, name, s.Name)
+}
+
 // follow copies the output to the log, prints each scenario that ends, and returns them all.
-func follow(from io.Reader, log io.Writer) []scenario {
+func follow(name string, from io.Reader, log io.Writer) []scenario {
 	var all []scenario
 	reasons, current := map[string]string{}, ""
 	lines := bufio.NewReaderSize(from, 1<<20)
@@ -122,12 +165,12 @@ func follow(from io.Reader, log io.Writer) []scenario {
 			reasons[current] = strings.TrimSpace(text)
 		}
 		if found := result.FindStringSubmatch(line); found != nil {
-			s := scenario{name: found[3], result: found[2], took: found[4], reason: reasons[found[3]]}
-			if s.result == "FAIL" && s.reason != "" {
-				s.result = unserved
+			s := scenario{Name: found[3], Result: found[2], Took: found[4], Reason: reasons[found[3]]}
+			if s.Result == "FAIL" && s.Reason != "" {
+				s.Result = unserved
 			}
 			all = append(all, s)
-			fmt.Printf("  %-7s %8s  %s\n", s.result, s.took, s.name)
+			s.print(name)
 		}
 		if err != nil {
 			return all
@@ -139,31 +182,31 @@ func follow(from io.Reader, log io.Writer) []scenario {
 func (r *report) add(name string, scenarios []scenario, failed error, log string) {
 	parents := map[string]bool{}
 	for _, s := range scenarios {
-		for at := range len(s.name) {
-			if s.name[at] == '/' {
-				parents[s.name[:at]] = parents[s.name[:at]] || s.result != "PASS"
+		for at := range len(s.Name) {
+			if s.Name[at] == '/' {
+				parents[s.Name[:at]] = parents[s.Name[:at]] || s.Result != "PASS"
 			}
 		}
 	}
-	failures := len(r.failures)
+	failures := len(r.Failures)
 	for _, s := range scenarios {
-		full := name + " " + s.name
-		partFailed, isParent := parents[s.name]
+		full := name + " " + s.Name
+		partFailed, isParent := parents[s.Name]
 		switch {
-		case isParent && (partFailed || s.result == "PASS"):
-		case s.result == unserved:
-			r.notRun = append(r.notRun, notRun{full, s.reason})
+		case isParent && (partFailed || s.Result == "PASS"):
+		case s.Result == unserved:
+			r.NotRun = append(r.NotRun, notRun{full, s.Reason})
 		default:
-			r.scenarios = append(r.scenarios, scenario{name: full, result: s.result, took: s.took})
-			if s.result != "PASS" {
-				r.failures = append(r.failures, full)
+			r.Scenarios = append(r.Scenarios, scenario{Name: full, Result: s.Result, Took: s.Took})
+			if s.Result != "PASS" {
+				r.Failures = append(r.Failures, full)
 			}
 		}
 	}
-	if failed != nil && (len(r.failures) > failures ||
-		!slices.ContainsFunc(scenarios, func(s scenario) bool { return s.result == unserved })) {
-		if len(r.failures) == failures {
-			r.failures = append(r.failures, name+" (its end)")
+	if failed != nil && (len(r.Failures) > failures ||
+		!slices.ContainsFunc(scenarios, func(s scenario) bool { return s.Result == unserved })) {
+		if len(r.Failures) == failures {
+			r.Failures = append(r.Failures, name+" (its end)")
 		}
 		content, err := os.ReadFile(log)
 		fmt.Printf("%s failed (%v); its log:\n%s\n%v\n", name, failed, content, err)
@@ -171,21 +214,21 @@ func (r *report) add(name string, scenarios []scenario, failed error, log string
 }
 
 // print lists all results; the error says that a scenario failed.
-func (r *report) print(out io.Writer, spdkTarget string) error {
+func (r *report) print(out io.Writer, spdkTarget string, took time.Duration) error {
 	passed := 0
-	for _, s := range r.scenarios {
-		if s.result == "PASS" {
+	for _, s := range r.Scenarios {
+		if s.Result == "PASS" {
 			passed++
 		}
 	}
 	fmt.Fprintf(out, "\nNot run, and why:\n")
 	reasons := map[string][]string{}
 	var order []string
-	for _, n := range append(r.notRun, notRun{"the v2 parts of all scenarios", withoutV2(spdkTarget)}) {
-		if reasons[n.reason] == nil {
-			order = append(order, n.reason)
+	for _, n := range append(r.NotRun, notRun{"the v2 parts of all scenarios", withoutV2(spdkTarget)}) {
+		if reasons[n.Reason] == nil {
+			order = append(order, n.Reason)
 		}
-		reasons[n.reason] = append(reasons[n.reason], n.name)
+		reasons[n.Reason] = append(reasons[n.Reason], n.Name)
 	}
 	for _, reason := range order {
 		fmt.Fprintf(out, "  %s\n", reason)
@@ -193,12 +236,12 @@ func (r *report) print(out io.Writer, spdkTarget string) error {
 			fmt.Fprintf(out, "    %s\n", name)
 		}
 	}
-	fmt.Fprintf(out, "\n%d scenarios ran on real instance managers: %d passed, %d failed; %d were not run; %s.\n", len(r.scenarios), passed,
-		len(r.scenarios)-passed, len(r.notRun), r.took.Round(time.Second))
-	if len(r.failures) > 0 {
-		return fmt.Errorf("these failed:\n  %s", strings.Join(r.failures, "\n  "))
+	fmt.Fprintf(out, "\n%d scenarios ran on real instance managers: %d passed, %d failed; %d were not run; %s.\n", len(r.Scenarios), passed,
+		len(r.Scenarios)-passed, len(r.NotRun), took.Round(time.Second))
+	if len(r.Failures) > 0 {
+		return fmt.Errorf("these failed:\n  %s", strings.Join(r.Failures, "\n  "))
 	}
-	if len(r.scenarios) == 0 {
+	if len(r.Scenarios) == 0 {
 		return errors.New("no scenario ran")
 	}
 	return nil

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,19 +32,19 @@ var output = `=== RUN   TestAll
 func reported(t *testing.T, text string, failed error) *report {
 	t.Helper()
 	var log bytes.Buffer
-	r := &report{selected: regexp.MustCompile("")}
-	r.add("e2e/x", follow(strings.NewReader(text), &log), failed, "/dev/null")
+	r := &report{}
+	r.add("e2e/x", follow("e2e/x", strings.NewReader(text), &log), failed, "/dev/null")
 	require.Equal(t, text, log.String(), "the whole output is in the log")
 	return r
 }
 
 func TestAScenarioThatIsNotServedIsListedWithItsReason(t *testing.T) {
 	r := reported(t, output, errors.New("exit status 1"))
-	require.Equal(t, []notRun{{"e2e/x TestAll/unserved", "the fault partial-list"}, {"e2e/x TestUnserved", "the v2 data engine"}}, r.notRun)
-	require.Equal(t, []string{"e2e/x TestAll/broken"}, r.failures)
-	require.Len(t, r.scenarios, 2, "the scenario that passed and the scenario that failed")
+	require.Equal(t, []notRun{{"e2e/x TestAll/unserved", "the fault partial-list"}, {"e2e/x TestUnserved", "the v2 data engine"}}, r.NotRun)
+	require.Equal(t, []string{"e2e/x TestAll/broken"}, r.Failures)
+	require.Len(t, r.Scenarios, 2, "the scenario that passed and the scenario that failed")
 	var out bytes.Buffer
-	require.ErrorContains(t, r.print(&out, ""), "e2e/x TestAll/broken")
+	require.ErrorContains(t, r.print(&out, "", time.Minute), "e2e/x TestAll/broken")
 	require.Contains(t, out.String(), "2 scenarios ran on real instance managers: 1 passed, 1 failed; 2 were not run")
 	require.Contains(t, out.String(), "the fault partial-list\n    e2e/x TestAll/unserved")
 }
@@ -52,14 +52,14 @@ func TestAScenarioThatIsNotServedIsListedWithItsReason(t *testing.T) {
 func TestARunWithoutAFailureSucceedsThoughScenariosAreNotServed(t *testing.T) {
 	fine := strings.Replace(output, "--- FAIL: TestAll/broken", "--- PASS: TestAll/broken", 1)
 	r := reported(t, fine, errors.New("exit status 1"))
-	require.Empty(t, r.failures)
-	require.NoError(t, r.print(io.Discard, ""))
+	require.Empty(t, r.Failures)
+	require.NoError(t, r.print(io.Discard, "", time.Minute))
 }
 
 func TestABinaryThatFailsWithoutATestIsAFailure(t *testing.T) {
 	r := reported(t, "=== RUN   TestA\n--- PASS: TestA (0.10s)\n", errors.New("exit status 1"))
-	require.Equal(t, []string{"e2e/x (its end)"}, r.failures)
-	require.Error(t, (&report{}).print(io.Discard, ""), "a run without any scenario proves nothing")
+	require.Equal(t, []string{"e2e/x (its end)"}, r.Failures)
+	require.Error(t, (&report{}).print(io.Discard, "", time.Minute), "a run without any scenario proves nothing")
 }
 
 func TestPartsOfTestsAreLeftOutByTheirFullNames(t *testing.T) {

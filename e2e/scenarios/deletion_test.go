@@ -94,7 +94,7 @@ func TestO11AnInstanceManagerThatIsGoneEndsItsOrphansWithoutACall(t *testing.T) 
 // O20: a replica that a running engine maps is not deleted under it. [ORP-2]
 func TestO20AReplicaThatARunningEngineMapsIsNotDeletedUnderIt(t *testing.T) {
 	ctx, s := fixture(t)
-	v, err := s.CreateVolume(ctx, world.Unique("vol"), v1beta2.DataEngineV2, Far, Near, Far)
+	v, err := s.CreateVolume(ctx, world.Unique("vol"), world.FullDataEngine(), Far, Near, Far)
 	require.NoError(t, err)
 	require.NoError(t, s.WaitOwners(ctx, Patience))
 	stale, err := s.World.Stale(ctx, v, Near)

@@ -30,7 +30,7 @@ func TestO16FailuresOfAnInstanceManagerKeepOrphansAndClaimedInstances(t *testing
 			ctx, s := fixture(t)
 			require.NoError(t, s.SetAutoDeletion(ctx, "", "0"))
 			stale := staleOf(t, ctx, s, v1beta2.DataEngineV1)
-			kept, err := s.CreateVolume(ctx, world.Unique("kept"), v1beta2.DataEngineV2, Near, Near, Far)
+			kept, err := s.CreateVolume(ctx, world.Unique("kept"), world.FullDataEngine(), Near, Near, Far)
 			require.NoError(t, err)
 			require.NoError(t, s.Inject(ctx, failure.fault))
 			require.NoError(t, s.Never(ctx, "a withdrawal", staleTime, s.lostOrphan(stale)))

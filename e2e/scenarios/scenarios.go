@@ -14,12 +14,12 @@ func Scenarios() []Scenario {
 	return []Scenario{disowned(), stoppedObject(), replaced(), deletedByHand(), scheduledBack(), evicted(), automatic()}
 }
 
-// attached creates one v1 and one v2 volume whose engines run near, with replicas near and far.
+// attached creates one v1 and one v2 volume whose engines run near, with replicas near and far. Without v2 both are v1 volumes.
 func attached(ctx context.Context, s *Scene) (err error) {
 	if s.V1, err = s.CreateVolume(ctx, world.Unique("v1"), v1beta2.DataEngineV1, Near, Near, Far); err != nil {
 		return err
 	}
-	if s.V2, err = s.CreateVolume(ctx, world.Unique("v2"), v1beta2.DataEngineV2, Near, Near, Far); err != nil {
+	if s.V2, err = s.CreateVolume(ctx, world.Unique("v2"), world.FullDataEngine(), Near, Near, Far); err != nil {
 		return err
 	}
 	return s.WaitOwners(ctx, Patience)

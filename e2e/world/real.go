@@ -56,16 +56,13 @@ func dataPlaneBinary() string {
 	return SimulatorBinary
 }
 
-// dataPlaneFlags are the flags of that program that only it has.
-func (w *World) dataPlaneFlags() ([]string, error) {
-	switch {
-	case !IsReal():
-		return w.options.SimulatorArgs, nil
-	case len(w.options.SimulatorArgs) > 0:
-		return nil, fmt.Errorf("%s: the simulator's flags %v", NotServed, w.options.SimulatorArgs)
+// dataPlaneFlags are the flags of that program that only it has. Real servers behave as they do, whatever a simulator is to do.
+func (w *World) dataPlaneFlags() []string {
+	if !IsReal() {
+		return w.options.SimulatorArgs
 	}
 	return []string{"--instance-manager", os.Getenv(RealInstanceManager), "--engine", os.Getenv(RealEngine), "--directory",
-		filepath.Join(w.Dir, "nodes")}, nil
+		filepath.Join(w.Dir, "nodes")}
 }
 
 // managers is how many instance managers a World has.

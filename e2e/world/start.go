@@ -45,12 +45,8 @@ func (w *World) simulate(ctx, _ context.Context) error {
 		}
 		args = append(args, "--tls-dir", w.tlsDirectory())
 	}
-	own, err := w.dataPlaneFlags()
-	if err != nil {
-		return err
-	}
 	w.control = "http://" + address
-	if _, err := w.run(&Process{Name: dataPlaneBinary(), binary: dataPlaneBinary(), args: append(args, own...)}); err != nil {
+	if _, err := w.run(&Process{Name: dataPlaneBinary(), binary: dataPlaneBinary(), args: append(args, w.dataPlaneFlags()...)}); err != nil {
 		return err
 	}
 	if err := w.Wait(ctx, "the "+dataPlaneBinary(), 30*time.Second, func(ctx context.Context) (string, error) {

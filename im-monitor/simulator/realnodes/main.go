@@ -7,12 +7,16 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"drover.dev/drover/im-monitor/simulator/internal/realnode"
 )
+
+// init keeps main on the first thread: only the thread that execs keeps the signal that the kernel sends when the parent dies.
+func init() { runtime.LockOSThread() }
 
 func main() {
 	if realnode.IsEngine(os.Args) {

@@ -213,6 +213,9 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
+// removeTime is how long an instance may take to end: a server kills a process that does not end within a minute.
+const removeTime = 90 * time.Second
+
 // remove deletes an instance, and returns when it is gone.
 func (m *Machine) remove(ctx context.Context, node, name string) error {
 	p, i, err := m.find(ctx, node, name)
@@ -225,7 +228,7 @@ func (m *Machine) remove(ctx context.Context, node, name string) error {
 	}); err != nil {
 		return fmt.Errorf("deleting instance %s: %w", name, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 3*callTime)
+	ctx, cancel := context.WithTimeout(ctx, removeTime)
 	defer cancel()
 	for {
 		list, err := m.instances(ctx, p)

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/rpc/ptypes"
 	"drover.dev/drover/im-monitor/simulator/internal/control"
@@ -402,17 +400,18 @@ func (m *Machine) addWriter(r *http.Request) (any, error) {
 	return nothing{}, m.startWriter(in)
 }
 
-// holdCopies stops the processes that copy the data of a volume, or lets them continue.
+// holdCopies keeps new replicas of a volume without data, or lets them get it.
 func (m *Machine) holdCopies(r *http.Request) (any, error) {
 	in, err := control.Read[control.CopyTime](r)
 	if err != nil {
 		return nil, err
 	}
-	signal := unix.SIGCONT
 	if in.Hold {
-		signal = unix.SIGSTOP
+		m.hold(in.Volume)
+	} else {
+		m.release(in.Volume)
 	}
-	return nothing{}, m.signalAgents(in.Volume, signal)
+	return nothing{}, nil
 }
 
 // addFault sets a fault of calls, or cuts the link of a node.

@@ -55,6 +55,7 @@ type Machine struct {
 	parted  map[string]bool // nodes whose links a fault cuts
 	ledger  ledger
 	writers writers
+	holds   holds
 	onPod   func(pod string)
 	onNode  func(node string, state machine.NodeState)
 }
@@ -67,8 +68,8 @@ func New(o Options) (*Machine, error) {
 	}
 	m := &Machine{options: o, network: net, starter: newStarter(), nodes: map[string]*node{}, pods: map[string]*pod{},
 		images: map[string]bool{}, parted: map[string]bool{}, ledger: ledger{volumes: map[string]map[int64]string{}},
-		writers: writers{all: map[string]*writer{}},
-		onPod:   func(string) {}, onNode: func(string, machine.NodeState) {}}
+		writers: writers{all: map[string]*writer{}}, holds: holds{ends: map[string]chan struct{}{}},
+		onPod: func(string) {}, onNode: func(string, machine.NodeState) {}}
 	m.front = newFront(o, m.podAt)
 	return m, nil
 }
@@ -200,7 +201,9 @@ func (m *Machine) SetNode(name string, state machine.NodeState) error {
 		if p.Node != name {
 			continue
 		}
-		links = append(links, p.where)
+		if p.process != nil { // a link ends with the process
+			links = append(links, p.where)
+		}
 		if state == machine.Dead && !p.Exited {
 			p.Exited, p.ExitReason, p.Ready = true, "NodeShutdown", false
 			if p.process != nil {

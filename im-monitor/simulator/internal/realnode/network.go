@@ -56,6 +56,7 @@ func (n *network) take() address {
 
 // connect makes the pod's link: its other end is eth0 in the network namespace of the process.
 func (n *network) connect(a address, pid int) error {
+	_ = ip("link", "delete", a.link()) // the link of an earlier process of this pod ends soon by itself
 	if err := ip("link", "add", a.link(), "type", "veth", "peer", "name", "eth0", "netns", strconv.Itoa(pid)); err != nil {
 		return err
 	}

@@ -100,19 +100,3 @@ func (m *Machine) killInstance(p *pod, name string) error {
 	}
 	return fmt.Errorf("instance %s has no process in pod %s", name, p.Name)
 }
-
-// signalAgents stops or continues the processes that copy data of a volume; of every volume where the name is empty.
-func (m *Machine) signalAgents(volume string, signal unix.Signal) error {
-	for _, p := range m.live() {
-		tasks, err := m.tasksOf(p)
-		if err != nil {
-			return err
-		}
-		for _, t := range tasks {
-			if t.isAgent() && (volume == "" || t.volume() == volume) {
-				_ = unix.Kill(t.pid, signal) // it ended
-			}
-		}
-	}
-	return nil
-}
