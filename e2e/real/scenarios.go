@@ -16,17 +16,15 @@ type suite struct {
 
 // Reasons why a scenario is not run. A scenario that asks for what is not served reports its reason itself.
 const (
-	needsV2   = "the v2 data engine, which needs SPDK"
-	migration = "the live migration of a v1 volume: a real replica process serves one engine, and the second engine gets no others yet"
-	heldCopy  = "a backup that is held while it is copied: the process that begins it copies it at once"
+	needsV2  = "the v2 data engine, which needs SPDK"
+	heldCopy = "a backup that is held while it is copied: the process that begins it copies it at once"
 )
 
 // packages are the packages with scenarios, the longest first.
 var packages = []suite{
-	{name: "e2e/attach", source: "e2e/attach", without: map[string]string{"TestA10*": migration,
-		"TestScenarios/A10 a migratable volume moves live from one ticket's node to the other's": migration}},
+	{name: "e2e/attach", source: "e2e/attach"},
 	{name: "e2e/scenarios", source: "e2e/scenarios"},
-	{name: "e2e/snapshot", source: "e2e/snapshot", without: map[string]string{"TestS6AMigrationDeletesNothing": migration}},
+	{name: "e2e/snapshot", source: "e2e/snapshot"},
 	{name: "e2e/snapshot/backup", source: "e2e/snapshot/backup", without: map[string]string{
 		"TestS14ASnapshotThatIsDeletedWhileItIsCopied": heldCopy, "TestS14AWorkloadInterruptsABackup": heldCopy,
 		"TestS14AVolumeThatGoes": heldCopy}},

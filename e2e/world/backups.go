@@ -18,8 +18,8 @@ func (w *World) BackupTarget(ctx context.Context, name, directory string) error 
 	target := &v1beta2.BackupTarget{}
 	target.Name, target.Namespace = name, w.Namespace
 	target.Spec.BackupTargetURL = TargetURL(directory)
-	if err := os.MkdirAll(directory, 0o755); err != nil {
-		return fmt.Errorf("making the directory of backup target %s: %w", name, err)
+	if IsReal() {
+		_ = os.MkdirAll(directory, 0o755) // a scenario may want a target that cannot be used
 	}
 	if err := w.Admin.Create(ctx, target); err != nil {
 		return fmt.Errorf("creating backup target %s: %w", name, err)

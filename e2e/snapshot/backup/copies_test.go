@@ -59,7 +59,7 @@ func TestS14WhatABackupWaitsFor(t *testing.T) {
 	third := world.Unique("backup")
 	require.NoError(t, w.Backup(ctx, third, snap))
 	require.NoError(t, w.WaitBackupReason(ctx, third, v1beta2.ReasonTargetUnavailable, patience), "the next one does not start")
-	require.NoError(t, w.MoveTarget(ctx, v1beta2.BackupTargetDefault, "file://"+t.TempDir()))
+	require.NoError(t, w.MoveTarget(ctx, v1beta2.BackupTargetDefault, world.TargetURL(t.TempDir())))
 	_, err = w.WaitBackupState(ctx, third, v1beta2.BackupCompleted, patience)
 	require.NoError(t, err)
 
