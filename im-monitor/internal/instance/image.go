@@ -32,8 +32,8 @@ type EngineImage struct {
 // known, which it must understand.
 func (w World) cli() int { return min(w.EngineImage.CLI, cliNewest) }
 
-// withoutImage refuses v1 processes of an image whose CLI version is not known: an unknown flag ends a process at once, and a missing one
-// may change the data that the process serves.
+// withoutImage refuses v1 processes of an image whose CLI version is not known: a flag that the image does not know ends a replica at once
+// and has no effect on an engine, and a missing flag may change the data that the process serves.
 func withoutImage(w World) *refusal {
 	i, o := w.EngineImage, w.Object
 	if w.v2() || w.frontend() {

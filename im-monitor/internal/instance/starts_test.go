@@ -27,7 +27,7 @@ func backed(w *World) {
 	w.BackingImage = BackingImage{Found: true, UUID: "eeee4444", Wanted: true, State: "ready", FirstCopy: "ready"}
 }
 
-// An unknown flag ends a process at once. [A3]
+// A flag that is not known ends a replica at once, and has no effect on an engine. [A3]
 func TestAProcessGetsTheFlagsOfItsImagesCLIAPIVersion(t *testing.T) {
 	everything := func(w *World) {
 		w.VolumeRead, w.Volume = true, &Volume{StrictLocal: true}

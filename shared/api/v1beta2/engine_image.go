@@ -15,8 +15,8 @@ type EngineImageSpec struct {
 // EngineImageStatus is what the image's binary reports about itself, and where it lies.
 // +kubebuilder:pruning:PreserveUnknownFields
 type EngineImageStatus struct {
-	// Version of the command line that the binary understands: an unknown flag ends the process at once. Written by
-	// Longhorn; absent means 0, not known.
+	// Version of the command line that the binary understands: a flag that it does not know ends a replica at once, and has
+	// no effect on an engine. Written by Longhorn; absent means 0, not known.
 	// +optional
 	CLIAPIVersion int `json:"cliAPIVersion,omitempty"`
 	// Oldest version of the command line whose flags the binary still understands. Written by Longhorn; absent means 0, not

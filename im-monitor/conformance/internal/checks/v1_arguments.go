@@ -16,7 +16,10 @@ const (
 func v1Arguments() []suite.Check {
 	return []suite.Check{
 		found(v1("replica-unknown-flag", "an unknown flag ends a replica at once", onStart, v1ReplicaUnknownFlag), "R7"),
-		found(v1("engine-unknown-flag", "an unknown flag ends an engine at once", onStart, v1EngineUnknownFlag), "R7"),
+		found(v1("engine-unknown-flag", "an engine ignores an unknown flag and its value behind the volume's name", onStart,
+			v1EngineUnknownFlag), "R7", "K4"),
+		found(v1("engine-unknown-flag-ends", "an unknown flag behind a flag without a value ends an engine at once", onStart,
+			v1EngineUnknownFlagEnds), "K4"),
 		v1("engine-rebuild-limit-zero", "a rebuild limit of 0 ends an engine at once", onCreating, v1EngineRebuildLimit),
 		assumed(v1("engine-no-replica", "an engine none of whose replicas can be used ends with exit status 61 or 1", onStart,
 			v1EngineNoReplica),
@@ -61,7 +64,15 @@ func (k v1kit) engineEnds(o engineOptions, replicas ...process) string {
 
 func v1EngineUnknownFlag(k v1kit) {
 	r := k.replica(k.Manager, 1, replicaOptions{})
-	k.engineEnds(engineOptions{more: []string{"--no-such-flag"}}, r)
+	e := k.engine(k.Manager, 0, engineOptions{maxCount: 123, more: []string{"--no-such-flag", "7"}}, r)
+	k.inMode(e, r, "RW")
+	k.Require(k.report(e).GetSnapshotMaxCount() == 123, "a flag before the unknown one has no effect: the maximal count is %d",
+		k.report(e).GetSnapshotMaxCount())
+}
+
+func v1EngineUnknownFlagEnds(k v1kit) {
+	r := k.replica(k.Manager, 1, replicaOptions{})
+	k.engineEnds(engineOptions{more: []string{"--unmap-mark-snap-chain-removed", "--no-such-flag"}}, r)
 }
 
 func v1EngineRebuildLimit(k v1kit) {

@@ -79,7 +79,7 @@ func (s SocketContent) dial(ctx context.Context, v Volume) (net.Conn, error) {
 	if !strings.HasPrefix(v.Endpoint, "/") {
 		return nil, fmt.Errorf("the endpoint %q of volume %s is no socket", v.Endpoint, v.Name)
 	}
-	directory, err := os.Open(filepath.Join(s.Roots[v.Manager.Host], filepath.Dir(v.Endpoint)))
+	directory, err := os.Open(within(s.Roots[v.Manager.Host], filepath.Dir(v.Endpoint)))
 	if err != nil {
 		return nil, fmt.Errorf("opening the directory of the socket: %w", err)
 	}
@@ -89,6 +89,15 @@ func (s SocketContent) dial(ctx context.Context, v Volume) (net.Conn, error) {
 		return nil, fmt.Errorf("connecting to the socket of volume %s: %w", v.Name, err)
 	}
 	return connection, nil
+}
+
+// within returns where a directory of another root is. A link to an absolute path, as /var/run often is, leads into that root.
+func within(root, directory string) string {
+	path := filepath.Join(root, directory)
+	if link, err := os.Readlink(path); err == nil && filepath.IsAbs(link) {
+		return filepath.Join(root, link)
+	}
+	return path
 }
 
 // answerOf reads one answer.

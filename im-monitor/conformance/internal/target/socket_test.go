@@ -58,8 +58,10 @@ func TestBlocksAreReadAndWrittenThroughTheSocketOfAnEngine(t *testing.T) {
 	root, err := os.MkdirTemp("", "socket")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(root)) })
-	require.NoError(t, os.MkdirAll(filepath.Join(root, "var", "run"), 0o755))
-	engineAt(t, filepath.Join(root, "var", "run", "longhorn-v.sock"))
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "run"), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "var"), 0o755))
+	require.NoError(t, os.Symlink("/run", filepath.Join(root, "var", "run")))
+	engineAt(t, filepath.Join(root, "run", "longhorn-v.sock"))
 	here, other := &Manager{Host: "10.0.0.1"}, &Manager{Host: "10.0.0.2"}
 	s := SocketContent{Roots: map[string]string{here.Host: root}}
 	require.True(t, s.Reaches(here))

@@ -15,7 +15,7 @@ type span struct {
 	value        bool
 }
 
-// The flags of a v1 process, in front of its command and behind it. An unknown one ends the process at once.
+// The flags of a v1 process, in front of its command and behind it.
 var (
 	flagsInFront = map[string]map[string]span{
 		"replica":    {"--volume-name": {9, 0, true}},
@@ -74,32 +74,36 @@ func (p *Plane) EngineImages() map[string]int {
 	return out
 }
 
-// cliProblem reports why a process of this CLI API version would exit at once over its arguments, "" when it would not.
-func (a arguments) cliProblem(cli int) string {
+// understood returns what a process of this CLI API version takes of its arguments, and why it exits at once, "" if it does not. Behind the
+// volume's name an engine takes a flag that it does not know, and its value, as further names, which it ignores; behind a flag that has no
+// value an unknown flag ends it. A replica takes no further names.
+func (a arguments) understood(cli int) (known arguments, problem string) {
 	command := a.command()
-	known := flagsInFront[command]
-	for i := 0; i < len(a); i++ {
-		word := a[i]
-		switch {
-		case word == command:
-			known = flagsBehind[command]
-			i++ // the directory, or the volume
-			continue
-		case !strings.HasPrefix(word, "--"):
-			return exited(fmt.Sprintf("unexpected argument %q", word), 1)
-		}
-		f, ok := known[word]
-		if !ok || cli < f.since || f.until != 0 && cli > f.until {
-			return exited("flag provided but not defined: "+strings.TrimPrefix(word, "-"), 1)
-		}
-		if f.value {
-			i++
-		}
-	}
 	if command == "" {
-		return exited("no command", 1)
+		return nil, exited("no command", 1)
 	}
-	return ""
+	flags, bare := flagsInFront[command], false
+	for i := 0; i < len(a); i++ {
+		f, ok := flags[a[i]]
+		ok = ok && cli >= f.since && (f.until == 0 || cli <= f.until)
+		switch {
+		case a[i] == command:
+			known = append(known, a[i:min(i+2, len(a))]...) // with the directory, or the volume
+			flags = flagsBehind[command]
+			i++
+		case ok && f.value:
+			known = append(known, a[i:min(i+2, len(a))]...)
+			i++
+		case ok:
+			known = append(known, a[i])
+		case !known.has(command) || command == "controller" && bare && strings.HasPrefix(a[i], "--"):
+			return known, exited("flag provided but not defined: "+strings.TrimPrefix(a[i], "-"), 1)
+		case command == "replica":
+			return known, exited("directory name is required", 1)
+		}
+		bare = ok && !f.value
+	}
+	return known, ""
 }
 
 // command is the first word that is one: every flag in front of it has a value.

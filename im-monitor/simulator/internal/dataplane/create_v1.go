@@ -36,7 +36,7 @@ func (s *Server) newProcess(spec Spec, source string) (*Instance, error) {
 func (s *Server) startProcess(i *Instance, source string) string {
 	cli := s.plane.cliOf(i.Binary)
 	if source == SourceWire {
-		if problem := arguments(i.Args).cliProblem(cli); problem != "" {
+		if _, problem := arguments(i.Args).understood(cli); problem != "" {
 			return problem
 		}
 	}
@@ -44,7 +44,7 @@ func (s *Server) startProcess(i *Instance, source string) string {
 	case TypeReplica:
 		return s.openDirectory(i, source)
 	case TypeEngine:
-		if problem := engineProblem(i.Args, cli); problem != "" && source == SourceWire {
+		if problem := engineProblem(i.takes(), cli); problem != "" && source == SourceWire {
 			return problem
 		}
 		switch problem := s.plane.start(i, source); problem {
@@ -56,6 +56,15 @@ func (s *Server) startProcess(i *Instance, source string) string {
 		}
 	}
 	return ""
+}
+
+// takes returns the arguments that have an effect on a v1 process.
+func (i *Instance) takes() arguments {
+	if i.server.engine != V1 || len(i.Args) == 0 {
+		return nil
+	}
+	known, _ := arguments(i.Args).understood(i.server.plane.cliOf(i.Binary))
+	return known
 }
 
 // guessType is the type by which a v1 server lists an instance, whatever it runs.

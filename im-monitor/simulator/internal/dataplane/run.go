@@ -58,7 +58,7 @@ type EngineSettings struct {
 // start opens an engine's replicas; the lock is held, the engine is not listed yet. It answers why there is no usable one, or "".
 func (p *Plane) start(i *Instance, source string) string {
 	p.epoch++
-	a := arguments(i.Args)
+	a := i.takes()
 	r := &engineRun{plane: p, engine: i, volume: p.volume(volumeOf(i.Spec)), epoch: p.epoch, open: true, members: map[string]*member{},
 		size:     i.Size,
 		frontend: i.Frontend, settings: EngineSettings{SnapshotMaxCount: 250, RebuildLimit: 1}}
@@ -134,7 +134,7 @@ func (m *member) reachable() bool {
 // choose leaves out replicas that the engine itself knows to be unfit. v1 checks unfinished rebuilds and, unless that is disabled, at the
 // revision counter; a salvage keeps the best one alone. v2 takes what it is given.
 func (r *engineRun) choose(source string) {
-	a := arguments(r.engine.Args)
+	a := r.engine.takes()
 	v1 := r.engine.server.engine == V1
 	best := r.best()
 	if best == nil || source != SourceWire {

@@ -7,7 +7,7 @@ const luksHeader = 16 << 20
 // expanded if it was started with --encrypted; the size is --size where all have that, else --current-size; every
 // replica of another size is left out.
 func (r *engineRun) fit() {
-	a := arguments(r.engine.Args)
+	a := r.engine.takes()
 	asked, current := a.number("--size"), a.number("--current-size")
 	members := r.with(ModeRW)
 	whole := asked
@@ -40,7 +40,7 @@ func (r *engineRun) fit() {
 
 // encrypted reports whether the replica was started for an encrypted volume.
 func (m *member) encrypted() bool {
-	return m.replica != nil && arguments(m.replica.Args).has("--encrypted")
+	return m.replica != nil && m.replica.takes().has("--encrypted")
 }
 
 // leaveOut is the end of a replica that the engine itself knows to be unfit, while it opens its replicas.
@@ -51,7 +51,7 @@ func (m *member) agree() {
 	if m.replica == nil || m.mode == ModeERR || len(m.replica.Args) == 0 || len(m.run.engine.Args) == 0 {
 		return
 	}
-	engine, replica := arguments(m.run.engine.Args), arguments(m.replica.Args)
+	engine, replica := m.run.engine.takes(), m.replica.takes()
 	switch {
 	case engine.one("--data-server-protocol") != replica.one("--data-server-protocol"):
 		m.leaveOut("Data server protocols differ")
