@@ -11,8 +11,8 @@ import (
 
 // All are the checks in the order in which they run.
 func All() []suite.Check {
-	return slices.Concat(wire(), v1Life(), v1Arguments(), v1Engines(), v1Processes(), v1Snapshots(), v1Limits(), v1Rebuilds(), v1Expansion(), v1Faults(),
-		v1Backups(), v2Disks(), v2Lists(), v2Life(), v2Engines(), v2Frontends(), v2Switch(), v2Backups())
+	return slices.Concat(wire(), v1Life(), v1Arguments(), v1Engines(), v1Processes(), v1Snapshots(), v1Limits(), v1Rebuilds(), v1Expansion(),
+		v1Faults(), v1Backups(), v2Disks(), v2Lists(), v2Life(), v2Engines(), v2Frontends(), v2Switch(), v2Backups())
 }
 
 // RealOnly are the behaviours that no simulator proves.

@@ -24,7 +24,8 @@ func v2Backups() []suite.Check {
 	return []suite.Check{
 		v2("backup", "SnapshotBackup answers a replica as ip:port, and SnapshotBackupStatus reports state and snapshot by that address",
 			onBackups, v2Backup, suite.BackupTarget),
-		v2("backup-address", "SnapshotBackupStatus by tcp://ip:port, and without an address, is Internal", onBackups, v2BackupAddress,
+		v2("backup-address", "SnapshotBackupStatus by tcp://ip:port is Internal; without an address it is Internal, or "+
+			"the replica is found and reported", onBackups, v2BackupAddress,
 			suite.BackupTarget),
 		v2("backup-unknown", "SnapshotBackupStatus of an unknown backup is Internal", onBackups, v2BackupUnknown),
 	}
@@ -94,10 +95,14 @@ func v2Backup(k v2kit) {
 
 func v2BackupAddress(k v2kit) {
 	e, name, replica := k.v2BackedUp()
-	for _, where := range []string{"", "tcp://" + replica} {
-		_, err := backupStatus(k.T, k.ref(e, spdk{}), name, where)
-		k.Refused(err, codes.Internal, nil, "reading the status by the address %q", where)
+	_, err := backupStatus(k.T, k.ref(e, spdk{}), name, "tcp://"+replica)
+	k.Refused(err, codes.Internal, nil, "reading the status by an address with a scheme")
+	out, err := backupStatus(k.T, k.ref(e, spdk{}), name, "")
+	if err != nil { // older servers
+		k.Refused(err, codes.Internal, nil, "reading the status without an address")
+		return
 	}
+	k.Require(out.GetReplicaAddress() != "" && out.GetSnapshotName() == "first", "the status without an address is %v", out)
 }
 
 func v2BackupUnknown(k v2kit) {

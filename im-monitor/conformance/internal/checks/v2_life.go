@@ -28,7 +28,7 @@ func v2Life() []suite.Check {
 			v2ReplicaDestroy),
 		v2("get-unknown", "getting an unknown instance is NotFound", onSemantics, v2GetUnknown),
 		v2("delete-unknown", "deleting an unknown instance of any type answers OK and deleted=true", onSemantics, v2DeleteUnknown),
-		v2("engine-create", "an engine runs over its replicas, with one port that is its target's, and SPDK lists the modes", onSemantics,
+		v2("engine-create", "an engine runs over its replicas, with one port and no target port, and SPDK lists the modes", onSemantics,
 			v2EngineCreate),
 		v2("engine-no-replica", "an engine none of whose replicas answers is created with OK and is in state error", onSemantics,
 			v2EngineNoReplica),
@@ -36,12 +36,14 @@ func v2Life() []suite.Check {
 		v2("engine-delete-no-cleanup", "deleting an engine without cleanup_required answers OK and does nothing", onSemantics,
 			v2EngineDeleteNoCleanup),
 		v2("engine-delete", "deleting an engine with cleanup_required ends it", onSemantics, v2EngineDelete),
-		v2("engine-no-frontend-calls", "suspend, resume, switch-over and delete-target of an engine are Unimplemented", onSemantics,
+		v2("engine-no-frontend-calls", "suspend, resume and switch-over of an engine are Unimplemented, delete-target is "+
+			"Internal", onSemantics,
 			v2EngineCalls),
 		v2("engine-restart", "after a restart of the manager its engines are gone", onSemantics, v2EngineRestart, suite.Restart),
 		v2("head-uuid-snapshot", "the head UUID of a replica outlasts snapshots", onSemantics, v2HeadSnapshot),
 		found(v2("head-uuid-rebuild", "a rebuilt replica has another head UUID", onSemantics, v2HeadRebuild), "V9"),
-		v2("head-uuid-revert", "a reverted replica has another head UUID", onSemantics, v2HeadRevert),
+		v2("head-uuid-revert", "a revert is refused over an engine that was created with a frontend; without one the replica has "+
+			"another head UUID", onSemantics, v2HeadRevert),
 	}
 }
 
@@ -136,9 +138,8 @@ func v2EngineCreate(k v2kit) {
 	seen, err := k.get(k.Manager, e.name, typeEngine)
 	k.OK(err, "getting the engine")
 	s := seen.GetStatus()
-	k.Require(s.GetPortStart() > 0 && s.GetPortStart() == s.GetPortEnd() && s.GetTargetPortStart() == s.GetPortStart(),
-		"ports %d to %d, target port %d",
-		s.GetPortStart(), s.GetPortEnd(), s.GetTargetPortStart())
+	k.Require(s.GetPortStart() > 0 && s.GetPortStart() == s.GetPortEnd() && s.GetTargetPortStart() == 0,
+		"ports %d to %d, target port %d", s.GetPortStart(), s.GetPortEnd(), s.GetTargetPortStart())
 	out, err := k.Manager.SPDK.EngineList(k.Context(), &emptypb.Empty{})
 	k.OK(err, "listing the engines of SPDK")
 	inside := out.GetEngines()[e.name]
@@ -195,7 +196,7 @@ func v2EngineCalls(k v2kit) {
 		TargetAddress: e.address})
 	k.Refused(err, codes.Unimplemented, nil, "switching an engine over")
 	_, err = service.InstanceDeleteTarget(ctx, &imrpc.InstanceDeleteTargetRequest{Name: e.name, Type: typeEngine, DataEngine: v2})
-	k.Refused(err, codes.Unimplemented, nil, "deleting the target of an engine")
+	k.Refused(err, codes.Internal, []string{"Unimplemented"}, "deleting the target of an engine")
 }
 
 func v2EngineRestart(k v2kit) {
@@ -227,8 +228,15 @@ func v2HeadRevert(k v2kit) {
 	f, e, r := k.served()
 	head := k.headUUID(r)
 	k.OK(k.snapshot(e, f, "first"), "taking a snapshot")
-	_, err := k.Manager.Proxy.SnapshotRevert(k.Context(),
-		&imrpc.EngineSnapshotRevertRequest{ProxyEngineRequest: k.ref(e, f), Name: "first"})
-	k.OK(err, "reverting")
+	revert := func(e, f spdk) error {
+		_, err := k.Manager.Proxy.SnapshotRevert(k.Context(),
+			&imrpc.EngineSnapshotRevertRequest{ProxyEngineRequest: k.ref(e, f), Name: "first"})
+		return err
+	}
+	k.Refused(revert(e, f), codes.Internal, nil, "reverting an engine that was created with a frontend")
+	k.Require(k.headUUID(r) == head, "a revert that was refused has changed the head")
+	k.stop(f)
+	k.stop(e)
+	k.OK(revert(k.engineFor(k.Manager, 1, "", r), spdk{}), "reverting an engine without a frontend")
 	k.Eventually("another head UUID", func() (bool, string) { return k.headUUID(r) != head && k.headUUID(r) != "", k.headUUID(r) })
 }

@@ -37,7 +37,8 @@ func v2Switch() []suite.Check {
 			"I/O back",
 			onSwitch,
 			v2SwitchCurrentNoWayBack, two...), "V9"),
-		v2("switch-arguments", "a bad address and an unknown phase are InvalidArgument, an unknown frontend and an unknown engine NotFound",
+		v2("switch-arguments", "a bad address and an unknown phase are InvalidArgument, an unknown frontend is NotFound, and an unknown "+
+			"engine Internal",
 			onSwitch, v2SwitchArguments, two...),
 		found(v2("switch-none", "a frontend of no kind is refused with FailedPrecondition and does not support target switchover", onSwitch,
 			v2SwitchNone), "V9"),
@@ -187,7 +188,7 @@ func v2SwitchArguments(k v2kit) {
 	k.Refused(k.switchOver(f, b, "no-such-phase"), codes.InvalidArgument, nil, "an unknown phase")
 	k.Refused(k.switchOver(spdk{name: f.name + "-unknown", on: f.on}, b, preparing), codes.NotFound, nil,
 		"switching over an unknown frontend")
-	k.Refused(k.switchOver(f, spdk{name: b.name + "-unknown", address: b.address}, preparing), codes.NotFound, nil,
+	k.Refused(k.switchOver(f, spdk{name: b.name + "-unknown", address: b.address}, preparing), codes.Internal, nil,
 		"switching over to an unknown engine")
 	k.write(f, 1, "undisturbed")
 	k.all(f, "undisturbed")

@@ -11,16 +11,18 @@ import (
 // Ledger is, for each check, the last real server that it passed on.
 type Ledger map[string]Entry
 
-// Entry is what the ledger reports about one check: either the last real server, or that only the simulator ever passed.
+// Entry is what the ledger reports about one check: either the last real server, or that only the simulator ever passed, and why.
 type Entry struct {
 	OnlySimulator bool   `json:"onlySimulator,omitempty"`
+	Reason        string `json:"reason,omitempty"`
 	Version       string `json:"version,omitempty"`
 	Date          string `json:"date,omitempty"`
 }
 
 // ledgerHead stands at the beginning of the file.
 const ledgerHead = `# The last real instance manager that each check of the conformance suite passed on. Written by a run against a real
-# instance manager with --record; onlySimulator marks a check that no real server has passed yet.
+# instance manager with --record, or from the notes of such a run; onlySimulator marks a check that no real server has passed yet, and
+# reason tells why.
 `
 
 // ReadLedger reads the file.

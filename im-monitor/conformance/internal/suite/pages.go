@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -71,6 +72,7 @@ func (p Page) List() string {
 	for _, p := range Provisions() {
 		fmt.Fprintf(&out, "| %s | %s | `%s` |\n", p.Need, p.What, strings.ReplaceAll(p.Flags, "%s", "<engine>"))
 	}
+	out.WriteString(p.onRealServers())
 	fmt.Fprintf(&out, "\n## The %d checks\n| check | needs beside an instance manager | last real server |\n|---|---|---|\n", len(p.Checks))
 	for _, c := range p.Checks {
 		var needs []string
@@ -85,6 +87,39 @@ func (p Page) List() string {
 			if slices.Contains(c.Findings, finding) {
 				fmt.Fprintf(&out, "| %s | `%s` | %s |\n", finding, c.ID, cell(c.Name))
 			}
+		}
+	}
+	return out.String()
+}
+
+// onRealServers counts what passed on real servers, by data engine and by server, and names the rest with its reason.
+func (p Page) onRealServers() string {
+	var out strings.Builder
+	out.WriteString("\n## What passed on real servers\n")
+	out.WriteString("| data engine | checks | passed on a real server | only on the simulator |\n|---|---|---|---|\n")
+	servers := map[string]int{}
+	for _, engine := range []string{"v1", "v2"} {
+		all, passed := 0, 0
+		for _, c := range p.Checks {
+			if c.Engine != engine {
+				continue
+			}
+			all++
+			if e := p.Ledger[c.ID]; !e.OnlySimulator {
+				passed++
+				servers["| "+engine+" | "+cell(e.Version)+" | "+e.Date+" |"]++
+			}
+		}
+		fmt.Fprintf(&out, "| %s | %d | %d | %d |\n", engine, all, passed, all-passed)
+	}
+	out.WriteString("\n| data engine | real server | date | checks |\n|---|---|---|---|\n")
+	for _, row := range slices.Sorted(maps.Keys(servers)) {
+		fmt.Fprintf(&out, "%s %d |\n", row, servers[row])
+	}
+	out.WriteString("\n| passed only on the simulator | why |\n|---|---|\n")
+	for _, c := range p.Checks {
+		if e := p.Ledger[c.ID]; e.OnlySimulator {
+			fmt.Fprintf(&out, "| `%s` | %s |\n", c.ID, cell(e.Reason))
 		}
 	}
 	return out.String()

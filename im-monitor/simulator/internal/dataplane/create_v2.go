@@ -67,7 +67,6 @@ func (s *Server) newEngine(spec Spec, source string) *Instance {
 	}
 	if spec.Frontend != "" || source == SourceControl {
 		i.PortStart, i.PortEnd = s.node.takePorts(V2, 1)
-		i.TargetPortStart, i.TargetPortEnd = i.PortStart, i.PortStart
 	}
 	return i
 }

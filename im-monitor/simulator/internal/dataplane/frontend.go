@@ -86,6 +86,9 @@ func (s *Server) Resume(engine, name, typ string) error {
 
 // DeleteTarget disconnects a frontend from its target.
 func (s *Server) DeleteTarget(engine, name, typ string) error {
+	if engine == V2 && s.engine == V2 && typ != TypeFrontend {
+		return refuse(Internal, "failed to delete the target of %s: rpc error: code = Unimplemented", name)
+	}
 	return s.onFrontend(frontendCall{"InstanceDeleteTarget", engine, name, typ, ""}, func(i *Instance) error {
 		i.Paths, i.links, i.ActivePath, i.TargetPortStart, i.TargetPortEnd = nil, nil, "", 0, 0
 		return nil

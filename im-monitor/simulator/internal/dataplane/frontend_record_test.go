@@ -11,7 +11,7 @@ import (
 func (f *fixture) away(t *testing.T, name string) (*Server, string) {
 	t.Helper()
 	server := f.plane.Start("node-2", "im-2", V2, "127.1.1.2", MetadataPath)
-	return server, address("127.1.1.2", f.putEngine(t, server, name).TargetPortStart)
+	return server, address("127.1.1.2", f.putEngine(t, server, name).PortStart)
 }
 
 func frontendSpec(name, volume, engine, where string) Spec {
@@ -99,7 +99,7 @@ func TestARecordIsSavedAtTheCreationAndAtPromotingOnly(t *testing.T) {
 	other := f.putEngine(t, s, "e2")
 	_, err := s.Create(frontendSpec("f", "vol", "e", where))
 	require.NoError(t, err)
-	to := Target{Engine: "e2", Address: address("127.1.1.1", other.TargetPortStart)}
+	to := Target{Engine: "e2", Address: address("127.1.1.1", other.PortStart)}
 	for phase, saved := range map[string]string{"preparing": where, "switching": where} {
 		require.NoError(t, s.SwitchOver(V2, "f", TypeFrontend, to, "preparing"))
 		require.NoError(t, s.SwitchOver(V2, "f", TypeFrontend, to, phase))

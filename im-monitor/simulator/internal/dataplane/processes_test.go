@@ -56,8 +56,8 @@ func TestAReplicaThatAnotherEngineHasOpenIsNotAdded(t *testing.T) {
 	first := c.start(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol")}, "--frontend", "")
 	_, err := c.servers[0].beginRebuild(first, Addition{Address: where})
 	require.ErrorContains(t, err, "replica must be closed, cannot add in state: open")
-	require.NoError(t, c.servers[0].ReplicaRemove(Ref{DataEngine: V1, Address: address("127.1.1.2", c.servers[1].instances["vol-e-1"].PortStart),
-		Name: "vol-e-1", Volume: "vol"}, "vol-r-1", where))
+	other := Ref{DataEngine: V1, Address: address("127.1.1.2", c.servers[1].instances["vol-e-1"].PortStart), Name: "vol-e-1", Volume: "vol"}
+	require.NoError(t, c.servers[0].ReplicaRemove(other, "vol-r-1", where))
 	_, err = c.servers[0].beginRebuild(first, Addition{Address: where})
 	require.NoError(t, err, "a replica that was removed is closed")
 }

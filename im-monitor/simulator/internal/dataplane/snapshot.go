@@ -105,13 +105,16 @@ func (r *engineRun) removeSnapshot(name string) error {
 	return nil
 }
 
-// SnapshotRevert continues from a snapshot. A v1 engine must have no frontend; v2 replicas get another head.
+// SnapshotRevert continues from a snapshot. A v1 engine must have no frontend, a v2 engine must be created without one; v2 replicas get
+// another head.
 func (s *Server) SnapshotRevert(ref Ref, name string) error {
 	return s.onEngine(ref, true, "SnapshotRevert", func(r *engineRun) (string, error) {
 		members := r.with(ModeRW)
 		switch {
 		case r.engine.server.engine == V1 && r.frontend != "":
 			return name, refuse(Unknown, "volume frontend enabled, aborting snapshot revert")
+		case r.engine.server.engine == V2 && r.engine.Frontend != "":
+			return name, refuse(Internal, "invalid frontend %s of engine %s for a revert", r.engine.Frontend, r.engine.Name)
 		case len(r.with(ModeWO)) > 0:
 			return name, refuse(Unknown, "cannot revert because a replica is rebuilding")
 		case len(members) == 0:

@@ -78,6 +78,21 @@ func TestARebuildTakesASystemSnapshotAndHoldsRemovalsBack(t *testing.T) {
 	})
 }
 
+// revertWithoutFrontend reverts a v2 volume of one replica by an engine without a frontend, and opens it again.
+func (c *cluster) revertWithoutFrontend(volume, snapshot string) {
+	c.t.Helper()
+	c.close(0, volume+"-ef-0", TypeFrontend)
+	c.close(0, volume+"-e-0", TypeEngine)
+	where := address(c.servers[0].ip, c.servers[0].instances[volume+"-r-0"].PortStart)
+	_, err := c.servers[0].Create(Spec{Name: volume + "-e-1", Type: TypeEngine, DataEngine: V2, Volume: volume, PortCount: 1, Size: 1 << 20,
+		Replicas: map[string]string{volume + "-r-0": where}})
+	require.NoError(c.t, err)
+	ref := Ref{DataEngine: V2, Address: c.servers[0].ip + ":0", Name: volume + "-e-1", Volume: volume}
+	require.NoError(c.t, c.servers[0].SnapshotRevert(ref, snapshot))
+	c.close(0, volume+"-e-1", TypeEngine)
+	c.open(0, volume+"-e-2", volume, map[int]string{0: where})
+}
+
 func TestARevertNeedsAV1VolumeWithoutFrontendAndGivesV2AnotherHead(t *testing.T) {
 	both(t, func(t *testing.T, engine string) {
 		c := newCluster(t, engine, Behaviour{})
@@ -90,10 +105,11 @@ func TestARevertNeedsAV1VolumeWithoutFrontendAndGivesV2AnotherHead(t *testing.T)
 		if engine == V1 {
 			require.ErrorContains(t, c.servers[0].SnapshotRevert(ref, "s"), "frontend enabled")
 			require.NoError(t, c.servers[0].FrontendShutdown(ref))
-		}
-		require.NoError(t, c.servers[0].SnapshotRevert(ref, "s"))
-		if engine == V1 {
+			require.NoError(t, c.servers[0].SnapshotRevert(ref, "s"))
 			require.NoError(t, c.servers[0].FrontendStart(ref, "tgt-blockdev"))
+		} else {
+			require.ErrorContains(t, c.servers[0].SnapshotRevert(ref, "s"), "invalid frontend")
+			c.revertWithoutFrontend("vol", "s")
 		}
 		text, _, err := c.plane.Read("vol", "", 1)
 		require.NoError(t, err)

@@ -28,18 +28,30 @@ func (s *Server) SwitchOver(engine, name, typ string, to Target, phase string) e
 		if err := s.maySwitch(i); err != nil || i.onRecord(to) {
 			return err
 		}
-		switch phase {
-		case PhasePreparing:
-			return s.prepare(i, to, host)
-		case PhaseSwitching:
-			return s.closeOld(i)
-		case PhasePromoting:
-			return s.promote(i, to, host)
-		case "":
-			return s.switchAll(i, to, host)
-		}
-		return refuse(InvalidArgument, "unknown switchover phase %q for engine frontend %s", phase, name)
+		return byTargetsServer(s.phase(i, to, host, phase))
 	})
+}
+
+func (s *Server) phase(i *Instance, to Target, host, phase string) error {
+	switch phase {
+	case PhasePreparing:
+		return s.prepare(i, to, host)
+	case PhaseSwitching:
+		return s.closeOld(i)
+	case PhasePromoting:
+		return s.promote(i, to, host)
+	case "":
+		return s.switchAll(i, to, host)
+	}
+	return refuse(InvalidArgument, "unknown switchover phase %q for engine frontend %s", phase, i.Name)
+}
+
+// byTargetsServer wraps what the target's server answers: that it does not know the engine is in the text only.
+func byTargetsServer(err error) error {
+	if CodeOf(err) == string(NotFound) {
+		return refuse(Internal, "failed to switch over the target: %v", err)
+	}
+	return err
 }
 
 // maySwitch refuses what cannot be switched over, or not now.

@@ -183,7 +183,7 @@ func TestAnOldTargetThatIsGoneIsSkippedOrNotByWhatItsServerKnows(t *testing.T) {
 	m.servers[0].instances[m.a.Name].run.close()
 	m.phases(m.to, PhaseSwitching) // "unable to find subsystem" is skipped
 	m.close(0, m.a.Name, TypeEngine)
-	require.Equal(t, "NotFound", CodeOf(m.phase(m.to, PhaseSwitching)), "the engine behind the ANA call")
+	require.Equal(t, "Internal", CodeOf(m.phase(m.to, PhaseSwitching)), "the engine behind the ANA call")
 	m.servers[0].Stop()
 	require.Equal(t, "Unavailable", CodeOf(m.phase(m.to, PhaseSwitching)), "a wrapped status keeps its code")
 	m.phases(m.to, PhasePromoting)
@@ -195,7 +195,7 @@ func TestWhatASwitchOverIsRefusedFor(t *testing.T) {
 	require.Equal(t, "InvalidArgument", CodeOf(m.phase(Target{Engine: "x", Address: "127.1.1.2"}, PhasePreparing)))
 	require.Equal(t, "InvalidArgument", CodeOf(m.phase(m.to, "jumping")))
 	require.Equal(t, "NotFound", CodeOf(m.servers[2].SwitchOver(V2, "nobody", TypeFrontend, m.to, PhasePreparing)))
-	require.Equal(t, "NotFound", CodeOf(m.phase(Target{Engine: "nobody", Address: m.b.Address}, PhasePreparing)))
+	require.Equal(t, "Internal", CodeOf(m.phase(Target{Engine: "nobody", Address: m.b.Address}, PhasePreparing)))
 	require.Equal(t, "Internal", CodeOf(m.phase(Target{Engine: m.b.Name, Address: "127.1.1.2:29999"}, PhasePreparing)),
 		"nothing listens there")
 	require.Equal(t, "Unimplemented", CodeOf(m.servers[0].SwitchOver(V2, m.a.Name, TypeEngine, m.to, "")))

@@ -94,7 +94,7 @@ func spdkReplica(e dataplane.ReplicaEntry, ip string) *spdkrpc.Replica {
 func spdkEngine(e dataplane.EngineEntry, ip string) *spdkrpc.Engine {
 	out := &spdkrpc.Engine{
 		Name: e.Name, VolumeName: e.Volume, ReplicaAddressMap: e.Replicas, ReplicaModeMap: map[string]spdkrpc.ReplicaMode{},
-		State: e.State, ErrorMsg: e.ErrorMsg, TargetIp: ip, TargetPort: e.TargetPortStart, Uuid: e.UUID,
+		State: e.State, ErrorMsg: e.ErrorMsg, TargetIp: ip, TargetPort: e.PortStart, Uuid: e.UUID,
 	}
 	for name, mode := range e.Modes {
 		out.ReplicaModeMap[name] = spdkrpc.ReplicaMode(spdkrpc.ReplicaMode_value[mode])

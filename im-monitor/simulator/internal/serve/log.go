@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -43,10 +44,12 @@ func (s *instanceService) LogSetFlags(ctx context.Context, in *imrpc.LogSetFlags
 	return onLog(ctx, func(l *logSettings) { l.set(l.flags, in.GetDataEngine(), in.GetFlags()) })
 }
 
-// LogGetLevel reports the level.
-func (s *instanceService) LogGetLevel(ctx context.Context, in *imrpc.LogGetLevelRequest) (*imrpc.LogGetLevelResponse, error) {
+// LogGetLevel reports the level of the manager itself, also of a server of data engine v2, whose LogSetLevel sets that of SPDK.
+func (s *instanceService) LogGetLevel(ctx context.Context, _ *imrpc.LogGetLevelRequest) (*imrpc.LogGetLevelResponse, error) {
 	out := &imrpc.LogGetLevelResponse{}
-	_, err := onLog(ctx, func(l *logSettings) { out.Level = l.get(l.levels, in.GetDataEngine()) })
+	_, err := onLog(ctx, func(l *logSettings) {
+		out.Level = cmp.Or(l.get(l.levels, imrpc.DataEngine_DATA_ENGINE_V1), "info")
+	})
 	return out, err
 }
 
