@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 	"drover.dev/drover/im-monitor/internal/volumesize"
@@ -53,13 +54,13 @@ type SwitchOverRequest struct {
 }
 
 // Create asks for one new instance. Its success proves nothing: what fails inside is listed in state error. ErrAlreadyExists reports that
-// the name is taken, perhaps by an earlier call of ours. It may take as long as LifecycleTimeout.
+// the name is taken, perhaps by an earlier call of ours. It may take as long as creationTimeout.
 func (c *Conn) Create(ctx context.Context, request CreateRequest) error {
 	if request.Name == "" || request.Type == "" || (request.Process == nil) == (request.SPDK == nil) {
 		return &CallError{Method: "InstanceCreate", Address: c.address, Kind: ErrRefused,
 			Err: fmt.Errorf("creating %s %q: a name, a type and either a process or an SPDK part are needed", request.Type, request.Name)}
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.options.LifecycleTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.creationTimeout(request))
 	defer cancel()
 	spec := &imrpc.InstanceSpec{
 		Name: request.Name, Type: request.Type, DataEngine: dataEngines[request.DataEngine], VolumeName: request.Volume,
@@ -77,6 +78,21 @@ func (c *Conn) Create(ctx context.Context, request CreateRequest) error {
 	}
 	_, err := imrpc.NewInstanceServiceClient(c.instances).InstanceCreate(ctx, &imrpc.InstanceCreateRequest{Spec: spec})
 	return callError(ctx, "InstanceCreate", c.address, err)
+}
+
+// deadReplicaTime is how long a v2 server tries to reach each replica of a new engine that does not answer. A frontend whose target does
+// not answer takes the server 119 s. LifecycleTimeout covers that, and coveredReplicas dead replicas.
+const (
+	deadReplicaTime = 30 * time.Second
+	coveredReplicas = 4
+)
+
+// creationTimeout returns how long a creation may take, none of an engine's replicas answering.
+func (c *Conn) creationTimeout(request CreateRequest) time.Duration {
+	if request.SPDK == nil {
+		return c.options.LifecycleTimeout
+	}
+	return c.options.LifecycleTimeout + time.Duration(max(len(request.SPDK.Replicas)-coveredReplicas, 0))*deadReplicaTime
 }
 
 // SwitchOver asks for one phase of a switch-over. Its answer is the only word on it: a list shows nothing before promoting is done. Any

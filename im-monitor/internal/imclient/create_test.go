@@ -2,7 +2,9 @@ package imclient
 
 import (
 	"context"
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
@@ -13,10 +15,13 @@ import (
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 )
 
-func (s *fakeServer) InstanceCreate(_ context.Context, request *imrpc.InstanceCreateRequest) (*imrpc.InstanceResponse, error) {
+func (s *fakeServer) InstanceCreate(ctx context.Context, request *imrpc.InstanceCreateRequest) (*imrpc.InstanceResponse, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.created = append(s.created, request)
+	if deadline, ok := ctx.Deadline(); ok {
+		s.patience = time.Until(deadline)
+	}
 	return &imrpc.InstanceResponse{Spec: request.GetSpec()}, s.creation
 }
 
@@ -55,6 +60,32 @@ func TestCreationsGoOutInTheWordsOfTheContract(t *testing.T) {
 			s := serve(t)
 			require.NoError(t, s.connect(t, c.request.DataEngine, Options{}).Create(t.Context(), c.request))
 			require.True(t, proto.Equal(c.want, s.created[0].GetSpec()), "%v", s.created[0].GetSpec())
+		})
+	}
+}
+
+func TestACreationMayTakeAsLongAsARealServerTakes(t *testing.T) {
+	engine := func(replicas int) CreateRequest {
+		all := map[string]string{}
+		for n := range replicas {
+			all[fmt.Sprintf("r-%d", n)] = fmt.Sprintf("10.0.0.1:%d", 1+n)
+		}
+		return CreateRequest{Name: "e-1", Type: "engine", DataEngine: "v2", PortCount: 1, SPDK: &SPDK{Replicas: all}}
+	}
+	for _, c := range []struct {
+		name    string
+		request CreateRequest
+		takes   time.Duration
+	}{
+		{"a frontend whose target is dead",
+			CreateRequest{Name: "ef-1", Type: "engine-frontend", DataEngine: "v2", SPDK: &SPDK{}}, 119 * time.Second},
+		{"an engine with three dead replicas", engine(3), 90 * time.Second},
+		{"an engine with ten dead replicas", engine(10), 300 * time.Second},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := serve(t)
+			require.NoError(t, s.connect(t, "v2", Options{}).Create(t.Context(), c.request))
+			require.Greater(t, s.patience, c.takes+10*time.Second)
 		})
 	}
 }

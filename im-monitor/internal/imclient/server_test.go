@@ -44,6 +44,7 @@ type fakeServer struct {
 	deleted  []*imrpc.InstanceDeleteRequest
 	creation error
 	created  []*imrpc.InstanceCreateRequest
+	patience time.Duration // of the last creation's caller
 	switched []*imrpc.InstanceSwitchOverTargetRequest
 	turned   []string
 	calls    []string
