@@ -3,7 +3,7 @@ package engine
 import "drover.dev/drover/shared/api/v1beta2"
 
 // rebuilds returns the status of the rebuilds of the replicas that the engine lists. A server reports only those of write-only replicas.
-// What it reported last about a replica that is RW since then becomes "complete" and stays for this run of the engine: it tells that the
+// What it reported last about a replica that is RW since then becomes "complete" and stays for this run of the engine: it reports that the
 // rebuild has left a system snapshot.
 func (p *pass) rebuilds() map[string]v1beta2.RebuildStatus {
 	out := map[string]v1beta2.RebuildStatus{}

@@ -22,7 +22,7 @@ type Entry struct {
 // ledgerHead stands at the beginning of the file.
 const ledgerHead = `# The last real instance manager that each check of the conformance suite passed on. Written by a run against a real
 # instance manager with --record, or from the notes of such a run; onlySimulator marks a check that no real server has passed yet, and
-# reason tells why.
+# reason reports why.
 `
 
 // ReadLedger reads the file.
