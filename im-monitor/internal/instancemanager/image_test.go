@@ -90,13 +90,15 @@ func TestNoPodIsMadeBesideAStorageNetwork(t *testing.T) {
 		"a pod that could not be made again stays")
 }
 
-func TestACordonedNodeGetsNoNewPod(t *testing.T) {
+func TestACordonedNodeGetsNoNewInstanceManager(t *testing.T) {
 	cordoned := func(w *World) { w.Kubernetes.Cordoned = true }
 	v := Decide(world(noPod, cordoned))
 	require.Equal(t, KeepPod, v.Pod)
 	c := conditions.Get(v.Status.Conditions, v1beta2.InstanceManagerPodReady)
 	require.Equal(t, v1beta2.ReasonKubernetesNodeCordoned, c.Reason)
 	require.Equal(t, KeepPod, Decide(world(cordoned)).Pod, "a pod that runs stays")
+	drained := world(noPod, cordoned, func(w *World) { w.InstanceManager.Status.CurrentState = v1beta2.InstanceManagerStateError })
+	require.Equal(t, CreatePod, Decide(drained).Pod, "volumes elsewhere may need the replicas of a drained node")
 	upgraded := world(v2, noPod, cordoned, inUpgrade(v1beta2.UpgradeStateUpgradingInstanceManager))
 	require.Equal(t, CreatePod, Decide(upgraded).Pod, "an upgrade that took the old pod brings the new one")
 

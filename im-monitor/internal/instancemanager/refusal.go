@@ -6,7 +6,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// refusal reports why no pod may be made: a reason of PodReady and a sentence. The reason is empty if a pod may be made.
+// refusal reports why no pod may be made: a reason of PodReady and a sentence. The reason is empty if a pod may be made. On a cordoned node
+// only the first pod of an instance manager waits: volumes elsewhere may need the replicas of a node that was drained.
 func refusal(w World) (reason, message string) {
 	switch image := w.image(); {
 	case w.v2() && image.Refusal != "":
@@ -14,9 +15,9 @@ func refusal(w World) (reason, message string) {
 	case w.Settings.Pods.StorageNetwork != "":
 		return v1beta2.ReasonPodRefused, fmt.Sprintf("Setting storage-network names %s, and pods of im-monitor join no second network: "+
 			"empty the setting, so that data moves over the network of the cluster.", w.Settings.Pods.StorageNetwork)
-	case w.Kubernetes != nil && w.Kubernetes.Cordoned && !(w.v2() && w.upgraded()):
-		return v1beta2.ReasonKubernetesNodeCordoned, fmt.Sprintf("The Kubernetes node %s is cordoned: the pod is made once it is "+
-			"uncordoned.", w.InstanceManager.Spec.NodeID)
+	case w.Kubernetes != nil && w.Kubernetes.Cordoned && isNew(w) && !(w.v2() && w.upgraded()):
+		return v1beta2.ReasonKubernetesNodeCordoned, fmt.Sprintf("The Kubernetes node %s is cordoned: the first pod is made once "+
+			"it is uncordoned.", w.InstanceManager.Spec.NodeID)
 	}
 	return "", ""
 }
