@@ -79,7 +79,7 @@ func (w *World) Rebuilding(ctx context.Context, node string, count int) (string,
 	}
 	is := 0
 	for _, r := range list.Items {
-		if r.Spec.NodeID == node && r.Spec.HealthyAt == "" && r.Spec.FailedAt == "" {
+		if r.Spec.NodeID == node && r.Spec.HealthyAt == "" && r.Spec.FailedAt == "" && !v1beta2.IsSecondProcess(&r) {
 			is++
 		}
 	}
