@@ -2,22 +2,34 @@ package attach
 
 import (
 	"context"
-	"flag"
 	"fmt"
+	"os"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// A longer run on real servers uses larger numbers.
-var (
-	migrations = flag.Int("migrations", 3, "how many times a v1 volume moves under a guest that writes")
-	crashed    = flag.Int("crashed-migrations", 1, "how many times a v1 volume moves for each step at which attach-controller crashes")
-)
+// How many times a v1 volume moves under a guest that writes, and for each moment at which attach-controller crashes: a longer run sets
+// other numbers in the environment.
+const migrationsVariable, crashedVariable = "DROVER_MIGRATIONS", "DROVER_CRASHED_MIGRATIONS"
+
+// numberIn returns a number from the environment, else the other one.
+func numberIn(t *testing.T, variable string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err, variable)
+	return n
+}
 
 // writesEvery is the pause between two writes of a guest.
 const writesEvery = 5 * time.Millisecond
@@ -43,11 +55,14 @@ func moveUnder(ctx context.Context, t *testing.T, w *world.World, name string, n
 }
 
 // writtenTo is a v1 volume near to which a workload writes.
-func writtenTo(t *testing.T) (context.Context, *world.World, string) {
+func writtenTo(t *testing.T, moves int) (context.Context, *world.World, string) {
 	t.Helper()
-	ctx, w := fixture(t)
+	ctx, w := harness.Empty(t, here, 4*time.Minute+time.Duration(moves)*10*time.Second), here
 	name := world.Unique("moved")
-	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 2, migratable))
+	require.NoError(t, w.Order(ctx, name, v1beta2.DataEngineV1, 2, func(s *v1beta2.VolumeSpec) {
+		migratable(s)
+		s.RevisionCounterDisabled = true // see docs/limits.md
+	}))
 	require.NoError(t, w.Ticket(ctx, name, "guest-"+near, v1beta2.AttacherCSI, near, nil))
 	require.NoError(t, w.WaitTicket(ctx, name, "guest-"+near, true, "", patience))
 	require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
@@ -77,19 +92,21 @@ func unlost(ctx context.Context, t *testing.T, w *world.World, name string, move
 
 // K1: a guest that writes loses nothing in any number of moves, and each of them leaves as many replicas as there were.
 func TestA10AV1VolumeMovesAgainAndAgainUnderWrites(t *testing.T) {
-	ctx, w, name := writtenTo(t)
-	for n := range *migrations {
+	moves := numberIn(t, migrationsVariable, 3)
+	ctx, w, name := writtenTo(t, moves)
+	for n := range moves {
 		moveUnder(ctx, t, w, name, n)
 	}
-	unlost(ctx, t, w, name, *migrations)
+	unlost(ctx, t, w, name, moves)
 }
 
 // K1: attach-controller crashes while a v1 volume moves, at every step.
 func TestA10AttachControllerCrashesWhileAV1VolumeMoves(t *testing.T) {
-	ctx, w, name := writtenTo(t)
+	each := numberIn(t, crashedVariable, 1)
+	ctx, w, name := writtenTo(t, 10*each)
 	controller, moves := w.Process(world.AttachController), 0
 	for step, after := range []time.Duration{0, 50, 100, 200, 300, 450, 600, 900, 1300, 2000} {
-		for range *crashed {
+		for range each {
 			ended := make(chan error, 1)
 			go func() {
 				select {

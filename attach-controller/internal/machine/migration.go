@@ -63,7 +63,9 @@ func (m migration) beginSecond(target string) {
 		m.wait(v1beta2.ReasonMigrating, "The migration to "+target+" has not begun: "+why)
 		return
 	}
-	if m.requestPoll() {
+	switch {
+	case m.markRebuilt():
+	case m.requestPoll():
 		m.add(Write{Kind: Create, Stage: StageMake, Object: m.newSecondEngine(target)})
 	}
 	m.wait(v1beta2.ReasonMigrating, "A second engine on "+target+" is about to be created.")

@@ -154,6 +154,19 @@ func (f Facts) migratingCopies() []*v1beta2.Replica {
 	return staying
 }
 
+// markRebuilt marks the copies whose rebuild ended after the migration was requested: only an engine that does not migrate records that, and
+// a volume that moves without another replica needs to know that these have all data. It reports whether it marked any.
+func (m migration) markRebuilt() (marked bool) {
+	for _, r := range m.migratingCopies() {
+		if !m.isV2() && r.Spec.HealthyAt == "" && r.DeletionTimestamp == nil {
+			m.patch(StageMark, r, "healthyAt", stamp(m.Now))
+			m.patch(StageMark, r, "lastHealthyAt", stamp(m.Now))
+			marked = true
+		}
+	}
+	return marked
+}
+
 // startSecondProcesses creates and starts the second processes, and starts the second engine over them once all run.
 func (m migration) startSecondProcesses(target string) {
 	if e := ofEngine(m.second); e.wanted {

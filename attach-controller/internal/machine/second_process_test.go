@@ -407,3 +407,21 @@ func TestTheProcessOfAnEarlierMigrationIsNotTakenForAnother(t *testing.T) {
 	require.NotNil(t, s.engineOn("z"), "%s", s)
 	require.Equal(t, "vol-e-2", s.engineOn("z").Name, "%s", s)
 }
+
+// A rebuild that ends after the migration was requested is recorded before the second engine is created: else the volume, moving without its
+// other replica, would count as having none.
+func TestARebuildThatEndsBeforeAMigrationBeginsIsRecorded(t *testing.T) {
+	s := asked(v1beta2.DataEngineV1)
+	r := s.Replicas[1]
+	r.Spec.HealthyAt = ""
+	s.Engines[0].Spec.LookRequestedAt, s.Engines[0].Status.LookedAt = stamp(s.Now), stamp(s.Now)
+	verdict := Decide(s.World)
+	require.Equal(t, stamp(s.Now), writeOf(t, verdict, r).Spec["healthyAt"])
+	require.Len(t, verdict.Writes, 1)
+	require.True(t, s.settle())
+	s.Engines[1].Status.ReplicaModeMap[s.Replicas[2].Name] = v1beta2.ReplicaModeERR
+	s.Volume.Spec.NodeID, s.Volume.Spec.MigrationNodeID = "y", ""
+	require.True(t, s.settle(), "%s", s)
+	require.Equal(t, "y", s.Volume.Status.CurrentNodeID)
+	require.Empty(t, s.Volume.Status.RemountRequestedAt, "it was never faulted")
+}
