@@ -15,6 +15,7 @@ import (
 
 	"drover.dev/drover/e2e/record"
 	"drover.dev/drover/im-monitor/simulator/internal/control"
+	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
 	"drover.dev/drover/im-monitor/simulator/internal/fault"
 )
 
@@ -31,7 +32,7 @@ type front struct {
 	next   int
 }
 
-func newFront(o Options, podAt func(string) *pod) *front {
+func newFront(o Options, podAt func(string) *pod, reverted func(volume string)) *front {
 	f := &front{podAt: podAt, journal: newJournal()}
 	var ports []int
 	for _, port := range record.Ports {
@@ -48,7 +49,11 @@ func newFront(o Options, podAt func(string) *pod) *front {
 	f.proxy.Before(f.spoil)
 	f.proxy.Observe(func(call record.Call) {
 		if p := podAt(call.Address); p != nil {
-			f.journal.add(entryOf(p, call))
+			e := entryOf(p, call)
+			if e.Method == "SnapshotRevert" && e.Effect != dataplane.EffectNone {
+				reverted(e.Volume)
+			}
+			f.journal.add(e)
 		}
 	})
 	return f

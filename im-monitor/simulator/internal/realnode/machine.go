@@ -70,7 +70,7 @@ func New(o Options) (*Machine, error) {
 		images: map[string]bool{}, parted: map[string]bool{}, ledger: ledger{volumes: map[string]map[int64]string{}},
 		writers: writers{all: map[string]*writer{}}, holds: holds{ends: map[string]chan struct{}{}},
 		onPod: func(string) {}, onNode: func(string, machine.NodeState) {}}
-	m.front = newFront(o, m.podAt)
+	m.front = newFront(o, m.podAt, m.ledger.forget)
 	return m, nil
 }
 

@@ -80,7 +80,7 @@ func TestTheJournalIsReadFromASerialNumberOn(t *testing.T) {
 
 func TestAFaultConcernsTheCallsThatItNames(t *testing.T) {
 	p := &pod{Pod: machine.Pod{Node: "node-1", DataEngine: "v1", IP: "198.18.0.2"}}
-	f := newFront(Options{}, func(string) *pod { return p })
+	f := newFront(Options{}, func(string) *pod { return p }, func(string) {})
 	_, err := f.add(fault.Rule{Kind: fault.PartialList, Method: "SnapshotList"})
 	require.ErrorIs(t, err, control.ErrNotServed)
 	_, err = f.add(fault.Rule{Kind: fault.Error, Code: "Unavailable", Node: "node-1", Method: "InstanceDelete", Times: 2})
