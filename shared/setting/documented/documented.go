@@ -124,10 +124,10 @@ func managerPods() map[string]Setting {
 			Meaning: "interrupts and other work of the host leave the CPUs of the v2 data engine; an InstanceManager may name its own; images " +
 				"from 1.12.1 on"},
 		"data-engine-log-level": {Default: "Notice", Values: "Error, Warning, Notice, Info, Debug",
-			Meaning: "what the v2 data engine logs; taken at once"},
-		"data-engine-log-flags": {Values: "names separated by `,`", Meaning: "parts of the v2 data engine that log; taken at once"},
+			Meaning: "what the v2 data engine logs: the value is checked, and not sent to instance managers yet"},
+		"data-engine-log-flags": {Values: "names separated by `,`", Meaning: "parts of the v2 data engine that log: the value is checked, and not sent to instance managers yet"},
 		"log-level": {Default: "Info", Values: "Panic, Fatal, Error, Warn, Info, Debug, Trace",
-			Meaning: "what instance managers log; taken at once. Drover's own: the flag `--log-level`"},
+			Meaning: "what instance managers log: the value is checked, and not sent to them yet. Drover's own: the flag `--log-level`"},
 		"log-path": {Default: "/var/lib/longhorn/logs/", Values: "a path of the host beginning with `/`",
 			Meaning: "directory of the host for logs of instance managers"},
 		"guaranteed-instance-manager-cpu": {Default: "12", Values: "`0` to `40`, with a fraction",
