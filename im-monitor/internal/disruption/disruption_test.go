@@ -285,8 +285,8 @@ func TestAnotherReplicaOfTheNodeGivesNoBudgetUp(t *testing.T) {
 	})
 }
 
-// Tools cordon all nodes before they drain the first. Each node with a replica of the volume may be emptied but the last: no two nodes wait for
-// each other, and one replica stays.
+// Tools cordon all nodes before they drain the first. Each node with a replica of the volume may be emptied but the last: no two nodes wait
+// for each other, and one replica stays.
 func TestOfCordonedNodesOnlyTheLastKeepsItsBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		nodes := rapid.SliceOfNDistinct(rapid.StringMatching("node-[a-f]"), 2, 4, rapid.ID).Draw(t, "nodes")
