@@ -19,6 +19,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/replicacontroller"
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/ticketcontroller"
+	"drover.dev/drover/attach-controller/internal/upgraderehearsal"
 	"drover.dev/drover/shared/runkit"
 	sharedsetting "drover.dev/drover/shared/setting"
 	"drover.dev/drover/shared/settingcontroller"
@@ -67,6 +68,9 @@ func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options
 		return err
 	}
 	if err := replicacontroller.Setup(ctx, rt, settings); err != nil {
+		return err
+	}
+	if err := upgraderehearsal.Setup(rt); err != nil {
 		return err
 	}
 	if err := attachcontroller.Setup(ctx, rt); err != nil {

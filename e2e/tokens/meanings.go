@@ -137,6 +137,12 @@ var meanings = map[meaningKey]string{
 		"(`drover-upgrade-controller-pods`)",
 	{kind: "dataengineupgrademanagers.longhorn.io"}:        "changes the spec of an upgrade, or removes one that has not ended",
 	{kind: "dataengineupgrademanagers.longhorn.io/status"}: "lets an upgrade seem to have ended",
+	{kind: "dataengineupgrademanagers.longhorn.io/status", binary: "attach-controller"}: "answers for itself " +
+		"which requests of an upgrade were refused; any other change is refused (`upgrade-rehearsals.longhorn.io`)",
+	{kind: "dataengineupgrademanagers.longhorn.io/status", binary: "im-monitor"}: "answers for itself " +
+		"which requests of an upgrade were refused; any other change is refused (`upgrade-rehearsals.longhorn.io`)",
+	{kind: "dataengineupgrademanagers.longhorn.io/status", binary: "snapshot-controller"}: "answers for itself " +
+		"which requests of an upgrade were refused; any other change is refused (`upgrade-rehearsals.longhorn.io`)",
 	{kind: "nodedataengineupgrades.longhorn.io",
 		binary: "upgrade-controller"}: "**lets im-monitor run an image of his choice as a privileged pod on any node**, where the " +
 		"ConfigMap `drover-instance-manager-images` does not bound it (`instance-manager-image.longhorn.io`)",

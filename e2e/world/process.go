@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -145,6 +146,15 @@ func (p *Process) Restart() error {
 func (p *Process) Crash() error {
 	p.Kill()
 	return p.Restart()
+}
+
+// RunAs ends the process, starts it again with another kubeconfig, and returns the one that it had.
+func (p *Process) RunAs(kubeconfig string) (before string, err error) {
+	p.Kill()
+	at := slices.Index(p.args, "--kubeconfig") + 1
+	before = p.args[at]
+	p.args[at] = kubeconfig
+	return before, p.Restart()
 }
 
 // Done is closed when the process has ended.

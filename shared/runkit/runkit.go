@@ -73,6 +73,10 @@ type Runtime struct {
 	Client client.Client
 	// Uncached reads from the API server.
 	Uncached client.Reader
+	// DryRun sends its writes as dry runs, which change nothing. A refusal of one is no event.
+	DryRun client.Client
+	// User is the name by which the API server knows this process; "" if it did not say.
+	User string
 	// Recorder emits events.k8s.io/v1 events; under Observe it logs them.
 	Recorder  events.EventRecorder
 	Namespace string
@@ -195,6 +199,7 @@ func run(ctx context.Context, p Program, o options) error {
 	}
 	rt := newRuntime(ctx, p, o, manager, log)
 	rt.Fence, rt.Identity, rt.LeaseConfig = process.fence, process.identity, config
+	rt.User = identify(ctx, impatient, o, log)
 	addChecks(health, manager, against)
 	if err := settleMemory(manager, rt.Clock, log); err != nil {
 		return err
@@ -368,6 +373,7 @@ func newRuntime(ctx context.Context, p Program, o options, manager ctrl.Manager,
 		Recorder: manager.GetEventRecorder(p.Name), Namespace: o.namespace, Observe: o.observe,
 		Clock: clock.RealClock{}, Log: log, LeaseDuration: o.leaseDuration, RenewDeadline: o.renewDeadline, RetryPeriod: o.retryPeriod,
 	}
+	rt.DryRun = client.NewDryRunClient(manager.GetClient())
 	rt.Client = refusals{rt.Client, rt.Recorder}
 	if o.observe {
 		rt.Client = observer{rt.Client, log.WithName("observe")}

@@ -28,6 +28,7 @@ import (
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/upgrade/rehearsal"
 )
 
 const (
@@ -70,7 +71,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err := s.setupManagers(); err != nil {
 		return fmt.Errorf("setting up the instance-manager controller: %w", err)
 	}
-	return nil
+	return rehearsal.Setup(rt, fieldOwner, rehearsalSource{s})
 }
 
 func (s *reconciler) setupRoster() error {

@@ -9,3 +9,5 @@ package instancemanagercontroller
 // +kubebuilder:rbac:groups=longhorn.io,resources=volumes,verbs=get,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines,verbs=list,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=replicas,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=dataengineupgrademanagers,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=dataengineupgrademanagers/status,verbs=patch,namespace=longhorn-system

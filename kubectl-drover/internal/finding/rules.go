@@ -27,7 +27,7 @@ func attaching() []of {
 			well: "Attached Detached", continues: "Attaching Detaching", warning: "Blocked NoCandidate", critical: "Faulted"},
 		{kinds: "VolumeAttachment", condition: v1beta2.TicketSatisfied, guide: guide, command: showTickets,
 			well:      "Satisfied",
-			continues: "Attaching Migrating WaitingForDetach LowerPriority NodeUpgrading",
+			continues: "Attaching Migrating WaitingForDetach LowerPriority WaitingForData NodeUpgrading",
 			warning: "AttachedElsewhere AttachedWithIncompatibleParameters NoNode NodeUnknown NodeNotReady NodeCordoned DataLocality " +
 				"TooManyTickets WaitingForShare MigrationFailed",
 			critical: "VolumeFaulted",
@@ -177,7 +177,7 @@ func upgrades() []of {
 	progressing := of{condition: v1beta2.UpgradeProgressing, guide: guide, command: showUpgrade, well: "Completed",
 		commands: map[string]string{"UpgradeBlocked": resumeUpgrade, "NodeFailed": resumeUpgrade}}
 	ofManager, ofNode := progressing, progressing
-	ofManager.kinds, ofManager.continues = manager, "CheckingImages UpgradingNode WaitingForUpgrade"
+	ofManager.kinds, ofManager.continues = manager, "CheckingImages TryingRequests UpgradingNode WaitingForUpgrade"
 	ofManager.info, ofManager.warning = "Paused AnotherImage Aborted", "WaitingForImage NotUnderstood UpgradeBlocked NodeFailed"
 	ofManager.commands = map[string]string{"UpgradeBlocked": resumeUpgrade, "NodeFailed": resumeUpgrade, "WaitingForImage": setManagerImage,
 		"Paused": resumeUpgrade}
@@ -186,7 +186,7 @@ func upgrades() []of {
 	ofNode.info, ofNode.warning = "Paused Aborted", "NotUnderstood UpgradeBlocked NodeFailed"
 	return []of{ofManager, ofNode,
 		{kinds: both, condition: v1beta2.UpgradePreflight, guide: guide, command: resumeUpgrade,
-			well: "Passed", continues: "CheckingImages", warning: "UpgradeBlocked"},
+			well: "Passed", continues: "CheckingImages TryingRequests", warning: "UpgradeBlocked"},
 		{kinds: both, condition: v1beta2.UpgradeStalled, guide: guide, command: showUpgrade, well: "InTime", warning: "TimedOut"},
 		{kinds: both, condition: v1beta2.UpgradeCompleted, guide: guide, command: resumeUpgrade,
 			well: "Completed", continues: "Unfinished", info: "Aborted", warning: "UpgradeBlocked NodeFailed"},

@@ -4,7 +4,7 @@ package v1beta2
 func upgradeContracts() []ConditionContract {
 	return append(
 		upgradeContractsOf("DataEngineUpgradeManager",
-			[]string{ReasonCheckingImages, ReasonUpgradingNode},
+			[]string{ReasonCheckingImages, ReasonTryingRequests, ReasonUpgradingNode},
 			[]string{ReasonWaitingForUpgrade, ReasonWaitingForImage, ReasonNotUnderstood, ReasonPaused, ReasonAnotherImage}),
 		upgradeContractsOf("NodeDataEngineUpgrade",
 			[]string{ReasonTakingNode, ReasonWaitingForLook, ReasonWaitingForSnapshot, ReasonWaitingForTemporaryNode,
@@ -19,7 +19,7 @@ func upgradeContractsOf(kind string, moves, holds []string) []ConditionContract 
 	return []ConditionContract{
 		{Kind: kind, Type: UpgradePreflight, Writer: "upgrade-controller",
 			Means: "nothing stands against the upgrade; else the message names every blocker",
-			True:  []string{ReasonPassed}, False: []string{ReasonCheckingImages, ReasonUpgradeBlocked}},
+			True:  []string{ReasonPassed}, False: []string{ReasonCheckingImages, ReasonTryingRequests, ReasonUpgradeBlocked}},
 		{Kind: kind, Type: UpgradeProgressing, Writer: "upgrade-controller",
 			Means: "the upgrade continues by itself; the reason states what it waits for",
 			True:  moves, False: append(append(holds, ReasonCompleted), ended...)},

@@ -58,7 +58,7 @@ type DataEngineUpgradeManagerSpec struct {
 // +kubebuilder:validation:XValidation:rule=`self.matches("^([0-9]+([.][0-9]+)?(ms|s|m|h))+$")`,message="a timeout must be a duration with its unit (ms, s, m or h), such as 90s, 10m or 1h30m"
 type StateTimeout string
 
-// DataEngineUpgradeManagerStatus is how far the upgrade is. Written by upgrade-controller.
+// DataEngineUpgradeManagerStatus is how far the upgrade is. Written by upgrade-controller, except Rehearsals.
 type DataEngineUpgradeManagerStatus struct {
 	// OwnerID names the upgrade-controller that drives the upgrade. Absent means that none has begun it.
 	// +optional
@@ -93,6 +93,17 @@ type DataEngineUpgradeManagerStatus struct {
 	// +listType=atomic
 	// +optional
 	UpgradedNodes []string `json:"upgradedNodes,omitempty"`
+	// RehearsalRequestedAt is the RFC 3339 time, with fractions, at which upgrade-controller asked each binary to try by dry-run
+	// requests what the upgrade will have to write and delete. Absent means that it has not asked since the upgrade began, or
+	// was resumed.
+	// +kubebuilder:validation:MaxLength=64
+	// +optional
+	RehearsalRequestedAt string `json:"rehearsalRequestedAt,omitempty"`
+	// Rehearsals holds the answer of each binary, by the name of the binary, which writes its own entry and no other. Absent means
+	// that none has answered.
+	// +kubebuilder:validation:MaxProperties=16
+	// +optional
+	Rehearsals map[string]UpgradeRehearsal `json:"rehearsals,omitempty"`
 	// ObservedGeneration is the metadata.generation that the status describes. Absent means none yet.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -101,6 +112,29 @@ type DataEngineUpgradeManagerStatus struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// UpgradeRehearsal is the answer of one binary to the request to try what an upgrade will have to write and delete. Written by that
+// binary.
+type UpgradeRehearsal struct {
+	// RequestedAt is the rehearsalRequestedAt that the answer belongs to. With another value the answer counts for nothing.
+	// +kubebuilder:validation:MaxLength=64
+	// +required
+	RequestedAt string `json:"requestedAt"`
+	// User is the name by which the API server knows the binary. Absent means that the binary does not know it.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	User string `json:"user,omitempty"`
+	// Tried is the number of dry-run requests that the binary sent. Absent means 0.
+	// +optional
+	Tried int `json:"tried,omitempty"`
+	// Refused has a sentence for each kind of request that the API server refused: verb, object and the answer of the API
+	// server. Absent means that it refused none.
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=2048
+	// +listType=atomic
+	// +optional
+	Refused []string `json:"refused,omitempty"`
 }
 
 // UpgradeNodeStatus is how far one node of the plan is.

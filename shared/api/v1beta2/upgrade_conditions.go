@@ -60,6 +60,9 @@ const (
 	// ReasonCheckingImages surfaces while pods check whether the nodes have the new image, or the instances of a volume are not
 	// known.
 	ReasonCheckingImages = "CheckingImages"
+	// ReasonTryingRequests surfaces while a binary has not reported whether the API server accepts what the upgrade will have to
+	// write and delete; each binary tries that by dry-run requests.
+	ReasonTryingRequests = "TryingRequests"
 	// ReasonUpgradeBlocked surfaces when something blocks the upgrade; the message names every blocker.
 	ReasonUpgradeBlocked = "UpgradeBlocked"
 )

@@ -85,7 +85,8 @@ func Start(t testing.TB, o Options, setup func(context.Context, *runkit.Runtime)
 	own, err := leaselock.NewIdentity(leaselock.Place{})
 	require.NoError(t, err)
 	require.NoError(t, setup(ctx, &runkit.Runtime{
-		Manager: manager, Client: p.Client, Uncached: manager.GetAPIReader(), Recorder: manager.GetEventRecorder(o.Owner),
+		Manager: manager, Client: p.Client, Uncached: manager.GetAPIReader(),
+		DryRun: client.NewDryRunClient(inner), Recorder: manager.GetEventRecorder(o.Owner),
 		Namespace: o.Namespace, Clock: o.Clock, Log: logr.Discard(),
 		Identity: own, LeaseConfig: o.Identity,
 	}))

@@ -41,6 +41,8 @@ const (
 	Purging         Kind = "RemovingSnapshot"
 	BackingUp       Kind = "BackingUp"
 	Standby         Kind = "Standby"
+	RequestRefused  Kind = "RequestRefused"
+	RequestsUntried Kind = "RequestsUntried"
 )
 
 // Passes reports whether the blocker ends by itself, soon.
@@ -65,7 +67,7 @@ type World struct {
 	Own map[string]string
 }
 
-// Blocker is one thing that blocks the upgrade of a node; Volume is empty if it is the node itself.
+// Blocker is one thing that blocks the upgrade of a node; Volume is empty if it is the node itself, Node if it is about all nodes.
 type Blocker struct {
 	Node, Volume string
 	Kind         Kind

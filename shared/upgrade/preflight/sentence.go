@@ -51,6 +51,9 @@ func grouped(list []Blocker) [][]Blocker {
 // sentence is one blocker, of one node or of several.
 func sentence(alike []Blocker) string {
 	b, where := alike[0], "Node "+alike[0].Node
+	if b.Node == "" {
+		return fmt.Sprintf("%s: %s", b.Kind, b.Message)
+	}
 	if len(alike) > 1 {
 		nodes := make([]string, 0, len(alike))
 		for _, one := range alike {

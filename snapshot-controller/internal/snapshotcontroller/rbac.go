@@ -7,3 +7,5 @@ package snapshotcontroller
 // +kubebuilder:rbac:groups=longhorn.io,resources=volumeattachments,verbs=list;watch;patch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=volumes,verbs=get;list;watch,namespace=longhorn-system
 // +kubebuilder:rbac:groups=longhorn.io,resources=engines;replicas;nodes;settings;backups,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=dataengineupgrademanagers,verbs=list;watch,namespace=longhorn-system
+// +kubebuilder:rbac:groups=longhorn.io,resources=dataengineupgrademanagers/status,verbs=patch,namespace=longhorn-system

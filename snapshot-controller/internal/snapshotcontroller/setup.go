@@ -18,6 +18,7 @@ import (
 	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
+	"drover.dev/drover/shared/upgrade/rehearsal"
 	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
@@ -54,5 +55,5 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of snapshots: %w", err)
 	}
-	return nil
+	return rehearsal.Setup(rt, Owner, rehearsalSource{cached: rt.Client, live: rt.Uncached, namespace: rt.Namespace})
 }

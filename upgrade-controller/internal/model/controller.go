@@ -37,6 +37,7 @@ func (c *Controller) refused() bool {
 
 // Pass decides once about every upgrade.
 func (c *Controller) Pass() {
+	c.World.AnswerRehearsals(plan.Triers...)
 	for _, m := range of(c.World.Plans, all[v1beta2.DataEngineUpgradeManager]) {
 		c.plan(m)
 	}

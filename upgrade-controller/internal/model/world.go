@@ -195,3 +195,23 @@ func (w *World) serves(node string) bool {
 	}
 	return false
 }
+
+// AnswerRehearsals lets binaries answer that the API server accepts each of their requests.
+func (w *World) AnswerRehearsals(binaries ...string) {
+	for _, m := range w.Plans {
+		Answer(m, binaries...)
+	}
+}
+
+// Answer writes the answers of binaries to the present request of an upgrade: nothing is refused.
+func Answer(m *v1beta2.DataEngineUpgradeManager, binaries ...string) {
+	for _, binary := range binaries {
+		if m.Status.RehearsalRequestedAt == "" || m.Status.Rehearsals[binary].RequestedAt == m.Status.RehearsalRequestedAt {
+			continue
+		}
+		if m.Status.Rehearsals == nil {
+			m.Status.Rehearsals = map[string]v1beta2.UpgradeRehearsal{}
+		}
+		m.Status.Rehearsals[binary] = v1beta2.UpgradeRehearsal{RequestedAt: m.Status.RehearsalRequestedAt, Tried: 1}
+	}
+}

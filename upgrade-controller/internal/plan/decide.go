@@ -136,7 +136,7 @@ func (p *pass) undefined() {
 	case p.DefaultImage == "":
 		p.hold(v1beta2.ReasonWaitingForImage, "The setting default-instance-manager-image names no image. Set it.")
 	case p.confirmed():
-		p.status.OwnerID, p.status.InstanceManagerImage = nodeupgrade.Owner, p.DefaultImage
+		p.status.OwnerID, p.status.InstanceManagerImage, p.status.RehearsalRequestedAt = nodeupgrade.Owner, p.DefaultImage, ""
 		p.to(v1beta2.UpgradeStateInitializing)
 		p.move(v1beta2.ReasonCheckingImages, fmt.Sprintf("The image is %s; the nodes are being checked.", p.DefaultImage))
 	}
@@ -194,7 +194,7 @@ func (p *pass) resume(why string) {
 		}
 	}
 	p.to(v1beta2.UpgradeStateInitializing)
-	p.status.ErrorMessage = ""
+	p.status.ErrorMessage, p.status.RehearsalRequestedAt = "", ""
 	p.status.Conditions = conditions.Remove(p.status.Conditions, v1beta2.UpgradePreflight) // its time counts from now
 	p.move(v1beta2.ReasonCheckingImages, "It continues, because "+why+"; the nodes are being checked.")
 }

@@ -22,7 +22,8 @@ func manager(name, state string, change func(*v1beta2.DataEngineUpgradeManager))
 	m.Spec.DataEngine = v1beta2.DataEngineV2
 	m.Status.State, m.Status.ObservedGeneration = state, 1
 	if state != "" && state != v1beta2.UpgradeStateUndefined {
-		m.Status.InstanceManagerImage = model.NewImage
+		m.Status.InstanceManagerImage, m.Status.RehearsalRequestedAt = model.NewImage, "2026-01-01T11:59:59Z"
+		model.Answer(m, plan.Triers...)
 	}
 	if change != nil {
 		change(m)

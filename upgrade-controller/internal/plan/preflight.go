@@ -12,8 +12,8 @@ import (
 	"drover.dev/drover/upgrade-controller/internal/nodeupgrade"
 )
 
-// initializing checks the image on every node, then collects every blocker of every node. One blocker is enough for a refusal,
-// and nothing has been changed then.
+// initializing checks the image on every node, lets every binary try its requests, then collects every blocker of every node. One
+// blocker is enough for a refusal, and nothing has been changed then.
 func (p *pass) initializing() {
 	if p.Manager.Spec.Abort {
 		p.fail(v1beta2.ReasonAborted, "It was aborted before a node was changed.")
@@ -23,7 +23,7 @@ func (p *pass) initializing() {
 		return
 	}
 	nodes := p.left(p.Cluster.Order(p.Manager.Spec.Nodes))
-	if p.checking(nodes) || p.unseen() {
+	if p.checking(nodes) || p.unseen() || p.awaitsRehearsals() {
 		return
 	}
 	var found []preflight.Blocker
@@ -33,6 +33,7 @@ func (p *pass) initializing() {
 			Image: preflight.Image{Missing: p.Images[node].Missing}, Skip: p.Manager.Spec.SkipVolumes,
 		})...)
 	}
+	found = append(found, p.refusedRequests()...)
 	if p.passing(found) || !p.confirmed() {
 		return
 	}
@@ -135,7 +136,7 @@ func (p *pass) passing(found []preflight.Blocker) bool {
 // checkedSince is when the check of images began: the time at which Preflight became False for it.
 func (p *pass) checkedSince() time.Time {
 	checking := conditions.Get(p.Manager.Status.Conditions, v1beta2.UpgradePreflight)
-	if checking == nil || checking.Reason != v1beta2.ReasonCheckingImages {
+	if checking == nil || checking.Reason != v1beta2.ReasonCheckingImages && checking.Reason != v1beta2.ReasonTryingRequests {
 		return p.Now
 	}
 	since, err := time.Parse(time.RFC3339, checking.LastTransitionTime)

@@ -9,6 +9,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/upgrade-controller/internal/model"
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
 
@@ -56,6 +57,7 @@ func TestAnAbortThatIsTakenBackEndsBeforeThePlanGoesOn(t *testing.T) {
 			v := plan.Decide(world(m, func(w *plan.World) { w.Upgrades = u }))
 			require.NotContains(t, v.Status.ErrorMessage, "Set spec.abort to false")
 			m.Status = v.Status
+			model.Answer(m, plan.Triers...)
 			return v
 		}
 		v := pass(node("node-1", v1beta2.UpgradeStateRollingBack))

@@ -9,8 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/upgrade-controller/internal/model"
+	"drover.dev/drover/upgrade-controller/internal/plan"
 )
 
 // peers play attach-controller, im-monitor, snapshot-controller and kubelet on the API server: what the model does
@@ -19,7 +21,10 @@ type peers struct {
 	admin     client.WithWatch
 	namespace string
 	broken    map[string]bool
-	reactor   *testkit.Reactor
+	// silent are the binaries that do not answer what they tried, refused what the others report.
+	silent  map[string]bool
+	refused map[string][]string
+	reactor *testkit.Reactor
 }
 
 func (w *world) play(broken ...string) *peers {
@@ -47,10 +52,27 @@ func (n *peers) round(ctx context.Context) error {
 	for name := range after.Nodes {
 		after.Monitor(name)
 	}
-	return firstError(
+	return firstError(n.answerRehearsals(ctx, before),
 		write(ctx, n, before.Engines, after.Engines), write(ctx, n, before.Replicas, after.Replicas),
 		write(ctx, n, before.Volumes, after.Volumes), write(ctx, n, before.Managers, after.Managers),
 		write(ctx, n, before.Snapshots, after.Snapshots), n.kubelet(ctx))
+}
+
+// answerRehearsals answers for the other binaries that the API server accepts each of their requests.
+func (n *peers) answerRehearsals(ctx context.Context, seen *model.World) error {
+	for _, m := range seen.Plans {
+		for _, binary := range plan.Triers {
+			if binary == Owner || n.silent[binary] || m.Status.RehearsalRequestedAt == "" ||
+				m.Status.Rehearsals[binary].RequestedAt == m.Status.RehearsalRequestedAt {
+				continue
+			}
+			answer := map[string]any{"requestedAt": m.Status.RehearsalRequestedAt, "refused": n.refused[binary]}
+			if err := tolerable(status.MergeStatus(ctx, n.admin, m, map[string]any{"rehearsals": map[string]any{binary: answer}})); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // kubelet runs the pods that try images.

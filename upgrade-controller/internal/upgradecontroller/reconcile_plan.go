@@ -11,6 +11,8 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/status"
 	"drover.dev/drover/upgrade-controller/internal/plan"
 )
 
@@ -38,6 +40,9 @@ func (r *planReconciler) Reconcile(ctx context.Context, request ctrl.Request) (c
 	wrote, err := r.applyPlan(ctx, world, verdict)
 	if wrote || err == nil {
 		r.report(ctx, world.Manager, verdict, wrote)
+	}
+	if status.IsConflict(err) { // as when a binary has just answered what it tried
+		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
 	if err != nil {
 		return ctrl.Result{}, err

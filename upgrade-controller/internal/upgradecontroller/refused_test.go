@@ -3,6 +3,7 @@ package upgradecontroller
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -95,8 +96,8 @@ func TestAPodThatCannotBeCreatedKeepsNoOtherFromBeingCreated(t *testing.T) {
 	require.Contains(t, m.Status.ErrorMessage, "the pod that runs it did not start in time")
 }
 
-// What the API server refuses in a step keeps neither its reason nor its timeout from being stored: the node is rolled back.
-func TestAStepThatIsRefusedTimesOutAndIsRolledBack(t *testing.T) {
+// K7: a Snapshot that a quota will refuse blocks the upgrade before the node is touched.
+func TestARequestThatWillBeRefusedBlocksTheUpgradeBeforeAnythingIsTouched(t *testing.T) {
 	w := newWorld(t, succeed["case 1: engines and replicas on one node"])
 	none := corev1.ResourceList{"count/snapshots.longhorn.io": resource.MustParse("0")}
 	quota := &corev1.ResourceQuota{ObjectMeta: w.meta("no-snapshots"), Spec: corev1.ResourceQuotaSpec{Hard: none}}
@@ -107,6 +108,44 @@ func TestAStepThatIsRefusedTimesOutAndIsRolledBack(t *testing.T) {
 	w.until("snapshots are never refused", func() bool {
 		return apierrors.IsForbidden(w.admin.Create(t.Context(), probe.DeepCopy(), client.DryRunAll))
 	})
+	w.play()
+	p := w.start()
+	before := w.objects()
+	w.upgrade("upgrade", func(s *v1beta2.DataEngineUpgradeManagerSpec) { s.Nodes = []string{"node-1"} })
+	m := w.reaches("upgrade", v1beta2.UpgradeStateError)
+	require.Contains(t, m.Status.ErrorMessage, "RequestRefused: upgrade-controller")
+	require.Contains(t, m.Status.ErrorMessage, "may not create Snapshot upgrade-rehearsal-vol-")
+	require.Contains(t, m.Status.ErrorMessage, "exceeded quota: no-snapshots")
+	require.Contains(t, m.Status.ErrorMessage, "(and 2 more of this kind)", "of three volumes")
+	after := w.objects()
+	require.Empty(t, after.Upgrades)
+	require.Empty(t, after.Snapshots)
+	require.Equal(t, before.Nodes["node-1"].Spec, after.Nodes["node-1"].Spec)
+	for _, write := range p.Client.Writes() {
+		require.Regexp(t, "DataEngineUpgradeManager|Pod upgrade-image-check-", write, "nothing else is written")
+	}
+
+	require.NoError(t, w.admin.Delete(t.Context(), quota))
+	w.until("snapshots stay refused", func() bool { return w.admin.Create(t.Context(), probe.DeepCopy(), client.DryRunAll) == nil })
+	w.patch(m, `{"spec":{"maxRetries":1}}`)
+	w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
+	w.leftNothing()
+}
+
+// What the API server refuses in a step keeps neither its reason nor its timeout from being stored: the node is rolled back.
+func TestAStepThatIsRefusedTimesOutAndIsRolledBack(t *testing.T) {
+	w := newWorld(t, succeed["case 1: engines and replicas on one node"])
+	var refuses atomic.Bool
+	refuses.Store(true)
+	w.wrap = func(c client.Client) client.Client {
+		return failing(c, func(obj client.Object) error {
+			if _, is := obj.(*v1beta2.Snapshot); is && refuses.Load() && !strings.HasPrefix(obj.GetName(), rehearsalName) {
+				return apierrors.NewForbidden(v1beta2.GroupVersion.WithResource("snapshots").GroupResource(), obj.GetName(),
+					errors.New("a policy that came after the rehearsal"))
+			}
+			return nil
+		})
+	}
 	w.play()
 	w.start()
 	w.upgrade("upgrade", func(s *v1beta2.DataEngineUpgradeManagerSpec) {
@@ -122,7 +161,7 @@ func TestAStepThatIsRefusedTimesOutAndIsRolledBack(t *testing.T) {
 	require.Contains(t, m.Status.ErrorMessage, "Rolled back from state initializing")
 	w.leftNothing()
 
-	require.NoError(t, w.admin.Delete(t.Context(), quota))
+	refuses.Store(false)
 	w.patch(m, `{"spec":{"timeouts":null}}`)
 	w.reaches("upgrade", v1beta2.UpgradeStateCompleted)
 	w.leftNothing()

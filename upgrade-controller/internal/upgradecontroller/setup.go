@@ -15,6 +15,7 @@ import (
 	"drover.dev/drover/shared/pace"
 	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/upgrade/rehearsal"
 )
 
 // Options are upgrade-controller's own flags.
@@ -69,5 +70,5 @@ func Setup(ctx context.Context, rt *runkit.Runtime, registry prometheus.Register
 	if err := w.addLeftover(b).Complete(left); err != nil {
 		return fmt.Errorf("setting up the controller of what upgrades left behind: %w", err)
 	}
-	return nil
+	return rehearsal.Setup(rt, Owner, rehearsalSource{cached: rt.Client, live: rt.Uncached, namespace: rt.Namespace})
 }
