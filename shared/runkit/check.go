@@ -11,7 +11,8 @@ import (
 	"drover.dev/drover/shared/takeover"
 )
 
-// checkTakeOver lists what blocks taking over an installation, with the rights of the kubeconfig; an error if anything does.
+// checkTakeOver lists what blocks taking over an installation, and what the installation loses, with the rights of the kubeconfig; an error
+// if anything blocks it.
 func checkTakeOver(ctx context.Context, o options, program string, out io.Writer) error {
 	config, err := o.restConfig(program)
 	if err != nil {
@@ -32,6 +33,13 @@ func checkTakeOver(ctx context.Context, o options, program string, out io.Writer
 	obstacles := takeover.Obstacles(found)
 	for i, obstacle := range obstacles {
 		fmt.Fprintf(out, "%2d. %s: %s.\n    %s\n", i+1, obstacle.Object, obstacle.Why, obstacle.Do)
+	}
+	losses := takeover.Losses(found)
+	if len(losses) > 0 {
+		fmt.Fprintf(out, "Once longhorn-manager has ended, no controller of Drover does this for it:\n")
+	}
+	for _, l := range losses {
+		fmt.Fprintf(out, "  - %s: %s.\n    %s\n", l.Object, l.What, l.Do)
 	}
 	switch {
 	case unread != nil:

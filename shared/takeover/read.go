@@ -9,7 +9,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,6 +35,11 @@ func Read(ctx context.Context, reader client.Reader, namespace string) (Found, e
 		validating  admissionv1.ValidatingWebhookConfigurationList
 		mutating    admissionv1.MutatingWebhookConfigurationList
 		definitions apiextensionsv1.CustomResourceDefinitionList
+		policies    networkingv1.NetworkPolicyList
+		classes     storagev1.StorageClassList
+		nodes       v1beta2.NodeList
+		images      v1beta2.EngineImageList
+		shares      v1beta2.ShareManagerList
 	)
 	var problems []error
 	read := func(list client.ObjectList, options ...client.ListOption) {
@@ -41,11 +48,11 @@ func Read(ctx context.Context, reader client.Reader, namespace string) (Found, e
 		}
 	}
 	for _, list := range []client.ObjectList{&volumes, &engines, &backups, &settings, &managers, &daemonSets, &deployments, &cronJobs,
-		&budgets} {
+		&budgets, &policies, &nodes, &images, &shares} {
 		read(list, client.InNamespace(namespace))
 	}
 	read(&pods, client.InNamespace(namespace), client.MatchingLabels(ManagerPods))
-	for _, list := range []client.ObjectList{&validating, &mutating, &definitions} {
+	for _, list := range []client.ObjectList{&validating, &mutating, &definitions, &classes} {
 		read(list)
 	}
 	return Found{
@@ -54,5 +61,6 @@ func Read(ctx context.Context, reader client.Reader, namespace string) (Found, e
 		Pods:     pods.Items, DaemonSets: daemonSets.Items, Deployments: deployments.Items, CronJobs: cronJobs.Items,
 		Budgets:    budgets.Items,
 		Validating: validating.Items, Mutating: mutating.Items, Definitions: definitions.Items,
+		NetworkPolicies: policies.Items, Classes: classes.Items, Nodes: nodes.Items, EngineImages: images.Items, Shares: shares.Items,
 	}, errors.Join(problems...)
 }

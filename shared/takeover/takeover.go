@@ -1,5 +1,6 @@
 // Package takeover finds what a Longhorn installation still has that would refuse Drover's writes, act beside it, or be interrupted in the
-// middle of its work, and names for each the next step, in the order of the steps. Read does the reading; the package changes nothing.
+// middle of its work, and names for each the next step, in the order of the steps. It also finds what the installation uses and loses with
+// longhorn-manager. Read does the reading; the package changes nothing.
 package takeover
 
 import (
@@ -11,7 +12,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -19,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/netpolicy"
 )
 
 // Names of what longhorn-manager and its chart create.
@@ -51,6 +55,12 @@ type Found struct {
 	Validating  []admissionv1.ValidatingWebhookConfiguration
 	Mutating    []admissionv1.MutatingWebhookConfiguration
 	Definitions []apiextensionsv1.CustomResourceDefinition
+	// NetworkPolicies are those of the namespace; Nodes, EngineImages and Shares are Longhorn's.
+	NetworkPolicies []networkingv1.NetworkPolicy
+	Classes         []storagev1.StorageClass
+	Nodes           []v1beta2.Node
+	EngineImages    []v1beta2.EngineImage
+	Shares          []v1beta2.ShareManager
 }
 
 // Obstacle is one thing that blocks taking over.
@@ -65,7 +75,7 @@ type Obstacle struct {
 
 // Obstacles lists all of them, in the order in which they are to be resolved; empty: nothing blocks taking over.
 func Obstacles(f Found) []Obstacle {
-	return slices.Concat(f.underWay(), f.beside(), f.managers(), f.webhooks(), f.sidecars(), f.budgets())
+	return slices.Concat(f.underWay(), f.beside(), f.managers(), f.webhooks(), f.network(), f.sidecars(), f.budgets())
 }
 
 // underWay is work that no controller would end, or that is half done.
@@ -187,6 +197,18 @@ func (f Found) sidecars() []Obstacle {
 		"for Kubernetes"),
 		f.deployed(snapshotter, "takes snapshots over an API that is gone, and holds the lease under which snapshot-controller takes "+
 			"them for Kubernetes")...)
+}
+
+// network is a policy that keeps im-monitor from every instance manager: those of Longhorn from v1.12.1 on let longhorn-manager in, and
+// no other control plane.
+func (f Found) network() []Obstacle {
+	closing := netpolicy.CutOff(f.Namespace, f.NetworkPolicies)
+	if len(closing) == 0 {
+		return nil
+	}
+	return []Obstacle{{"NetworkPolicy " + strings.Join(closing, ", "),
+		"keeps im-monitor from every instance manager, where the network enforces policies: then no volume is attached, moved or repaired",
+		f.kubectl("apply -f " + netpolicy.File)}}
 }
 
 // deployed is a Deployment of the name that has replicas.

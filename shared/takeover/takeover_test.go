@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -17,6 +18,21 @@ import (
 )
 
 func named(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name} }
+
+// longhornPolicy is the policy of Longhorn 1.12.1 and newer, openPolicy one that lets everybody in.
+func longhornPolicy() networkingv1.NetworkPolicy {
+	return networkingv1.NetworkPolicy{ObjectMeta: named("instance-manager"), Spec: networkingv1.NetworkPolicySpec{
+		PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{v1beta2.LabelComponent: v1beta2.ComponentInstanceManager}},
+		Ingress: []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{{
+			PodSelector: &metav1.LabelSelector{MatchLabels: ManagerPods}}}}},
+	}}
+}
+
+func openPolicy() networkingv1.NetworkPolicy {
+	p := longhornPolicy()
+	p.Spec.Ingress = []networkingv1.NetworkPolicyIngressRule{{}}
+	return p
+}
 
 func deployment(name string, replicas int32) appsv1.Deployment {
 	return appsv1.Deployment{ObjectMeta: named(name), Spec: appsv1.DeploymentSpec{Replicas: &replicas}}
@@ -54,8 +70,9 @@ func running() Found {
 			{ObjectMeta: named("somebody-elses")}},
 		Validating: []admissionv1.ValidatingWebhookConfiguration{{ObjectMeta: named(ValidatingWebhook)},
 			{ObjectMeta: named("somebody-elses")}},
-		Mutating:    []admissionv1.MutatingWebhookConfiguration{{ObjectMeta: named(MutatingWebhook)}},
-		Definitions: []apiextensionsv1.CustomResourceDefinition{definition},
+		Mutating:        []admissionv1.MutatingWebhookConfiguration{{ObjectMeta: named(MutatingWebhook)}},
+		Definitions:     []apiextensionsv1.CustomResourceDefinition{definition},
+		NetworkPolicies: []networkingv1.NetworkPolicy{longhornPolicy()},
 	}
 }
 
@@ -72,6 +89,7 @@ func TestEverythingIsFoundInTheOrderOfTheSteps(t *testing.T) {
 		"DaemonSet longhorn-manager", "Pod longhorn-manager-x",
 		"ValidatingWebhookConfiguration longhorn-webhook-validator", "MutatingWebhookConfiguration longhorn-webhook-mutator",
 		"CustomResourceDefinition volumes.longhorn.io",
+		"NetworkPolicy instance-manager",
 		"Deployment csi-attacher", "Deployment csi-snapshotter",
 		"PodDisruptionBudget csi-attacher",
 	}, objects)
@@ -87,5 +105,6 @@ func TestNothingStandsAgainstWhatWasDealtWith(t *testing.T) {
 		deployment("csi-provisioner", 3)}
 	f.Validating, f.Mutating, f.Definitions = nil, nil, nil
 	f.Budgets = f.Budgets[:1]
+	f.NetworkPolicies = append(f.NetworkPolicies, openPolicy())
 	require.Empty(t, Obstacles(f))
 }

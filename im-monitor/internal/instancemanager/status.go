@@ -264,5 +264,16 @@ func reachable(w World) *v1beta2.Condition {
 		message += " (" + ownAddress.ReplaceAllString(w.Inventory.Problem, "") + ")"
 	}
 	return &v1beta2.Condition{Type: v1beta2.InstanceManagerReachable, Status: v1beta2.ConditionFalse, Reason: v1beta2.ReasonNotAnswering,
-		Message: message + "; what runs there is unknown, nothing is concluded from it."}
+		Message: message + "; what runs there is unknown, nothing is concluded from it." + closedNetwork(w.Inventory.Problem)}
 }
+
+// closedNetwork returns the advice for a server that is silent as behind a NetworkPolicy, which drops packets.
+func closedNetwork(problem string) string {
+	if !timedOut.MatchString(problem) {
+		return ""
+	}
+	return " If no instance manager of another node answers either, a NetworkPolicy may keep im-monitor out: kubectl drover doctor."
+}
+
+// timedOut is the text of an error without any answer.
+var timedOut = regexp.MustCompile(`(?i)deadline|timeout|timed out`)

@@ -217,6 +217,9 @@ func TestReachableNamesHowLongAServerIsSilent(t *testing.T) {
 		"silent for a moment":    {world(silent(15*time.Second - 1)), ""},
 		"silent for long enough": {world(silent(15 * time.Second)), "False NotAnswering: No whole list of instances could be read for 15s" + end},
 		"since when is unknown":  {world(func(w *World) { w.Inventory = Inventory{} }), ""},
+		"silent as behind a NetworkPolicy": {world(silent(time.Minute), func(w *World) { w.Inventory.Problem = "dial tcp: i/o timeout" }),
+			"False NotAnswering: No whole list of instances could be read for 15s (dial tcp: i/o timeout)" + end +
+				" If no instance manager of another node answers either, a NetworkPolicy may keep im-monitor out: kubectl drover doctor."},
 		"v1 waits for no disk": {world(silent(time.Minute), loadingDisk),
 			"False NotAnswering: No whole list of instances could be read for 15s" + end},
 		"v2 waits for a disk, but not for ever": {world(v2, silent(5*time.Minute), loadingDisk),

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -91,7 +92,7 @@ func Connect(config *rest.Config, namespace string, now time.Time) (*Client, err
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	return scheme, errors.Join(v1beta2.AddToScheme(scheme), corev1.AddToScheme(scheme), coordinationv1.AddToScheme(scheme),
-		appsv1.AddToScheme(scheme), volumesnapshot.AddToScheme(scheme), metav1.AddMetaToScheme(scheme))
+		appsv1.AddToScheme(scheme), networkingv1.AddToScheme(scheme), volumesnapshot.AddToScheme(scheme), metav1.AddMetaToScheme(scheme))
 }
 
 // kubernetesKinds are those that are read of Kubernetes' own, with their plurals.

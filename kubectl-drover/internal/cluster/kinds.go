@@ -32,6 +32,8 @@ var (
 	Pods        = namespaced("", "pods", func(w *world.World) client.ObjectList { return &w.Pods })
 	Events      = namespaced("", "events", func(w *world.World) client.ObjectList { return &w.Events })
 
+	NetworkPolicies = namespaced("networking.k8s.io", "networkpolicies", func(w *world.World) client.ObjectList { return &w.NetworkPolicies })
+
 	LeasesEverywhere  = everywhere("coordination.k8s.io", "leases", func(w *world.World) client.ObjectList { return &w.Leases })
 	VolumesEverywhere = everywhere(v1beta2.GroupVersion.Group, "volumes", func(w *world.World) client.ObjectList { return &w.Volumes })
 	PodsEverywhere    = everywhere("", "pods", func(w *world.World) client.ObjectList { return &w.Pods })

@@ -17,8 +17,8 @@ const Patience = 15 * time.Minute
 // Examine returns what waits for a person, the worst first. Only what was read is examined. What another finding explains is left out: the
 // tickets of a volume that has a finding of its own, and what is down because its node is.
 func Examine(w *world.World) []finding.Finding {
-	all := slices.Concat(finding.NotRead(w), finding.Leaders(w), finding.Contract(w), system(w), volumes(w), snapshots(w), orphans(w),
-		upgrades(w))
+	all := slices.Concat(finding.NotRead(w), finding.Leaders(w), finding.Contract(w), finding.Network(w), system(w), volumes(w),
+		snapshots(w), orphans(w), upgrades(w))
 	out := []finding.Finding{}
 	for _, f := range all {
 		if f = finding.Lasting(f, w.Now, Patience); f.Severity >= finding.Info {

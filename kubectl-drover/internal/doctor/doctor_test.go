@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/kubectl-drover/internal/finding"
@@ -34,6 +35,15 @@ func led() *world.World {
 
 func lease(controller string, renewed time.Duration) coordinationv1.Lease {
 	return worldtest.Lease(finding.LeaseOf(controller), "pod_uid_random", renewed)
+}
+
+// closing is the NetworkPolicy of Longhorn 1.12.1 and newer: it lets longhorn-manager in, and not im-monitor.
+func closing() networkingv1.NetworkPolicy {
+	return networkingv1.NetworkPolicy{ObjectMeta: named("instance-manager"), Spec: networkingv1.NetworkPolicySpec{
+		PodSelector: metav1.LabelSelector{MatchLabels: map[string]string{v1beta2.LabelComponent: v1beta2.ComponentInstanceManager}},
+		Ingress: []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{{
+			PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "longhorn-manager"}}}}}},
+	}}
 }
 
 func short(findings []finding.Finding) []string {
@@ -106,6 +116,20 @@ func TestWhatWaitsForAPersonIsListedOnce(t *testing.T) {
 		},
 		"a lease that is late, but may be this clock's": {
 			change: func(w *world.World) { w.Leases.Items[0] = lease("attach-controller", 29*time.Second) }, want: []string{},
+		},
+		"a NetworkPolicy that keeps im-monitor out": {
+			change: func(w *world.World) { w.NetworkPolicies.Items = []networkingv1.NetworkPolicy{closing()} },
+			want:   []string{"warning NetworkPolicy instance-manager: CutOff"},
+		},
+		"a NetworkPolicy that keeps im-monitor out, in a network that enforces it": {
+			change: func(w *world.World) {
+				w.NetworkPolicies.Items = []networkingv1.NetworkPolicy{closing()}
+				w.InstanceManagers.Items = []v1beta2.InstanceManager{{ObjectMeta: named("im-1"), Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1"},
+					Status: v1beta2.InstanceManagerStatus{Conditions: []v1beta2.Condition{
+						condition(v1beta2.InstanceManagerReachable, "NotAnswering", time.Hour)}}}}
+				w.Nodes.Items = []v1beta2.Node{{ObjectMeta: named("node-1")}}
+			},
+			want: []string{"critical NetworkPolicy instance-manager: CutOff", "warning InstanceManager im-1: NotAnswering"},
 		},
 		"a controller that is not installed": {
 			change: func(w *world.World) { w.Leases.Items = w.Leases.Items[:4] },

@@ -12,6 +12,7 @@ import (
 	"drover.dev/drover/kubectl-drover/internal/recurringlabel"
 	"drover.dev/drover/kubectl-drover/internal/world"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/netpolicy"
 )
 
 // What follows is derived from fields: no condition says it.
@@ -28,6 +29,7 @@ const (
 	ReasonBackupError  = "BackupError"
 	ReasonState        = "State"
 	ReasonNotRead      = "NotRead"
+	ReasonCutOff       = "CutOff"
 )
 
 const attachingGuide = "docs/attaching.md"
@@ -125,6 +127,26 @@ func Contract(w *world.World) []Finding {
 		Message: fmt.Sprintf("%d definitions are not of contract %s, so that they drop fields that the controllers need: %s.", len(others),
 			v1beta2.ContractVersion, strings.Join(others, ", ")),
 		Command: w.Suggest("kubectl apply --server-side --force-conflicts -k crds", nil)}}
+}
+
+// Network is a NetworkPolicy that keeps im-monitor from the instance managers. It is critical once one of them does not answer: then the
+// network enforces it.
+func Network(w *world.World) []Finding {
+	closing := netpolicy.CutOff(w.Namespace, w.NetworkPolicies.Items)
+	if len(closing) == 0 {
+		return nil
+	}
+	severity, seen := Warning, "Where the network enforces policies, no volume is attached, moved or repaired."
+	for i := range w.InstanceManagers.Items {
+		silent := func(c v1beta2.Condition) bool { return c.Reason == v1beta2.ReasonNotAnswering }
+		if slices.ContainsFunc(w.InstanceManagers.Items[i].Status.Conditions, silent) {
+			severity, seen = Critical, "Instance managers do not answer: no volume is attached, moved or repaired."
+			break
+		}
+	}
+	return []Finding{{Object: Ref{"NetworkPolicy", closing[0]}, Reason: ReasonCutOff, Severity: severity, Guide: "docs/install.md",
+		Message: fmt.Sprintf("It lets im-monitor reach no instance manager (%s). %s", strings.Join(closing, ", "), seen),
+		Command: w.Suggest("kubectl -n {ns} apply -f "+netpolicy.File, nil)}}
 }
 
 const leases = "leases.coordination.k8s.io"

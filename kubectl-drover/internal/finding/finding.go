@@ -42,6 +42,8 @@ func (r Ref) Resource() string {
 		return "lease.coordination.k8s.io/" + name
 	case "Deployment":
 		return "deployment.apps/" + name
+	case "NetworkPolicy":
+		return "networkpolicy.networking.k8s.io/" + name
 	case "CustomResourceDefinition":
 		return "customresourcedefinition.apiextensions.k8s.io/" + name
 	}

@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -46,6 +47,7 @@ type World struct {
 	Deployments       appsv1.DeploymentList
 	Pods              corev1.PodList
 	Events            corev1.EventList
+	NetworkPolicies   networkingv1.NetworkPolicyList
 	PersistentVolumes corev1.PersistentVolumeList
 	// Claims are those that are labelled as sources of recurring jobs.
 	Claims      corev1.PersistentVolumeClaimList

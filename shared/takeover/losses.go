@@ -1,0 +1,174 @@
+package takeover
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	storagev1 "k8s.io/api/storage/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/setting"
+)
+
+const (
+	driver = "driver.longhorn.io"
+	plugin = "longhorn-csi-plugin"
+	// mostNamed is how many names a sentence has; the others are counted.
+	mostNamed = 10
+)
+
+// Loss is what stops working once longhorn-manager has ended, because no controller of Drover does it yet.
+type Loss struct {
+	// Object is what it is about: kind and name, or a kind.
+	Object string
+	// What stops, and what goes on.
+	What string
+	// Do is what a person can do about it before.
+	Do string
+}
+
+// Losses lists what the installation uses and loses: class by class, volume by volume where that is possible. None of them blocks taking
+// over.
+func Losses(f Found) []Loss {
+	return slices.Concat(f.mounting(), f.classes(), f.shares(), f.filesystemDisks(), f.engineImages(), f.unreadSettings())
+}
+
+// mounting is the CSI node plugin: it asks the API of longhorn-manager at each mount.
+func (f Found) mounting() (out []Loss) {
+	for i := range f.DaemonSets {
+		if d := &f.DaemonSets[i]; d.Name == plugin {
+			attached := f.named(func(v *v1beta2.Volume) bool { return v.Status.State == v1beta2.VolumeStateAttached })
+			out = append(out, Loss{"DaemonSet " + plugin,
+				fmt.Sprintf("asks the REST API of longhorn-manager at each mount: no pod that starts later mounts a Longhorn volume, and the plugin "+
+					"ends at its next start. Mounts that exist go on: %s", counted("attached volume", attached)),
+				"take over only if no pod has to start with a Longhorn volume until longhorn-manager is back"})
+		}
+	}
+	return out
+}
+
+// classes are the StorageClasses whose claims nobody serves.
+func (f Found) classes() (out []Loss) {
+	for i := range f.Classes {
+		if c := &f.Classes[i]; c.Provisioner == driver {
+			out = append(out, Loss{"StorageClass " + c.Name,
+				"csi-provisioner and csi-resizer ask the REST API of longhorn-manager: a claim of this class gets no volume, is not expanded" +
+					expanding(c) + ", and its volume is not deleted with it",
+				"create the claims that you will need before; a Volume object can be created, expanded and deleted by hand"})
+		}
+	}
+	return out
+}
+
+func expanding(c *storagev1.StorageClass) string {
+	if c.AllowVolumeExpansion != nil && *c.AllowVolumeExpansion {
+		return " (though the class allows it)"
+	}
+	return ""
+}
+
+// shares are the RWX volumes that a share manager serves.
+func (f Found) shares() (out []Loss) {
+	states := map[string]string{}
+	for i := range f.Shares {
+		states[f.Shares[i].Name] = f.Shares[i].Status.State
+	}
+	for i := range f.Volumes {
+		v := &f.Volumes[i]
+		if v.Spec.AccessMode != v1beta2.AccessModeReadWriteMany || v.Spec.Migratable {
+			continue
+		}
+		what := "nobody makes its share (ReadWriteMany)"
+		if state := states[v.Name]; state != "" {
+			what += fmt.Sprintf("; its ShareManager is %s: a pod of it that runs goes on, and ends for good when it ends", state)
+		}
+		out = append(out, Loss{"Volume " + v.Name, what, "end its pods, or leave this installation to longhorn-manager"})
+	}
+	return out
+}
+
+// filesystemDisks are the v1 disks, which longhorn-manager measures and adds.
+func (f Found) filesystemDisks() (out []Loss) {
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		var keys []string
+		for key, d := range n.Spec.Disks {
+			if d.DiskType != v1beta2.DiskTypeBlock {
+				keys = append(keys, key)
+			}
+		}
+		if len(keys) > 0 {
+			out = append(out, Loss{"Node " + n.Name, "nobody measures its v1 disks: free space stays as it was last reported, a failing disk " +
+				"stays Ready, and a disk that is added is never used: " + names(keys), "watch the free space on the node by other means"})
+		}
+	}
+	return out
+}
+
+// engineImages are those whose DaemonSets nobody makes, and the volumes whose v1 engine nobody upgrades while they are attached.
+func (f Found) engineImages() (out []Loss) {
+	var images []string
+	for i := range f.EngineImages {
+		images = append(images, f.EngineImages[i].Spec.Image)
+	}
+	if len(images) == 0 {
+		return nil
+	}
+	v1 := f.named(func(v *v1beta2.Volume) bool { return v.Spec.DataEngine != v1beta2.DataEngineV2 })
+	return []Loss{{"EngineImage", fmt.Sprintf("their DaemonSets go on, also on new nodes; nobody makes one for another image, notices "+
+		"that one has ended on a node, or upgrades an attached v1 volume (%s): %s", counted("v1 volume", v1), names(images)),
+		"finish engine upgrades before; never delete a DaemonSet engine-image-ei-…"}}
+}
+
+// unreadSettings are Settings of pods and of v2 that no controller of Drover obeys: flags of im-monitor take their place.
+func (f Found) unreadSettings() (out []Loss) {
+	for i := range f.Settings {
+		s := &f.Settings[i]
+		if s.Value == "" || len(setting.Obeying(s.Name)) > 0 || !strings.HasPrefix(s.Name, "data-engine-") && !ofPods[s.Name] {
+			continue
+		}
+		if s.Name == "storage-network" {
+			out = append(out, Loss{"Setting " + s.Name, "instance managers that im-monitor creates or recreates leave the storage network (now " +
+				s.Value + ")", "take over only if the data may go over the network of the pods"})
+			continue
+		}
+		out = append(out, Loss{"Setting " + s.Name, "no controller of Drover obeys it (now " + s.Value + "): a flag of im-monitor or its " +
+			"default takes its place in every instance manager that is created or recreated", "compare it with the flags: im-monitor --help"})
+	}
+	return out
+}
+
+// ofPods are the Settings that shape pods of instance managers and have no prefix in common.
+var ofPods = map[string]bool{"storage-network": true, "guaranteed-instance-manager-cpu": true, "log-path": true,
+	"system-managed-pods-image-pull-policy": true, "instance-manager-pod-liveness-probe-timeout": true}
+
+// named returns the names of the volumes of which is reports true.
+func (f Found) named(is func(*v1beta2.Volume) bool) (out []string) {
+	for i := range f.Volumes {
+		if is(&f.Volumes[i]) {
+			out = append(out, f.Volumes[i].Name)
+		}
+	}
+	return out
+}
+
+// counted returns how many there are, and the names of the first.
+func counted(noun string, list []string) string {
+	if len(list) == 0 {
+		return "no " + noun
+	}
+	if len(list) > 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s (%s)", len(list), noun, names(list))
+}
+
+// names lists the first names in order, and counts the others.
+func names(list []string) string {
+	list = slices.Sorted(slices.Values(list))
+	if more := len(list) - mostNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:mostNamed], ", "), more)
+	}
+	return strings.Join(list, ", ")
+}
