@@ -28,7 +28,7 @@ func replicaFacts(r *v1beta2.Replica) []any {
 func nodeFacts(n *v1beta2.Node) []any {
 	disks := map[string]any{}
 	for key, d := range n.Status.DiskStatus {
-		disks[key] = []any{d.DiskUUID, conditions.IsTrue(d.Conditions, v1beta2.DiskReady),
+		disks[key] = []any{d.DiskUUID, d.DiskPath, conditions.IsTrue(d.Conditions, v1beta2.DiskReady),
 			conditions.IsTrue(d.Conditions, v1beta2.DiskSchedulable), d.StorageMaximum}
 	}
 	ready := conditions.Get(n.Status.Conditions, v1beta2.NodeReady)

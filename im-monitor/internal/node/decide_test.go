@@ -231,15 +231,15 @@ func TestANodeSumsUpItsDisks(t *testing.T) {
 			"files": status(v1beta2.ConditionTrue, 7*gib, 7*gib)}
 	})
 	v := Decide(w)
-	require.Equal(t, "2/4", v.Status.DisksReady)
-	require.Equal(t, "120Gi/500Gi", v.Status.Storage)
+	require.Equal(t, "3/5", v.Status.DisksReady)
+	require.Equal(t, "127Gi/507Gi", v.Status.Storage, "a v1 disk counts with what was last reported")
 	w.Node.Status.Conditions, w.Node.Status.Region, w.Node.Status.Zone = v.Status.Conditions, v.Status.Region, v.Status.Zone
 	w.Node.Status.DisksReady, w.Node.Status.Storage = v.Status.DisksReady, v.Status.Storage
 	require.Nil(t, Decide(w).Status)
 	w.Node.Status.DiskStatus["a"] = status(v1beta2.ConditionTrue, 20*gib+8, 100*gib)
 	require.Nil(t, Decide(w).Status, "a few bytes are no news")
 	w.Node.Status.DiskStatus["a"] = status(v1beta2.ConditionTrue, 19*gib, 100*gib)
-	require.Equal(t, "119Gi/500Gi", Decide(w).Status.Storage)
+	require.Equal(t, "126Gi/507Gi", Decide(w).Status.Storage)
 }
 
 // sentence is one condition of a verdict, as people read it.
@@ -329,8 +329,8 @@ func TestANodeReportsWhereKubernetesHasIt(t *testing.T) {
 	}
 }
 
-func TestANodeWithoutBlockDisksReportsNoSpace(t *testing.T) {
-	ready, storage := Disks(&v1beta2.Node{Spec: v1beta2.NodeSpec{Disks: map[string]v1beta2.DiskSpec{"files": {DiskType: "filesystem"}}}})
+func TestANodeWithoutDisksReportsNoSpace(t *testing.T) {
+	ready, storage := Disks(&v1beta2.Node{})
 	require.Empty(t, ready)
 	require.Empty(t, storage)
 	ready, storage = Disks(&v1beta2.Node{Spec: v1beta2.NodeSpec{Disks: map[string]v1beta2.DiskSpec{"a": {DiskType: v1beta2.DiskTypeBlock}}}})

@@ -63,13 +63,13 @@ type NodeStatus struct {
 	// Policy of the kubelet's CPU manager. Written by Longhorn; absent means unknown.
 	// +optional
 	CPUPolicy string `json:"cpuPolicy,omitempty"`
-	// What is known of each disk, by the key of spec.disks; v2 disks by im-monitor, v1 disks by a node agent outside
-	// Drover. Written by im-monitor; absent means nothing is known: no replica is placed there.
+	// What is known of each disk, by the key of spec.disks; v2 disks by im-monitor, v1 disks by longhorn-manager, as
+	// long as it runs. Written by im-monitor; absent means nothing is known: no replica is placed there.
 	// +nullable
 	// +optional
 	DiskStatus map[string]DiskStatus `json:"diskStatus,omitempty"`
-	// How many of the v2 disks in spec.disks are ready, of how many, such as 2/3, for people. Written by im-monitor;
-	// absent means that there is none.
+	// How many of the disks in spec.disks are ready, of how many, such as 2/3, for people; a v1 disk as its status was last
+	// reported. Written by im-monitor; absent means that there is none.
 	// +optional
 	DisksReady string `json:"disksReady,omitempty"`
 	// Region of the node, from its label topology.kubernetes.io/region. Written by im-monitor; absent means none.
@@ -78,8 +78,8 @@ type NodeStatus struct {
 	// When the snapshots of the node were checked. Written by Longhorn; absent means never.
 	// +optional
 	SnapshotCheckStatus SnapshotCheckStatus `json:"snapshotCheckStatus,omitzero"`
-	// What is free on the v2 disks that are ready, of what they have, in whole GiB such as 120Gi/500Gi, for people. Written
-	// by im-monitor; absent means that there is no disk.
+	// What is free on the disks that are ready, of what they have, in whole GiB such as 120Gi/500Gi, for people; of a v1 disk
+	// as it was last measured. Written by im-monitor; absent means that there is no disk.
 	// +optional
 	Storage string `json:"storage,omitempty"`
 	// Zone of the node, from its label topology.kubernetes.io/zone. Written by im-monitor; absent means none.
@@ -168,45 +168,45 @@ type DiskStatus struct {
 	// +listType=set
 	// +optional
 	AcknowledgedReplicas []string `json:"acknowledgedReplicas,omitempty"`
-	// The observations for people and peer controllers: Ready, Schedulable. Written by im-monitor, for v2 disks; a node agent
+	// The observations for people and peer controllers: Ready, Schedulable. Written by im-monitor, for v2 disks; longhorn-manager
 	// for v1 disks; absent means nothing is known: no replica is placed there.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Driver in use of a block disk. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means
+	// Driver in use of a block disk. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent means
 	// unknown.
 	// +optional
 	DiskDriver string `json:"diskDriver,omitempty"`
-	// Name that the instance manager knows the disk by. Written by im-monitor, for v2 disks; a node agent for v1
+	// Name that the instance manager knows the disk by. Written by im-monitor, for v2 disks; longhorn-manager for v1
 	// disks; absent means unknown.
 	// +optional
 	DiskName string `json:"diskName,omitempty"`
-	// Path of the disk. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means unknown.
+	// Path of the disk. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent means unknown.
 	// +optional
 	DiskPath string `json:"diskPath,omitempty"`
-	// filesystem (v1) or block (v2). Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means
+	// filesystem (v1) or block (v2). Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent means
 	// unknown.
 	// +optional
 	DiskType string `json:"diskType,omitempty"`
 	// UUID of the disk; of a block disk that of its lvstore. Replica.spec.diskID names it. Written by im-monitor,
-	// for v2 disks; a node agent for v1 disks; absent means the disk is not usable yet.
+	// for v2 disks; longhorn-manager for v1 disks; absent means the disk is not usable yet.
 	// +optional
 	DiskUUID string `json:"diskUUID,omitempty"`
-	// Filesystem of a filesystem disk. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means
+	// Filesystem of a filesystem disk. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent means
 	// unknown.
 	// +optional
 	FilesystemType string `json:"filesystemType,omitempty"`
-	// Health of each device under the disk, by the device's name. Written by im-monitor, for v2 disks; a node agent
+	// Health of each device under the disk, by the device's name. Written by im-monitor, for v2 disks; longhorn-manager
 	// for v1 disks; absent means not collected.
 	// +optional
 	HealthData map[string]DiskHealth `json:"healthData,omitempty"`
-	// RFC 3339 time at which the health was collected. Written by im-monitor, for v2 disks; a node agent for v1
+	// RFC 3339 time at which the health was collected. Written by im-monitor, for v2 disks; longhorn-manager for v1
 	// disks; absent means never.
 	// +optional
 	HealthDataLastCollectedAt string `json:"healthDataLastCollectedAt,omitempty"`
-	// InstanceManager that reported all this. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent
+	// InstanceManager that reported all this. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent
 	// means none.
 	// +optional
 	InstanceManagerName string `json:"instanceManagerName,omitempty"`
@@ -215,25 +215,25 @@ type DiskStatus struct {
 	// +nullable
 	// +optional
 	Load *DiskLoad `json:"load,omitempty"`
-	// Bytes of each backing image on the disk, by its name. Written by im-monitor, for v2 disks; a node agent for v1
+	// Bytes of each backing image on the disk, by its name. Written by im-monitor, for v2 disks; longhorn-manager for v1
 	// disks; absent means none.
 	// +nullable
 	// +optional
 	ScheduledBackingImage map[string]int64 `json:"scheduledBackingImage,omitempty"`
-	// Bytes of each replica on the disk, by its name. Written by im-monitor, for v2 disks; a node agent for v1
+	// Bytes of each replica on the disk, by its name. Written by im-monitor, for v2 disks; longhorn-manager for v1
 	// disks; absent means none.
 	// +nullable
 	// +optional
 	ScheduledReplica map[string]int64 `json:"scheduledReplica,omitempty"`
-	// Bytes that are free. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means 0, not
+	// Bytes that are free. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent means 0, not
 	// known.
 	// +optional
 	StorageAvailable int64 `json:"storageAvailable,omitempty"`
-	// Bytes of the whole disk. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent means 0, not
+	// Bytes of the whole disk. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent means 0, not
 	// known.
 	// +optional
 	StorageMaximum int64 `json:"storageMaximum,omitempty"`
-	// Bytes that are promised to replicas. Written by im-monitor, for v2 disks; a node agent for v1 disks; absent
+	// Bytes that are promised to replicas. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent
 	// means 0.
 	// +optional
 	StorageScheduled int64 `json:"storageScheduled,omitempty"`

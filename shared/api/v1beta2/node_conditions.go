@@ -46,7 +46,7 @@ const (
 	ReasonInstanceManagersRemain = "InstanceManagersRemain"
 )
 
-// Condition types of a disk in Node.status.diskStatus; writer im-monitor for v2 disks, a node agent for v1 disks.
+// Condition types of a disk in Node.status.diskStatus; writer im-monitor for v2 disks, longhorn-manager for v1 disks.
 const (
 	// DiskReady is True while the disk is loaded and holds the lvstore whose UUID is recorded.
 	DiskReady = "Ready"
