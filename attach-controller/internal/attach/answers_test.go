@@ -57,6 +57,7 @@ func TestATicketThatCannotBeReadIsReported(t *testing.T) {
 		"its owner ends it":       {basic(attached(here), until("tomorrow", v1beta2.TicketOwnerKind, "Snapshot")), "", ""},
 		"its type is unknown":     {basic(ticket("a", "csi-atacher", here)), v1beta2.ReasonTypeUnknown, `Its type "csi-atacher" is unknown`},
 		"it has no type":          {basic(ticket("a", "", here)), "", ""},
+		"an upgrade left it":      {basic(ticket("a", v1beta2.AttacherLonghornUpgrader, here)), "", ""},
 		"neither is":              {basic(ticket("a", "x", here, v1beta2.TicketExpiresAt, "y")), v1beta2.ReasonTypeUnknown, `Its expiresAt "y"`},
 		"there is no such volume": {basic(until("tomorrow"), func(w *World) { w.Volume = nil }), v1beta2.ReasonExpiresAtUnreadable, "tomorrow"},
 	} {

@@ -158,7 +158,7 @@ func TestNoTicketGetsAVolumeBeforeItsData(t *testing.T) {
 	} {
 		satisfied, reason, message := reported(w, "csi-"+here)
 		require.False(t, satisfied, name)
-		require.Equal(t, v1beta2.ReasonLowerPriority, reason, name)
+		require.Equal(t, v1beta2.ReasonWaitingForData, reason, name)
 		require.Contains(t, message, "still waits for data", name)
 	}
 	satisfied, _, _ := reported(basic(unfilled, attached(here), frontendOff, snapshot), "s")
@@ -184,7 +184,7 @@ func TestATicketIsPassedOverWithAReason(t *testing.T) {
 		"the data is on another node": {basic(person, local, replicaOn(there)), v1beta2.ReasonDataLocality, there},
 		"the pod waits for the share": {basic(ticket("a", v1beta2.AttacherCSI, here), shared), v1beta2.ReasonWaitingForShare, "share"},
 		"the data is still to come": {basic(ticket("a", v1beta2.AttacherCSI, here), volume(func(v *Volume) { v.Unfilled = true })),
-			v1beta2.ReasonLowerPriority, "backup"},
+			v1beta2.ReasonWaitingForData, "backup"},
 		"who brings the data is served": {
 			basic(ticket("a", v1beta2.AttacherRestore, here, v1beta2.TicketDisableFrontend, v1beta2.TicketValueTrue),
 				volume(func(v *Volume) { v.Unfilled = true })), "", "",

@@ -22,7 +22,7 @@ func Compare(a, b v1beta2.AttachmentTicket) int {
 // Workload reports whether the ticket is of a user of the volume.
 func Workload(attacher string) bool {
 	switch attacher {
-	case v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherShareManager:
+	case v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherLonghornUpgrader, v1beta2.AttacherShareManager:
 		return true
 	}
 	return false
@@ -105,7 +105,7 @@ func (w World) refusal(t v1beta2.AttachmentTicket) (reason, message string) {
 	case !w.counted(t):
 		return v1beta2.ReasonWaitingForShare, "Pods reach this volume by its share, which does not run yet."
 	case w.waitsForData(t):
-		return v1beta2.ReasonLowerPriority, "The volume still waits for data from its backup or source: it can be used when that is whole."
+		return v1beta2.ReasonWaitingForData, "The volume still waits for data from its backup or source: it can be used when that is whole."
 	case t.NodeID == "":
 		return v1beta2.ReasonNoNode, "The ticket names no node: set its nodeID."
 	case !exists:

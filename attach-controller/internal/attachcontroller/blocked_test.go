@@ -14,6 +14,7 @@ func TestAWarningIsAboutWhatAUserMustResolve(t *testing.T) {
 	for reason, warned := range map[string]bool{
 		v1beta2.ReasonNoNode: true, v1beta2.ReasonNodeNotReady: true, v1beta2.ReasonDataLocality: true, v1beta2.ReasonVolumeFaulted: true,
 		v1beta2.ReasonNodeUpgrading: false, v1beta2.ReasonAttaching: false, v1beta2.ReasonLowerPriority: false,
+		v1beta2.ReasonWaitingForData:   false,
 		v1beta2.ReasonWaitingForDetach: false, v1beta2.ReasonMigrating: false,
 	} {
 		got := blocked([]turn{{id: "a", now: v1beta2.Condition{Reason: reason, Message: "Why."}}})

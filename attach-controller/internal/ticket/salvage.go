@@ -38,7 +38,7 @@ func (w World) inDoubt() bool {
 // workload reports whether the ticket is of a user of the volume.
 func workload(t v1beta2.AttachmentTicket) bool {
 	switch t.Type {
-	case v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherShareManager:
+	case v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherLonghornUpgrader, v1beta2.AttacherShareManager:
 		return true
 	}
 	return false

@@ -21,7 +21,7 @@ func init() { metrics.Registry.MustRegister(changes) }
 var attachers = []string{
 	v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherSnapshot, v1beta2.AttacherBackup, v1beta2.AttacherClone,
 	v1beta2.AttacherSalvage, v1beta2.AttacherShareManager, v1beta2.AttacherRestore, v1beta2.AttacherEviction,
-	v1beta2.AttacherExpansion, v1beta2.AttacherBackingImageData, v1beta2.AttacherRebuilding,
+	v1beta2.AttacherExpansion, v1beta2.AttacherBackingImageData, v1beta2.AttacherRebuilding, v1beta2.AttacherLonghornUpgrader,
 }
 
 func count(c ticket.Change) {

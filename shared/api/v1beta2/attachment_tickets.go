@@ -19,6 +19,9 @@ const (
 	AttacherExpansion        = "volume-expansion-controller"
 	AttacherBackingImageData = "bim-ds-controller"
 	AttacherRebuilding       = "volume-rebuilding-controller"
+	// AttacherLonghornUpgrader is the type of the tickets that an upgrade of Longhorn itself left for volumes that were attached before
+	// there were tickets. It is served like one of a person.
+	AttacherLonghornUpgrader = "longhorn-upgrader"
 )
 
 // Keys and values of AttachmentTicket.parameters.
@@ -50,7 +53,7 @@ func TicketPriority(attacher string) int {
 	switch attacher {
 	case AttacherRestore, AttacherExpansion:
 		return 2000
-	case AttacherLonghornAPI:
+	case AttacherLonghornAPI, AttacherLonghornUpgrader:
 		return 1000
 	case AttacherCSI, AttacherSalvage, AttacherShareManager:
 		return 900

@@ -9,7 +9,7 @@ func attachmentContracts() []ConditionContract {
 		{Kind: "VolumeAttachment", Part: "status.attachmentTicketStatuses", Type: TicketSatisfied, Writer: "attach-controller",
 			Means: "attached as the ticket asks", True: []string{ReasonSatisfied},
 			False: []string{ReasonAttaching, ReasonAttachedWithIncompatibleParameters, ReasonAttachedElsewhere,
-				ReasonWaitingForDetach, ReasonLowerPriority, ReasonNoNode, ReasonNodeUnknown, ReasonNodeNotReady,
+				ReasonWaitingForDetach, ReasonLowerPriority, ReasonWaitingForData, ReasonNoNode, ReasonNodeUnknown, ReasonNodeNotReady,
 				ReasonNodeCordoned, ReasonNodeUpgrading, ReasonDataLocality, ReasonTooManyTickets, ReasonVolumeFaulted,
 				ReasonWaitingForShare, ReasonMigrating, ReasonMigrationFailed}},
 		{Kind: "VolumeAttachment", Part: "status.attachmentTicketStatuses", Type: TicketValid, Writer: "attach-controller",

@@ -50,6 +50,8 @@ const (
 	ReasonWaitingForDetach = "WaitingForDetach"
 	// ReasonLowerPriority surfaces while a ticket of higher priority comes first.
 	ReasonLowerPriority = "LowerPriority"
+	// ReasonWaitingForData surfaces while the volume still gets its data from a backup or from another volume.
+	ReasonWaitingForData = "WaitingForData"
 	// ReasonNoNode surfaces when the ticket names no node.
 	ReasonNoNode = "NoNode"
 	// ReasonNodeUnknown surfaces when there is no Node of that name.

@@ -101,7 +101,7 @@ func AttachProblem(r Request) string {
 // refusals are those answers to a ticket that a person should know; the others are on the way in.
 var refusals = map[string]bool{
 	v1beta2.ReasonAttachedWithIncompatibleParameters: true, v1beta2.ReasonAttachedElsewhere: true,
-	v1beta2.ReasonLowerPriority: true, v1beta2.ReasonNodeUnknown: true, v1beta2.ReasonNodeNotReady: true,
+	v1beta2.ReasonLowerPriority: true, v1beta2.ReasonWaitingForData: true, v1beta2.ReasonNodeUnknown: true, v1beta2.ReasonNodeNotReady: true,
 	v1beta2.ReasonNodeUpgrading: true, v1beta2.ReasonDataLocality: true, v1beta2.ReasonTooManyTickets: true,
 	v1beta2.ReasonVolumeFaulted: true, v1beta2.ReasonWaitingForShare: true,
 }
