@@ -107,6 +107,7 @@ var kubernetesKinds = []struct {
 	{corev1.SchemeGroupVersion, "PersistentVolume", apimeta.RESTScopeRoot},
 	{coordinationv1.SchemeGroupVersion, "Lease", apimeta.RESTScopeNamespace},
 	{appsv1.SchemeGroupVersion, "Deployment", apimeta.RESTScopeNamespace},
+	{networkingv1.SchemeGroupVersion, "NetworkPolicy", apimeta.RESTScopeNamespace},
 	{volumesnapshot.GroupVersion, "VolumeSnapshotContent", apimeta.RESTScopeRoot},
 	{schema.GroupVersion{Group: "apiextensions.k8s.io", Version: "v1"}, "CustomResourceDefinition", apimeta.RESTScopeRoot},
 }
