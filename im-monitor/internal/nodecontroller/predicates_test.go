@@ -128,7 +128,7 @@ func TestTheColumnsOfANodeFollowTheStatusOfItsDisks(t *testing.T) {
 	require.NoError(t, admin.Create(t.Context(), n))
 	p := shell.Start(t, shell.Options{Identity: testkit.BinaryIdentity(t, namespace, "im-monitor"), Namespace: namespace, Owner: fieldOwner,
 		Cache: cachetransform.Cache()}, func(ctx context.Context, rt *runkit.Runtime) error {
-		return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, rt.Namespace))
+		return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Pods{}))
 	})
 	t.Cleanup(func() { p.Stop(); require.NoError(t, p.Wait()) })
 	shows := func(ready, storage string) {
