@@ -121,16 +121,11 @@ func (f Found) engineImages() (out []Loss) {
 		"finish engine upgrades before; never delete a DaemonSet engine-image-ei-…"}}
 }
 
-// unreadSettings are Settings of pods and of v2 that no controller of Drover obeys: flags of im-monitor take their place.
+// unreadSettings are Settings of the data engines that no controller of Drover obeys: flags of im-monitor take their place.
 func (f Found) unreadSettings() (out []Loss) {
 	for i := range f.Settings {
 		s := &f.Settings[i]
-		if s.Value == "" || len(setting.Obeying(s.Name)) > 0 || !strings.HasPrefix(s.Name, "data-engine-") && !ofPods[s.Name] {
-			continue
-		}
-		if s.Name == "storage-network" {
-			out = append(out, Loss{"Setting " + s.Name, "instance managers that im-monitor creates or recreates leave the storage network (now " +
-				s.Value + ")", "take over only if the data may go over the network of the pods"})
+		if s.Value == "" || len(setting.Obeying(s.Name)) > 0 || !strings.HasPrefix(s.Name, "data-engine-") {
 			continue
 		}
 		out = append(out, Loss{"Setting " + s.Name, "no controller of Drover obeys it (now " + s.Value + "): a flag of im-monitor or its " +
@@ -138,10 +133,6 @@ func (f Found) unreadSettings() (out []Loss) {
 	}
 	return out
 }
-
-// ofPods are the Settings that shape pods of instance managers and have no prefix in common.
-var ofPods = map[string]bool{"storage-network": true, "guaranteed-instance-manager-cpu": true, "log-path": true,
-	"system-managed-pods-image-pull-policy": true, "instance-manager-pod-liveness-probe-timeout": true}
 
 // named returns the names of the volumes of which is reports true.
 func (f Found) named(is func(*v1beta2.Volume) bool) (out []string) {
