@@ -154,8 +154,8 @@ func (f Facts) migratingCopies() []*v1beta2.Replica {
 	return staying
 }
 
-// markRebuilt marks the copies whose rebuild ended after the migration was requested: only an engine that does not migrate records that, and
-// a volume that moves without another replica needs to know that these have all data. It reports whether it marked any.
+// markRebuilt marks the copies whose rebuild ended after the migration was requested: only an engine that does not migrate records that,
+// and a volume that moves without another replica needs to know that these have all data. It reports whether it marked any.
 func (m migration) markRebuilt() (marked bool) {
 	for _, r := range m.migratingCopies() {
 		if !m.isV2() && r.Spec.HealthyAt == "" && r.DeletionTimestamp == nil {

@@ -408,8 +408,8 @@ func TestTheProcessOfAnEarlierMigrationIsNotTakenForAnother(t *testing.T) {
 	require.Equal(t, "vol-e-2", s.engineOn("z").Name, "%s", s)
 }
 
-// A rebuild that ends after the migration was requested is recorded before the second engine is created: else the volume, moving without its
-// other replica, would count as having none.
+// A rebuild that ends after the migration was requested is recorded before the second engine is created: else the volume, moving without
+// its other replica, would count as having none.
 func TestARebuildThatEndsBeforeAMigrationBeginsIsRecorded(t *testing.T) {
 	s := asked(v1beta2.DataEngineV1)
 	r := s.Replicas[1]

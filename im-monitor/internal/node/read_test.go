@@ -34,8 +34,8 @@ func TestWhatIsReadOfAKubernetesNode(t *testing.T) {
 	require.False(t, FromKubernetes(n).Cordoned)
 }
 
-// The restart of a kubelet is no outage of its node: everything on it runs, and writes continue. A silent kubelet, a declaration of a person
-// and a clock that is far ahead are not waited for.
+// The restart of a kubelet is no outage of its node: everything on it runs, and writes continue. A silent kubelet, a declaration of a
+// person and a clock that is far ahead are not waited for.
 func TestAKubeletThatReportsItselfNotReadyIsWaitedForBeforeItsNodeIsDown(t *testing.T) {
 	const pause = v1beta2.KubeletPause
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
