@@ -160,7 +160,7 @@ func TestAV1ReplicaGoesWhenItHasStopped(t *testing.T) {
 	r := &v1beta2.Replica{ObjectMeta: w.meta("gone-r-1")}
 	r.Finalizers = []string{v1beta2.Finalizer}
 	r.Spec.VolumeName, r.Spec.NodeID, r.Spec.DataEngine, r.Spec.DiskPath = "gone", "node-1", v1beta2.DataEngineV1, "/disk"
-	r.Spec.DataDirectoryName, r.Spec.DesireState = "gone-1234", v1beta2.InstanceStateStopped
+	r.Spec.Active, r.Spec.DataDirectoryName, r.Spec.DesireState = true, "gone-1234", v1beta2.InstanceStateStopped
 	w.create(r)
 	w.status(r, map[string]any{"currentState": v1beta2.InstanceStateRunning})
 	w.delete(r)
