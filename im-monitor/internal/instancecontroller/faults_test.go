@@ -166,13 +166,17 @@ func TestAnEngineWaitsWhileAnotherOneOfItsVolumeMayBeLive(t *testing.T) {
 	w.engineIs(first.Name, v1beta2.InstanceStateStopped)
 	w.engineIs(second.Name, v1beta2.InstanceStateRunning)
 
-	// A migration may have two, over replicas that are in mode RW.
+	// A migration may have two, over processes of their own: the live engine has another process over each directory, in mode RW (K1).
+	r, own := w.replica("vol-r-00000001", "vol", "one-1", "v1"), w.replica("vol-r-00000002", "vol", "one-1", "v1")
+	w.spec(r, map[string]any{"active": true})
+	w.spec(own, map[string]any{"dataDirectoryName": r.Spec.DataDirectoryName})
 	w.spec(second, map[string]any{"active": true})
-	w.spec(first, map[string]any{"active": false, "desireState": "running"})
+	w.spec(first, map[string]any{"active": false, "desireState": "running",
+		"replicaAddressMap": map[string]any{r.Name: nil, own.Name: "10.0.0.9:10020"}})
 	volume := &v1beta2.Volume{ObjectMeta: w.meta("vol")}
 	w.spec(volume, map[string]any{"migrationNodeID": "one-1"})
 	w.never(func() bool { return w.holds(manager("one-1", "v1"), first.Name) }, "a second engine over replicas that no one saw in mode RW")
-	require.NoError(t, w.modes(second, map[string]any{"vol-r-00000001": "RW"}))
+	require.NoError(t, w.modes(second, map[string]any{r.Name: "RW"}))
 	w.engineIs(first.Name, v1beta2.InstanceStateRunning)
 }
 
