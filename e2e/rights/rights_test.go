@@ -185,7 +185,7 @@ func whileANodeIsUpgraded(ctx context.Context, t *testing.T) []cluster.Request {
 	// A v1 instance manager of the new image would prove that the node has the image, and no pod would test it.
 	require.NoError(t, w.Set(ctx, "v1-data-engine", "false"))
 	for _, name := range []string{"ends", "withdrawn"} {
-		require.NoError(t, w.Upgrade(ctx, name, world.Image+"-"+name,
+		require.NoError(t, w.Upgrade(ctx, name, otherImage(name),
 			func(s *v1beta2.DataEngineUpgradeManagerSpec) { s.Nodes = []string{scenarios.Near} }))
 		if name == "withdrawn" {
 			require.NoError(t, w.WaitNodeUpgradeState(ctx, name, scenarios.Near, 2*patience, v1beta2.UpgradeStateSwitchingOver,
@@ -344,7 +344,7 @@ func nodeComesAndGoes(ctx context.Context, t *testing.T, w *world.World) {
 func imageChanges(ctx context.Context, t *testing.T, w *world.World) {
 	t.Helper()
 	require.NoError(t, w.Admin.Patch(ctx, setting(w, "default-instance-manager-image", ""),
-		client.RawPatch("application/merge-patch+json", []byte(`{"value":"`+world.Image+`-next"}`))))
+		client.RawPatch("application/merge-patch+json", []byte(`{"value":"`+otherImage("next")+`"}`))))
 	old := v1beta2.InstanceManagerName(scenarios.Near, world.Image, v1beta2.DataEngineV1)
 	gone(ctx, t, w, &v1beta2.InstanceManager{ObjectMeta: metav1.ObjectMeta{Name: old, Namespace: w.Namespace}})
 	gone(ctx, t, w, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: old, Namespace: w.Namespace}})
@@ -361,3 +361,6 @@ func gone(ctx context.Context, t *testing.T, w *world.World, obj client.Object) 
 		return apierrors.IsNotFound(err)
 	}, patience, tick, "%T %s is still there", obj, obj.GetName())
 }
+
+// otherImage returns an image whose tag names no release: it starts with the arguments that every image knows.
+func otherImage(tag string) string { return "longhornio/longhorn-instance-manager:" + tag }
