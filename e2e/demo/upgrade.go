@@ -54,7 +54,7 @@ func (d *demo) underLoad(ctx context.Context) error {
 		}
 	}
 	if err := s.step(ctx, "kubectl apply: one DataEngineUpgradeManager", func(ctx context.Context) (string, error) {
-		if err := w.Upgrade(ctx, "upgrade", newImage("v1.12.0"), nil); err != nil {
+		if err := w.Upgrade(ctx, "upgrade", newImage("v1.12.2"), nil); err != nil {
 			return "", err
 		}
 		_, err := w.WaitUpgrade(ctx, "upgrade", patience, v1beta2.UpgradeStateUpgrading)

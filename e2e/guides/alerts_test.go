@@ -81,7 +81,7 @@ func upgraded(ctx context.Context, f *fixture) error {
 	if err := f.WaitRobust(ctx, "vol-1", v1beta2.VolumeRobustnessHealthy, 2*soon); err != nil {
 		return err
 	}
-	return upgrade("longhornio/longhorn-instance-manager:v1.12.0")(ctx, f)
+	return upgrade("longhornio/longhorn-instance-manager:v1.12.2")(ctx, f)
 }
 
 // operator is what of the Prometheus Operator the charts and commands need.

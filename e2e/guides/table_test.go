@@ -395,7 +395,7 @@ func plugin() guide {
 			"kubectl drover detach vol-1 --wait":                           attach,
 			"kubectl drover detach vol-1 --ticket":                         attach,
 			"kubectl drover detach vol-1 --node":                           attach,
-			"kubectl drover upgrade watch":                                 upgrade("longhornio/longhorn-instance-manager:v1.12.0"),
+			"kubectl drover upgrade watch":                                 upgrade("longhornio/longhorn-instance-manager:v1.12.2"),
 			"kubectl drover upgrade pause":                                 upgrade("longhornio/longhorn-instance-manager:v1.13.0"),
 		},
 	}

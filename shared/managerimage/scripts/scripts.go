@@ -5,6 +5,7 @@ package scripts
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,10 +92,16 @@ func Images() (out []Image) {
 	return out
 }
 
+// laterRelease matches the releases after v1.12.1, the last one that was read. That their scripts are those of v1.12.1 is an assumption.
+var laterRelease = regexp.MustCompile(`^v1\.(12\.([2-9]|[1-9]\d+)|(1[3-9]|[2-9]\d)\.\d+)$`)
+
 // Named returns the stand-in of a tag. A tag that names no release is the smallest image with engine frontends: what starts there
 // starts on every image that serves v2.
 func Named(tag string) Image {
 	images := Images()
+	if laterRelease.MatchString(tag) {
+		tag = "v1.12.1"
+	}
 	for _, image := range images {
 		if image.Tag == tag {
 			return image
