@@ -54,7 +54,7 @@ func CutOff(namespace string, policies []networkingv1.NetworkPolicy) []string {
 	return slices.Compact(out)
 }
 
-// closes reports whether a policy selects the pod, and so closes what no policy opens. Without policyTypes a policy is about ingress.
+// closes reports whether a policy selects the pod, and so closes what no policy opens. A policy without policyTypes applies to ingress.
 func closes(p *networkingv1.NetworkPolicy, pod labels.Set) bool {
 	types := p.Spec.PolicyTypes
 	return selects(&p.Spec.PodSelector, pod) && (len(types) == 0 || slices.Contains(types, networkingv1.PolicyTypeIngress))

@@ -20,7 +20,7 @@ const (
 
 // Loss is what stops working once longhorn-manager has ended, because no controller of Drover does it yet.
 type Loss struct {
-	// Object is what it is about: kind and name, or a kind.
+	// Object names the affected object by kind and name, or a kind.
 	Object string
 	// What stops, and what goes on.
 	What string
