@@ -2,6 +2,9 @@ package main
 
 import "slices"
 
+// ticketsCore decides which tickets the volume's own work has, and where.
+const ticketsCore = "./attach-controller/internal/ticket"
+
 const attachWorld = "./attach-controller/internal/model -run=TestEveryWorld -worlds=1 -first="
 
 // attachRules are the rules by which a volume gets a node, and is attached and detached, each with edits that disable it.
@@ -78,6 +81,16 @@ func ticketRules() []rule {
 			"table.interrupts", " || !t.serves(v.NodeID)", " || true"),
 		in("interrupt for data", "restore and expansion interrupt, as workload does", []string{core}, core, "table.interrupts",
 			" || data(x.Type)", "").alsoWorld("424"),
+		in("not from a user", "the volume's own data takes it from no user, even if the user's node is down", []string{core}, core,
+			"table.interrupts", " && !t.inUse()", ""),
+		in("work follows its user", "the volume's own work is where a user holds the volume, even if that node is down",
+			[]string{ticketsCore}, ticketsCore, "World.place", " || w.usedOn(at)", ""),
+		in("work joins its user", "the volume's own work is where a user waits for the volume", []string{ticketsCore}, ticketsCore,
+			"World.place", `if at := w.waitedForOn(); at != "" {`, `if at := w.waitedForOn(); at == "never" {`),
+		in("new mounts", "users who lose a volume that they still want get new mounts", []string{machineCore}, machineCore,
+			"Facts.losesUsers", "", "return false"),
+		in("tickets uncached", "that a user still wants the volume is read uncached", []string{machineCore}, machineCore,
+			"remount.decide", "r.out.Fresh, r.out.FreshAttachment = true, true", ""),
 		in("interrupt for frontend", "a ticket interrupts that wants this node with the other frontend", []string{core}, core,
 			"table.interrupts", " || !Matches(x, v.DisableFrontend)", "").alsoWorld("285"),
 		in("roll back by table", "a migration that is rolled back follows the ordinary rows", []string{core}, core, "table.migration",

@@ -221,7 +221,7 @@ func TestATicketIsPassedOverWithAReason(t *testing.T) {
 }
 
 func TestEveryKindOfTicketIsWorkloadOrBackgroundOrNeither(t *testing.T) {
-	of := map[string]func(string) bool{"workload": Workload, "background": Background, "data": data}
+	of := map[string]func(string) bool{"workload": v1beta2.IsUserTicket, "background": Background, "data": data}
 	want := map[string][]string{
 		"workload": {v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherShareManager},
 		"background": {v1beta2.AttacherSnapshot, v1beta2.AttacherBackup, v1beta2.AttacherEviction, v1beta2.AttacherRebuilding,

@@ -28,7 +28,7 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 			NodeID: v.Spec.NodeID, MigrationNodeID: v.Spec.MigrationNodeID,
 			DisableFrontend: v.Spec.DisableFrontend, LastAttachedBy: v.Spec.LastAttachedBy,
 		},
-		Shared:      v.Spec.AccessMode == v1beta2.AccessModeReadWriteMany && !v.Spec.Migratable,
+		Shared:      v1beta2.IsShared(v),
 		Migratable:  v.Spec.Migratable,
 		StrictLocal: v.Spec.DataLocality == v1beta2.DataLocalityStrictLocal,
 		Unfilled:    unfilled(v),

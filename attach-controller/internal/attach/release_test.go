@@ -45,8 +45,10 @@ func TestAVolumeIsTakenBack(t *testing.T) {
 		"D4: the node is gone and a person wants another": {
 			basic(attached(gone), pod(gone), ticket("a", v1beta2.AttacherLonghornAPI, there)), RowDown, Spec{},
 		},
-		"D4: a restore wants another": {basic(attached(here), pod(here), down(here), ticket("r", v1beta2.AttacherRestore, there)), RowDown,
-			Spec{}},
+		"D3: a restore wants another, and the pod waits for the data": {basic(attached(here), frontendOff, waitsForData, pod(here), down(here),
+			ticket("r", v1beta2.AttacherRestore, there, offFrontend()...)), RowUnwanted, Spec{DisableFrontend: true}},
+		"D4: an expansion wants another, and only background work holds it": {basic(attached(here), snapshot, down(here),
+			ticket("e", v1beta2.AttacherExpansion, there)), RowDown, Spec{}},
 		"D4: even from a restore": {basic(attached(here), down(here), ticket("r", v1beta2.AttacherRestore, here), pod(there)), RowDown,
 			Spec{}},
 		"D4: on its way to a node that is not ready, and a pod wants one that is": {
@@ -95,6 +97,19 @@ func TestAVolumeStaysWithItsHolder(t *testing.T) {
 		},
 		"D6: the node is down, and so is the other": {basic(attached(here), pod(here), pod(there), down(here), down(there)),
 			RowKeep, at},
+		"D6: the node is down and an expansion wants another: the pod may be back in a moment": {
+			basic(attached(here), pod(here), down(here), ticket("e", v1beta2.AttacherExpansion, there,
+				v1beta2.TicketDisableFrontend, v1beta2.TicketValueAny)), RowKeep, at,
+		},
+		"D6: the node is down and a restore wants another": {
+			basic(attached(here), pod(here), down(here), ticket("r", v1beta2.AttacherRestore, there, offFrontend()...)), RowKeep, at,
+		},
+		"D6: a person's node is gone and an expansion wants another": {basic(attached(gone), ticket("a", v1beta2.AttacherLonghornAPI, gone),
+			ticket("e", v1beta2.AttacherExpansion, there)), RowKeep, Spec{NodeID: gone}},
+		"D6: on its way to a pod's node that is not ready, and an expansion wants one that is": {
+			basic(wanted(here), pod(here), ticket("e", v1beta2.AttacherExpansion, there), node(here, Node{NotReady: true}),
+				state(v1beta2.VolumeStateAttaching)), RowKeep, at,
+		},
 		"D6: attached to a node that is not ready": {basic(attached(here), pod(here), pod(there),
 			node(here, Node{NotReady: true})), RowKeep, at},
 		"D6: on its way to a node that is not ready, as the other": {basic(wanted(here), pod(here), pod(there),
@@ -137,3 +152,5 @@ func TestAnInterruptedSnapshotGetsTheVolumeAfterThePod(t *testing.T) {
 	w = settled(with(w, volume(func(v *Volume) { v.State, v.CurrentNodeID = v1beta2.VolumeStateDetached, "" })))
 	require.Equal(t, here, w.Volume.NodeID, "then the snapshot")
 }
+
+func waitsForData(w *World) { w.Volume.Unfilled = true }

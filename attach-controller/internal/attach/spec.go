@@ -134,13 +134,19 @@ func (t table) stranded() bool {
 }
 
 // interrupts reports whether a ticket asks for what its volume's holders cannot give, and may take it from background work. One for a node
-// that is not ready takes it from no node that is: that is the last choice, and the volume would come back.
+// that is not ready takes it from no node that is: that is the last choice, and the volume would come back. The volume's own data takes it
+// from no user, whose node may be back in a moment: its mount would be dead.
 func (t table) interrupts(x v1beta2.AttachmentTicket) bool {
 	v := t.Volume
 	elsewhere := x.NodeID != v.NodeID || !Matches(x, v.DisableFrontend)
-	may := Workload(x.Type) || data(x.Type)
+	may := v1beta2.IsUserTicket(x.Type) || data(x.Type) && !t.inUse()
 	lasts := t.serves(x.NodeID) || !t.serves(v.NodeID)
 	return elsewhere && may && lasts && t.counted(x) && t.selectable(x)
+}
+
+// inUse reports whether a user's ticket holds the volume, whatever its node does at the moment.
+func (t table) inUse() bool {
+	return slices.ContainsFunc(t.holders(t.Volume.Spec), func(h v1beta2.AttachmentTicket) bool { return v1beta2.IsUserTicket(h.Type) })
 }
 
 // keep is D6.

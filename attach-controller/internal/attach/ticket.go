@@ -19,15 +19,6 @@ func Compare(a, b v1beta2.AttachmentTicket) int {
 	)
 }
 
-// Workload reports whether the ticket is of a user of the volume.
-func Workload(attacher string) bool {
-	switch attacher {
-	case v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherLonghornUpgrader, v1beta2.AttacherShareManager:
-		return true
-	}
-	return false
-}
-
 // Background reports whether the work can be done at any other time, on any other node.
 func Background(attacher string) bool {
 	switch attacher {
@@ -91,7 +82,7 @@ func WorkloadNode(w World) string {
 	filled := *w.Volume
 	filled.Unfilled, w.Volume = false, &filled
 	for _, t := range w.sorted() {
-		if Workload(t.Type) && Selectable(w, t) {
+		if v1beta2.IsUserTicket(t.Type) && Selectable(w, t) {
 			return t.NodeID
 		}
 	}

@@ -29,7 +29,7 @@ func (r *result) merge(next result) {
 	r.mergeWrites(next.writes)
 	out := &r.out
 	out.Fresh, out.FreshFrontends = out.Fresh || next.out.Fresh, out.FreshFrontends || next.out.FreshFrontends
-	out.FreshVolume = out.FreshVolume || next.out.FreshVolume
+	out.FreshVolume, out.FreshAttachment = out.FreshVolume || next.out.FreshVolume, out.FreshAttachment || next.out.FreshAttachment
 	if len(next.out.Status) > 0 && out.Status == nil {
 		out.Status = map[string]any{}
 	}

@@ -132,8 +132,3 @@ func (s salvage) useLatest() waiting {
 		strings.Join(taken, ", ") + "."})
 	return waiting{}
 }
-
-// requestRemount requests new mounts in the pods of the volume, which package podrecovery handles: the old mounts lost their device.
-func (s salvage) requestRemount() {
-	s.setStatus("remountRequestedAt", s.Volume.Status.RemountRequestedAt, stamp(s.Now))
-}

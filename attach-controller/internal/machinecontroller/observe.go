@@ -76,6 +76,11 @@ func (o observer) refresh(ctx context.Context, w *machine.World, wants machine.V
 		}
 		w.Volume = fresh
 	}
+	if wants.FreshAttachment {
+		if w.Attachment, err = lookup.Get(ctx, o.uncached, o.namespace, w.Volume.Name, &v1beta2.VolumeAttachment{}); err != nil {
+			return err
+		}
+	}
 	if wants.FreshFrontends {
 		if err := o.refreshFrontends(ctx, w); err != nil {
 			return err

@@ -90,3 +90,17 @@ func TestWithoutAutoSalvageAPersonChooses(t *testing.T) {
 	w.wanted(v, "node-3")
 	w.reaches(v, v1beta2.VolumeStateAttached, "node-3")
 }
+
+// The volume leaves its node while a pod there still wants it, as when a user elsewhere gets it from a node that is down.
+func TestUsersWhoLoseTheirVolumeGetNewMounts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	v := w.attached(v1beta2.DataEngineV1, "node-3")
+	w.create(&v1beta2.VolumeAttachment{ObjectMeta: w.meta(v.Name), Spec: v1beta2.VolumeAttachmentSpec{Volume: v.Name,
+		AttachmentTickets: map[string]v1beta2.AttachmentTicket{"csi-1": {ID: "csi-1", Type: v1beta2.AttacherCSI, NodeID: "node-3",
+			Parameters: map[string]string{v1beta2.TicketDisableFrontend: v1beta2.TicketValueFalse}}}}})
+	w.wanted(v, "")
+	found := w.reaches(v, v1beta2.VolumeStateDetached, "")
+	require.NotEmpty(t, found.Status.RemountRequestedAt)
+}

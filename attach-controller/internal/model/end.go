@@ -136,8 +136,8 @@ func (w *world) endsServed() string {
 	for _, t := range w.tickets() {
 		can, has := w.selectable(t), w.satisfied(t)
 		selectable, satisfied = selectable || can, satisfied || has
-		workload = workload || can && attach.Workload(t.Type)
-		served = served || has && attach.Workload(t.Type) && w.reachable(t.NodeID)
+		workload = workload || can && v1beta2.IsUserTicket(t.Type)
+		served = served || has && v1beta2.IsUserTicket(t.Type) && w.reachable(t.NodeID)
 	}
 	switch v := w.volume.now; {
 	case selectable && !satisfied:
@@ -185,7 +185,7 @@ func (w *world) endsWorked() string {
 		return ""
 	}
 	for _, t := range w.tickets() {
-		if t.Type == v1beta2.AttacherEviction || t.Type == v1beta2.AttacherRebuilding || attach.Workload(t.Type) || w.blocked(t) {
+		if t.Type == v1beta2.AttacherEviction || t.Type == v1beta2.AttacherRebuilding || v1beta2.IsUserTicket(t.Type) || w.blocked(t) {
 			continue
 		}
 		if !w.satisfied(t) {
@@ -203,7 +203,7 @@ func (w *world) endsWorked() string {
 func (w *world) blocked(t v1beta2.AttachmentTicket) bool {
 	v := w.volume.now
 	for _, x := range w.tickets() {
-		lasts := attach.Workload(x.Type) || t.Type == v1beta2.AttacherClone && attach.Background(x.Type)
+		lasts := v1beta2.IsUserTicket(x.Type) || t.Type == v1beta2.AttacherClone && attach.Background(x.Type)
 		holds := lasts && x.NodeID == v.Spec.NodeID && attach.Matches(x, v.Spec.DisableFrontend)
 		if holds && (!attach.Matches(t, v.Spec.DisableFrontend) || w.down(x.NodeID)) {
 			return true

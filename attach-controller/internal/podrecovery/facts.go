@@ -199,7 +199,7 @@ func Claims(pod *corev1.Pod) []string {
 
 // FromVolume returns the relevant part of a Longhorn volume. share is the pod of its share manager, nil if there is none.
 func FromVolume(v *v1beta2.Volume, share *corev1.Pod) Volume {
-	out := Volume{Name: v.Name, Shared: v.Spec.AccessMode == v1beta2.AccessModeReadWriteMany && !v.Spec.Migratable}
+	out := Volume{Name: v.Name, Shared: v1beta2.IsShared(v)}
 	if at, err := time.Parse(time.RFC3339, v.Status.RemountRequestedAt); err == nil {
 		out.RemountRequestedAt = at
 	}

@@ -48,7 +48,7 @@ func (m *model) table() {
 	})
 	down := v1beta2.IsNodeDown(m.Nodes[spec.NodeID])
 	yields := slices.ContainsFunc(tickets, func(t v1beta2.AttachmentTicket) bool {
-		urgent := workload(t) || v1beta2.TicketPriority(t.Type) == 2000
+		urgent := isUsers(t) || v1beta2.TicketPriority(t.Type) == 2000
 		elsewhere := t.NodeID != spec.NodeID || !m.matches(t)
 		return urgent && elsewhere && m.selectable(t) &&
 			(down || !slices.ContainsFunc(holders, func(h v1beta2.AttachmentTicket) bool { return !m.background(h) }))

@@ -4,17 +4,51 @@ import (
 	"maps"
 	"slices"
 
+	"drover.dev/drover/attach-controller/internal/attach"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
 
-// place is row P: the node for background work whose ticket is now for current. It is the node where the volume is wanted anyhow; else it
-// stays; else the first node by name that can do the work. Empty: no node can.
+// place is row P: the node for the volume's own work whose ticket is now for current. It is the node where the volume is wanted anyhow,
+// also while that is down if a user holds the volume there: the work is no reason to take it from its user. Else it is the node where a
+// user waits for the volume; else it stays; else it is the first node by name that can do the work. Empty: no node can.
 func (w World) place(current string) string {
-	if at := w.Volume.Spec.NodeID; at != "" && !v1beta2.IsNodeDown(w.Nodes[at]) {
+	if at := w.Volume.Spec.NodeID; at != "" && (!v1beta2.IsNodeDown(w.Nodes[at]) || w.usedOn(at)) {
+		return at
+	}
+	if at := w.waitedForOn(); at != "" {
 		return at
 	}
 	return w.first(current, w.candidate)
+}
+
+// usedOn reports whether a user's ticket wants the volume on a node as it is attached there.
+func (w World) usedOn(node string) bool {
+	for _, t := range w.tickets() {
+		if v1beta2.IsUserTicket(t.Type) && t.NodeID == node && !(t.Type == v1beta2.AttacherCSI && w.shared()) &&
+			attach.Matches(t, w.Volume.Spec.DisableFrontend) {
+			return true
+		}
+	}
+	return false
+}
+
+// waitedForOn returns the node of the user who gets the volume next; empty: no user waits whose node could take it now.
+func (w World) waitedForOn() string {
+	if !slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool { return v1beta2.IsReplicaReadable(&r, w.Replicas) }) {
+		return ""
+	}
+	strictLocal := w.Volume.Spec.DataLocality == v1beta2.DataLocalityStrictLocal
+	var users []v1beta2.AttachmentTicket
+	for id, t := range w.tickets() {
+		if t.ID = id; v1beta2.IsUserTicket(t.Type) && w.selectable(t) && w.ready(t.NodeID) && (!strictLocal || w.serves(t.NodeID)) {
+			users = append(users, t)
+		}
+	}
+	if len(users) == 0 {
+		return ""
+	}
+	return slices.MinFunc(users, attach.Compare).NodeID
 }
 
 // cordonedPlace is the cordoned node where a volume is attached whose replicas are all on nodes that are emptied: the drain waits for the
@@ -41,13 +75,15 @@ func (w World) candidate(name string) bool {
 
 // serves reports whether a node is ready, is not being upgraded, and has a replica that can be read.
 func (w World) serves(name string) bool {
-	node := w.Nodes[name]
-	if node == nil || node.Spec.UpgradeRequested || !conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady) {
-		return false
-	}
-	return slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool {
+	return w.ready(name) && slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool {
 		return r.Spec.NodeID == name && v1beta2.IsReplicaReadable(&r, w.Replicas)
 	})
+}
+
+// ready reports whether a node is ready, and is not being upgraded.
+func (w World) ready(name string) bool {
+	node := w.Nodes[name]
+	return node != nil && !node.Spec.UpgradeRequested && conditions.IsTrue(node.Status.Conditions, v1beta2.NodeReady)
 }
 
 // selectable reports whether the ticket of another owner could attach the volume, were it detached.

@@ -20,7 +20,24 @@ func TestRowP(t *testing.T) {
 		"where it is wanted, even on a cordoned node":        {basic(wanted("node-3"), cordon("node-3")), "", "node-3"},
 		"where it is wanted, even when that is not answering": {basic(wanted("node-3"),
 			ready("node-3", v1beta2.ConditionFalse, v1beta2.ReasonManagerPodDown)), "", "node-3"},
-		"not where it is wanted when that is down":           {basic(wanted("node-3"), down("node-3")), "", "node-1"},
+		"not where it is wanted when that is down": {basic(wanted("node-3"), down("node-3")), "", "node-1"},
+		"where it is wanted by a user, even when that is down": {basic(wanted("node-3"), down("node-3"),
+			ticket("csi-1", v1beta2.AttacherCSI, "node-3")), "", "node-3"},
+		"where it is wanted by a user, even when that is gone": {basic(wanted("node-3"), noNodeOf("node-3"),
+			ticket("api", v1beta2.AttacherLonghornAPI, "node-3")), "node-1", "node-3"},
+		"not where a snapshot wants it when that is down": {basic(wanted("node-3"), down("node-3"),
+			ticket("s", v1beta2.AttacherSnapshot, "node-3")), "", "node-1"},
+		"not where a pod of a shared volume runs when that is down": {basic(wanted("node-3"), down("node-3"), sharedVolume,
+			ticket("csi-1", v1beta2.AttacherCSI, "node-3")), "", "node-1"},
+		"where a user waits for it": {basic(ticket("csi-1", v1beta2.AttacherCSI, "node-3")), "node-1", "node-3"},
+		"where the user waits who is first": {basic(ticket("csi-1", v1beta2.AttacherCSI, "node-3"),
+			ticket("api", v1beta2.AttacherLonghornAPI, "node-2")), "node-1", "node-2"},
+		"not where a user waits whose node is not ready": {basic(ticket("csi-1", v1beta2.AttacherCSI, "node-3"),
+			ready("node-3", v1beta2.ConditionFalse, v1beta2.ReasonManagerPodDown)), "node-1", "node-1"},
+		"not where a user waits and a strict-local volume has no data": {basic(strictLocal,
+			ticket("csi-1", v1beta2.AttacherCSI, "node-3")), "node-1", "node-1"},
+		"not where a user waits for a volume without data": {basic(func(w *World) { w.Replicas = nil },
+			ticket("csi-1", v1beta2.AttacherCSI, "node-3")), "", ""},
 		"not where it is wanted when that does not exist":    {basic(wanted("node-3"), noNodeOf("node-3")), "", "node-1"},
 		"where the ticket was":                               {basic(), "node-2", "node-2"},
 		"not where the ticket was when that is no candidate": {basic(), "node-3", "node-1"},
@@ -45,6 +62,8 @@ func TestRowP(t *testing.T) {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, c.world.place(c.current)) })
 	}
 }
+
+var sharedVolume = volume(func(v *v1beta2.Volume) { v.Spec.AccessMode = v1beta2.AccessModeReadWriteMany })
 
 func TestGenerationsCountTheChangesOfATicket(t *testing.T) {
 	needs := volume(func(v *v1beta2.Volume) { v.Status.RestoreRequired = true })

@@ -14,7 +14,7 @@ func salvage(w World, soFar []wish) []wish {
 		return nil
 	}
 	others := w.others(soFar)
-	if !slices.ContainsFunc(others, workload) || slices.ContainsFunc(others, w.selectable) {
+	if !slices.ContainsFunc(others, isUsers) || slices.ContainsFunc(others, w.selectable) {
 		return nil
 	}
 	frontend := v1beta2.TicketValueFalse
@@ -35,11 +35,5 @@ func (w World) inDoubt() bool {
 	return w.has(v1beta2.AttacherSalvage, w.Volume.Name)
 }
 
-// workload reports whether the ticket is of a user of the volume.
-func workload(t v1beta2.AttachmentTicket) bool {
-	switch t.Type {
-	case v1beta2.AttacherCSI, v1beta2.AttacherLonghornAPI, v1beta2.AttacherLonghornUpgrader, v1beta2.AttacherShareManager:
-		return true
-	}
-	return false
-}
+// isUsers reports whether the ticket is of a user of the volume.
+func isUsers(t v1beta2.AttachmentTicket) bool { return v1beta2.IsUserTicket(t.Type) }

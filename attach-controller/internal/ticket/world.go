@@ -81,6 +81,4 @@ func (w World) detached() bool {
 func (w World) faulted() bool { return w.Volume.Status.Robustness == v1beta2.VolumeRobustnessFaulted }
 
 // shared reports whether pods reach the volume by its share, so that their own tickets do not attach it.
-func (w World) shared() bool {
-	return w.Volume.Spec.AccessMode == v1beta2.AccessModeReadWriteMany && !w.Volume.Spec.Migratable
-}
+func (w World) shared() bool { return v1beta2.IsShared(w.Volume) }

@@ -63,6 +63,21 @@ func TicketPriority(attacher string) int {
 	return 0
 }
 
+// IsShared reports whether pods reach a volume by its share, so that their own tickets do not attach it.
+func IsShared(v *Volume) bool {
+	return v.Spec.AccessMode == AccessModeReadWriteMany && !v.Spec.Migratable
+}
+
+// IsUserTicket reports whether the tickets of an attacher are of users of the volume: pods, people, shares. All others are for the volume's
+// own work.
+func IsUserTicket(attacher string) bool {
+	switch attacher {
+	case AttacherCSI, AttacherLonghornAPI, AttacherLonghornUpgrader, AttacherShareManager:
+		return true
+	}
+	return false
+}
+
 // TicketID returns the id of a controller's ticket for one object: `<attacher>-<object>`, cut to 220 characters and ended
 // by a hash where it is longer than 253.
 func TicketID(attacher, object string) string {
