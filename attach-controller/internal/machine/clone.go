@@ -169,7 +169,7 @@ func (x clone) readResult(volume, snapshot string) (ended bool) {
 	done := len(all) > 0
 	for _, where := range slices.Sorted(maps.Keys(all)) {
 		one := all[where]
-		if one.State == "error" || one.Error != "" {
+		if one.State == "error" || one.Error != "" && !one.IsUnanswered() {
 			x.copyFailed(volume, snapshot, where, one.Error)
 			return true
 		}

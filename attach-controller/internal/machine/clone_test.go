@@ -298,3 +298,16 @@ func TestALinkedCloneIsReportedAsTheFullCopyThatItIs(t *testing.T) {
 		require.NotContains(t, reasons(Decide(s.World)), EventCloneIsFull)
 	}
 }
+
+// A v1 engine lists an error alone for a replica that did not answer it: the copy may go on.
+func TestAQuestionThatAReplicaDidNotAnswerEndsNoCopy(t *testing.T) {
+	s := copying("snap://other/s", "x", "y")
+	s.SourceSnapshot = &v1beta2.Snapshot{}
+	s.Volume.Status.CloneStatus.Snapshot = "s"
+	e := s.Engines[0]
+	e.Spec.RequestedDataSource = "snap://other/s"
+	e.Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{"tcp://a": {Error: "connection refused"}, "tcp://b": {State: "complete"}}
+	require.Empty(t, cloneStatus(Decide(s.World)), "it has neither failed nor ended")
+	e.Status.CloneStatus["tcp://a"] = v1beta2.SnapshotCloneStatus{Error: "no space", State: "error"}
+	require.Equal(t, v1beta2.CloneFailed, cloneStatus(Decide(s.World))["state"])
+}

@@ -28,11 +28,11 @@ func (p *pass) calls() {
 		p.call(Call{Op: OpRevert, Snapshot: snapshot})
 	case p.isNext(OpExpand, p.expansionDue()):
 		p.call(Call{Op: OpExpand, Size: p.wanted()})
-	case p.isNext(OpClone, p.cloneDue()):
+	case p.isNext(OpClone, p.cloneDue() && !p.unanswered):
 		if volume, snapshot := source(p.Engine.Spec.RequestedDataSource); volume != "" && snapshot != "" {
 			p.call(Call{Op: OpClone, Volume: volume, Snapshot: snapshot})
 		}
-	case p.isNext(OpRestore, p.restoreDue() && !p.unheard):
+	case p.isNext(OpRestore, p.restoreDue() && !p.unanswered):
 		p.call(Call{Op: OpRestore})
 	default:
 		if p.addition(); !p.going {

@@ -20,7 +20,7 @@ const unknown = v1beta2.UnnamedReplica
 func Decide(w World) Verdict {
 	p := &pass{World: w, listed: map[string]Replica{}}
 	p.out.Status = *w.Engine.Status.DeepCopy()
-	p.keepUnheard()
+	p.keepUnanswered()
 	p.findStranded()
 	p.replicas()
 	p.snapshots()
@@ -40,9 +40,9 @@ type pass struct {
 	// listed are the replicas by name.
 	listed map[string]Replica
 	going  bool
-	// unheard reports that a replica did not answer its engine about a restore.
-	unheard bool
-	out     Verdict
+	// unanswered reports that a replica did not answer its engine about a restore or a copy.
+	unanswered bool
+	out        Verdict
 }
 
 // replicas fills the maps of modes and addresses.

@@ -7,9 +7,10 @@ import "drover.dev/drover/shared/api/v1beta2"
 // rebuild has left a system snapshot.
 func (p *pass) rebuilds() map[string]v1beta2.RebuildStatus {
 	out := map[string]v1beta2.RebuildStatus{}
+	reported, _ := answered(p.Seen.Rebuilds, p.Engine.Status.RebuildStatus)
 	for _, r := range p.listed {
 		before, known := p.Engine.Status.RebuildStatus[r.Address]
-		one, ok := p.Seen.Rebuilds[r.Address]
+		one, ok := reported[r.Address]
 		switch {
 		case ok:
 			out[r.Address] = one

@@ -7,30 +7,46 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// unheard reports whether an entry is no report of a replica, but the error of the question: v1 then lists an error alone, while the
-// replica may restore on.
-func unheard(one v1beta2.RestoreStatus) bool {
-	return one.Error != "" && !one.IsRestoring && one.State == "" && one.BackupURL == "" && one.LastRestored == ""
+// keepUnanswered lets a replica that did not answer its engine keep the entry that the status has (v1beta2.PurgeStatus.IsUnanswered).
+// Without such an entry the replica has none, and it is not known which work it has begun.
+func (p *pass) keepUnanswered() {
+	var clones, restores bool
+	asked := p.Seen.Clones
+	p.Seen.Clones, clones = answered(asked, p.Engine.Status.CloneStatus)
+	for where := range asked {
+		if _, known := p.Seen.Clones[where]; !known {
+			p.Seen.Clones[where] = v1beta2.SnapshotCloneStatus{} // the copy is not complete without it
+		}
+	}
+	p.Seen.Restores, restores = answered(p.Seen.Restores, p.Engine.Status.RestoreStatus)
+	p.unanswered = clones || restores
+	p.going = p.going || p.unanswered
 }
 
-// keepUnheard lets a replica that did not answer its engine keep the entry that the status has; without one it has none. Which restore it
-// has begun is not known then.
-func (p *pass) keepUnheard() {
-	if p.Seen.Restores == nil {
-		return
+// KnownPurges returns what the replicas of an engine report about a purge, as far as it is known: the last report of a replica that did not
+// answer counts.
+func KnownPurges(e *v1beta2.Engine, seen map[string]v1beta2.PurgeStatus) map[string]v1beta2.PurgeStatus {
+	known, _ := answered(seen, e.Status.PurgeStatus)
+	return known
+}
+
+// answered replaces unanswered entries by the stored ones, and reports whether there was one.
+func answered[T interface{ IsUnanswered() bool }](seen, stored map[string]T) (all map[string]T, unanswered bool) {
+	if seen == nil {
+		return nil, false
 	}
-	all := make(map[string]v1beta2.RestoreStatus, len(p.Seen.Restores))
-	for where, one := range p.Seen.Restores {
-		if !unheard(one) {
+	all = make(map[string]T, len(seen))
+	for where, one := range seen {
+		if !one.IsUnanswered() {
 			all[where] = one
 			continue
 		}
-		p.unheard, p.going = true, true
-		if before, ok := p.Engine.Status.RestoreStatus[where]; ok && !unheard(before) {
+		unanswered = true
+		if before, ok := stored[where]; ok && !before.IsUnanswered() {
 			all[where] = before
 		}
 	}
-	p.Seen.Restores = all
+	return all, unanswered
 }
 
 // copies keeps the result of a clone, and which backup was restored last: a later run of the engine does not report them. The restore
@@ -57,7 +73,7 @@ func (p *pass) copies() {
 			done = ""
 		}
 	}
-	if done != "" && !p.unheard {
+	if done != "" && !p.unanswered {
 		s.LastRestoredBackup = done
 	}
 }

@@ -32,6 +32,7 @@ func (c *Controller) observe(ctx context.Context, e *v1beta2.Engine, known view,
 	if f.seen, err = c.ask(ctx, to.direct, engine.Ask(e, known.first, known.adding != "", pending || known.purging)); err != nil {
 		return f, silentError{err}
 	}
+	f.seen.Purges = engine.KnownPurges(e, f.seen.Purges)
 	polls.WithLabelValues("seen").Inc()
 	if f.room, err = c.readRoom(ctx, e, f.seen); err != nil {
 		return f, err

@@ -228,7 +228,7 @@ func (e *explanation) rebuilds() []Cause {
 			case status.IsRebuilding:
 				out = append(out, Cause{Finding: finding.Finding{Object: ref, Reason: "Rebuilding", Severity: finding.Continues,
 					Message: fmt.Sprintf("The replica at %s is being rebuilt: %d %%.", address, status.Progress)}})
-			case status.Error != "":
+			case status.Error != "" && !status.IsUnanswered():
 				out = append(out, Cause{Finding: finding.Finding{Object: ref, Reason: "RebuildFailed", Severity: finding.Warning,
 					Message: fmt.Sprintf("The rebuild of the replica at %s failed: %s", address, status.Error), Guide: "docs/attaching.md",
 					Command: finding.Expand(finding.Describe, ref, finding.Values{World: e.world})}})

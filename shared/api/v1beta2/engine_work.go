@@ -19,3 +19,24 @@ func IsRebuilding(all map[string]RebuildStatus) bool {
 	}
 	return false
 }
+
+// A v1 engine asks its replicas one by one what a purge, a rebuild, a copy or a restore has become, and lists an error alone for a replica
+// that does not answer it. That is no report of the work, which may go on: each of these entries is unanswered.
+
+// IsUnanswered reports whether the entry is the error of the question alone.
+func (s PurgeStatus) IsUnanswered() bool { return s.Error != "" && s == PurgeStatus{Error: s.Error} }
+
+// IsUnanswered reports whether the entry is the error of the question alone.
+func (s RebuildStatus) IsUnanswered() bool {
+	return s.Error != "" && !s.IsRebuilding && s.State == "" && s.Progress == 0
+}
+
+// IsUnanswered reports whether the entry is the error of the question alone.
+func (s SnapshotCloneStatus) IsUnanswered() bool {
+	return s.Error != "" && s == SnapshotCloneStatus{Error: s.Error}
+}
+
+// IsUnanswered reports whether the entry is the error of the question alone.
+func (s RestoreStatus) IsUnanswered() bool {
+	return s.Error != "" && !s.IsRestoring && s.State == "" && s.BackupURL == "" && s.LastRestored == ""
+}

@@ -89,13 +89,23 @@ type CloneStatus struct {
 	From, Snapshot string
 }
 
-// CloneStatus reports of the last clone into the engine's volume.
+// isSilent reports whether an engine lists an error alone for a replica: a v1 engine asks its replicas one by one.
+func (r *engineRun) isSilent(m *member) bool { return r.engine.server.engine == V1 && !m.reachable() }
+
+// noAnswer is the entry of a replica that does not answer its engine.
+func noAnswer(work string, m *member) Progress {
+	return Progress{Error: "Failed to get " + work + " status on tcp://" + m.address + ": connection refused"}
+}
+
+// CloneStatus reports of the last clone into the engine's volume. A v1 engine lists an error alone for a replica that it does not reach.
 func (s *Server) CloneStatus(ref Ref) (map[string]CloneStatus, error) {
 	out := map[string]CloneStatus{}
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
 		if c := r.jobs.clone; c != nil {
 			for _, m := range r.with(ModeRW, ModeWO) {
-				out[m.address] = CloneStatus{Progress: c.Progress, From: c.from, Snapshot: c.source.Snapshot}
+				if out[m.address] = (CloneStatus{Progress: c.Progress, From: c.from, Snapshot: c.source.Snapshot}); r.isSilent(m) {
+					out[m.address] = CloneStatus{Progress: noAnswer("clone", m)}
+				}
 			}
 		}
 		return "", nil

@@ -39,7 +39,8 @@ func (r *engineRun) eachData(do func(*data)) {
 	r.snapshotsChanged()
 }
 
-// PurgeStatus is how far the last purge is, by the addresses of the replicas. v2 never reports.
+// PurgeStatus is how far the last purge is, by the addresses of the replicas. v2 never reports. A v1 engine lists an error alone for
+// a replica that it does not reach.
 func (s *Server) PurgeStatus(ref Ref) (map[string]Progress, error) {
 	out := map[string]Progress{}
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
@@ -47,7 +48,9 @@ func (s *Server) PurgeStatus(ref Ref) (map[string]Progress, error) {
 			return "", nil
 		}
 		for _, m := range r.with(ModeRW) {
-			out[m.address] = r.jobs.purge.Progress
+			if out[m.address] = r.jobs.purge.Progress; r.isSilent(m) {
+				out[m.address] = noAnswer("purge", m)
+			}
 		}
 		return "", nil
 	})

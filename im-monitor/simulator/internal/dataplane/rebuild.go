@@ -191,13 +191,15 @@ type RebuildStatus struct {
 }
 
 // Rebuilds are the rebuilds of the engine's replicas in mode WO. There is none of a volume that is restored; a v1 replica that was added
-// for a restore has one that is all zero before that.
+// for a restore has one that is all zero before that. A v1 engine lists an error alone for a replica that it does not reach.
 func (s *Server) Rebuilds(ref Ref) ([]RebuildStatus, error) {
 	var out []RebuildStatus
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
 		for _, m := range r.sorted() {
 			switch {
 			case m.mode != ModeWO:
+			case r.isSilent(m):
+				out = append(out, RebuildStatus{Progress: noAnswer("rebuild", m), Address: m.address})
 			case m.rebuild != nil && m.rebuild.State != "":
 				out = append(out, RebuildStatus{Progress: m.rebuild.Progress, Address: m.address, From: m.source})
 			case r.jobs.restore != nil:

@@ -134,9 +134,8 @@ func (s *Server) RestoreStatus(ref Ref) (map[string]RestoreStatus, error) {
 			status.Current = w.backup
 		}
 		for _, m := range r.with(ModeRW, ModeWO) {
-			if out[m.address] = status; r.engine.server.engine == V1 && !m.reachable() {
-				out[m.address] = RestoreStatus{Progress: Progress{Error: "Failed to get restoring status on tcp://" + m.address +
-					": connection refused"}}
+			if out[m.address] = status; r.isSilent(m) {
+				out[m.address] = RestoreStatus{Progress: noAnswer("restoring", m)}
 			}
 		}
 		return "", nil
