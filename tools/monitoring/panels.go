@@ -206,6 +206,10 @@ var snapshotController = []row{
 			"drover_snapshot_controller_backup_verdicts_total", "reason"),
 		events("Recurring jobs", "Runs that ended, Snapshots and Backups created and deleted for them.",
 			"drover_snapshot_controller_recurring_total", "what"),
+		total("Stalled backups", "Backups of which engines have reported no progress for hours.",
+			`sum(drover_snapshot_controller_backups_stalled{$ns})`),
+		gauge("Paused jobs", "1 while a recurring job passes volumes over, because what it deleted of them is not removed.",
+			"drover_snapshot_controller_recurring_job_paused", "recurring_job"),
 	}},
 	{"Kubernetes", []panel{
 		total("Holds the snapshotter's lease", "1 while a process takes snapshots for Kubernetes in the csi-snapshotter's place.",

@@ -38,6 +38,9 @@ func (p *poll) applyBackups(ctx context.Context, v backup.Verdict) (time.Duratio
 // writeBackup writes the result of a Backup to this version of it.
 func (p *poll) writeBackup(ctx context.Context, b *v1beta2.Backup, c backup.Change) error {
 	fields := map[string]any{"state": text(c.State), "progress": c.Progress, "replicaAddress": text(c.Replica), "error": text(c.Error)}
+	if c.State != b.Status.State || c.Progress != b.Status.Progress {
+		fields["progressedAt"] = p.rt.Clock.Now().UTC().Format(time.RFC3339)
+	}
 	if c.State == v1beta2.BackupCompleted {
 		fields["url"], fields["backupCreatedAt"], fields["size"] = c.URL, p.rt.Clock.Now().UTC().Format(time.RFC3339), text(c.Size)
 	}

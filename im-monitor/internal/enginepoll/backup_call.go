@@ -163,6 +163,7 @@ func (r *request) note(ctx context.Context, now time.Time) error {
 	}
 	fields := map[string]any{
 		"state": v1beta2.BackupPending, "error": nil, "progress": nil, "replicaAddress": nil, "url": nil, "backupCreatedAt": nil,
+		"progressedAt":  nil,
 		"requestedTime": now.Format(time.RFC3339Nano), "engineRun": r.run,
 		"volumeName": o.volume.Name, "volumeSize": strconv.FormatInt(size, 10),
 		"volumeCreated": o.volume.CreationTimestamp.UTC().Format(time.RFC3339),

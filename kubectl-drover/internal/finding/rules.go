@@ -139,10 +139,13 @@ func snapshots() []of {
 			well: "Ready", continues: "WaitingForAttach SnapshotNotReady BackingUp Restoring Cloning Upgrading",
 			warning:  "TargetUnavailable VolumeNotFound Failed",
 			commands: map[string]string{"WaitingForAttach": showTickets, "TargetUnavailable": showBackupTarget}},
+		{kinds: "Backup", condition: v1beta2.BackupProgressing, guide: "backups.md", command: Describe, warning: "NoProgress"},
 		{kinds: "BackupTarget", condition: v1beta2.BackupTargetAvailable, guide: "backups.md", command: Describe,
 			well: "Reached", warning: "Refused"},
 		{kinds: "RecurringJob", condition: v1beta2.RecurringJobReady, guide: guide,
 			command: "kubectl -n {ns} edit recurringjobs.longhorn.io {name}", well: "Scheduled", warning: "BadCron Unsupported"},
+		{kinds: "RecurringJob", condition: v1beta2.RecurringJobRetained, guide: guide,
+			command: "kubectl -n {ns} describe recurringjobs.longhorn.io {name}", warning: "RetentionBlocked"},
 	}
 }
 

@@ -125,6 +125,10 @@ type BackupStatus struct {
 	// means unknown.
 	// +optional
 	ReUploadedDataSize string `json:"reUploadedDataSize,omitempty"`
+	// RFC 3339 time at which the engine last reported another state or progress. Written by im-monitor together with these; absent
+	// means it has not begun.
+	// +optional
+	ProgressedAt string `json:"progressedAt,omitempty"`
 	// Replica that uploads (tcp://ip:port). Written by im-monitor; absent means unknown.
 	// +optional
 	ReplicaAddress string `json:"replicaAddress,omitempty"`

@@ -4,6 +4,15 @@ package v1beta2
 const (
 	// BackupApproved (writer snapshot-controller) True means: take it. Its reason is then Ready.
 	BackupApproved = "Approved"
+	// BackupProgressing (writer snapshot-controller) is False while an engine copies a backup and has reported no progress for a long time; at
+	// all other times it is absent.
+	BackupProgressing = "Progressing"
+)
+
+// Reasons of BackupProgressing.
+const (
+	// ReasonNoProgress surfaces when a backup is being copied and its progress has been the same for hours.
+	ReasonNoProgress = "NoProgress"
 )
 
 // Reasons of BackupApproved beside those of SnapshotReady, Restoring and Cloning among them, BackingUp: it was deleted while an engine
@@ -33,6 +42,15 @@ const (
 	// RecurringJobReady (writer snapshot-controller) is True while the job is scheduled; the message names its last and its
 	// next run.
 	RecurringJobReady = "Ready"
+	// RecurringJobRetained (writer snapshot-controller) is False while the job passes volumes over, because what it deleted of them is not
+	// removed; it is as of the last run that ended, and absent if that passed none over.
+	RecurringJobRetained = "Retained"
+)
+
+// Reasons of RecurringJobRetained.
+const (
+	// ReasonRetentionBlocked surfaces when a job takes no further snapshot of a volume, because those that it deleted are still there.
+	ReasonRetentionBlocked = "RetentionBlocked"
 )
 
 // Reasons of RecurringJobReady.

@@ -97,11 +97,15 @@ func backupContracts() []ConditionContract {
 			True: []string{ReasonReady},
 			False: []string{ReasonWaitingForAttach, ReasonSnapshotNotReady, ReasonTargetUnavailable, ReasonVolumeNotFound,
 				ReasonFailed, ReasonBackingUp, ReasonRestoring, ReasonCloning, ReasonUpgrading}},
+		{Kind: "Backup", Type: BackupProgressing, Writer: "snapshot-controller",
+			Means: "never True: absent while the engine reports progress", False: []string{ReasonNoProgress}},
 		{Kind: "BackupTarget", Type: BackupTargetAvailable, Writer: "im-monitor", Means: "an engine could copy there",
 			True: []string{ReasonReached}, False: []string{ReasonRefused}},
 		{Kind: "RecurringJob", Type: RecurringJobReady, Writer: "snapshot-controller",
 			Means: "scheduled; the message names the last and the next run",
 			True:  []string{ReasonScheduled}, False: []string{ReasonBadCron, ReasonUnsupported}},
+		{Kind: "RecurringJob", Type: RecurringJobRetained, Writer: "snapshot-controller",
+			Means: "never True: absent if the last run passed no volume over", False: []string{ReasonRetentionBlocked}},
 	}
 }
 

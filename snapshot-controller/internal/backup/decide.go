@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -17,6 +18,10 @@ func Decide(w World) Verdict {
 		return w.end()
 	case w.failed():
 		return w.wait(v1beta2.ReasonFailed, "The copy failed; status.error has the engine's answer. Create another Backup.")
+	case w.endsStall():
+		before := conditions.Get(w.Backup.Status.Conditions, v1beta2.BackupApproved)
+		return Verdict{Step: StepSay, Condition: *cmp.Or(before, &v1beta2.Condition{Type: v1beta2.BackupApproved,
+			Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonReady}), Reason: "Ended", Message: "The copy has ended."}
 	case w.Backup.Spec.SnapshotName == "" && w.Backup.Status.State == "":
 		return w.namesNone()
 	case w.Backup.Spec.SnapshotName == "" || v1beta2.IsBackupEnded(w.Backup):
@@ -218,9 +223,13 @@ func (w World) report(reason, message string, ticket *v1beta2.AttachmentTicket) 
 	}
 	c := v1beta2.Condition{Type: v1beta2.BackupApproved, Status: status, Reason: reason, Message: message,
 		ObservedGeneration: w.Backup.Generation}
-	own := conditions.Owned(w.Backup.Status.Conditions, v1beta2.BackupApproved)
-	wanted := conditions.Set(own, c, w.Now)
-	v := Verdict{Step: StepNone, Ticket: ticket, Condition: wanted[0], Reason: reason, Message: message}
+	own := conditions.Owned(w.Backup.Status.Conditions, v1beta2.BackupApproved, v1beta2.BackupProgressing)
+	wanted := w.reportProgress(conditions.Set(own, c, w.Now))
+	v := Verdict{Step: StepNone, Ticket: ticket, Condition: *conditions.Get(wanted, v1beta2.BackupApproved),
+		Stall: conditions.Get(wanted, v1beta2.BackupProgressing), Reason: reason, Message: message}
+	if at := w.stalledAt(); w.Now.Before(at) {
+		v.Enqueue = at
+	}
 	held := w.ticket()
 	switch {
 	case ticket != nil && (held == nil || !snapshot.SameTicket(*held, *ticket)):

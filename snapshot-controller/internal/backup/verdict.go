@@ -26,6 +26,8 @@ type Verdict struct {
 	Ticket *v1beta2.AttachmentTicket
 	// Condition is what StepSay writes.
 	Condition v1beta2.Condition
+	// Stall is written beside it: the engine reports no progress. nil: there is no such condition.
+	Stall *v1beta2.Condition
 	// Enqueue is when time alone changes the verdict; zero: never.
 	Enqueue time.Time
 	// Reason and Message state what it is about, for the log and the events.

@@ -28,6 +28,9 @@ func apply(ctx context.Context, c client.Client, w *backup.World, v backup.Verdi
 		err = writeTicket(ctx, c, w, nil)
 	case backup.StepSay:
 		list := []v1beta2.Condition{v.Condition}
+		if v.Stall != nil {
+			list = append(list, *v.Stall)
+		}
 		err = status.Apply(ctx, c, w.Backup, owner, map[string]any{"conditions": status.ConditionsField(list)}, status.AtVersion())
 	case backup.StepDropFinalizer:
 		err = status.DropFinalizer(ctx, c, w.Backup, v1beta2.Finalizer)

@@ -15,6 +15,8 @@ func eventsOf(w *backup.World, v backup.Verdict) []events.Event {
 	switch {
 	case v.Step == backup.StepDropFinalizer:
 		return []events.Event{ended(v.Message)}
+	case v.Step == backup.StepSay && v.Stall != nil && !backup.IsStalled(w.Backup):
+		return []events.Event{{Type: corev1.EventTypeWarning, Reason: "BackupStalled", Action: "ApproveBackup", Note: v.Stall.Message}}
 	case v.Step != backup.StepSay || v.Reason == before:
 		return nil
 	case v.Reason == v1beta2.ReasonReady:

@@ -1,6 +1,8 @@
 package backupcontroller
 
 import (
+	"sync"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
@@ -10,4 +12,28 @@ var verdicts = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Help: "Verdicts about Backups that were written, by what was written and why.",
 }, []string{"step", "reason"})
 
-func init() { metrics.Registry.MustRegister(verdicts) }
+var stalledBackups = prometheus.NewGauge(prometheus.GaugeOpts{
+	Name: "drover_snapshot_controller_backups_stalled",
+	Help: "Backups that engines copy without having reported any progress for hours.",
+})
+
+func init() { metrics.Registry.MustRegister(verdicts, stalledBackups) }
+
+// stalls are the names of the Backups that make no progress, for the gauge. Every Backup is evaluated when the process begins.
+type stalls struct {
+	mu    sync.Mutex
+	names map[string]bool
+}
+
+// note records whether a Backup makes no progress.
+func (s *stalls) note(name string, stalled bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.names == nil {
+		s.names = map[string]bool{}
+	}
+	if delete(s.names, name); stalled {
+		s.names[name] = true
+	}
+	stalledBackups.Set(float64(len(s.names)))
+}

@@ -18,15 +18,20 @@ type reconciler struct {
 	observer observer
 	client   client.Client
 	recorder kevents.EventRecorder
+	stalls   stalls
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	world, err := r.observer.observe(ctx, request.Name)
 	if world == nil || err != nil {
+		if err == nil {
+			r.stalls.note(request.Name, false)
+		}
 		return ctrl.Result{}, err
 	}
 	verdict := backup.Decide(*world)
+	r.stalls.note(request.Name, verdict.Stall != nil)
 	if verdict.Step != backup.StepNone {
 		if err := apply(ctx, r.client, world, verdict); err != nil {
 			return ctrl.Result{}, client.IgnoreNotFound(err) // gone: it was done before, or the event of what is gone brings the rest

@@ -11,6 +11,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/snapshot-controller/internal/backup"
 )
 
 // backsUp reports whether the job backs up the snapshots that it asks for.
@@ -19,7 +20,8 @@ func (w World) backsUp() bool {
 }
 
 // underWayBackups notes what is being copied, and returns the names of all that were asked for. One that an engine copies
-// may take its time; one that waits has the run's patience; one that waits for people does not hold the run up.
+// may take its time as long as it makes progress; one that waits has the run's patience; one that waits for people, or makes no progress,
+// does not hold the run up.
 func (w World) underWayBackups(p *plan, waiting map[string]bool) map[string]bool {
 	made := map[string]bool{}
 	for _, b := range w.Backups {
@@ -31,6 +33,7 @@ func (w World) underWayBackups(p *plan, waiting map[string]bool) map[string]bool
 		approved := conditions.IsTrue(b.Status.Conditions, v1beta2.BackupApproved)
 		until := b.CreationTimestamp.Add(patience)
 		switch {
+		case backup.IsStalled(b): // its volume waits, the run does not
 		case approved && v1beta2.IsBackupBegun(b):
 			p.busy++
 		case !stuck(b) && w.Now.Before(until):

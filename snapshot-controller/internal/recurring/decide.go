@@ -140,6 +140,7 @@ func (w World) underWay(status v1beta2.RecurringJobStatus, times schedule, run t
 func (w World) ended(status v1beta2.RecurringJobStatus, times schedule) Verdict {
 	status.LastRun, status.CurrentRun = w.notAhead(status.CurrentRun), ""
 	status.ExecutionCount++
+	status.Conditions = w.retained(status.Conditions)
 	return w.idle(status, times)
 }
 
@@ -162,7 +163,7 @@ func (w World) own() v1beta2.RecurringJobStatus {
 	s.ScheduledSince, s.LastRun = w.notAhead(s.ScheduledSince), w.notAhead(s.LastRun)
 	return v1beta2.RecurringJobStatus{
 		CurrentRun: s.CurrentRun, LastRun: s.LastRun, ExecutionCount: s.ExecutionCount, ScheduledSince: s.ScheduledSince,
-		ObservedGeneration: w.Job.Generation, Conditions: conditions.Owned(s.Conditions, v1beta2.RecurringJobReady),
+		ObservedGeneration: w.Job.Generation, Conditions: conditions.Owned(s.Conditions, v1beta2.RecurringJobReady, v1beta2.RecurringJobRetained),
 	}
 }
 
@@ -192,7 +193,7 @@ func (w World) report(status v1beta2.RecurringJobStatus, reason, message string)
 	is := w.Job.Status
 	write := is.CurrentRun != status.CurrentRun || is.LastRun != status.LastRun || is.ExecutionCount != status.ExecutionCount ||
 		is.ObservedGeneration != status.ObservedGeneration || is.ScheduledSince != status.ScheduledSince ||
-		!conditions.Equal(conditions.Owned(is.Conditions, v1beta2.RecurringJobReady), status.Conditions)
+		!conditions.Equal(conditions.Owned(is.Conditions, v1beta2.RecurringJobReady, v1beta2.RecurringJobRetained), status.Conditions)
 	return Verdict{Write: write, Status: status, Reason: reason, Message: message}
 }
 

@@ -71,7 +71,7 @@ func (w World) ask(p *plan, name string, v *v1beta2.Volume, s *v1beta2.Snapshot)
 	switch {
 	case s == nil && w.isCreated(name):
 		p.hold(w.Created[name].Add(patience))
-	case s == nil && !w.mayBegin(v):
+	case s == nil && !w.begins(v):
 	case s == nil:
 		p.snapshots = append(p.snapshots, w.newSnapshot(name, v))
 	case w.backsUp() && s.DeletionTimestamp == nil && conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotReady):
@@ -92,7 +92,7 @@ func (w World) served(run time.Time) bool {
 		at := slices.IndexFunc(w.Snapshots, func(s *v1beta2.Snapshot) bool { return s.Name == name })
 		switch {
 		case at < 0:
-			return w.isCreated(name) || w.mayBegin(v)
+			return w.isCreated(name) || w.begins(v)
 		case untaken(w.Snapshots[at]), w.retried(w.Snapshots[at]):
 			return true
 		case !w.backsUp() || w.Snapshots[at].Status.CreationTime == "":

@@ -21,6 +21,10 @@ const (
 // eventsOf returns the events of a status that was written.
 func eventsOf(job *v1beta2.RecurringJob, v recurring.Verdict) []events.Event {
 	switch {
+	case conditions.IsFalse(v.Status.Conditions, v1beta2.RecurringJobRetained) &&
+		!conditions.IsFalse(job.Status.Conditions, v1beta2.RecurringJobRetained):
+		why := conditions.Get(v.Status.Conditions, v1beta2.RecurringJobRetained).Message
+		return []events.Event{ran(v.Message), {Type: corev1.EventTypeWarning, Reason: "RetentionBlocked", Action: actionRetain, Note: why}}
 	case v.Status.ExecutionCount != job.Status.ExecutionCount:
 		return []events.Event{ran(v.Message)}
 	case v.Status.CurrentRun != job.Status.CurrentRun && v.Status.CurrentRun != "":

@@ -21,6 +21,7 @@ type ofRun struct {
 	run     string
 	volumes map[types.UID]bool
 	created map[string]time.Time // Snapshots, by their names
+	paused  map[types.UID]string // why the run passed volumes over
 }
 
 func newFinished() *finished { return &finished{runs: map[string]ofRun{}} }
@@ -30,7 +31,7 @@ func (f *finished) of(job *v1beta2.RecurringJob) ofRun {
 	known, ok := f.runs[job.Name]
 	if !ok || known.job != job.UID || known.run != job.Status.CurrentRun {
 		known = ofRun{job: job.UID, run: job.Status.CurrentRun, volumes: map[types.UID]bool{},
-			created: map[string]time.Time{}}
+			created: map[string]time.Time{}, paused: map[types.UID]string{}}
 		f.runs[job.Name] = known
 	}
 	return known

@@ -17,4 +17,9 @@ var done = prometheus.NewCounterVec(prometheus.CounterOpts{
 	Help: "Runs of recurring jobs that came to their end, and Snapshots and Backups created and deleted for them.",
 }, []string{"what"})
 
-func init() { metrics.Registry.MustRegister(done) }
+var paused = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+	Name: "drover_snapshot_controller_recurring_job_paused",
+	Help: "1 while a recurring job passes volumes over, because what it deleted of them is not removed.",
+}, []string{"recurring_job"})
+
+func init() { metrics.Registry.MustRegister(done, paused) }

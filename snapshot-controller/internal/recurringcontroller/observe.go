@@ -3,6 +3,7 @@ package recurringcontroller
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -56,6 +57,9 @@ func (o observer) observe(ctx context.Context, name string, done *finished) (*re
 		}
 		left.shown(one.Snapshots)
 		one.WhileDetached, one.Created = w.WhileDetached, w.Created
+		if delete(left.paused, v.UID); recurring.PassesOver(*one) {
+			left.paused[v.UID] = one.Paused(v)
+		}
 		if now, forGood := recurring.IsFinished(*one); now {
 			if forGood {
 				left.add(v)
@@ -68,6 +72,7 @@ func (o observer) observe(ctx context.Context, name string, done *finished) (*re
 			break
 		}
 	}
+	w.PassedOver = slices.Collect(maps.Values(left.paused))
 	return w, o.readOpen(ctx, w)
 }
 

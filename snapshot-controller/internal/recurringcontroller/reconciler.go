@@ -9,6 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/snapshot-controller/internal/recurring"
 )
@@ -29,12 +31,19 @@ const cachePause = 20 * time.Millisecond
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	world, err := r.observer.observe(ctx, request.Name, r.finished)
 	if world == nil || err != nil {
+		if err == nil {
+			paused.DeleteLabelValues(request.Name)
+		}
 		return ctrl.Result{}, err
 	}
 	if r.written.Stale(world.Job) {
 		return ctrl.Result{RequeueAfter: cachePause}, nil // it may show a run that has ended
 	}
 	verdict := recurring.Decide(*world)
+	paused.WithLabelValues(request.Name).Set(0)
+	if conditions.IsFalse(verdict.Status.Conditions, v1beta2.RecurringJobRetained) {
+		paused.WithLabelValues(request.Name).Set(1)
+	}
 	if err := r.apply(ctx, world.Job, verdict); err != nil {
 		return ctrl.Result{}, err
 	}

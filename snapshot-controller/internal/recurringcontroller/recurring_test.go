@@ -125,8 +125,14 @@ func (w *world) snapshots() map[string][]*v1beta2.Snapshot {
 }
 
 // take plays the controller of snapshots: what is asked for is taken, what is deleted ends.
-func (w *world) take() {
-	for _, list := range w.snapshots() {
+func (w *world) take() { w.takeOnly("") }
+
+// takeOnly does that for the snapshots of one volume; an empty name stands for all.
+func (w *world) takeOnly(volume string) {
+	for of, list := range w.snapshots() {
+		if volume != "" && of != volume {
+			continue
+		}
 		for _, s := range list {
 			if s.DeletionTimestamp != nil {
 				require.NoError(w.t, status.DropFinalizer(w.t.Context(), w.admin, s, v1beta2.Finalizer))

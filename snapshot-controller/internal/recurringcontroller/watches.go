@@ -14,6 +14,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/snapshot-controller/internal/backup"
 	"drover.dev/drover/snapshot-controller/internal/recurring"
 )
 
@@ -112,7 +113,7 @@ func (w watches) ofJobs() handler.Funcs {
 // facts are what the core reads of a Snapshot or a Backup.
 type facts struct {
 	job, reason, taken string
-	going              bool
+	going, stalled     bool
 }
 
 func factsOf(obj client.Object) facts {
@@ -123,6 +124,7 @@ func factsOf(obj client.Object) facts {
 		out.reason, out.taken = conditions.Reason(made.Status.Conditions, v1beta2.SnapshotReady), made.Status.CreationTime
 	case *v1beta2.Backup:
 		out.reason, out.taken = conditions.Reason(made.Status.Conditions, v1beta2.BackupApproved), made.Status.State
+		out.stalled = backup.IsStalled(made)
 	}
 	return out
 }

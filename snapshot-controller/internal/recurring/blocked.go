@@ -1,0 +1,98 @@
+package recurring
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
+)
+
+// mostGoing is how many of a volume's Snapshots, or Backups, the job may have deleted that are still there after the run's patience. With
+// more of them the job pauses for the volume: each run would add one that cannot be removed either.
+const mostGoing = 5
+
+// deletion is a Snapshot or Backup that was deleted and is still there.
+type deletion struct {
+	name, waitsFor string
+	at             time.Time
+}
+
+// Paused explains why the job takes nothing further of a volume, with the next step; empty: it does.
+func (w World) Paused(v *v1beta2.Volume) string {
+	var snapshots, backups []deletion
+	for _, s := range w.Snapshots {
+		if s.Spec.Volume == v.Name && JobOf(s) == w.Job.Name && w.lasts(s.DeletionTimestamp) {
+			snapshots = append(snapshots, deletion{s.Name, removalWaitsFor(s), s.DeletionTimestamp.Time})
+		}
+	}
+	for _, b := range w.Backups {
+		if b.Labels[v1beta2.LabelBackupVolume] == v1beta2.LabelValue(v.Name) && JobOfBackup(b) == w.Job.Name && w.lasts(b.DeletionTimestamp) {
+			waitsFor := conditions.Reason(b.Status.Conditions, v1beta2.BackupApproved)
+			backups = append(backups, deletion{b.Name, waitsFor, b.DeletionTimestamp.Time})
+		}
+	}
+	return cmp.Or(pause(v.Name, "Snapshots", snapshots), pause(v.Name, "Backups", backups))
+}
+
+// lasts reports whether a deletion has taken longer than the run's patience.
+func (w World) lasts(at *metav1.Time) bool { return at != nil && w.Now.Sub(at.Time) >= patience }
+
+// removalWaitsFor returns the reason for which the data of a deleted Snapshot is not removed.
+func removalWaitsFor(s *v1beta2.Snapshot) string {
+	if conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalFailed) {
+		return conditions.Reason(s.Status.Conditions, v1beta2.SnapshotRemovalFailed)
+	}
+	return conditions.Reason(s.Status.Conditions, v1beta2.SnapshotRemovalApproved)
+}
+
+// pause is the sentence on a volume whose deleted Snapshots or Backups are not removed; empty if they are few.
+func pause(volume, kind string, list []deletion) string {
+	if len(list) < mostGoing {
+		return ""
+	}
+	oldest := slices.MinFunc(list, func(a, b deletion) int { return cmp.Or(a.at.Compare(b.at), strings.Compare(a.name, b.name)) })
+	return fmt.Sprintf("volume %s has %d deleted %s that are still there, the oldest, %s, since %s (%s)", volume, len(list), kind, oldest.name,
+		format(oldest.at), cmp.Or(oldest.waitsFor, "nothing is reported of it"))
+}
+
+// begins reports whether the run begins with a volume from which it has nothing yet.
+func (w World) begins(v *v1beta2.Volume) bool { return w.mayBegin(v) && w.Paused(v) == "" }
+
+// shownPauses is how many of the volumes that a run passed over its job names.
+const shownPauses = 5
+
+// retained puts the condition on the volumes that the run passed over into the list, or takes it out.
+func (w World) retained(list []v1beta2.Condition) []v1beta2.Condition {
+	if len(w.PassedOver) == 0 {
+		return conditions.Remove(list, v1beta2.RecurringJobRetained)
+	}
+	all := slices.Sorted(slices.Values(w.PassedOver))
+	more := ""
+	if n := len(all) - shownPauses; n > 0 {
+		all, more = all[:shownPauses], fmt.Sprintf("; and %d more volumes", n)
+	}
+	return conditions.Set(list, v1beta2.Condition{Type: v1beta2.RecurringJobRetained, Status: v1beta2.ConditionFalse,
+		Reason: v1beta2.ReasonRetentionBlocked, ObservedGeneration: w.Job.Generation,
+		Message: "The last run took nothing where older ones cannot be removed: " + strings.Join(all, "; ") + more +
+			". It goes on with a volume once they are gone: see the conditions of those that it names."}, w.Now)
+}
+
+// PassesOver reports whether the run that is under way takes nothing of the volume of this world, which has one, because of what the job
+// deleted of it.
+func PassesOver(w World) bool {
+	run, _ := parseTime(w.Job.Status.CurrentRun)
+	if Removes(w.Job) {
+		return false
+	}
+	return slices.ContainsFunc(w.volumes(), func(v *v1beta2.Volume) bool {
+		name := Name(w.Job, run, v)
+		taken := w.isCreated(name) || slices.ContainsFunc(w.Snapshots, func(s *v1beta2.Snapshot) bool { return s.Name == name })
+		return !taken && w.mayBegin(v) && w.Paused(v) != ""
+	})
+}
