@@ -140,13 +140,11 @@ func TestTheEndIsTheSameWhereverTheVolumeMachineDies(t *testing.T) {
 			t.Parallel()
 			writes, end := runCrash(t, scenario.prepare, scenario.drive, cut.Point{}, "")
 			require.Positive(t, writes)
-			for _, point := range cut.Points(writes) {
-				if !point.After && point.Write > 1 {
-					continue // it is as if it were cut after the write before
-				}
-				if scenario.every > 0 && point.Write%scenario.every != 0 {
-					continue
-				}
+			points := slices.DeleteFunc(cut.Points(writes), func(p cut.Point) bool {
+				asAfterTheWriteBefore := !p.After && p.Write > 1
+				return asAfterTheWriteBefore || scenario.every > 0 && p.Write%scenario.every != 0
+			})
+			for _, point := range cut.Share(points, oneCutOf) {
 				t.Run(point.String(), func(t *testing.T) {
 					t.Parallel()
 					runCrash(t, scenario.prepare, scenario.drive, point, end)

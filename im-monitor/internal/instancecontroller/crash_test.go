@@ -115,7 +115,7 @@ func TestAProcessThatDiesAtAnyWriteIsFollowedByOneThatFinishes(t *testing.T) {
 		writes = w.ExecutorWrites()
 	})
 	require.GreaterOrEqual(t, len(writes), 9, "emitted, running and stopped for each of three")
-	for _, at := range cut.Points(len(writes)) {
+	for _, at := range cut.Share(cut.Points(len(writes)), oneCutOf) {
 		t.Run(at.String(), func(t *testing.T) {
 			w := newWorldWith(t, at, func(*instancecontroller.Options) {}, "crash-1")
 			w.watchRecords()

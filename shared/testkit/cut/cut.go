@@ -44,6 +44,15 @@ func Points(writes int) []Point {
 	return points
 }
 
+// Share returns every n-th point, from the first on: all points if n is 1. With an odd n, cuts before and after a write alternate.
+func Share(points []Point, n int) []Point {
+	var share []Point
+	for i := 0; i < len(points); i += n {
+		share = append(share, points[i])
+	}
+	return share
+}
+
 // Client is a client whose writes are counted, and cut at a point. It is safe for concurrent use.
 type Client struct {
 	client.Client

@@ -58,3 +58,9 @@ func TestTheCutWriteArrivesOnlyWhenItIsCutAfterwards(t *testing.T) {
 		})
 	}
 }
+
+func TestAShareAlternatesBeforeAndAfterAWrite(t *testing.T) {
+	require.Equal(t, cut.Points(3), cut.Share(cut.Points(3), 1))
+	require.Equal(t, []cut.Point{{Write: 1}, {Write: 2, After: true}, {Write: 4}, {Write: 5, After: true}}, cut.Share(cut.Points(5), 3))
+	require.Empty(t, cut.Share(nil, 3))
+}

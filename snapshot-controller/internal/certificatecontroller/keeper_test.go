@@ -170,7 +170,7 @@ func TestTheLifeOfCertificatesIsTheSameWhereverTheControllerDies(t *testing.T) {
 	writes := 0
 	t.Run("not at all", func(t *testing.T) { writes = run(t, cut.Point{}) })
 	require.Equal(t, 9, writes)
-	for _, point := range cut.Points(writes) {
+	for _, point := range cut.Share(cut.Points(writes), oneCutOf) {
 		t.Run(point.String(), func(t *testing.T) { run(t, point) })
 	}
 }

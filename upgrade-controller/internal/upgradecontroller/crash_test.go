@@ -20,23 +20,19 @@ func TestTheEndIsTheSameWhereverTheControllerDies(t *testing.T) {
 	for name, scenario := range map[string]struct {
 		nodes []string
 		each  int
-	}{"one node": {[]string{"node-1"}, *every}, "three nodes": {nil, 61}} {
+	}{"one node": {[]string{"node-1"}, *every * oneCutOf}, "three nodes": {nil, 61 * oneCutOf}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			writes := runCrash(t, scenario.nodes, cut.Point{})
 			require.Positive(t, writes)
-			cuts := 0
-			for i, point := range cut.Points(writes) {
-				if i%scenario.each != 0 {
-					continue
-				}
-				cuts++
+			points := cut.Share(cut.Points(writes), scenario.each)
+			for _, point := range points {
 				t.Run(point.String(), func(t *testing.T) {
 					t.Parallel()
 					runCrash(t, scenario.nodes, point)
 				})
 			}
-			t.Logf("%d writes, %d cuts", writes, cuts)
+			t.Logf("%d writes, %d cuts", writes, len(points))
 		})
 	}
 }

@@ -1,0 +1,6 @@
+//go:build !fast
+
+package certificatecontroller
+
+// oneCutOf is 1: a crash test ends the process at each of its points.
+const oneCutOf = 1
