@@ -45,6 +45,22 @@ func (w *World) remove(out *Verdict) {
 			w.release(r, out)
 		}
 	}
+	w.leave(out)
+}
+
+// leave finds the directories that no Replica has any more. In the hand-over of a migration two Replicas have one directory: it is in use
+// until the last of them goes.
+func (w *World) leave(out *Verdict) {
+	staying := slices.DeleteFunc(slices.Concat(w.Replicas, w.Second, w.Previous),
+		func(r *v1beta2.Replica) bool { return slices.Contains(out.Release, r) })
+	for i, r := range out.Release {
+		s := r.Spec
+		others := slices.Concat(staying, out.Release[i+1:])
+		shares := func(other *v1beta2.Replica) bool { return v1beta2.HasSameDirectory(r, other) }
+		if s.DataEngine != v1beta2.DataEngineV2 && s.DataDirectoryName != "" && s.NodeID != "" && !slices.ContainsFunc(others, shares) {
+			out.Left = append(out.Left, r)
+		}
+	}
 }
 
 // releaseSecond releases the second processes of a migration that were deleted and have ended. That destroys no data: their directory is

@@ -214,3 +214,35 @@ func TestASecondProcessIsReleasedWhenItHasEnded(t *testing.T) {
 	second.DeletionTimestamp = nil
 	require.Empty(t, Decide(w).Release)
 }
+
+// In the hand-over of a migration two Replicas have one directory. It is reported as left when the last of them goes.
+func TestADirectoryIsLeftWhenItsLastReplicaGoes(t *testing.T) {
+	w := attached("a b")
+	old, next := newReplica("a"), newReplica("a")
+	next.Name = vol + "-r-next"
+	for _, r := range []*v1beta2.Replica{old, next} {
+		r.Spec.DataEngine, r.Spec.DataDirectoryName, r.Spec.DesireState = v1beta2.DataEngineV1, "dir", v1beta2.InstanceStateStopped
+		r.Spec.Active, r.Status.CurrentState = true, v1beta2.InstanceStateStopped
+	}
+	old.DeletionTimestamp = &metav1.Time{Time: w.Now}
+	for sentence, active := range map[string]bool{"it became inactive": false, "both are active": true} {
+		old.Spec.Active = active
+		w.Replicas, w.Second, w.Previous = append(w.Replicas[:0:0], next), []*v1beta2.Replica{old}, nil
+		v := Decide(w)
+		require.Equal(t, []*v1beta2.Replica{old}, v.Release, sentence)
+		require.Empty(t, v.Left, sentence)
+	}
+	// The volume is gone: both go, and the directory is reported once.
+	next.DeletionTimestamp = old.DeletionTimestamp
+	w.Volume, w.Replicas, w.Second = nil, []*v1beta2.Replica{old, next}, nil
+	for _, a := range Decide(w).Approvals {
+		a.Replica.Status.Conditions = []v1beta2.Condition{a.Condition}
+	}
+	v := Decide(w)
+	require.Equal(t, []*v1beta2.Replica{old, next}, v.Release)
+	require.Equal(t, []*v1beta2.Replica{next}, v.Left)
+	old.Spec.Active = true
+	next.Spec.Active = false
+	w.Replicas = []*v1beta2.Replica{next}
+	require.Equal(t, []*v1beta2.Replica{next}, Decide(w).Left, "a second process may be the last one")
+}

@@ -45,6 +45,8 @@ type Verdict struct {
 	Abandoned []abandoned.Record
 	// Release are deleted replicas that nothing is left of: their finalizer is dropped.
 	Release []*v1beta2.Replica
+	// Left are those of Release that were the last ones of a v1 directory, which nobody removes.
+	Left []*v1beta2.Replica
 	// Poll requests an engine poll: it is the wanted Engine.spec.lookRequestedAt; empty requests none. It is written after the approvals,
 	// one of which records it.
 	Poll string

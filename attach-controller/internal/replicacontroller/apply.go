@@ -3,6 +3,7 @@ package replicacontroller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -86,7 +87,7 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 		}
 	}
 	for _, one := range verdict.Release {
-		if err := r.release(ctx, one); err != nil {
+		if err := r.release(ctx, one, slices.Contains(verdict.Left, one)); err != nil {
 			return err
 		}
 	}
@@ -138,12 +139,12 @@ func (r *reconciler) patches(ctx context.Context, w replica.World, verdict repli
 	return nil
 }
 
-func (r *reconciler) release(ctx context.Context, one *v1beta2.Replica) error {
+// release drops the finalizer of a replica, and reports a directory that nobody removes.
+func (r *reconciler) release(ctx context.Context, one *v1beta2.Replica, left bool) error {
 	if err := status.DropFinalizer(ctx, r.client, one, v1beta2.Finalizer); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	v1 := one.Spec.DataEngine != v1beta2.DataEngineV2 && !v1beta2.IsSecondProcess(one)
-	if v1 && one.Spec.DataDirectoryName != "" && one.Spec.NodeID != "" {
+	if left {
 		events.Emit(r.recorder, one, directoryStays(one))
 	}
 	actions.WithLabelValues("release").Inc()
