@@ -60,12 +60,20 @@ func (c *Controller) ask(ctx context.Context, to way, q engine.Questions) (engin
 	if err := both.Wait(); err != nil {
 		return seen, err
 	}
+	// The engine passes these questions on to its replicas, and answers with an error if one of them does not answer. The state of the copy
+	// is then unknown, while the modes of all replicas are known: a replica that hangs hides no failure of another one.
 	for _, question := range []func() error{
-		func() error { return to.volume(ctx, q, &seen) },
 		fill(ctx, to, q.Rebuilds, to.proxy.Rebuilds, &seen.Rebuilds),
 		fill(ctx, to, q.Clones, to.proxy.Clones, &seen.Clones),
-		fill(ctx, to, q.Purges, to.proxy.Purges, &seen.Purges),
 		fill(ctx, to, q.Restores, to.proxy.Restores, &seen.Restores),
+	} {
+		if err := question(); err != nil {
+			c.rt.Log.V(1).Info("the state of a copy is not known", "address", to.Address, "error", err)
+		}
+	}
+	for _, question := range []func() error{
+		func() error { return to.volume(ctx, q, &seen) },
+		fill(ctx, to, q.Purges, to.proxy.Purges, &seen.Purges),
 	} {
 		if err := question(); err != nil {
 			return seen, err

@@ -51,6 +51,16 @@ func TestALookThatNobodyAnswersCutsNoRebuildOff(t *testing.T) {
 	require.Equal(t, []string{"ReplicaAdd"}, w.server.changes())
 }
 
+// A real engine answers the question for rebuilds with an error while a replica that is being rebuilt hangs.
+func TestARebuildThatHangsHidesNoModes(t *testing.T) {
+	w := started(t, quick)
+	w.server.refuse(t, "ReplicaRebuildingStatus", status.Error(codes.Internal, "failed to check the restore status"))
+	w.maps(second, addresses[second], third, addresses[third])
+	w.modes(map[string]string{first: rw, second: wo})
+	w.server.do(func() { w.server.find("tcp://" + addresses[second]).mode = ptypes.ReplicaMode_ERR })
+	w.until("the failure is not reported", func(e *v1beta2.Engine) bool { return e.Status.ReplicaModeMap[second] == failed })
+}
+
 func TestReplicasAreRebuiltOneAfterTheOther(t *testing.T) {
 	w := started(t, quick)
 	w.maps(second, addresses[second], third, addresses[third])
