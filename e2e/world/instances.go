@@ -80,7 +80,7 @@ func (w *World) StartInstance(ctx context.Context, i Instance) (Running, error) 
 	}
 	running := answer.Instances[0]
 	var err error
-	running.IP, err = w.address(ctx, running.Pod)
+	running.IP, err = w.AddressOf(ctx, running.Pod)
 	return running, err
 }
 
@@ -96,7 +96,7 @@ func (w *World) start(ctx context.Context, i Instance) (running Running, err err
 		switch {
 		case ok && there.State == v1beta2.InstanceStateRunning:
 			running = there
-			running.IP, err = w.address(ctx, there.Pod)
+			running.IP, err = w.AddressOf(ctx, there.Pod)
 		case !ok || i.DataEngine == v1beta2.DataEngineV2 && i.Type == v1beta2.InstanceTypeReplica &&
 			there.State == v1beta2.InstanceStateStopped:
 			running, err = w.StartInstance(ctx, i)
@@ -125,8 +125,8 @@ func (w *World) PutAll(ctx context.Context, list []Stale) error {
 	return nil
 }
 
-// address is the pod's address, which does not change while it lives.
-func (w *World) address(ctx context.Context, pod string) (string, error) {
+// AddressOf returns the address of a pod, which does not change while it lives.
+func (w *World) AddressOf(ctx context.Context, pod string) (string, error) {
 	var pods []struct{ Name, IP string }
 	if err := w.ctl(ctx, http.MethodGet, "/v1/pods", nil, &pods); err != nil {
 		return "", err

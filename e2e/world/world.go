@@ -146,7 +146,11 @@ func Start(ctx context.Context, options Options) (*World, error) {
 func (w *World) build(ctx, _ context.Context) error {
 	w.options.Log("building the binaries; from an empty cache that takes some minutes")
 	defer w.reportEvery(15*time.Second, "still building the binaries")()
-	if err := Build(ctx, w.Dir, nil, dataPlaneBinary()); err != nil {
+	dataPlane := []string{dataPlaneBinary()}
+	if w.options.TLS && IsReal() { // it makes the certificates
+		dataPlane = append(dataPlane, SimulatorBinary)
+	}
+	if err := Build(ctx, w.Dir, nil, dataPlane...); err != nil {
 		return err
 	}
 	var here []string

@@ -77,7 +77,7 @@ func (p *parts) startManagers(nodes []string) error {
 	for _, node := range nodes {
 		for _, engine := range []string{dataplane.V1, dataplane.V2} {
 			if _, err := p.machine.StartPod("instance-manager-"+engine+"-"+node, uuid.NewString(), node, engine,
-				dataplane.MetadataPath, ""); err != nil {
+				machine.Container{Metadata: dataplane.MetadataPath}); err != nil {
 				return fmt.Errorf("starting the %s instance manager of node %s: %w", engine, node, err)
 			}
 		}

@@ -119,6 +119,15 @@ func Of(reference string) Image {
 
 // Start starts the image with the arguments of its container.
 func (i Image) Start(arguments []string) (Start, error) {
+	out, err := i.Entry(arguments)
+	if err != nil {
+		return Start{}, err
+	}
+	return out, out.daemon()
+}
+
+// Entry runs the scripts of the image with the arguments of its container, and leaves the start of longhorn-instance-manager to the caller.
+func (i Image) Entry(arguments []string) (Start, error) {
 	if len(arguments) == 0 {
 		return Start{}, fmt.Errorf("image %s has no default command", i.Tag)
 	}
@@ -129,9 +138,11 @@ func (i Image) Start(arguments []string) (Start, error) {
 		if err := out.chooseMask(); err != nil {
 			return Start{}, err
 		}
-		return out, out.direct(i, rest)
+		err := out.direct(i, rest)
+		return out, err
 	case script == "instance-manager":
-		return out, out.direct(i, rest)
+		err := out.direct(i, rest)
+		return out, err
 	default:
 		return Start{}, fmt.Errorf("image %s: exec %s failed: no such file (exit code 127)", i.Tag, script)
 	}
@@ -160,11 +171,9 @@ func (s *Start) direct(i Image, arguments []string) error {
 	_, short := s.Options["-s"]
 	s.SPDK = long || short
 	if s.SPDK {
-		if err := s.spdk(); err != nil {
-			return err
-		}
+		return s.spdk()
 	}
-	return s.daemon()
+	return nil
 }
 
 // spdk checks the options of spdk_tgt.

@@ -37,16 +37,6 @@ func lackOf(pod *corev1.Pod) string {
 	return managerimage.CheckedBy(pod.Spec.Containers[0].Args, scripts.Of(pod.Spec.Containers[0].Image).Files())
 }
 
-// starts runs the arguments of a pod on the scripts of its image, which end the container if they do not know one. A pod without
-// arguments, as tests create it by hand, starts.
-func starts(pod *corev1.Pod) error {
-	if len(pod.Spec.Containers) == 0 || len(pod.Spec.Containers[0].Args) == 0 {
-		return nil
-	}
-	_, err := scripts.Of(pod.Spec.Containers[0].Image).Start(pod.Spec.Containers[0].Args)
-	return err
-}
-
 // endedAtStart is the status of a pod whose container ended at once.
 func endedAtStart(pod *corev1.Pod, cause error) corev1.PodStatus {
 	status := failed(pod, "Error")

@@ -37,8 +37,9 @@ type Machine interface {
 	RemoveNode(name string) error
 	Pod(name string) (machine.Pod, bool)
 	Pods() []machine.Pod
-	// StartPod runs the process of a pod with its image; a pod that runs already is left alone.
-	StartPod(name, uid, node, engine, metadata, image string) (machine.Pod, error)
+	// StartPod runs the process of a pod as its container has it; a pod that runs already is left alone. ErrEnded marks the error of a
+	// container that ended at its start.
+	StartPod(name, uid, node, engine string, c machine.Container) (machine.Pod, error)
 	StopPod(name string)
 }
 

@@ -3,8 +3,8 @@ package kubelet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"path"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -60,13 +60,12 @@ func (k *Kubelet) run(ctx context.Context, pod *corev1.Pod, running machine.Pod,
 		return k.writeStatus(ctx, pod, failed(pod, "ContainerStatusUnknown"))
 	}
 	if !here {
-		if err := starts(pod); err != nil {
+		started, err := k.options.Machine.StartPod(pod.Name, string(pod.UID), pod.Spec.NodeName, engineOf(pod), containerOf(pod))
+		switch {
+		case errors.Is(err, machine.ErrEnded):
 			k.options.Log.Warn("the container ends at its start", "pod", pod.Name, "error", err)
 			return k.writeStatus(ctx, pod, endedAtStart(pod, err))
-		}
-		started, err := k.options.Machine.StartPod(pod.Name, string(pod.UID), pod.Spec.NodeName, engineOf(pod), metadataOf(pod),
-			container(pod).Image)
-		if err != nil {
+		case err != nil:
 			return fmt.Errorf("starting pod %s: %w", pod.Name, err)
 		}
 		running = started
@@ -98,24 +97,6 @@ func engineOf(pod *corev1.Pod) string {
 		return dataplane.V2
 	}
 	return dataplane.V1
-}
-
-// metadataOf is the host path that a pod's container has at /metadata; empty where it has none, or nothing that outlives the pod.
-func metadataOf(pod *corev1.Pod) string {
-	if len(pod.Spec.Containers) == 0 {
-		return ""
-	}
-	for _, m := range pod.Spec.Containers[0].VolumeMounts {
-		if path.Clean(m.MountPath) != "/metadata" || m.ReadOnly {
-			continue
-		}
-		for _, v := range pod.Spec.Volumes {
-			if v.Name == m.Name && v.HostPath != nil {
-				return path.Join(v.HostPath.Path, m.SubPath)
-			}
-		}
-	}
-	return ""
 }
 
 // upToDate reports whether the API server knows this run of the container.

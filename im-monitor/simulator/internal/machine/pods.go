@@ -9,19 +9,21 @@ import (
 	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
 )
 
-// StartPod runs a pod's process. A pod that runs already is left alone. metadata is the host path that the pod mounts at /metadata, or
-// empty.
-func (m *Machine) StartPod(name, uid, node, engine, metadata, image string) (Pod, error) {
+// StartPod runs a pod's process. A pod that runs already is left alone.
+func (m *Machine) StartPod(name, uid, node, engine string, c Container) (Pod, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p := m.pods[name]; p != nil && p.UID == uid {
 		return *p, nil
 	}
+	if err := c.starts(); err != nil {
+		return Pod{}, err
+	}
 	ip, err := m.take(name)
 	if err != nil {
 		return Pod{}, err
 	}
-	p := &Pod{Name: name, UID: uid, Node: node, DataEngine: engine, IP: ip, Metadata: metadata, Image: image}
+	p := &Pod{Name: name, UID: uid, Node: node, DataEngine: engine, IP: ip, Metadata: c.Metadata, Image: c.Image}
 	if err := m.run(p); err != nil {
 		m.options.Block.Give(ip)
 		return Pod{}, err

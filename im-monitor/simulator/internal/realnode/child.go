@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,11 +54,9 @@ func BecomePod(encoded string) error {
 	if err := o.mount(); err != nil {
 		return err
 	}
-	environment := append(os.Environ(), "POD_IP="+o.Where.pod(), "DATA_ENGINE="+o.DataEngine)
-	if o.TLS != "" {
-		environment = append(environment, "TLS_DIR=/tls-files/")
-	}
-	args := []string{managerInPod, "--debug", "daemon", "--listen", ":8500"}
+	// A container has the path of its image and the variables of its pod.
+	environment := append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, o.Environment...)
+	args := append([]string{managerInPod}, o.Arguments...)
 	return fmt.Errorf("running %s: %w", o.InstanceManager, unix.Exec(managerInPod, args, environment))
 }
 
@@ -72,7 +71,7 @@ func (o setup) mount() error {
 	if err := unix.Mount("tmpfs", o.Root, "tmpfs", 0, ""); err != nil {
 		return fmt.Errorf("mounting the root: %w", err)
 	}
-	for _, directory := range []string{"var/log/instances", "var/run", "run", "proc", "metadata", "log"} {
+	for _, directory := range []string{"var/log/instances", "var/run", "run", "proc"} {
 		if err := os.MkdirAll(filepath.Join(o.Root, directory), 0o755); err != nil {
 			return fmt.Errorf("making the root: %w", err)
 		}
@@ -81,10 +80,13 @@ func (o setup) mount() error {
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	binds := map[string]string{self: selfInPod, o.Engine: engineInPod, o.InstanceManager: managerInPod, o.Host: "/host", "/tmp": "/tmp",
-		"/dev": "/dev", "/sys": "/sys", filepath.Join(o.Host, "var/lib/longhorn/engine-binaries"): "/engine-binaries"}
-	if o.TLS != "" {
-		binds[o.TLS] = "/tls-files"
+	binds := map[string]string{selfInPod: self, engineInPod: o.Engine, managerInPod: o.InstanceManager, "/tmp": "/tmp", "/dev": "/dev",
+		"/sys": "/sys"}
+	for at, directory := range o.Mounts {
+		if err := os.MkdirAll(directory, 0o755); err != nil {
+			return fmt.Errorf("making a directory of the host: %w", err)
+		}
+		binds[at] = directory
 	}
 	for _, name := range []string{"/bin", "/sbin", "/lib", "/lib64", "/usr"} {
 		if err := o.adopt(name, binds); err != nil {
@@ -94,15 +96,15 @@ func (o setup) mount() error {
 	if err := o.configure(); err != nil {
 		return err
 	}
-	for from, to := range binds {
-		if err := bind(from, filepath.Join(o.Root, to)); err != nil {
+	for _, at := range slices.Sorted(maps.Keys(binds)) { // a directory before those below it
+		if err := bind(binds[at], filepath.Join(o.Root, at)); err != nil {
 			return err
 		}
 	}
 	if err := unix.Mount("proc", filepath.Join(o.Root, "proc"), "proc", 0, ""); err != nil {
 		return fmt.Errorf("mounting /proc: %w", err)
 	}
-	if err := bind(filepath.Join(o.Root, "proc"), filepath.Join(o.Root, "host/proc")); err != nil {
+	if err := bind(filepath.Join(o.Root, "proc"), filepath.Join(o.Root, "host/proc")); err != nil { // the processes of the host
 		return err
 	}
 	if err := unix.Chroot(o.Root); err != nil {

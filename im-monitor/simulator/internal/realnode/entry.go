@@ -39,6 +39,9 @@ func entryOf(p *pod, call record.Call) entry {
 		if done {
 			e.Effect = dataplane.EffectChanged
 		}
+		if call.Method == "ReplicaAdd" && call.Code == codes.Canceled {
+			e.Effect = dataplane.EffectStranded // its caller left
+		}
 		e.Volume, e.Name = proxied(call.Request)
 	}
 	return e

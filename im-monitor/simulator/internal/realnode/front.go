@@ -22,32 +22,48 @@ import (
 // front is the proxy between the controllers and the real servers. It listens on the addresses of the pods and forwards over their links.
 // It keeps a journal of the calls that change something, and lets such calls fail where a fault is set.
 type front struct {
-	proxy   *record.DataPlane
+	proxy   proxy
 	journal *journal
 	podAt   func(ip string) *pod
-	log     func(string, ...any)
+	// encrypted reports that the proxy cannot look into the calls: there are no faults, and the journal stays empty.
+	encrypted bool
 
 	mutex  sync.Mutex
 	faults []fault.Rule
 	next   int
+	// changed is closed when faults change.
+	changed chan struct{}
+}
+
+// proxy listens on the addresses of pods.
+type proxy interface {
+	Serve(address string) error
+	Forget(address string)
+	Close()
 }
 
 func newFront(o Options, podAt func(string) *pod, reverted func(volume string)) *front {
-	f := &front{podAt: podAt, journal: newJournal()}
+	f := &front{podAt: podAt, journal: newJournal(), changed: make(chan struct{}), encrypted: o.TLSDirectory != ""}
 	var ports []int
 	for _, port := range record.Ports {
 		ports = append(ports, port+o.PortOffset)
 	}
-	f.proxy = record.NewDataPlane(&record.Sequence{}, ports, 0)
-	f.proxy.ForwardTo(func(address string, port int) string {
+	behind := func(address string, port int) string {
 		p := podAt(address)
 		if p == nil {
 			return net.JoinHostPort(address, "0") // nothing listens there
 		}
 		return net.JoinHostPort(p.where.management(), strconv.Itoa(port-o.PortOffset))
-	})
-	f.proxy.Before(f.spoil)
-	f.proxy.Observe(func(call record.Call) {
+	}
+	if f.encrypted { // the callers' own handshake is with the real server
+		f.proxy = newRelay(ports, behind)
+		return f
+	}
+	calls := record.NewDataPlane(&record.Sequence{}, ports, 0)
+	f.proxy = calls
+	calls.ForwardTo(behind)
+	calls.Before(f.spoil)
+	calls.Observe(func(call record.Call) {
 		if p := podAt(call.Address); p != nil {
 			e := entryOf(p, call)
 			if e.Method == "SnapshotRevert" && e.Effect != dataplane.EffectNone {
@@ -68,6 +84,9 @@ var served = []fault.Kind{fault.Error, fault.Latency, fault.Hang}
 
 // add sets a fault, and answers with its ID.
 func (f *front) add(rule fault.Rule) (string, error) {
+	if f.encrypted {
+		return "", fmt.Errorf("%w: a fault of calls over TLS, which no one but their two ends can read", control.ErrNotServed)
+	}
 	if !slices.Contains(served, rule.Kind) || rule.After || len(rule.Names) > 0 || rule.Pod != "" || rule.Method == "" {
 		return "", fmt.Errorf("%w: the fault %s of method %q, since the servers are real", control.ErrNotServed, rule.Kind, rule.Method)
 	}
@@ -78,6 +97,7 @@ func (f *front) add(rule fault.Rule) (string, error) {
 		rule.ID = "fault-" + strconv.Itoa(f.next)
 	}
 	f.faults = append(slices.DeleteFunc(f.faults, func(r fault.Rule) bool { return r.ID == rule.ID }), rule)
+	f.haveChanged()
 	return rule.ID, nil
 }
 
@@ -87,7 +107,28 @@ func (f *front) clear(id string) int {
 	defer f.mutex.Unlock()
 	before := len(f.faults)
 	f.faults = slices.DeleteFunc(f.faults, func(r fault.Rule) bool { return id == "" || r.ID == id })
+	f.haveChanged()
 	return before - len(f.faults)
+}
+
+// haveChanged wakes the calls that wait for the end of a fault; the lock is held.
+func (f *front) haveChanged() {
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// awaitEnd returns when a fault has ended.
+func (f *front) awaitEnd(id string) {
+	for {
+		f.mutex.Lock()
+		there := slices.ContainsFunc(f.faults, func(r fault.Rule) bool { return r.ID == id })
+		changed := f.changed
+		f.mutex.Unlock()
+		if !there {
+			return
+		}
+		<-changed
+	}
 }
 
 func (f *front) list() []fault.Rule {
@@ -132,11 +173,9 @@ func (f *front) spoil(call record.Call) error {
 		_ = code.UnmarshalJSON([]byte(strconv.Quote(screaming(rule.Code)))) // an unknown one stays Unknown
 		return status.Error(code, "an injected fault: "+rule.Message)
 	case fault.Latency:
-		time.Sleep(time.Duration(rule.Delay))
+		<-time.After(time.Duration(rule.Delay))
 	case fault.Hang:
-		for slices.ContainsFunc(f.list(), func(r fault.Rule) bool { return r.ID == rule.ID }) {
-			time.Sleep(20 * time.Millisecond)
-		}
+		f.awaitEnd(rule.ID)
 	}
 	return nil
 }

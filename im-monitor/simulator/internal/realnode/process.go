@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"drover.dev/drover/im-monitor/simulator/internal/machine"
 )
 
 const (
@@ -28,8 +30,10 @@ type setup struct {
 	Host, Root      string
 	InstanceManager string
 	Engine          string
-	TLS             string
-	DataEngine      string
+	// Arguments are those of the instance manager, Environment its variables, each with its value.
+	Arguments, Environment []string
+	// Mounts are directories of this machine by their paths in the pod.
+	Mounts map[string]string
 }
 
 // process is a running instance manager, with everything that it started.
@@ -120,7 +124,7 @@ func (p *process) await(log string) error {
 		}
 		select {
 		case <-p.ended:
-			return fmt.Errorf("it ended at once: %s", tail(log))
+			return fmt.Errorf("%w: %s", machine.ErrEnded, tail(log))
 		case <-deadline:
 			p.kill()
 			return fmt.Errorf("it does not serve within %s: %s", serveTime, tail(log))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -94,6 +95,98 @@ func TestAFaultConcernsTheCallsThatItNames(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.spoil(record.Call{Address: p.IP, Method: "InstanceDelete"}), "it concerns another node")
 	require.Equal(t, 1, f.clear(""))
+}
+
+func TestACallThatHangsGoesOnWhenItsFaultEnds(t *testing.T) {
+	p := &pod{Pod: machine.Pod{Node: "node-1", DataEngine: "v1", IP: "198.18.0.2"}}
+	f := newFront(Options{}, func(string) *pod { return p }, func(string) {})
+	id, err := f.add(fault.Rule{Kind: fault.Hang, Method: "*"})
+	require.NoError(t, err)
+	answered := make(chan error)
+	go func() { answered <- f.spoil(record.Call{Address: p.IP, Method: "InstanceDelete"}) }()
+	_, err = f.add(fault.Rule{Kind: fault.Hang, Node: "node-2", Method: "*"})
+	require.NoError(t, err)
+	select {
+	case <-answered:
+		t.Fatal("another fault let it go on")
+	case <-time.After(50 * time.Millisecond):
+	}
+	require.Equal(t, 1, f.clear(id))
+	require.NoError(t, <-answered)
+}
+
+func TestACallWhoseCallerLeftIsStranded(t *testing.T) {
+	p := &pod{Pod: machine.Pod{Name: "im-1", Node: "node-1", DataEngine: "v1"}}
+	require.Equal(t, dataplane.EffectStranded, entryOf(p, record.Call{Method: "ReplicaAdd", Code: codes.Canceled}).Effect)
+	require.Equal(t, dataplane.EffectNone, entryOf(p, record.Call{Method: "ReplicaAdd", Code: codes.Unavailable}).Effect)
+}
+
+func TestARelayPassesOnWhatItCannotRead(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() { _, _ = io.Copy(connection, connection) }()
+		}
+	}()
+	port := listener.Addr().(*net.TCPAddr).Port
+	r := newRelay([]int{port}, func(string, int) string { return listener.Addr().String() })
+	require.NoError(t, r.Serve("127.0.0.2"))
+	require.NoError(t, r.Serve("127.0.0.2"))
+	address := net.JoinHostPort("127.0.0.2", strconv.Itoa(port))
+	connection, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	_, err = connection.Write([]byte("hello"))
+	require.NoError(t, err)
+	answer := make([]byte, 5)
+	_, err = io.ReadFull(connection, answer)
+	require.NoError(t, err)
+	require.Equal(t, "hello", string(answer))
+
+	r.Forget("127.0.0.2")
+	_, err = connection.Read(answer)
+	require.Error(t, err, "its connections end")
+	_, err = net.Dial("tcp", address)
+	require.Error(t, err, "nothing listens")
+	require.NoError(t, r.Serve("127.0.0.2"))
+	r.Close()
+}
+
+func TestAPodRunsTheArgumentsOfItsContainer(t *testing.T) {
+	m := &Machine{options: Options{Directory: "/d", InstanceManager: "/im", Engine: "/engine", TLSDirectory: "/certificates"},
+		nodes: map[string]*node{"node-1": {host: "/d/node-1/host"}}}
+	p := &pod{Pod: machine.Pod{Name: "im-1", Node: "node-1", IP: "198.18.0.2"}, container: machine.Container{Image: "im:v1.12.1",
+		Arguments: []string{"instance-manager", "--debug", "daemon", "--listen", ":8500"}, Environment: map[string]string{"DATA_ENGINE": "v1"},
+		Addresses: []string{"POD_IP"}, Mounts: map[string]string{"/host": "/", "/log": "/var/log/x"},
+		Secrets: map[string]string{"/tls-files": "longhorn-grpc-tls"}}}
+	o, err := m.setupOf(p)
+	require.NoError(t, err)
+	require.Equal(t, []string{"--debug", "daemon", "--listen", ":8500"}, o.Arguments)
+	require.Equal(t, []string{"DATA_ENGINE=v1", "POD_IP=198.18.0.2"}, o.Environment)
+	require.Equal(t, map[string]string{"/host": "/d/node-1/host", "/log": "/d/node-1/host/var/log/x", "/tls-files": "/certificates"}, o.Mounts)
+
+	p.container.Arguments[4] = ":9999"
+	o, err = m.setupOf(p)
+	require.NoError(t, err, "whether an argument is right is up to the binary")
+	require.Contains(t, o.Arguments, ":9999")
+	for name, spoil := range map[string]func(*machine.Container){
+		"a script that the image lacks": func(c *machine.Container) { c.Arguments = []string{"start-all"} },
+		"no arguments":                  func(c *machine.Container) { c.Arguments = nil },
+		"another entry point":           func(c *machine.Container) { c.Command = []string{"/bin/instance-manager"} },
+		"SPDK": func(c *machine.Container) {
+			c.Arguments = append(c.Arguments, "-s", "-m", "0x1", "--spdk-memory-size", "1")
+		},
+	} {
+		spoilt := *p
+		spoil(&spoilt.container)
+		_, err := m.setupOf(&spoilt)
+		require.ErrorIs(t, err, machine.ErrEnded, name)
+	}
 }
 
 // answerOnce answers one request at a unix socket as an engine does, and returns what it received.
