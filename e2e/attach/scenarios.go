@@ -18,6 +18,9 @@ const (
 func Scenarios() []scenarios.Scenario {
 	scenarioList := []scenarios.Scenario{comesAndGoes(), interrupts(), nodeDies(), replicaDies(), kubernetesAsks(), migrates(),
 		deletedWhileRelocated()}
+	if world.FullDataEngine() != v1beta2.DataEngineV1 { // else A10 is that scenario
+		scenarioList = append(scenarioList, migratesV1())
+	}
 	for i := range scenarioList {
 		scenarioList[i].Topology = scenarios.Attached
 		if scenarioList[i].Check == nil {

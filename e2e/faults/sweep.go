@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"drover.dev/drover/e2e/record"
@@ -41,28 +40,11 @@ const sweeping = 2 * time.Minute
 // lease all other work would end meanwhile; single points test that.
 func sweep(scenario scenarios.Scenario, actor string, first, stride int, side record.Side) testCase {
 	return testCase{scenario: scenario, name: fmt.Sprintf("crashes %s each %dth step of %s from the %dth on", side, stride, actor, first),
-		arm: func(ctx context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
-			var mutex sync.Mutex
-			died, began := 0, time.Now()
-			before := first - stride
-			h.sequence().CutWhere(func(s record.Step) bool { return s.Actor == actor && s.Own >= first }, side, false,
-				func(step record.Step) record.Verdict {
-					mutex.Lock()
-					defer mutex.Unlock()
-					// Steps in flight at the last crash count, too. At the end the actor runs without crashes, to show that all its work
-					// ends.
-					if step.Own < before+stride || time.Since(began) > sweeping {
-						return record.Pass
-					}
-					before = step.Own
-					died++
-					h.kill(actor)
-					return record.Drop
-				})
+		arm: func(_ context.Context, h *harness, _ *scenarios.Scene) (func(context.Context) error, error) {
+			// At the end the actor runs without crashes, to show that all its work ends.
+			crashes := h.world.CrashEach(actor, first, stride, side, sweeping, func() { h.kill(actor) })
 			return func(context.Context) error {
-				mutex.Lock()
-				defer mutex.Unlock()
-				h.missed = died == 0
+				h.missed = crashes() == 0
 				return nil
 			}, nil
 		}}

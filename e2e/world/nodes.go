@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -178,9 +179,12 @@ func (w *World) Quiet(ctx context.Context, within time.Duration) error {
 	})
 }
 
-// resetDataPlane ends every misbehaviour, reconnects every node and ends every instance.
+// resetDataPlane ends every misbehaviour and every workload, reconnects every node and ends every instance.
 func (w *World) resetDataPlane(ctx context.Context) error {
 	if err := w.Heal(ctx); err != nil {
+		return err
+	}
+	if err := w.ctl(ctx, http.MethodDelete, "/v1/writers", nil, nil); err != nil {
 		return err
 	}
 	var list []Running
@@ -192,12 +196,14 @@ func (w *World) resetDataPlane(ctx context.Context) error {
 	if err := w.ctl(ctx, http.MethodGet, "/v1/instances", nil, &list); err != nil {
 		return err
 	}
+	// The order of the ends does not matter: no volume is attached any more. A real process takes a second to end.
+	group, groupCtx := errgroup.WithContext(ctx)
 	for _, r := range list {
-		// The order of the ends does not matter: no volume is attached any more.
 		path := fmt.Sprintf("/v1/instances/%s/%s?destroy=true", r.Node, r.Name)
-		if err := w.ctl(ctx, http.MethodDelete, path, nil, nil); err != nil {
-			return err
-		}
+		group.Go(func() error { return w.ctl(groupCtx, http.MethodDelete, path, nil, nil) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	return w.markJournal(ctx)
 }
