@@ -93,7 +93,7 @@ func TestAnExpansionThatFailsSilently(t *testing.T) {
 	require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
 	unharmed(t, ctx, w, name, 1, "first")
 	limited(t, ctx, w, name, 5)
-	require.NoError(t, w.WaitGrown(ctx, name, bigger, patience))
+	grown(t, ctx, w, name, "csi-next", far, bigger)
 	require.NoError(t, w.WaitVolume(ctx, name, "to report that it has grown", patience, func(v *v1beta2.Volume) string {
 		if conditions.IsTrue(v.Status.Conditions, v1beta2.VolumeExpanded) {
 			return ""

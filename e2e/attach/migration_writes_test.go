@@ -18,8 +18,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// How many times a v1 volume moves under a guest that writes, and how many times the controllers crash on each side of each of their steps in
-// a move: a longer run sets other numbers in the environment.
+// How many times a v1 volume moves under a guest that writes, and how many times the controllers crash on each side of each of their steps
+// in a move: a longer run sets other numbers in the environment.
 const migrationsVariable, crashedVariable = "DROVER_MIGRATIONS", "DROVER_CRASHED_MIGRATIONS"
 
 // numberIn returns a number from the environment, else the other one.

@@ -33,6 +33,23 @@ func resize(ctx context.Context, w *world.World, name string, size int64) error 
 	return w.Patch(ctx, v, map[string]any{"spec": map[string]any{"size": fmt.Sprint(size)}})
 }
 
+// grown waits until a volume has grown that a ticket holds on a node. On real servers without iSCSI only an engine without a frontend
+// grows: there a person attaches the volume for maintenance meanwhile.
+func grown(t *testing.T, ctx context.Context, w *world.World, name, ticket, node string, size int64) {
+	t.Helper()
+	if !world.IsReal() {
+		require.NoError(t, w.WaitGrown(ctx, name, size, patience))
+		return
+	}
+	require.NoError(t, w.Ticket(ctx, name, "maintenance", v1beta2.AttacherLonghornAPI, node, disableFrontend))
+	require.NoError(t, w.DropTicket(ctx, name, ticket))
+	require.NoError(t, w.WaitGrown(ctx, name, size, patience))
+	require.NoError(t, w.Ticket(ctx, name, ticket, v1beta2.AttacherCSI, node, nil))
+	require.NoError(t, w.DropTicket(ctx, name, "maintenance"))
+	require.NoError(t, w.WaitTicket(ctx, name, ticket, true, "", patience))
+	require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
+}
+
 // A size that does not fit takes no room from other volumes, is reported with what is missing, and can be reduced; an accepted size cannot.
 func TestASizeThatNoDiskHasRoomForBlocksNoOtherVolume(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
@@ -43,7 +60,7 @@ func TestASizeThatNoDiskHasRoomForBlocksNoOtherVolume(t *testing.T) {
 			scheduledReason(v1beta2.ReasonInsufficientSpace)))
 		other := inUse(t, ctx, w, engine, 3, nil) // every replica has a place
 		require.NoError(t, resize(ctx, w, name, 2*world.VolumeSize))
-		require.NoError(t, w.WaitGrown(ctx, name, 2*world.VolumeSize, patience))
+		grown(t, ctx, w, name, "csi-pod", near, 2*world.VolumeSize)
 		require.NoError(t, w.WaitVolume(ctx, name, "to have room", patience, scheduledReason(v1beta2.ReasonPlaced)))
 		require.ErrorContains(t, resize(ctx, w, name, world.VolumeSize), "spec.size only grows")
 		unharmed(t, ctx, w, name, 1, "first")

@@ -42,8 +42,8 @@ func done(t *testing.T, ctx context.Context, w *world.World, name, ticket string
 	require.NoError(t, w.WaitDetached(ctx, name, patience))
 }
 
-// A12: a detached volume grows, and so does one that a pod uses.
-func TestA12AVolumeGrowsDetachedAndInUse(t *testing.T) {
+// A12: a detached volume grows.
+func TestA12ADetachedVolumeGrows(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
 		name := used(t, ctx, w, engine, nil)
@@ -55,9 +55,32 @@ func TestA12AVolumeGrowsDetachedAndInUse(t *testing.T) {
 		require.NoError(t, w.WaitGrown(ctx, name, 2*world.VolumeSize, patience))
 		done(t, ctx, w, name, ticket)
 		reads(t, ctx, w, name, "first")
-		require.NoError(t, w.Grow(ctx, name, 3*world.VolumeSize))
-		require.NoError(t, w.WaitGrown(ctx, name, 3*world.VolumeSize, patience))
-		require.NoError(t, attachedNow(ctx, name, far))
+	})
+}
+
+// A12: a volume grows while it is attached for maintenance.
+func TestA12AVolumeGrowsWithoutItsFrontend(t *testing.T) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := fixture(t)
+		name := used(t, ctx, w, engine, nil)
+		require.NoError(t, w.Ticket(ctx, name, "maintenance", v1beta2.AttacherLonghornAPI, near, disableFrontend))
+		require.NoError(t, w.WaitTicket(ctx, name, "maintenance", true, "", patience))
+		require.NoError(t, w.Grow(ctx, name, 2*world.VolumeSize))
+		require.NoError(t, w.WaitGrown(ctx, name, 2*world.VolumeSize, patience))
+		require.NoError(t, w.DropTicket(ctx, name, "maintenance"))
+		require.NoError(t, w.WaitDetached(ctx, name, patience))
+		reads(t, ctx, w, name, "first")
+	})
+}
+
+// A12: a volume grows while a pod uses it.
+func TestA12AVolumeInUseGrows(t *testing.T) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := fixture(t)
+		name := inUse(t, ctx, w, engine, 2, nil)
+		require.NoError(t, w.Grow(ctx, name, 2*world.VolumeSize))
+		require.NoError(t, w.WaitGrown(ctx, name, 2*world.VolumeSize, patience))
+		require.NoError(t, attachedNow(ctx, name, near))
 		unharmed(t, ctx, w, name, 1, "first")
 	})
 }

@@ -20,8 +20,8 @@ type options struct {
 	instanceManager, engine, spdkTarget string
 	// scenarios selects the scenarios that run, as a regular expression.
 	scenarios string
-	// parallel is how many packages run side by side.
-	parallel int
+	// parallel is how many packages run side by side, count how many times each scenario runs.
+	parallel, count int
 	// directory has the test binaries and everything that the scenarios write, suite is the package that runs inside the namespaces.
 	directory, suite string
 }
@@ -32,7 +32,8 @@ func main() {
 	flag.StringVar(&o.engine, "engine", "", "the engine binary, longhorn")
 	flag.StringVar(&o.spdkTarget, "spdk-target", "", "the binary spdk_tgt, for the v2 data engine")
 	flag.StringVar(&o.scenarios, "scenarios", "", "run only the scenarios whose name matches this regular expression")
-	flag.IntVar(&o.parallel, "parallel", 2, "how many packages run side by side: they mostly wait")
+	flag.IntVar(&o.parallel, "parallel", 4, "how many packages run side by side: they mostly wait")
+	flag.IntVar(&o.count, "count", 1, "how many times each scenario runs; commands run once")
 	flag.StringVar(&o.directory, "directory", "", "for this program's own use: where it runs inside the namespaces")
 	flag.StringVar(&o.suite, "suite", "", "for this program's own use: what it runs inside the namespaces")
 	flag.Parse()
@@ -56,7 +57,7 @@ func run(ctx context.Context, o options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	return runOutside(ctx, o)
+	return runOutside(ctx, o, selected)
 }
 
 // check finds out whether this machine can run real servers.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -21,21 +23,22 @@ import (
 
 // runOutside builds everything, and runs this program again for each package, in namespaces of its own. With them everything ends that
 // runs there.
-func runOutside(ctx context.Context, o options) (err error) {
+func runOutside(ctx context.Context, o options, selected *regexp.Regexp) (err error) {
 	began := time.Now()
 	directory, err := os.MkdirTemp("", "drover-real-")
 	if err != nil {
 		return fmt.Errorf("making a directory: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(directory)) }()
-	if err := buildAll(ctx, directory); err != nil {
+	if err := buildAll(ctx, directory, selected); err != nil {
 		return err
 	}
 	o.directory = directory
-	reports := make([]report, len(packages))
+	wanted := slices.DeleteFunc(slices.Clone(packages), func(p suite) bool { return !p.selects(selected) })
+	reports := make([]report, len(wanted))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(max(o.parallel, 1))
-	for i, p := range packages {
+	for i, p := range wanted {
 		group.Go(func() error {
 			o := o
 			o.suite = p.name
@@ -58,7 +61,7 @@ func (r *report) runApart(ctx context.Context, o options) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	command := exec.Command("/proc/self/exe", "--instance-manager", o.instanceManager, "--engine", o.engine, "--scenarios", o.scenarios,
-		"--directory", o.directory, "--suite", o.suite)
+		"--count", strconv.Itoa(o.count), "--directory", o.directory, "--suite", o.suite)
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL,
 		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC}
@@ -85,13 +88,18 @@ func (r *report) runApart(ctx context.Context, o options) error {
 }
 
 // buildAll builds the tests and what they start, while the modules can still be downloaded.
-func buildAll(ctx context.Context, directory string) error {
+func buildAll(ctx context.Context, directory string, selected *regexp.Regexp) error {
 	fmt.Println("building the scenarios; from an empty cache that takes some minutes")
+	built := map[string]bool{}
 	for _, p := range packages {
-		args := []string{"test", "-ldflags=-s", "-c", "-o", binaryOf(directory, p.name), "./" + p.source}
-		if p.args != nil {
-			args = []string{"build", "-o", binaryOf(directory, p.name), "./" + p.source}
+		args := []string{"test", "-ldflags=-s", "-c", "-o", binaryOf(directory, p.source), "./" + p.source}
+		switch {
+		case built[p.source] || !p.selects(selected):
+			continue
+		case p.args != nil:
+			args = []string{"build", "-o", binaryOf(directory, p.source), "./" + p.source}
 		}
+		built[p.source] = true
 		if out, err := exec.CommandContext(ctx, "go", args...).CombinedOutput(); err != nil {
 			return fmt.Errorf("building %s: %w\n%s", p.name, err, out)
 		}
@@ -136,7 +144,7 @@ func runInside(ctx context.Context, o options, selected *regexp.Regexp) error {
 		if p.name != o.suite {
 			continue
 		}
-		if err := r.run(ctx, o.directory, p, selected); err != nil {
+		if err := r.run(ctx, o, p, selected); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,8 +48,8 @@ var result = regexp.MustCompile(`^( *)--- (PASS|FAIL|SKIP): (\S+) \(([0-9.]+s)\)
 var running = regexp.MustCompile(`^=== (?:RUN|NAME|CONT) +(\S+)`)
 
 // run runs the scenarios of one package, and prints each when it ends.
-func (r *report) run(ctx context.Context, directory string, p suite, selected *regexp.Regexp) error {
-	binary := binaryOf(directory, p.name)
+func (r *report) run(ctx context.Context, o options, p suite, selected *regexp.Regexp) error {
+	binary := binaryOf(o.directory, p.source)
 	if p.args != nil {
 		if !selected.MatchString(p.name) {
 			return nil
@@ -60,9 +61,9 @@ func (r *report) run(ctx context.Context, directory string, p suite, selected *r
 		return err
 	}
 	var run []string
-	for _, name := range names {
+	for _, name := range p.share(names) {
 		reason := p.reason(name)
-		switch full := p.name + " " + name; {
+		switch full := p.title() + " " + name; {
 		case !selected.MatchString(full):
 		case reason != "":
 			r.NotRun = append(r.NotRun, notRun{full, reason})
@@ -74,11 +75,13 @@ func (r *report) run(ctx context.Context, directory string, p suite, selected *r
 		return nil
 	}
 	for name, reason := range p.without {
-		if strings.Contains(name, "/") && selected.MatchString(p.name+" "+name) {
-			r.NotRun = append(r.NotRun, notRun{p.name + " " + name, reason})
+		test, _, isPart := strings.Cut(name, "/")
+		if isPart && slices.Contains(run, test) && selected.MatchString(p.title()+" "+name) {
+			r.NotRun = append(r.NotRun, notRun{p.title() + " " + name, reason})
 		}
 	}
-	args := []string{"-test.v", "-test.timeout=60m", "-test.parallel=1", "-test.run", "^(" + strings.Join(run, "|") + ")$"}
+	args := []string{"-test.v", "-test.timeout=60m", "-test.parallel=1", "-test.count=" + strconv.Itoa(o.count), "-test.run",
+		"^(" + strings.Join(run, "|") + ")$"}
 	if skip := p.skipped(); skip != "" {
 		args = append(args, "-test.skip", skip)
 	}
@@ -122,7 +125,7 @@ func (r *report) start(ctx context.Context, p suite, binary string, args []strin
 	reading, writing := io.Pipe()
 	command.Stdout, command.Stderr = writing, writing
 	followed := make(chan []scenario)
-	go func() { followed <- follow(p.name, reading, output) }()
+	go func() { followed <- follow(p.title(), reading, output) }()
 	began := time.Now()
 	failed := command.Run()
 	if err := writing.Close(); err != nil {
@@ -138,10 +141,10 @@ func (r *report) start(ctx context.Context, p suite, binary string, args []strin
 		if failed != nil {
 			s.Result = "FAIL"
 		}
-		s.print(p.name)
+		s.print(p.title())
 		scenarios = []scenario{s}
 	}
-	r.add(p.name, scenarios, failed, log)
+	r.add(p.title(), scenarios, failed, log)
 	return nil
 }
 

@@ -295,19 +295,23 @@ func evicted() Scenario {
 			return s.disownNear(ctx, s.V1)
 		},
 		Act: func(ctx context.Context, s *Scene) error {
-			last, err := s.lastCopy(ctx)
-			if err != nil {
-				return err
-			}
+			orphans := s.Stale
 			for _, stale := range s.Stale {
 				s.Allow(stale, true)
 			}
-			for _, stale := range append([]world.Stale{last}, s.Stale...) {
+			if s.V2.DataEngine == v1beta2.DataEngineV2 { // a v1 process is no copy: its deletion keeps the data
+				last, err := s.lastCopy(ctx)
+				if err != nil {
+					return err
+				}
+				orphans = append([]world.Stale{last}, orphans...)
+				s.MayStay[last.Orphan()] = true
+			}
+			for _, stale := range orphans {
 				if _, err := s.WaitOrphan(ctx, stale, Patience); err != nil {
 					return err
 				}
 			}
-			s.MayStay[last.Orphan()] = true
 			return s.Evict(ctx, Near, true)
 		},
 		End: func(ctx context.Context, s *Scene) error {

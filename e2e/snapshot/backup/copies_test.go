@@ -132,26 +132,36 @@ func TestS14AWorkloadInterruptsABackup(t *testing.T) {
 	require.Len(t, files, 1)
 }
 
-// A Backup of a deleted volume reports it, and can be deleted without the volume.
-func TestS14AVolumeThatGoes(t *testing.T) {
+// A Backup of a deleted volume is complete, and can be deleted without the volume.
+func TestS14ABackupOutlivesItsVolume(t *testing.T) {
 	ctx, w := fixture(t)
 	target(t, ctx)
 	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
-	done, waits := world.Unique("backup"), world.Unique("backup")
+	done := world.Unique("backup")
 	require.NoError(t, w.Backup(ctx, done, snap))
 	_, err := w.WaitBackupState(ctx, done, v1beta2.BackupCompleted, patience)
 	require.NoError(t, err)
+	require.NoError(t, w.DeleteVolume(ctx, vol))
+	require.NoError(t, w.WaitVolumeGone(ctx, vol, patience))
+	_, err = w.WaitBackupState(ctx, done, v1beta2.BackupCompleted, patience)
+	require.NoError(t, err, "backups outlive their volume")
+	require.NoError(t, w.DeleteBackup(ctx, done))
+	require.NoError(t, w.WaitBackupGone(ctx, done, patience))
+}
+
+// A Backup whose volume is deleted while it is copied reports it, and can be deleted without the volume.
+func TestS14AVolumeThatGoesWhileItIsCopied(t *testing.T) {
+	ctx, w := fixture(t)
+	target(t, ctx)
+	vol, snap := written(t, ctx, v1beta2.DataEngineV1)
+	waits := world.Unique("backup")
 	require.NoError(t, w.HoldCopies(ctx, vol))
 	require.NoError(t, w.Backup(ctx, waits, snap))
-	_, err = w.WaitBackupState(ctx, waits, v1beta2.BackupInProgress, patience)
+	_, err := w.WaitBackupState(ctx, waits, v1beta2.BackupInProgress, patience)
 	require.NoError(t, err)
 	require.NoError(t, w.DeleteVolume(ctx, vol))
 	require.NoError(t, w.WaitVolumeGone(ctx, vol, patience))
 	require.NoError(t, w.WaitBackupReason(ctx, waits, v1beta2.ReasonVolumeNotFound, patience))
-	_, err = w.WaitBackupState(ctx, done, v1beta2.BackupCompleted, patience)
-	require.NoError(t, err, "backups outlive their volume")
-	for _, name := range []string{done, waits} {
-		require.NoError(t, w.DeleteBackup(ctx, name))
-		require.NoError(t, w.WaitBackupGone(ctx, name, patience))
-	}
+	require.NoError(t, w.DeleteBackup(ctx, waits))
+	require.NoError(t, w.WaitBackupGone(ctx, waits, patience))
 }
