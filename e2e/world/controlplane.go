@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -46,7 +47,27 @@ func (w *World) controlPlane(ctx, _ context.Context) error {
 	if err := w.namespace(ctx); err != nil || !w.options.Policies {
 		return err
 	}
+	return w.InstallPolicies(ctx)
+}
+
+// InstallPolicies installs the admission policies beside the definitions. The API server obeys them a moment later.
+func (w *World) InstallPolicies(ctx context.Context) error {
+	root, err := root(ctx, w.options.Definitions)
+	if err != nil {
+		return err
+	}
 	return w.installAll(ctx, filepath.Join(root, "crds", "policies"))
+}
+
+// RemovePolicies removes what InstallPolicies installed.
+func (w *World) RemovePolicies(ctx context.Context) error {
+	root, err := root(ctx, w.options.Definitions)
+	if err != nil {
+		return err
+	}
+	return w.forAll(ctx, filepath.Join(root, "crds", "policies"), func(ctx context.Context, object *unstructured.Unstructured) error {
+		return client.IgnoreNotFound(w.Admin.Delete(ctx, object))
+	})
 }
 
 // namespace creates the namespace, the objects that a real cluster has in it, and the identities of the controllers.

@@ -43,15 +43,20 @@ func (w *World) Install(ctx context.Context, controller string) error {
 
 // installAll installs what a directory has of identities and policies.
 func (w *World) installAll(ctx context.Context, dir string) error {
+	return w.forAll(ctx, dir, w.install)
+}
+
+// forAll calls a function for each object of a directory that is an identity or a policy.
+func (w *World) forAll(ctx context.Context, dir string, call func(context.Context, *unstructured.Unstructured) error) error {
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" {
 			return err
 		}
-		return w.applyFile(ctx, path)
+		return eachObject(ctx, path, call)
 	})
 }
 
-func (w *World) applyFile(ctx context.Context, path string) error {
+func eachObject(ctx context.Context, path string, call func(context.Context, *unstructured.Unstructured) error) error {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("reading a manifest: %w", err)
@@ -68,8 +73,8 @@ func (w *World) applyFile(ctx context.Context, path string) error {
 		if !identityKinds[object.GetKind()] {
 			continue
 		}
-		if err := w.install(ctx, object); err != nil {
-			return fmt.Errorf("installing %s %s of %s: %w", object.GetKind(), object.GetName(), path, err)
+		if err := call(ctx, object); err != nil {
+			return fmt.Errorf("%s %s of %s: %w", object.GetKind(), object.GetName(), path, err)
 		}
 	}
 }
