@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-rest compiled quick properties nightly bazel-test bazel-digests bazel-install model conformance real faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
+.PHONY: help setup demo test test-all test-rest test-image compiled quick properties nightly bazel-test bazel-digests bazel-install model conformance real faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ else
 	$(GO) run ./im-monitor/conformance $(if $(TARGET),--v1 $(TARGET)) $(if $(V2),--v2 $(V2)) $(if $(TARGET2),--v1-second $(TARGET2)) \
 		$(if $(V2_SECOND),--v2-second $(V2_SECOND)) $(CONFORMANCE_FLAGS)
 endif
+
+test-image: ## the arguments of pods against the scripts of an unpacked image: IMAGE_ROOT=directory IMAGE=reference; see docs/real-servers.md
+	$(GO) test -count=1 ./shared/managerimage -image-root=$(abspath $(IMAGE_ROOT)) -image=$(IMAGE)
 
 real: controlplane ## the end-to-end scenarios on real instance managers: INSTANCE_MANAGER=path ENGINE=path, as root; see docs/real-servers.md
 	@mkdir -p bin

@@ -37,19 +37,19 @@ func settings() map[string]managerimage.Options {
 }
 
 func TestEachReleaseStartsWithTheArgumentsOfItsProfile(t *testing.T) {
-	for _, image := range scripts.Images() {
-		described := managerimage.Describe("registry:5000/longhornio/longhorn-instance-manager:"+image.Tag, nil)
+	for _, image := range starters(t) {
+		described := managerimage.Describe("registry:5000/longhornio/longhorn-instance-manager:"+image.tag, nil)
 		for name, options := range settings() {
 			arguments, _ := described.Profile.V2Arguments(options)
 			if described.Profile == managerimage.Refused {
 				require.Empty(t, arguments)
 				arguments, _ = managerimage.Direct.V2Arguments(options) // as an operator may declare it
 			}
-			started, err := image.Start(arguments)
-			require.NoError(t, err, "%s with %s: %v", image.Tag, name, arguments)
-			require.True(t, started.SPDK, image.Tag)
-			require.NotContains(t, started.Options, "--spdk-log")
+			require.NoError(t, image.start(arguments, options), "%s with %s: %v", image.tag, name, arguments)
 		}
+	}
+	for _, image := range scripts.Images() {
+		described := managerimage.Describe("im:"+image.Tag, nil)
 		started, err := image.Start(managerimage.V1Arguments())
 		require.NoError(t, err)
 		require.False(t, started.SPDK)
@@ -61,11 +61,10 @@ func TestEachReleaseStartsWithTheArgumentsOfItsProfile(t *testing.T) {
 }
 
 func TestAnImageOfUnknownReleaseStartsOnEveryRelease(t *testing.T) {
-	for _, image := range scripts.Images() {
+	for _, image := range starters(t) {
 		for name, options := range settings() {
 			arguments, _ := managerimage.Describe("im@sha256:00ff", nil).Profile.V2Arguments(options)
-			_, err := image.Start(arguments)
-			require.NoError(t, err, "%s with %s", image.Tag, name)
+			require.NoError(t, image.start(arguments, options), "%s with %s", image.tag, name)
 		}
 	}
 }
