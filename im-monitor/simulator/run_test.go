@@ -208,7 +208,7 @@ func TestAServerTellsWhatItLogsAndItsVersionAtTheOldPort(t *testing.T) {
 	require.NoError(t, err)
 	flags, err := instances.LogGetFlags(t.Context(), &imrpc.LogGetFlagsRequest{})
 	require.NoError(t, err)
-	require.Equal(t, []string{"debug", "nvmf"}, []string{level.GetLevel(), flags.GetFlags()})
+	require.Equal(t, []string{"debug", ""}, []string{level.GetLevel(), flags.GetFlags()}, "data engine v1 has no flags")
 	version, err := common.NewProcessManagerServiceClient(w.dial(pod, "8500")).VersionGet(t.Context(), &emptypb.Empty{})
 	require.NoError(t, err)
 	require.Equal(t, int64(7), version.InstanceManagerAPIVersion)

@@ -23,6 +23,8 @@ type Client interface {
 	Resume(ctx context.Context, name string) error
 	// SetANAState sets the state of the path to an engine of this server for every initiator.
 	SetANAState(ctx context.Context, engine, state string) error
+	// SetLogs asks the server what to log.
+	SetLogs(ctx context.Context, logs Logs) error
 	// Delete asks the server to delete one instance. Its success proves nothing about absence.
 	Delete(ctx context.Context, request DeleteRequest) error
 	// Close ends the connection and every call on it.

@@ -18,7 +18,7 @@ func Decide(w World) Verdict {
 	v.Connect = w.Pod != nil && w.Pod.Status.PodIP != "" && !PodEnded(w.Pod)
 	v.Maps, v.Held = mapChanges(w)
 	v.Status = status(w)
-	for _, wait := range []time.Duration{recheckIn(w), w.NodeHolds} {
+	for _, wait := range []time.Duration{recheckIn(w), w.NodeHolds, logsIn(w)} {
 		if wait > 0 && (v.After == 0 || wait < v.After) {
 			v.After = wait
 		}

@@ -21,6 +21,9 @@ const AnnotationSettings = "im-monitor.longhorn.io/settings"
 // annotationTolerations is Longhorn's: it compares the tolerations in it with its setting.
 const annotationTolerations = "longhorn.io/last-applied-tolerations"
 
+// annotationSafeToEvict is the cluster autoscaler's: without it a pod with directories of its host keeps the node.
+const annotationSafeToEvict = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+
 const (
 	containerName = "instance-manager"
 	tlsDirectory  = "/tls-files/"
@@ -79,6 +82,9 @@ func PodFor(w World) *corev1.Pod {
 			Volumes:                      volumes(w),
 		},
 	}
+	if w.Settings.ClusterAutoscaler {
+		pod.Annotations[annotationSafeToEvict] = "true"
+	}
 	if secret := pullSecret(w); secret != "" {
 		pod.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: secret}}
 	}
@@ -112,9 +118,10 @@ func settingsHash(w World) string {
 		ProbeTimeout  int
 		LogDirectory  string
 		Arguments     []string
+		SafeToEvict   bool `json:",omitempty"`
 	}
 	s := inForce{Tolerations: w.Settings.Tolerations, PriorityClass: w.Settings.PriorityClass, NodeSelector: w.Settings.NodeSelector,
-		CPUPercent: w.cpuPercent(), ProbeTimeout: w.Settings.Pods.ProbeTimeout}
+		CPUPercent: w.cpuPercent(), ProbeTimeout: w.Settings.Pods.ProbeTimeout, SafeToEvict: w.Settings.ClusterAutoscaler}
 	if w.Node != nil {
 		s.CPURequest = w.Node.Spec.InstanceManagerCPURequest
 	}

@@ -203,6 +203,8 @@ func settingSynced(w World) v1beta2.Condition {
 		c.Message = "Settings changed after the pod was made; " + whenReplaced(w)
 	case leftOut(w) != "":
 		c.Status, c.Reason, c.Message = v1beta2.ConditionFalse, v1beta2.ReasonSettingsLeftOut, leftOut(w)
+	case wrongLogs(w) != "":
+		c.Status, c.Reason, c.Message = v1beta2.ConditionFalse, v1beta2.ReasonLogsNotSet, wrongLogs(w)
 	}
 	return c
 }

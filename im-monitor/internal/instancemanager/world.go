@@ -53,6 +53,8 @@ type World struct {
 	Inventory Inventory
 	// RetryAt is when a pod may be made again after failures; zero means at once.
 	RetryAt time.Time
+	// Logging reports whether the server logs as the settings demand.
+	Logging Logging
 }
 
 // Sibling is another InstanceManager of the node and data engine.

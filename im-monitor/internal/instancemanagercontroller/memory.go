@@ -42,6 +42,7 @@ type remembered struct {
 	failures     int
 	failedPod    types.UID
 	failedAt     time.Time
+	logs         logsAsked
 }
 
 func (m *memory) of(name string) *remembered {

@@ -46,6 +46,7 @@ func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if w.Pod != nil && s.written.Stale(w.Pod) {
 		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
+	s.setLogs(ctx, &w)
 	return s.carryOut(ctx, w)
 }
 

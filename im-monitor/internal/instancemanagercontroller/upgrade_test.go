@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/node"
@@ -37,6 +38,10 @@ func (s slow) Fresh(context.Context, string) (*inventory.Snapshot, error) {
 func (s slow) Latest(string) (*inventory.Snapshot, bool) { return &s.snapshot, true }
 
 func (slow) Set(inventory.Target) {}
+
+func (slow) Client(string) (imclient.Client, inventory.Epoch, bool) {
+	return nil, inventory.Epoch{}, false
+}
 
 // An upgrade that is rolled back while lists are read does not end the pod any more.
 func TestAReplacedPodIsDeletedForTheUpgradeThatWasEvaluated(t *testing.T) {

@@ -177,6 +177,8 @@ func (c *fakeClient) SwitchOver(ctx context.Context, _ imclient.SwitchOverReques
 	return c.answer(ctx)
 }
 
+func (c *fakeClient) SetLogs(ctx context.Context, _ imclient.Logs) error { return c.answer(ctx) }
+
 func (c *fakeClient) Delete(ctx context.Context, request imclient.DeleteRequest) error {
 	if c.server.remove != nil {
 		return c.server.remove(ctx, request.Name)

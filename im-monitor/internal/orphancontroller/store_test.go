@@ -308,6 +308,8 @@ func (c *connection) SetANAState(context.Context, string, string) error {
 	return imclient.ErrUnsupported
 }
 
+func (c *connection) SetLogs(context.Context, imclient.Logs) error { return nil }
+
 func (c *connection) SwitchOver(context.Context, imclient.SwitchOverRequest) error {
 	return imclient.ErrUnsupported
 }

@@ -67,9 +67,12 @@ func oneOf(words ...string) func(string) (string, error) {
 	}
 }
 
-var logFlag = regexp.MustCompile(`^[a-z0-9_*?-]{1,64}$`)
+var logFlag = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`)
 
-// parseLogFlags reads names separated by commas; SPDK writes them in lower case.
+// allLogFlags stands for every flag. SPDK refuses it beside another one.
+const allLogFlags = "all"
+
+// parseLogFlags reads names separated by commas; SPDK writes them in lower case. A server compares names: it knows no wildcards.
 func parseLogFlags(text string) (string, error) {
 	var flags []string
 	for flag := range strings.SplitSeq(strings.ToLower(text), ",") {
@@ -78,6 +81,9 @@ func parseLogFlags(text string) (string, error) {
 			return "", fmt.Errorf("the value has %q, which is not the name of a log flag: give names separated by commas", flag)
 		}
 		flags = append(flags, flag)
+	}
+	if slices.Contains(flags, allLogFlags) {
+		return allLogFlags, nil
 	}
 	return strings.Join(flags, ","), nil
 }

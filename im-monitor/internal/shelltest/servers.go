@@ -24,9 +24,12 @@ type Servers struct {
 	disks     map[string]imclient.Disk
 	loaded    map[string]string // states of disks by server and name
 	calls     []Call
-	hook      Hook
-	today     bool
-	next      int
+	// logged is what each server was asked to log, in order; deaf servers refuse.
+	logged map[string][]imclient.Logs
+	deaf   map[string]bool
+	hook   Hook
+	today  bool
+	next   int
 	// paths are the states of the paths to engines, by name; what is not in it is optimized. linked are the engines that frontends are
 	// connected to.
 	paths  map[string]string
@@ -36,7 +39,7 @@ type Servers struct {
 
 func newServers() *Servers {
 	return &Servers{instances: map[string]map[string]inventory.Instance{}, shut: map[string]bool{}, slow: map[string]*slowness{},
-		open:  map[*connection]struct{}{},
+		open: map[*connection]struct{}{}, logged: map[string][]imclient.Logs{}, deaf: map[string]bool{},
 		disks: map[string]imclient.Disk{}, loaded: map[string]string{}, paths: map[string]string{}, linked: map[string]map[string]bool{}}
 }
 

@@ -108,7 +108,7 @@ func nodes() []of {
 			info:     "KubernetesNodeCordoned",
 			commands: map[string]string{"PodBlocked": planUpgrade, "PodRefused": Describe, "KubernetesNodeCordoned": showKubernetes}},
 		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerSettingSynced, command: Describe,
-			well: "SettingsInForce", continues: "SettingsChanged Replacing VolumeUnsettled", info: "SettingsLeftOut"},
+			well: "SettingsInForce", continues: "SettingsChanged Replacing VolumeUnsettled", info: "SettingsLeftOut LogsNotSet"},
 		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerReachable,
 			command: "kubectl -n {ns} logs {name} --tail=50", well: "Answering", warning: "NotAnswering"},
 		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerFrontendRecords, command: Describe,

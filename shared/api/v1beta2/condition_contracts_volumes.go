@@ -78,7 +78,7 @@ func instanceManagerContracts() []ConditionContract {
 		{Kind: "InstanceManager", Type: InstanceManagerSettingSynced, Writer: "im-monitor",
 			Means: "its pod carries the settings now in force",
 			True:  []string{ReasonSettingsInForce}, False: []string{ReasonSettingsChanged, ReasonReplacing, ReasonVolumeUnsettled,
-				ReasonSettingsLeftOut}},
+				ReasonSettingsLeftOut, ReasonLogsNotSet}},
 		{Kind: "InstanceManager", Type: InstanceManagerReachable, Writer: "im-monitor",
 			Means: "whole lists can be read; absent while no pod runs",
 			True:  []string{ReasonAnswering}, False: []string{ReasonNotAnswering}},

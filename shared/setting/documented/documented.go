@@ -83,7 +83,8 @@ func pods() map[string]Setting {
 			"block-if-contains-last-replica, block-for-eviction-if-contains-last-replica, block-for-eviction",
 			Meaning: "what a drain waits for, and whether replicas leave a cordoned node: [draining](draining.md)"},
 		"kubernetes-cluster-autoscaler-enabled": {Default: "false", Values: boolean,
-			Meaning: "instance managers of any node are treated like those of a cordoned one, so that the autoscaler may remove the node"},
+			Meaning: "instance managers of any node are treated like those of a cordoned one, and their pods allow it, so that the " +
+				"autoscaler may remove the node"},
 	}
 }
 
@@ -124,11 +125,11 @@ func managerPods() map[string]Setting {
 			Meaning: "interrupts and other work of the host leave the CPUs of the v2 data engine; an InstanceManager may name its own; images " +
 				"from 1.12.1 on"},
 		"data-engine-log-level": {Default: "Notice", Values: "Error, Warning, Notice, Info, Debug",
-			Meaning: "what the v2 data engine logs: the value is checked, and not sent to instance managers yet"},
-		"data-engine-log-flags": {Values: "names separated by `,`",
-			Meaning: "parts of the v2 data engine that log: the value is checked, and not sent to instance managers yet"},
+			Meaning: "what the v2 data engine logs; in force at once, without a restart"},
+		"data-engine-log-flags": {Values: "names separated by `,`, or `all`",
+			Meaning: "parts of the v2 data engine that log; in force at once. A name that it does not know has no effect"},
 		"log-level": {Default: "Info", Values: "Panic, Fatal, Error, Warn, Info, Debug, Trace",
-			Meaning: "what instance managers log: the value is checked, and not sent to them yet. Drover's own: the flag `--log-level`"},
+			Meaning: "what instance managers log; in force at once. Drover's own: the flag `--log-level`"},
 		"log-path": {Default: "/var/lib/longhorn/logs/", Values: "a path of the host beginning with `/`",
 			Meaning: "directory of the host for logs of instance managers"},
 		"guaranteed-instance-manager-cpu": {Default: "12", Values: "`0` to `40`, with a fraction",

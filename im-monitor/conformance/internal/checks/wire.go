@@ -34,6 +34,8 @@ func wire() []suite.Check {
 			found(suite.Check{ID: engine + "-log-settings", Engine: engine, Contract: onFacts, Run: logSettings,
 				Name: "LogSetLevel and LogSetFlags are accepted, LogGetFlags reports what was set, and LogGetLevel the manager's own level"},
 				"P7", "K9"),
+			found(suite.Check{ID: engine + "-log-level-refused", Engine: engine, Contract: onFacts, Run: logLevelRefused,
+				Name: "an unknown log level is refused, and the manager's own level, which is set by data engine v1, stays as it was"}, "P"),
 			suite.Check{ID: engine + "-tls-required", Engine: engine, Contract: onPorts, Run: tlsRequired, Needs: needs(suite.TLS),
 				Name: "with mutual TLS a client in plaintext, without a certificate or with TLS 1.2 is not served"},
 			suite.Check{ID: engine + "-tls-name", Engine: engine, Contract: onPorts, Run: tlsName, Needs: needs(suite.TLS),
@@ -113,6 +115,29 @@ func logSettings(t *suite.T) {
 		t.Require(own.GetLevel() != level, "the level of SPDK was set, and %q is reported, which is the manager's own", own.GetLevel())
 		t.Require(seenFlags.GetFlags() == flags, "flags %q were set, %q are reported", flags, seenFlags.GetFlags())
 	}
+}
+
+func logLevelRefused(t *suite.T) {
+	service, engines := t.Manager.Instance, []imrpc.DataEngine{imrpc.DataEngine_DATA_ENGINE_V1}
+	if t.Manager.Engine == target.V2 {
+		engines = append(engines, imrpc.DataEngine_DATA_ENGINE_V2)
+	}
+	own := func() string {
+		out, err := service.LogGetLevel(t.Context(), &imrpc.LogGetLevelRequest{})
+		t.OK(err, "LogGetLevel")
+		return out.GetLevel()
+	}
+	before := own()
+	_, err := service.LogSetLevel(t.Context(), &imrpc.LogSetLevelRequest{Level: "Warn"})
+	t.OK(err, "LogSetLevel of the manager itself")
+	t.Require(own() == "warning", "the manager's own level is %q after it was set to Warn", own())
+	for _, engine := range engines {
+		_, err := service.LogSetLevel(t.Context(), &imrpc.LogSetLevelRequest{DataEngine: engine, Level: "chatty"})
+		t.Require(err != nil, "%s accepts the level chatty", engine)
+	}
+	t.Require(own() == "warning", "the manager's own level is %q after another one was refused", own())
+	_, err = service.LogSetLevel(t.Context(), &imrpc.LogSetLevelRequest{Level: before})
+	t.OK(err, "LogSetLevel back to %s", before)
 }
 
 // ask calls VersionGet over a connection of its own.
