@@ -31,7 +31,7 @@ type Loss struct {
 // Losses lists what the installation uses and loses: class by class, volume by volume where that is possible. None of them blocks taking
 // over.
 func Losses(f Found) []Loss {
-	return slices.Concat(f.mounting(), f.classes(), f.shares(), f.filesystemDisks(), f.engineImages(), f.unreadSettings())
+	return slices.Concat(f.mounting(), f.classes(), f.shares(), f.filesystemDisks(), f.engineImages(), f.storageNetwork(), f.unreadSettings())
 }
 
 // mounting is the CSI node plugin: it asks the API of longhorn-manager at each mount.
@@ -119,6 +119,18 @@ func (f Found) engineImages() (out []Loss) {
 	return []Loss{{"EngineImage", fmt.Sprintf("their DaemonSets go on, also on new nodes; nobody makes one for another image, notices "+
 		"that one has ended on a node, or upgrades an attached v1 volume (%s): %s", counted("v1 volume", v1), names(images)),
 		"finish engine upgrades before; never delete a DaemonSet engine-image-ei-…"}}
+}
+
+// storageNetwork names the setting of a second network: pods of im-monitor do not join it.
+func (f Found) storageNetwork() (out []Loss) {
+	for i := range f.Settings {
+		if s := &f.Settings[i]; s.Name == "storage-network" && s.Value != "" {
+			out = append(out, Loss{"Setting storage-network", "no pod of an instance manager is created while it names " + s.Value + ", and v2 " +
+				"instances that run on that network are not reached", "detach the volumes, empty the setting, and let longhorn-manager " +
+				"replace the pods before"})
+		}
+	}
+	return out
 }
 
 // unreadSettings are Settings of the data engines that no controller of Drover obeys: flags of im-monitor take their place.
