@@ -26,8 +26,9 @@ const usualTimeFactor = 20
 var shortened = map[string][]string{
 	IMMonitor: {"absence-gap", "disk-call-timeout", "disk-retry-max", "disk-retry-min", "engine-poll-active-interval",
 		"engine-poll-interval", "engine-loss-pause", "path-loss-timeout", "post-election-delay", "rebuild-hand-over",
-		"snapshot-absence-gap", "v2-quiet", "v2-rediscovery", "v2-settle"},
-	SimulatorBinary: {"disk-create-time", "node-grace", "path-loss-time", "spdk-list-cycle"},
+		"snapshot-absence-gap", "v1-stop-patience", "v2-quiet", "v2-rediscovery", "v2-settle"},
+	SimulatorBinary: {"dead-replica-time", "dead-target-time", "disk-create-time", "kill-time", "node-grace", "path-loss-time",
+		"spdk-list-cycle"},
 	RealNodesBinary: {"node-grace"},
 }
 

@@ -36,6 +36,7 @@ func startSimulator(ctx context.Context, binary string, more []string) (*simulat
 		return nil, errors.Join(fmt.Errorf("making certificates with %s: %w: %s", binary, err, out), s.stop())
 	}
 	arguments := []string{"--standalone", "--nodes=2", "--control=127.0.0.1:0", "--log-level=warn", "--copy-time=500ms",
+		"--dead-target-time=1s", "--dead-replica-time=1s",
 		"--tls-dir=" + s.tls}
 	s.command = exec.CommandContext(ctx, binary, append(arguments, more...)...)
 	s.command.Stderr = os.Stderr

@@ -40,7 +40,7 @@ func (c *ctl) addFault() *cobra.Command {
 	f.StringVar(&in.Pod, "pod", "", "pods, may be a pattern; empty means all")
 	f.StringVar(&in.DataEngine, "engine", "", "v1 or v2; empty means both")
 	f.StringVar(&in.Method, "method", "", "methods such as InstanceDelete, may be a pattern; empty means all")
-	f.StringSliceVar(&in.Names, "name", nil, "instances (partial-list, empty-uuid, fail-create, garbage)")
+	f.StringSliceVar(&in.Names, "name", nil, "instances (partial-list, empty-uuid, fail-create, stuck-stop, garbage)")
 	f.DurationVar(&delay, "delay", 0, "how long (latency, events delay)")
 	f.StringVar(&in.Code, "code", "Unavailable", "gRPC code (error)")
 	f.StringVar(&in.Message, "message", "", "message (error, fail-create)")

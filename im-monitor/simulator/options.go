@@ -28,6 +28,8 @@ type options struct {
 	heartbeat, statusPeriod, silence time.Duration
 	replicaTimeout, copyTime         time.Duration
 	noticeGap, pathLoss              time.Duration
+	deadTarget, deadReplica          time.Duration
+	frontendEnd, killTime            time.Duration
 	backupStore                      string
 	writers, defaultDisks            bool
 	standalone                       bool
@@ -40,7 +42,8 @@ func defaults() *options {
 	return &options{namespace: v1beta2.DefaultNamespace, control: defaultControl, server: string(dataplane.Conforming),
 		mismatchCode: string(dataplane.FailedPrecondition), nodePrefix: "node-", workers: 16, startTime: 50 * time.Millisecond,
 		linger: 100 * time.Millisecond, copyTime: 100 * time.Millisecond, defaultDisks: true, noticeGap: 5 * time.Millisecond,
-		pathLoss:  30 * time.Second,
+		pathLoss: 30 * time.Second, deadTarget: 119 * time.Second, deadReplica: 30 * time.Second,
+		killTime:  time.Minute,
 		listCycle: 3 * time.Second, diskCreateTime: time.Second, heartbeat: 10 * time.Second, statusPeriod: 5 * time.Minute,
 		silence:  40 * time.Second,
 		logLevel: "info", logFormat: "text"}
@@ -71,6 +74,15 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.noticeGap, "notice-gap", o.noticeGap, "least time between two notices of a watch; what changes meanwhile is one")
 	f.DurationVar(&o.pathLoss, "path-loss-time", o.pathLoss,
 		"how long a node's kernel tries to connect a frontend again to a target that does not answer, until it drops that path")
+	f.DurationVar(&o.deadTarget, "dead-target-time", o.deadTarget,
+		"how long a v2 server works on the creation of a frontend whose target does not answer")
+	f.DurationVar(&o.deadReplica, "dead-replica-time", o.deadReplica,
+		"how long a v2 server works on the creation of an engine, for each replica that does not answer; its lists wait meanwhile")
+	f.DurationVar(&o.frontendEnd, "frontend-end-time", o.frontendEnd,
+		"how long a v2 server works on the deletion of a frontend whose engine has lost a replica; its lists wait meanwhile (a real one "+
+			"once took 82s)")
+	f.DurationVar(&o.killTime, "kill-time", o.killTime,
+		"how long after the deletion of a v1 process that does not end (fault stuck-stop) another deletion ends it")
 	f.DurationVar(&o.replicaTimeout, "replica-timeout", o.replicaTimeout,
 		"how long an engine waits for a replica that does not answer until it is in mode ERR; I/O waits with it (a real v1 engine: "+
 			"about 2s)")
@@ -110,7 +122,9 @@ func (o *options) behaviour() (dataplane.Behaviour, error) {
 	return dataplane.Behaviour{Mode: mode, StartTime: o.startTime, StopTime: o.stopTime, Linger: o.linger, ListCycle: o.listCycle,
 		DiskCreateTime: o.diskCreateTime, MismatchCode: code, ReplicaTimeout: o.replicaTimeout, CopyTime: o.copyTime,
 		BackupStore: o.backupStore,
-		Writers:     o.writers, EngineImages: maps.Clone(o.engineImages), PathLoss: o.pathLoss}, nil
+		Writers:     o.writers, EngineImages: maps.Clone(o.engineImages), PathLoss: o.pathLoss,
+		DeadTargetTime: o.deadTarget, DeadReplicaTime: o.deadReplica, FrontendEndTime: o.frontendEnd,
+		KillTime: o.killTime}, nil
 }
 
 // names are the nodes that the flags ask for.

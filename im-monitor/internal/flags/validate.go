@@ -27,7 +27,7 @@ func (o *Options) Validate() error {
 		positive("rebuild-stall-timeout", o.Engine.RebuildStallTimeout),
 		notNegative("rebuild-hand-over", o.Engine.HandOver),
 		notNegative("post-election-delay", o.Orphan.PostElectionDelay),
-		notNegative("v2-rediscovery", o.Instance.Rediscovery),
+		notNegative("v2-rediscovery", o.Instance.Rediscovery), notNegative("v1-stop-patience", o.Instance.StuckEnding),
 		absolute("engine-binary-prefix", o.Instance.EnginePrefix),
 		absolute("host-prefix", o.Instance.HostPrefix),
 		notNegative("engine-loss-pause", m.EngineLossPause),

@@ -144,7 +144,7 @@ func start(w World) Verdict {
 		switch {
 		case w.v2() && w.replica() && entry.State == v1beta2.InstanceStateStopped: // the user's data, to be served again
 		case ending(w, entry):
-			return keep(w, ReasonChanging, "It is still ending.")
+			return endAgain(w, w.Here, keep(w, ReasonChanging, "It is still ending."))
 		case w.Status.Starting && entry.State != v1beta2.InstanceStateStopped:
 			return report(w, entry)
 		default:

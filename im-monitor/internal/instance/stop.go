@@ -72,7 +72,7 @@ func end(w World, p *Place) Verdict {
 	case e.State == v1beta2.InstanceStateStopped && (w.replica() || !w.v2()):
 		return settle(w)
 	case ending(w, e):
-		return endingVerdict(w)
+		return endAgain(w, p, endingVerdict(w))
 	case w.LedBy != "" && e.State == v1beta2.InstanceStateRunning:
 		// The object was stopped before the frontend was known to lead elsewhere. [UPG-3]
 		return keep(w, ReasonLed, fmt.Sprintf("Frontend %s still leads to it.", w.LedBy))
@@ -86,6 +86,21 @@ func end(w World, p *Place) Verdict {
 	call := deletion(w, p)
 	call.Out = w.down()
 	return calling(w, status, call)
+}
+
+// endAgain waits with a verdict for an instance that is ending, and requests the deletion of a v1 process again that takes too long.
+// Further requests follow after growing pauses, as for every call.
+func endAgain(w World, p *Place, v Verdict) Verdict {
+	if w.v2() || p != w.Here || w.EndingSince.IsZero() {
+		return v
+	}
+	if due := w.EndingSince.Add(w.Settings.StuckEnding); due.After(w.Now) {
+		v.At = due
+		return v
+	}
+	call := deletion(w, p)
+	call.Out = w.down()
+	return calling(w, v.Status, call)
 }
 
 func endingVerdict(w World) Verdict {

@@ -33,6 +33,8 @@ type World struct {
 	// Tried is the Identity of the last call, NotBefore when the same one is due again.
 	Tried     string
 	NotBefore time.Time
+	// EndingSince is when this process first saw the listed instance of Here ending; zero if it is not.
+	EndingSince time.Time
 	// Refusals counts the consecutive refused creations, Refusal is the server's last error.
 	Refusals int
 	Refusal  string
@@ -248,6 +250,8 @@ type Settings struct {
 	PathLoss time.Duration
 	// CallPatience is how long a server may still execute a call that was not answered.
 	CallPatience time.Duration
+	// StuckEnding is how long a v1 process may be ending until its deletion is requested again.
+	StuckEnding time.Duration
 	// Rediscovery is how long after its start a v2 server's list may lack surviving instances.
 	Rediscovery time.Duration
 	// ReplicaTimeout and FileSyncTimeout are in seconds.

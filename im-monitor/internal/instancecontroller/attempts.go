@@ -7,6 +7,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/im-monitor/internal/inventory"
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // attempts are remembered by object.
@@ -37,6 +38,20 @@ type attempt struct {
 	// missed is the UUID of a started instance that the newest list lacked, missedAt when this process first found that.
 	missed   string
 	missedAt time.Time
+	// ending is the UUID of a listed instance that is ending, endingSince when this process first saw that.
+	ending      string
+	endingSince time.Time
+}
+
+// sawEnding notes whether the newest list has the instance as ending, and returns since when it is.
+func (t *attempt) sawEnding(entry *instance.Entry, now time.Time) time.Time {
+	switch {
+	case entry == nil || entry.State != v1beta2.InstanceStateStopping:
+		t.ending, t.endingSince = "", time.Time{}
+	case t.endingSince.IsZero() || t.ending != entry.UUID:
+		t.ending, t.endingSince = entry.UUID, now
+	}
+	return t.endingSince
 }
 
 // miss notes that the newest list lacks a started instance.

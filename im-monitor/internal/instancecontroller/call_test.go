@@ -43,6 +43,7 @@ func TestOnlyDeletionsHaveADeadlineOfTheirOwn(t *testing.T) {
 	require.Equal(t, outTimeout, timeoutOf(instance.Call{Op: instance.OpDelete, Out: true}))
 	for _, op := range []instance.Op{instance.OpCreate, instance.OpSwitchOver, instance.OpRevert, instance.OpSuspend, instance.OpResume} {
 		require.Zero(t, timeoutOf(instance.Call{Op: op}))
+		require.Greater(t, stopTimeout, 82*time.Second, "the deletion of a frontend takes a real v2 server that long")
 	}
 }
 
@@ -130,4 +131,16 @@ func TestAnExistingInstanceIsARefusalWhereAListAfterItLacksTheName(t *testing.T)
 			require.Contains(t, <-recorder.Events, "CallRefused")
 		}
 	}
+}
+
+func TestTheAgeOfAnEndIsThatOfOneProcess(t *testing.T) {
+	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	entry := func(state, uuid string) *instance.Entry { return &instance.Entry{State: state, UUID: uuid} }
+	var a attempt
+	require.Zero(t, a.sawEnding(entry(v1beta2.InstanceStateRunning, "u-1"), now))
+	require.Equal(t, now, a.sawEnding(entry(v1beta2.InstanceStateStopping, "u-1"), now))
+	require.Equal(t, now, a.sawEnding(entry(v1beta2.InstanceStateStopping, "u-1"), now.Add(time.Minute)))
+	later := now.Add(2 * time.Minute)
+	require.Equal(t, later, a.sawEnding(entry(v1beta2.InstanceStateStopping, "u-2"), later), "another process")
+	require.Zero(t, a.sawEnding(nil, later))
 }

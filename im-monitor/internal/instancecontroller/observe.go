@@ -46,6 +46,10 @@ func (s *base) observe(ctx context.Context, key Key, o client.Object) (instance.
 		return w, err
 	}
 	t := s.attempts.Of(key)
+	if here := w.Here; here != nil && here.Entry != nil && (here.Entry.State == v1beta2.InstanceStateStopping || !t.endingSince.IsZero()) {
+		t = s.attempts.Change(key, func(t *attempt) { t.sawEnding(here.Entry, w.Now) })
+	}
+	w.EndingSince = t.endingSince
 	w.Tried, w.NotBefore, w.Refusals, w.Refusal, w.MoveAfter = t.tried, t.NotBefore, t.refusals, t.refusal, t.moveAfter
 	w.Unsettled = s.unsettled(w, t)
 	return w, s.hold(ctx, key, &w)
@@ -63,8 +67,8 @@ func (s *base) unsettled(w instance.World, t attempt) bool {
 // readSettings reads what instances are made with, but only for those that a setting concerns.
 func (s *base) readSettings(ctx context.Context, w *instance.World) error {
 	w.Settings = instance.Settings{EnginePrefix: s.options.EnginePrefix, HostPrefix: s.options.HostPrefix,
-		ControlPath: s.options.ControlPath,
-		Rediscovery: s.options.Rediscovery, PathLoss: s.options.PathLoss, CallPatience: s.options.PostElectionDelay}
+		ControlPath: s.options.ControlPath, Rediscovery: s.options.Rediscovery, StuckEnding: s.options.StuckEnding,
+		PathLoss: s.options.PathLoss, CallPatience: s.options.PostElectionDelay}
 	v2 := w.Object.DataEngine == v1beta2.DataEngineV2
 	if !w.Object.Running || w.Object.Kind == v1beta2.InstanceTypeReplica || w.Object.Kind == v1beta2.InstanceTypeEngineFrontend && !v2 {
 		return nil

@@ -22,6 +22,9 @@ type Options struct {
 	ControlPath string
 	// Rediscovery is how long after its start a v2 server may not list what outlived it.
 	Rediscovery time.Duration
+	// StuckEnding is how long a v1 process may be ending until its deletion is requested again. Its server waits 60 s for its end, kills it,
+	// and does nothing more unless it is asked again; before that it passes over a repetition.
+	StuckEnding time.Duration
 	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer, until it drops the path.
 	PathLoss time.Duration
 	// Working reports whether work is under way that may go through the frontend of an engine. Nil knows of none.
@@ -42,8 +45,9 @@ const (
 
 	// pollTimeout bounds the poll before a stop.
 	pollTimeout = 3 * time.Second
-	// stopTimeout bounds a deletion; a creation is bounded by the connection alone.
-	stopTimeout = time.Minute
+	// stopTimeout bounds a deletion: a v2 server took 82 s for a frontend whose engine had just lost a replica. A creation is bounded by the
+	// connection alone.
+	stopTimeout = 2 * time.Minute
 	// outTimeout bounds a deletion on a node that is out: its object may be wanted elsewhere any moment.
 	outTimeout = 2 * time.Second
 
@@ -61,6 +65,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&o.PathLoss, "path-loss-timeout", 45*time.Second,
 		"how long after a target on a node that is down did not answer, and with all I/O of its frontend suspended, the frontend may use "+
 			"another one although the first one could not be closed: longer than the kernel tries to connect to it again")
+	flags.DurationVar(&o.StuckEnding, "v1-stop-patience", 90*time.Second,
+		"how long a v1 process may take to end until its deletion is requested again: longer than the 60s after which its server kills it")
 	flags.DurationVar(&o.Rediscovery, "v2-rediscovery", 5*time.Second,
 		"how long after the start of a v2 instance manager nothing is started on it, because it may not list yet what outlived its "+
 			"predecessor")

@@ -30,6 +30,8 @@ func v1Rebuilds() []suite.Check {
 			onLimits, v1CallerGoneAgain, suite.Content), "R7"),
 		found(v1("rebuild-caller-gone-restart", "a replica that was left in mode WO is left out by the next engine", onLimits,
 			v1CallerGoneRestart), "R7"),
+		found(v1("rebuild-caller-gone-alone", "a replica that was left in mode WO is in mode RW in the next engine if that gets no other "+
+			"address", onLimits, v1CallerGoneAlone), "K11"),
 		v1("rebuild-verify", "ReplicaVerifyRebuild sets a replica that was left in mode WO to RW", onLimits, v1RebuildVerify),
 		assumed(v1("rebuild-one-at-a-time", "a second ReplicaAdd during a rebuild is refused", onLimits, v1RebuildOne),
 			"the refusal has no fixed text or code"),
@@ -201,6 +203,13 @@ func v1CallerGoneRestart(k v1kit) {
 	e = k.engine(k.Manager, 1, engineOptions{}, replicas[0], r)
 	k.inMode(e, replicas[0], "RW")
 	k.inMode(e, r, "ERR")
+}
+
+func v1CallerGoneAlone(k v1kit) {
+	e, _ := k.served(1, engineOptions{})
+	r := k.stranded(e, 2)
+	k.stop(e)
+	k.inMode(k.engine(k.Manager, 1, engineOptions{}, r), r, "RW")
 }
 
 func v1RebuildVerify(k v1kit) {

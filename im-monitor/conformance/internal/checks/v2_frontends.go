@@ -22,6 +22,8 @@ func v2Frontends() []suite.Check {
 			"active_path is ip:port of the target on record"),
 		v2("frontend-no-target", "a frontend whose target does not answer is created with OK and is in state error", onSemantics,
 			v2FrontendNoTarget),
+		found(v2("frontend-no-target-unlisted", "a frontend whose target does not answer is in no list until its creation is answered",
+			onSemantics, v2FrontendNoTargetUnlisted), "K8"),
 		found(v2("frontend-one-per-volume", "a second frontend of a volume is AlreadyExists, whatever its name is", onRestarts,
 			v2FrontendOne),
 			"V9"),
@@ -74,6 +76,37 @@ func v2FrontendNoTarget(k v2kit) {
 	_, err := k.create(k.Manager, k.frontendSpec(name, k.FrontendV2, e))
 	k.OK(err, "creating a frontend whose target is gone")
 	k.Require(k.inState(k.Manager, name, typeFrontend, failed).GetStatus().GetErrorMsg() != "", "error_msg is empty")
+}
+
+// v2FrontendNoTargetUnlisted asks for lists while the creation is under way, in a goroutine, since its answer comes late.
+func v2FrontendNoTargetUnlisted(k v2kit) {
+	e := k.engine(k.Manager, 0, k.replica(k.Manager, 1))
+	k.stop(e)
+	name := k.volume + "-ef-0"
+	answered := underWay(func() error {
+		_, err := k.create(k.Manager, k.frontendSpec(name, k.FrontendV2, e))
+		return err
+	})
+	for lists := 0; ; lists++ {
+		seen := list(k.T, k.Manager)[name]
+		select {
+		case err := <-answered:
+			k.OK(err, "creating a frontend whose target is gone")
+			k.Require(lists > 0, "no list was answered while the frontend was being created")
+			k.inState(k.Manager, name, typeFrontend, failed)
+			return
+		default:
+			k.Require(seen == nil || seen.GetStatus().GetState() == failed, "the frontend is listed as %s while it is being created",
+				seen.GetStatus().GetState())
+		}
+	}
+}
+
+// underWay makes a call in a goroutine; its answer comes over the channel.
+func underWay(call func() error) <-chan error {
+	answered := make(chan error, 1)
+	go func() { answered <- call() }()
+	return answered
 }
 
 func v2FrontendOne(k v2kit) {

@@ -32,6 +32,8 @@ func v2Life() []suite.Check {
 			v2EngineCreate),
 		v2("engine-no-replica", "an engine none of whose replicas answers is created with OK and is in state error", onSemantics,
 			v2EngineNoReplica),
+		found(v2("engine-no-replica-lists", "no list is answered while an engine is being created over a replica that does not answer",
+			onSemantics, v2EngineNoReplicaLists), "K8"),
 		v2("engine-no-frontend", "an engine with an empty frontend exports no target", onCreating, v2EngineNoFrontend),
 		v2("engine-delete-no-cleanup", "deleting an engine without cleanup_required answers OK and does nothing", onSemantics,
 			v2EngineDeleteNoCleanup),
@@ -155,6 +157,28 @@ func v2EngineNoReplica(k v2kit) {
 	k.OK(err, "creating an engine whose replica does not answer")
 	seen := k.inState(k.Manager, name, typeEngine, failed)
 	k.Require(seen.GetStatus().GetErrorMsg() != "", "error_msg is empty")
+}
+
+func v2EngineNoReplicaLists(k v2kit) {
+	r := k.replica(k.Manager, 1)
+	k.detach(r)
+	name := k.volume + "-e-0"
+	answered := underWay(func() error {
+		_, err := k.create(k.Manager, k.engineSpec(name, k.FrontendV2, r))
+		return err
+	})
+	for {
+		seen := list(k.T, k.Manager)[name]
+		k.Require(seen == nil || seen.GetStatus().GetState() == failed, "a list is answered that has the engine as %s",
+			seen.GetStatus().GetState())
+		select {
+		case err := <-answered:
+			k.OK(err, "creating an engine whose replica does not answer")
+			k.inState(k.Manager, name, typeEngine, failed)
+			return
+		default:
+		}
+	}
 }
 
 func v2EngineNoFrontend(k v2kit) {

@@ -1,5 +1,7 @@
 package dataplane
 
+import "time"
+
 // Deletion is what a caller asks for.
 type Deletion struct {
 	Name       string `json:"name"`
@@ -10,6 +12,8 @@ type Deletion struct {
 	DiskUUID string `json:"diskUUID,omitempty"`
 	// Cleanup destroys a v2 replica's data, a v2 engine's RAID bdev; v1 ignores it.
 	Cleanup bool `json:"cleanupRequired,omitempty"`
+	// Stuck lets a v1 process survive: it stays stopping until it is deleted again, KillTime later.
+	Stuck bool `json:"-"`
 }
 
 // Delete ends an instance. The answer's state is stopping; the entry is listed as stopped for a moment and then gone, but a v2 replica
@@ -83,7 +87,16 @@ func (s *Server) execute(d Deletion, i *Instance) (effect string, dataDestroyed 
 		s.changes++
 	}
 	switch {
+	case i.ending && !i.stuckSince.IsZero() && s.plane.clock.Now().Sub(i.stuckSince) >= s.plane.behaviour.KillTime:
+		i.stuckSince = time.Time{}
+		s.vanish(i)
+		return EffectStopped, false
 	case i.ending:
+		return EffectNone, false
+	case s.engine == V1 && d.Stuck:
+		i.State, i.ending, i.stuckSince = Stopping, true, s.plane.clock.Now()
+		s.plane.ceased(i)
+		s.changed()
 		return EffectNone, false
 	case s.engine == V1:
 		if i.run != nil {

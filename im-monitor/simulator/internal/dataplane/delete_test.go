@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -97,4 +98,26 @@ func TestAStoppedV2ReplicaIsRevivedWithTheSameUUID(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, made.UUID, again.UUID)
 	require.Equal(t, map[string]string{"r": Running}, listed(t, s))
+}
+
+// A v1 process that survives its end stays stopping; only another deletion, after the time for it, ends it.
+func TestAStuckProcessNeedsAnotherDeletion(t *testing.T) {
+	c := newCluster(t, V1, Behaviour{KillTime: time.Minute})
+	c.replica(0, "vol")
+	s, name := c.servers[0], "vol-r-0"
+	remove := func(stuck bool) {
+		_, err := s.Delete(Deletion{Name: name, Stuck: stuck})
+		require.NoError(t, err)
+	}
+	remove(true)
+	c.step(time.Hour)
+	require.Equal(t, Stopping, s.instances[name].State)
+	s.instances[name].stuckSince = c.plane.clock.Now()
+	remove(true)
+	c.step(time.Second)
+	require.Equal(t, Stopping, s.instances[name].State, "a repetition that comes too early is passed over")
+	c.step(time.Minute)
+	remove(true)
+	c.step(time.Second)
+	require.NotContains(t, s.instances, name)
 }

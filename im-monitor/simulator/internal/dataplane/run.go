@@ -140,6 +140,9 @@ func (r *engineRun) choose(source string) {
 	if best == nil || source != SourceWire {
 		return
 	}
+	if v1 && len(r.members) == 1 { // a v1 engine takes the mark of an unfinished rebuild from its only replica, and serves it
+		best.data.partial = false
+	}
 	salvage := r.engine.SalvageRequested || a.has("--salvageRequested")
 	for _, m := range r.sorted() {
 		switch {

@@ -23,6 +23,11 @@ type Server struct {
 	queue   []*disk
 	changes int
 	blocked chan struct{}
+	// making are the names that creations and deletions under way hold; unlisted is how many of these hold up lists, for which listing is
+	// there.
+	making   map[string]bool
+	unlisted int
+	listing  chan struct{}
 
 	records  map[string]*Instance // of v2 frontends by volume: the host's, or the container's own
 	watchers map[*Watcher]bool
@@ -38,7 +43,8 @@ func (p *Plane) Start(nodeName, pod, engine, ip, metadata string) *Server {
 		old.end()
 	}
 	s := &Server{plane: p, node: p.nodeOf(nodeName), pod: pod, engine: engine, ip: ip, started: p.clock.Now(), alive: true,
-		instances: map[string]*Instance{}, disks: map[string]*disk{}, watchers: map[*Watcher]bool{}, done: make(chan struct{})}
+		instances: map[string]*Instance{}, disks: map[string]*disk{}, watchers: map[*Watcher]bool{}, done: make(chan struct{}),
+		making: map[string]bool{}}
 	s.records = s.node.recordsAt(metadata)
 	p.servers[pod], s.node.servers[pod], p.hosts[ip] = s, s, s
 	p.record(Entry{Source: SourceControl, Node: nodeName, Pod: pod, Method: "Start", DataEngine: engine, Result: "OK",

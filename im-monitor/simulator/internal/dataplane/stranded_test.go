@@ -59,6 +59,23 @@ func TestAV1RebuildWhoseCallerGoesAwayIsCompleteAndStaysWO(t *testing.T) {
 	c.healthy("vol")
 }
 
+// A v1 engine that gets a single address clears the mark of an unfinished rebuild there, and serves what there is.
+func TestAV1EngineOverOneUnfinishedReplicaServesIt(t *testing.T) {
+	c := newCluster(t, V1, Behaviour{CopyTime: time.Second})
+	kept := c.replica(0, "vol")
+	ref := c.open(0, "vol-e-0", "vol", map[int]string{0: kept})
+	c.write("vol", 1, "x")
+	added := c.replica(1, "vol")
+	c.strand(ref, added)
+	c.write("vol", 2, "later")
+	c.close(0, "vol-e-0", TypeEngine)
+	require.True(t, c.servers[1].instances["vol-r-1"].dataOf().partial)
+
+	ref = c.open(0, "vol-e-1", "vol", map[int]string{1: added})
+	require.Equal(t, ModeRW, c.mode(ref, "vol-r-1"))
+	require.False(t, c.servers[1].instances["vol-r-1"].dataOf().partial, "the mark is gone")
+}
+
 func TestAV1RebuildWhoseCallerGoesAwayBeforeTheCopyCopiesNothing(t *testing.T) {
 	c := newCluster(t, V1, Behaviour{CopyTime: time.Second})
 	kept := c.replica(0, "vol")

@@ -107,6 +107,8 @@ type Instance struct {
 	links []link
 	// ending is true from the deletion on until the entry is gone.
 	ending bool
+	// stuckSince is when a v1 process survived its deletion; zero if it did not.
+	stuckSince time.Time
 	// recovering is true of a frontend that its server found on record, until its target answered or did not.
 	recovering bool
 	// created is when it was made.
@@ -193,6 +195,12 @@ type Behaviour struct {
 	EngineImages map[string]int
 	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer; 0 is 30 s.
 	PathLoss time.Duration
+	// DeadTargetTime is how long a v2 server tries to connect a new frontend to a target that does not answer, DeadReplicaTime how long to
+	// connect a new engine to each replica that does not, FrontendEndTime how long it works on the deletion of a frontend whose engine has
+	// lost a replica.
+	DeadTargetTime, DeadReplicaTime, FrontendEndTime time.Duration
+	// KillTime is how long a v1 server waits for the end of a process before another deletion of it has an effect.
+	KillTime time.Duration
 	// Writers lets every volume that gets a frontend have a writer that follows it.
 	Writers bool
 }

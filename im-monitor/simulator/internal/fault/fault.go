@@ -33,6 +33,9 @@ const (
 	EmptyUUID Kind = "empty-uuid"
 	// FailCreate lets instances start in state error, those named or all.
 	FailCreate Kind = "fail-create"
+	// StuckStop lets v1 processes, those named or all, survive their deletion: they stay stopping until they are deleted once more, a while
+	// later.
+	StuckStop Kind = "stuck-stop"
 	// FailLater lets work fail that a call began with OK: a rebuild, an expansion, a purge, a clone, a backup, a restore.
 	FailLater Kind = "fail-later"
 	// Garbage spoils answers: mode types, huge, empty, renamed or utf8.
@@ -42,7 +45,7 @@ const (
 // modes are what each kind knows; the first is the default.
 var modes = map[Kind][]string{
 	Partition: {"cut", "blackhole"}, Hang: {""}, Latency: {""}, Error: {""}, Events: {"drop", "duplicate", "delay"}, PartialList: {""},
-	EmptyUUID: {""}, FailCreate: {""}, FailLater: {""}, Garbage: {"types", "huge", "empty", "renamed", "utf8"},
+	EmptyUUID: {""}, FailCreate: {""}, StuckStop: {""}, FailLater: {""}, Garbage: {"types", "huge", "empty", "renamed", "utf8"},
 }
 
 // Kinds names every kind with its modes.

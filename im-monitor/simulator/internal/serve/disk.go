@@ -142,6 +142,10 @@ func waitTurn(server *dataplane.Server, method string) error {
 			return err
 		}
 	}
+	switch method {
+	case "/imrpc.InstanceService/InstanceList", "/spdkrpc.SPDKService/EngineList":
+		return wait(server, server.Listing())
+	}
 	return nil
 }
 

@@ -37,6 +37,13 @@ func (s *instanceService) InstanceCreate(ctx context.Context, in *imrpc.Instance
 		return nil, err
 	}
 	spec := specOf(in.GetSpec())
+	work, err := e.server.BeginCreation(spec)
+	if err != nil {
+		return nil, failure(err)
+	}
+	if err := carryOut(ctx, e, work); err != nil {
+		return nil, err
+	}
 	made, err := e.server.Create(spec)
 	if err != nil {
 		return nil, failure(err)
@@ -52,18 +59,31 @@ func (s *instanceService) InstanceCreate(ctx context.Context, in *imrpc.Instance
 	return response(reported), nil
 }
 
+// carryOut waits for work of a server, which goes on if its caller leaves.
+func carryOut(ctx context.Context, e *Endpoint, work dataplane.Work) error {
+	defer work.End()
+	return sleep(context.WithoutCancel(ctx), e, work.Takes)
+}
+
 // InstanceDelete ends an instance.
 func (s *instanceService) InstanceDelete(ctx context.Context, in *imrpc.InstanceDeleteRequest) (*imrpc.InstanceResponse, error) {
-	server, err := serverOf(ctx)
+	e, err := endpointOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ended, err := server.Delete(dataplane.Deletion{Name: in.GetName(), Type: in.GetType(), DataEngine: engineName(in.GetDataEngine()),
-		UUID: in.GetUuid(), DiskUUID: in.GetDiskUuid(), Cleanup: in.GetCleanupRequired()})
+	deletion := dataplane.Deletion{Name: in.GetName(), Type: in.GetType(), DataEngine: engineName(in.GetDataEngine()),
+		UUID: in.GetUuid(), DiskUUID: in.GetDiskUuid(), Cleanup: in.GetCleanupRequired()}
+	if rule, ok := s.servers.options.Faults.Poll(fault.StuckStop, e.Target(), "InstanceDelete"); ok {
+		deletion.Stuck = rule.Concerns(deletion.Name)
+	}
+	if err := carryOut(ctx, e, e.server.BeginDeletion(deletion)); err != nil {
+		return nil, err
+	}
+	ended, err := e.server.Delete(deletion)
 	if err != nil {
 		return nil, failure(err)
 	}
-	reported := server.Report(ended)
+	reported := e.server.Report(ended)
 	out := response(reported)
 	out.Deleted = true
 	return out, nil
