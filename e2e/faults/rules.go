@@ -42,7 +42,9 @@ func (r rule) and(pkg, function, from, to string) rule {
 }
 
 // allRules are those of every actor.
-func allRules() []rule { return slices.Concat(moveRules(), attachRules(), dataRules(), fenceRules()) }
+func allRules() []rule {
+	return slices.Concat(moveRules(), attachRules(), dataRules(), imageRules(), fenceRules())
+}
 
 // chosenRules are the rules of a run, with the tests that it runs: with --actor=attach-controller only those of attaching.
 func chosenRules(o options) []rule {
