@@ -34,8 +34,8 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 	into *ctrl.Options) (blockers, error) {
 	var leading atomic.Bool
 	appear := func(err error) {
-		// A standby only waits; a leader, which may have work under way, stops at once.
-		if leading.Load() || !o.leaderElect {
+		// A standby only waits; a leader, which may have work under way, stops at once. A stateless program goes on, and refuses to write.
+		if leading.Load() || !o.leaderElect && !p.Stateless {
 			cancel(fmt.Errorf("stopping: %w", err))
 		}
 	}
@@ -60,6 +60,9 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 	}
 	n.whenAlone(left.report)
 	against := blockers{lead: refuse, write: left.Err}
+	if p.Stateless {
+		return against, nil
+	}
 	if !o.leaderElect {
 		return against, refuse()
 	}

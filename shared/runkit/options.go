@@ -34,7 +34,8 @@ type options struct {
 	checkTakeOver          bool
 }
 
-func (o *options) addFlags(flags *pflag.FlagSet) {
+// addFlags adds the flags that every binary has; those of the lease only where there is one.
+func (o *options) addFlags(flags *pflag.FlagSet, stateless bool) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file; empty means $KUBECONFIG, else the pod's service account")
 	flags.StringVar(&o.namespace, "namespace", namespaceDefault(), "namespace of the Longhorn objects (default from $POD_NAMESPACE)")
 	flags.BoolVar(&o.observe, "observe", false, "write nothing and call nothing that has an effect; log what would be done")
@@ -47,6 +48,18 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":9501", "address of /healthz and /readyz; 0 disables them")
 	flags.StringVar(&o.profileAddress, "profile-address", "0",
 		"loopback address of /debug/pprof/, such as 127.0.0.1:6060: profiles of processor and memory for go tool pprof; 0 disables it")
+	flags.DurationVar(&o.gracefulShutdown, "shutdown-timeout", 10*time.Second, "how long work under way may take to end after a signal")
+	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	flags.StringVar(&o.logFormat, "log-format", "json", "json or text")
+	lease := flags
+	if stateless { // the flags of the lease are not offered, and keep their defaults
+		lease = pflag.NewFlagSet("", pflag.ContinueOnError)
+	}
+	o.addLeaseFlags(lease)
+	o.leaderElect = o.leaderElect && !stateless
+}
+
+func (o *options) addLeaseFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&o.leaderElect, "leader-elect", true, "act only while holding the lease; without it run exactly one process")
 	flags.DurationVar(&o.leaseDuration, "lease-duration", 15*time.Second,
 		"how long a lease outlives a leader that crashed; the lease is renewed at half of this duration")
@@ -57,9 +70,6 @@ func (o *options) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.lockDirectory, "lease-lock-dir", lockDirectoryDefault(),
 		"outside pods: directory of lock files, by which a restarted process knows that its earlier run is dead and takes its lease "+
 			"back at once; empty: wait until the lease has expired")
-	flags.DurationVar(&o.gracefulShutdown, "shutdown-timeout", 10*time.Second, "how long work under way may take to end after a signal")
-	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	flags.StringVar(&o.logFormat, "log-format", "json", "json or text")
 }
 
 func namespaceDefault() string {

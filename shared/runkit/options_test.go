@@ -13,7 +13,7 @@ func parsed(t *testing.T, args ...string) *options {
 	t.Helper()
 	o := &options{}
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	o.addFlags(flags)
+	o.addFlags(flags, false)
 	require.NoError(t, flags.Parse(args))
 	return o
 }

@@ -62,6 +62,9 @@ type Program struct {
 	// Contracts are the values of the label drover.dev/contract on custom resource definitions that this binary knows the
 	// meaning of. With any other it is not ready, and does not lead.
 	Contracts []string
+	// Stateless: any number of processes work at once, each as soon as it runs. There is no lease, and a write is sent at most once, so that
+	// a refusal is the answer to whoever asked, and no event.
+	Stateless bool
 	// Setup registers the controllers on the manager. They run only while the process leads.
 	Setup func(context.Context, *Runtime) error
 }
@@ -82,8 +85,11 @@ type Runtime struct {
 	Namespace string
 	// Observe forbids every effect, also on the data plane.
 	Observe bool
-	Clock   clock.Clock
-	Log     logr.Logger
+	// WhyNotWrite returns what keeps this process from writing, such as a longhorn-manager that runs; nil: it may write. A program with a
+	// lease need not ask: without writing it does not lead.
+	WhyNotWrite func() error
+	Clock       clock.Clock
+	Log         logr.Logger
 	// LeaseDuration and RetryPeriod are the times of the lease beside RenewDeadline.
 	LeaseDuration, RetryPeriod time.Duration
 	// RenewDeadline is how long after the start of its last renewal a leader may write and call; calls with an effect end earlier.
@@ -144,7 +150,7 @@ func Command(p Program) *cobra.Command {
 			return run(cmd.Context(), p, o)
 		},
 	}
-	o.addFlags(command.Flags())
+	o.addFlags(command.Flags(), p.Stateless)
 	if p.Flags != nil {
 		p.Flags(command.Flags())
 	}
@@ -198,6 +204,7 @@ func run(ctx context.Context, p Program, o options) error {
 		return stopped(asked, log, err)
 	}
 	rt := newRuntime(ctx, p, o, manager, log)
+	rt.WhyNotWrite = against.lead
 	rt.Fence, rt.Identity, rt.LeaseConfig = process.fence, process.identity, config
 	rt.User = identify(ctx, impatient, o, log)
 	addChecks(health, manager, against)
@@ -374,7 +381,9 @@ func newRuntime(ctx context.Context, p Program, o options, manager ctrl.Manager,
 		Clock: clock.RealClock{}, Log: log, LeaseDuration: o.leaseDuration, RenewDeadline: o.renewDeadline, RetryPeriod: o.retryPeriod,
 	}
 	rt.DryRun = client.NewDryRunClient(manager.GetClient())
-	rt.Client = refusals{rt.Client, rt.Recorder}
+	if !p.Stateless {
+		rt.Client = refusals{rt.Client, rt.Recorder}
+	}
 	if o.observe {
 		rt.Client = observer{rt.Client, log.WithName("observe")}
 		rt.Recorder = eventLog{log.WithName("observe")}
