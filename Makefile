@@ -1,7 +1,7 @@
 # Drover: `make demo` shows the main job, `make test` tests it. Everything else is for people who change it.
 
 GO           ?= go
-CONTROLLERS  := attach-controller im-monitor orphan-controller snapshot-controller upgrade-controller
+CONTROLLERS  := api-gateway attach-controller im-monitor orphan-controller snapshot-controller upgrade-controller
 BINARIES     := $(CONTROLLERS) im-monitor/simulator kubectl-drover
 CONTROLLER_GEN := $(GO) run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
 BUILDIFIER   := $(GO) run github.com/bazelbuild/buildtools/buildifier@v0.0.0-20260904073137-eaa4d125b423
@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-rest test-image compiled quick properties nightly bazel-test bazel-digests bazel-install model conformance real faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
+.PHONY: help setup demo test test-all test-rest test-image compiled quick properties nightly bazel-test bazel-digests bazel-install model conformance real csi-sanity faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,12 @@ real: controlplane ## the end-to-end scenarios on real instance managers: INSTAN
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
 	@$(GO) build -o bin/real ./e2e/real
 	@trap : INT; bin/real $(REAL_FLAGS) --instance-manager=$(INSTANCE_MANAGER) --engine=$(ENGINE) --spdk-target=$(SPDK_TARGET) --scenarios='$(SCENARIOS)'
+
+csi-sanity: controlplane ## the official CSI sanity suite on Longhorn's CSI plugin: CSI_PLUGIN=path of longhorn-manager, as root; CSI_SKIP=expression
+	@mkdir -p bin
+	GOBIN=$(CURDIR)/bin $(GO) install github.com/kubernetes-csi/csi-test/v5/cmd/csi-sanity@v5.6.0
+	$(GO) build -o bin/csisanity ./e2e/csisanity
+	bin/csisanity --plugin=$(CSI_PLUGIN) --sanity=bin/csi-sanity --skip='$(CSI_SKIP)'
 
 faults: controlplane ## kill a controller before and after each write and call; all points
 	$(GO) run ./e2e/faults

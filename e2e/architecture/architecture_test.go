@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 }
 
 // binaries are the deployables. The simulator is not one of them: it belongs to the data plane.
-var binaries = []string{"attach-controller", "im-monitor", "orphan-controller", "snapshot-controller", "upgrade-controller"}
+var binaries = []string{"api-gateway", "attach-controller", "im-monitor", "orphan-controller", "snapshot-controller", "upgrade-controller"}
 
 // plugin is what operators run on their own machines: it is no controller.
 const plugin = "kubectl-drover"
@@ -39,6 +39,7 @@ const plugin = "kubectl-drover"
 // A concern that has a reconciler, such as ticket with ticketcontroller, is a pure core: it imports no client and no transport.
 // These are pure cores, too: their reconcilers have other names.
 var moreCores = []string{
+	"api-gateway/internal/present", "api-gateway/internal/settings", "api-gateway/internal/wire",
 	"attach-controller/internal/placement",
 	"kubectl-drover/internal/attachment", "kubectl-drover/internal/bundle", "kubectl-drover/internal/doctor",
 	"kubectl-drover/internal/finding",

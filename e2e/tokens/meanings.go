@@ -34,6 +34,13 @@ var strengths = map[string]strong{
 			"that moment, so that a thief ends only what is an orphan; but what no policy would take (`LastCopy`, `NotAbandoned`, " +
 			"`Flood`) he can delete as a person would, with its data.",
 	},
+	"api-gateway": {
+		root: "**yes**, unless the images are bounded: it writes Settings", data: "**yes**: it deletes volumes", volumes: "**yes**: by tickets",
+		secrets: "no",
+		summary: "It answers Longhorn's REST API, and may do what a client of it may: create, attach and delete volumes, change nodes and " +
+			"settings. " +
+			"Whoever reaches its port needs no token for that: see [who may ask](../api-gateway/README.md#who-may-ask).",
+	},
 }
 
 const afterStrength = `"No" means: not with this token and what the controllers make of what it wrote. Tokens add up: two of them reach what either of them reaches.
@@ -162,4 +169,21 @@ var meanings = map[meaningKey]string{
 	{kind: "orphans.longhorn.io/status", binary: "orphan-controller"}:     "approves that orphaned instances are ended, before their time",
 	{kind: "settings.longhorn.io", name: "orphan-resource-auto-deletion"}: "switches the automatic deletion of orphans on, or off",
 	{kind: "settings.longhorn.io", name: "orphan-auto-deletion"}:          "removes the old name of that setting",
+
+	// api-gateway.
+	{kind: "volumes.longhorn.io", binary: "api-gateway"}:           "**deletes every volume with its data**, and creates and changes any",
+	{kind: "volumeattachments.longhorn.io", binary: "api-gateway"}: "attaches and detaches every volume by tickets",
+	{kind: "snapshots.longhorn.io", binary: "api-gateway"}:         "**deletes snapshots**, and takes some",
+	{kind: "backups.longhorn.io", binary: "api-gateway"}:           "**deletes backups**, and takes some",
+	{kind: "orphans.longhorn.io", binary: "api-gateway"}: "**deletes Orphans as a person would, and with them the data of " +
+		"orphaned replicas**",
+	{kind: "nodes.longhorn.io", binary: "api-gateway"}: "takes nodes and disks out of service, adds disks, and deletes Nodes that are gone",
+	{kind: "replicas.longhorn.io", binary: "api-gateway"}: "**deletes replicas**, and takes failed ones back, with whatever data " +
+		"they have",
+	{kind: "settings.longhorn.io", binary: "api-gateway"}: "**names the image of privileged pods**, where the ConfigMap " +
+		"`drover-instance-manager-images` does not bound it, and changes every other setting",
+	{kind: "recurringjobs.longhorn.io", binary: "api-gateway"}: "changes which snapshots and backups are taken, and how many stay",
+	{kind: "backuptargets.longhorn.io", binary: "api-gateway"}: "sends backups elsewhere, with the Secret of the namespace that he names",
+	{kind: "persistentvolumeclaims", binary: "api-gateway"}: "raises the requested size of claims of all namespaces, and changes their " +
+		"labels and annotations",
 }

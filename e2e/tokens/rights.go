@@ -16,7 +16,7 @@ import (
 )
 
 // binaries are the controllers, each with a ServiceAccount of its name.
-var binaries = []string{"im-monitor", "attach-controller", "snapshot-controller", "upgrade-controller", "orphan-controller"}
+var binaries = []string{"im-monitor", "attach-controller", "snapshot-controller", "upgrade-controller", "orphan-controller", "api-gateway"}
 
 // right is one permission of a token.
 type right struct {

@@ -19,6 +19,7 @@ import (
 
 // The controllers' names, which are their package paths.
 const (
+	APIGateway         = "api-gateway"
 	AttachController   = "attach-controller"
 	IMMonitor          = "im-monitor"
 	OrphanController   = "orphan-controller"
@@ -36,6 +37,7 @@ func EveryController() []string {
 }
 
 var packages = map[string]string{
+	APIGateway:         "./api-gateway",
 	AttachController:   "./attach-controller",
 	IMMonitor:          "./im-monitor",
 	OrphanController:   "./orphan-controller",

@@ -10,6 +10,7 @@ CONTROL_PLANE = [
     "@controlplane//:servers",
     "//:module",
     "//crds:manifests",
+    "//api-gateway:deploy",
     "//attach-controller:deploy",
     "//im-monitor:deploy",
     "//orphan-controller:deploy",
@@ -19,6 +20,7 @@ CONTROL_PLANE = [
 
 # The binaries of an end-to-end test; data of //e2e/world.
 BINARIES = [
+    "//api-gateway",
     "//attach-controller",
     "//im-monitor",
     "//im-monitor/simulator",

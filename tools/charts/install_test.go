@@ -50,7 +50,7 @@ func TestTheWholeSystemIsInstalledUpgradedAndUninstalled(t *testing.T) {
 	count := kinds(h.accepted(installed))
 	t.Logf("objects accepted: %v", count)
 	require.Equal(t, 20, count["CustomResourceDefinition"])
-	require.Equal(t, 5, count["Deployment"])
+	require.Equal(t, 6, count["Deployment"])
 	h.writeAsControllersDo()
 
 	next := h.withVersion("0.2.0", charts)

@@ -20,7 +20,8 @@ import (
 )
 
 // controllers have a chart of their own, of their name.
-var controllers = []string{"attach-controller", "im-monitor", "orphan-controller", "snapshot-controller", "upgrade-controller"}
+var controllers = []string{"api-gateway", "attach-controller", "im-monitor", "orphan-controller", "snapshot-controller",
+	"upgrade-controller"}
 
 // root is where the repository is, seen from this directory.
 const root = "../.."
@@ -68,6 +69,9 @@ func writeManifests() error {
 
 // optional is a manifest of im-monitor's deploy that only a value of its chart switches on, and that no kustomization names.
 const optional = "networkpolicy-instance-manager.yaml"
+
+// separate is a manifest of api-gateway's deploy that no kustomization names: it takes the clients of a longhorn-manager that runs.
+const separate = "service.yaml"
 
 // renderDeploy returns the files of a controller's deploy: what its chart renders with its default values, and the optional manifest.
 func renderDeploy(controller string) (map[string]string, error) {

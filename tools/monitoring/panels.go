@@ -2,12 +2,13 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // controllers have a dashboard of their own, with the panels that all of them have, and those of their own metrics.
 var controllers = map[string][]row{
-	"attach-controller": attachController, "im-monitor": imMonitor, "orphan-controller": orphanController,
+	"api-gateway": apiGateway, "attach-controller": attachController, "im-monitor": imMonitor, "orphan-controller": orphanController,
 	"snapshot-controller": snapshotController, "upgrade-controller": upgradeController,
 }
 
@@ -15,7 +16,11 @@ func dashboards() []dashboard {
 	all := []dashboard{{"drover", "Drover", "The whole system: what needs a person, what the controllers do, and what they need for it.",
 		system}}
 	for name, own := range controllers {
-		all = append(all, dashboard{name, "Drover / " + name, "What " + name + " does, waits for, and needs.", append(own, process(name))})
+		needs := process(name)
+		if name == "api-gateway" {
+			needs = needs.without("Leads", "Reconciles", "Reconcile errors", "Reconcile time", "Queue")
+		}
+		all = append(all, dashboard{name, "Drover / " + name, "What " + name + " does, waits for, and needs.", append(own, needs)})
 	}
 	return all
 }
@@ -73,6 +78,12 @@ func process(name string) row {
 	}}
 }
 
+// without drops panels by their titles.
+func (r row) without(titles ...string) row {
+	r.panels = slices.DeleteFunc(r.panels, func(p panel) bool { return slices.Contains(titles, p.title) })
+	return r
+}
+
 var system = []row{
 	{"What needs a person", []panel{
 		{"Alerts", "Drover's alerts that fire now.", "short", size{"stat", 8, 4},
@@ -112,7 +123,18 @@ or drover_orphan_controller_setting_invalid{$ns} or drover_snapshot_controller_s
 	}},
 }
 
-const names = "attach-controller|im-monitor|orphan-controller|snapshot-controller|upgrade-controller"
+const names = "api-gateway|attach-controller|im-monitor|orphan-controller|snapshot-controller|upgrade-controller"
+
+// apiGateway has no leader and reconciles nothing.
+var apiGateway = []row{{"REST API", []panel{
+	rate("Requests", "Requests to the REST API per second, by status.", "drover_api_gateway_requests_total", "status"),
+	{"Request time", "How long 99 of 100 requests take at most, by route.", "s", third, []query{{
+		`histogram_quantile(0.99, sum by (le, route) (rate(drover_api_gateway_request_seconds_bucket{$ns}[$__rate_interval])))`, "{{route}}"}}},
+	events("Changes", "What clients changed, by action and result.", "drover_api_gateway_writes_total", "action, result"),
+	rate("Refused", "Requests per second that a limit or the check of their origin refused, by status.",
+		"drover_api_gateway_refused_total", "status"),
+	total("Streams", "WebSockets that are open.", `sum(drover_api_gateway_streams{$ns})`),
+}}}
 
 var attachController = []row{
 	{"Tickets", []panel{

@@ -1,0 +1,66 @@
+package change
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Quantity is a size as clients write it: 10Gi, 1073741824, or a number.
+type Quantity string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (q *Quantity) UnmarshalJSON(text []byte) error {
+	value, err := plain(text)
+	*q = Quantity(value)
+	return err
+}
+
+// Bytes returns the size in bytes; an empty one is 0.
+func (q Quantity) Bytes() (int64, error) {
+	if q == "" {
+		return 0, nil
+	}
+	parsed, err := resource.ParseQuantity(string(q))
+	if err != nil {
+		return 0, fmt.Errorf("%q is no size: write bytes, or a number with a unit, such as 10Gi", string(q))
+	}
+	return parsed.Value(), nil
+}
+
+// Count is a number that some clients write as text.
+type Count int
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *Count) UnmarshalJSON(text []byte) error {
+	value, err := plain(text)
+	if err != nil || value == "" {
+		return err
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil {
+		return fmt.Errorf("%q is no whole number", value)
+	}
+	*c = Count(n)
+	return nil
+}
+
+// plain returns a text or a number in JSON as text; null is empty.
+func plain(text []byte) (string, error) {
+	switch {
+	case string(text) == "null":
+		return "", nil
+	case strings.HasPrefix(string(text), `"`):
+		var value string
+		err := json.Unmarshal(text, &value)
+		return strings.TrimSpace(value), err
+	}
+	var value json.Number
+	if err := json.Unmarshal(text, &value); err != nil {
+		return "", fmt.Errorf("%s is neither a number nor a text", text)
+	}
+	return value.String(), nil
+}

@@ -1,0 +1,100 @@
+package change
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// ExpandedSize returns the size that a volume gets; one that is not larger than now changes nothing.
+func ExpandedSize(v *v1beta2.Volume, wanted Quantity) (int64, error) {
+	size, err := wanted.Bytes()
+	switch {
+	case err != nil:
+		return 0, err
+	case size <= 0:
+		return 0, errors.New("name the size to expand to, such as 10Gi")
+	case v.Spec.Standby:
+		return 0, errors.New("it is a standby volume, which has the size of its backups; activate it first")
+	case v.Status.Robustness == v1beta2.VolumeRobustnessFaulted:
+		return 0, errors.New("it is faulted: none of its replicas can serve; salvage it first")
+	}
+	return roundUp(size), nil
+}
+
+// texts are the actions that write a text of the spec that is called as the action's input.
+var texts = map[string]string{
+	"updateAccessMode": "accessMode", "updateBackupCompressionMethod": "backupCompressionMethod",
+	"updateBackupTargetName": "backupTargetName", "updateDataLocality": "dataLocality",
+	"updateReplicaDiskSoftAntiAffinity": "replicaDiskSoftAntiAffinity", "updateReplicaSoftAntiAffinity": "replicaSoftAntiAffinity",
+	"updateReplicaZoneSoftAntiAffinity": "replicaZoneSoftAntiAffinity", "updateUnmapMarkSnapChainRemoved": "unmapMarkSnapChainRemoved",
+	"offlineReplicaRebuilding": "offlineRebuilding", "updateReplicaAutoBalance": "replicaAutoBalance",
+	"updateSnapshotDataIntegrity": "snapshotDataIntegrity", "updateFreezeFilesystemForSnapshot": "freezeFilesystemForSnapshot",
+}
+
+// numbers are the actions that write a number, with the keys of input and spec.
+var numbers = map[string][2]string{
+	"updateReplicaCount": {"replicaCount", "numberOfReplicas"}, "updateSnapshotMaxCount": {"snapshotMaxCount", "snapshotMaxCount"},
+	"updateRebuildConcurrentSyncLimit": {"rebuildConcurrentSyncLimit", "rebuildConcurrentSyncLimit"},
+	"updateUblkNumberOfQueue":          {"ublkNumberOfQueue", "ublkNumberOfQueue"},
+	"updateUblkQueueDepth":             {"ublkQueueDepth", "ublkQueueDepth"},
+}
+
+// Update returns the field of a volume's spec that an action writes, and its value.
+func Update(v *v1beta2.Volume, action string, in map[string]any) (field string, value any, err error) {
+	if field, ok := texts[action]; ok {
+		text, ok := input(in, field).(string)
+		if !ok {
+			return "", nil, fmt.Errorf("the input has no text %q", field)
+		}
+		return field, text, refuseUpdate(v, field, text)
+	}
+	if keys, ok := numbers[action]; ok {
+		n, err := strconv.Atoi(fmt.Sprint(input(in, keys[0])))
+		if err != nil {
+			return "", nil, fmt.Errorf("the input has no number %q", keys[0])
+		}
+		if action == "updateReplicaCount" && v.Status.State != v1beta2.VolumeStateAttached {
+			return "", nil, fmt.Errorf("the number of replicas changes only while the volume is attached: it is %s", v.Status.State)
+		}
+		return keys[1], n, nil
+	}
+	switch action {
+	case "updateSnapshotMaxSize":
+		size, err := Quantity(fmt.Sprint(input(in, "snapshotMaxSize"))).Bytes()
+		return "snapshotMaxSize", fmt.Sprint(size), err
+	case "updateReplicaRebuildingBandwidthLimit":
+		return "", nil, refuseUnhonored(VolumeInput{ReplicaRebuildingBandwidthLimit: "1"})
+	}
+	return "", nil, fmt.Errorf("no field of a volume belongs to %s", action)
+}
+
+// input returns a value of the input; its keys match in upper and lower case.
+func input(in map[string]any, key string) any {
+	for name, value := range in {
+		if strings.EqualFold(name, key) {
+			return value
+		}
+	}
+	return nil
+}
+
+// refuseUpdate returns why a text is refused: what Drover does not do, as for a new volume.
+func refuseUpdate(v *v1beta2.Volume, field, text string) error {
+	switch field {
+	case "accessMode":
+		if text != v.Spec.AccessMode && v.Status.State != v1beta2.VolumeStateDetached {
+			return fmt.Errorf("the access mode changes only while the volume is detached: it is %s", v.Status.State)
+		}
+	case "replicaAutoBalance":
+		return refuseUnhonored(VolumeInput{ReplicaAutoBalance: text})
+	case "snapshotDataIntegrity":
+		return refuseUnhonored(VolumeInput{SnapshotDataIntegrity: text})
+	case "freezeFilesystemForSnapshot":
+		return refuseUnhonored(VolumeInput{FreezeFilesystemForSnapshot: text})
+	}
+	return nil
+}

@@ -1,0 +1,154 @@
+package gateway
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/api-gateway/internal/present"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
+)
+
+// kinds are the objects that are read from caches, each with the list that a change of it concerns. A volume's resource is made of many.
+func kinds() []kind {
+	ofVolume := func(o client.Object) []string { return []string{kube.VolumeName(o)} }
+	named := func(o client.Object) []string { return []string{o.GetName()} }
+	return []kind{
+		{&v1beta2.Volume{}, topicVolumes, named},
+		{&v1beta2.Engine{}, topicVolumes, ofVolume},
+		{&v1beta2.EngineFrontend{}, topicVolumes, ofVolume},
+		{&v1beta2.Replica{}, topicVolumes, ofVolume},
+		{&v1beta2.VolumeAttachment{}, topicVolumes, named},
+		{&v1beta2.Backup{}, topicVolumes, func(o client.Object) []string { return []string{present.VolumeOfBackup(o.(*v1beta2.Backup))} }},
+		{&corev1.PersistentVolume{}, topicVolumes, func(o client.Object) []string {
+			return []string{kube.VolumeHandleOf(o.(*corev1.PersistentVolume))}
+		}},
+		{&corev1.Pod{}, topicVolumes, nil}, // see follower.volumesOf
+		{&v1beta2.Snapshot{}, topicSnapshots, nil},
+		{&v1beta2.Node{}, topicNodes, nil},
+		{&v1beta2.InstanceManager{}, topicNodes, nil},
+		{&v1beta2.Setting{}, topicSettings, nil},
+		{&v1beta2.BackupTarget{}, topicBackupTargets, nil},
+		{&v1beta2.BackupVolume{}, topicBackupVolumes, nil},
+		{&v1beta2.Orphan{}, topicOrphans, nil},
+		{&v1beta2.RecurringJob{}, topicRecurringJobs, nil},
+		{&v1beta2.EngineImage{}, topicEngineImages, nil},
+	}
+}
+
+// kind is a kind of objects in the cache.
+type kind struct {
+	object client.Object
+	topic  topic
+	// volumes names the volumes whose resource has a part of the object.
+	volumes func(client.Object) []string
+}
+
+// Cached returns the transformation of each kind in the cache. No object of the cache is ever written back as a whole.
+func Cached() map[client.Object]cache.ByObject {
+	out := map[client.Object]cache.ByObject{}
+	for _, k := range kinds() {
+		switch k.object.(type) {
+		case *corev1.Pod:
+			out[k.object] = cache.ByObject{Namespaces: map[string]cache.Config{cache.AllNamespaces: {}}, Transform: kube.Keep(thinPod)}
+		case *corev1.PersistentVolume:
+			out[k.object] = cache.ByObject{Transform: kube.Keep(thinPersistentVolume)}
+		default:
+			out[k.object] = cache.ByObject{Transform: thin}
+		}
+	}
+	return out
+}
+
+// The fields of the indexes that are the gateway's own.
+const (
+	fieldClaim = "gateway.claim"
+	fieldURL   = "gateway.url"
+)
+
+// indexes find the objects of a volume's resource, and a backup by its address.
+func indexes() []kube.Index {
+	return []kube.Index{
+		kube.ByVolume(&v1beta2.Engine{}), kube.ByVolume(&v1beta2.EngineFrontend{}), kube.ByVolume(&v1beta2.Replica{}),
+		kube.ByVolume(&v1beta2.Snapshot{}), kube.ByHandle(),
+		kube.IndexBy(&v1beta2.Backup{}, kube.FieldVolume, present.VolumeOfBackup),
+		kube.IndexBy(&v1beta2.Backup{}, fieldURL, func(b *v1beta2.Backup) string { return b.Status.URL }),
+		kube.IndexBy(&corev1.PersistentVolume{}, fieldClaim, claimOf),
+		kube.IndexByEach(&corev1.Pod{}, fieldClaim, claimsOf),
+		kube.ByNode(&v1beta2.InstanceManager{}),
+	}
+}
+
+// thin drops the metadata that no client sees.
+func thin(obj any) (any, error) {
+	if o, ok := obj.(client.Object); ok {
+		o.SetManagedFields(nil)
+		o.SetAnnotations(nil)
+		o.SetOwnerReferences(nil)
+	}
+	return obj, nil
+}
+
+// thinPod keeps of a pod with claims which they are, how it is and who owns it; of any other pod little more than its name.
+func thinPod(pod *corev1.Pod) *corev1.Pod {
+	small := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID,
+		ResourceVersion: pod.ResourceVersion}}
+	for _, v := range pod.Spec.Volumes {
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			claim := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: v.PersistentVolumeClaim.ClaimName}
+			small.Spec.Volumes = append(small.Spec.Volumes, corev1.Volume{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: claim}})
+		case v.Ephemeral != nil:
+			small.Spec.Volumes = append(small.Spec.Volumes,
+				corev1.Volume{Name: v.Name, VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}})
+		}
+	}
+	if len(small.Spec.Volumes) == 0 {
+		return small
+	}
+	small.Status.Phase = pod.Status.Phase
+	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
+		small.OwnerReferences = []metav1.OwnerReference{{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name,
+			Controller: owner.Controller}}
+	}
+	return small
+}
+
+// thinPersistentVolume keeps which claim a PersistentVolume of Longhorn's driver is bound to; of any other only its name.
+func thinPersistentVolume(pv *corev1.PersistentVolume) *corev1.PersistentVolume {
+	small := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: pv.Name, UID: pv.UID, ResourceVersion: pv.ResourceVersion}}
+	handle := kube.VolumeHandleOf(pv)
+	if handle == "" {
+		return small
+	}
+	small.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: v1beta2.CSIDriver, VolumeHandle: handle}
+	if pv.Spec.ClaimRef != nil {
+		small.Spec.ClaimRef = &corev1.ObjectReference{Namespace: pv.Spec.ClaimRef.Namespace, Name: pv.Spec.ClaimRef.Name}
+	}
+	small.Status.Phase = pv.Status.Phase
+	return small
+}
+
+// claimsOf returns the keys of the claims that a pod uses, including claims that are created for it.
+func claimsOf(pod *corev1.Pod) []string {
+	var out []string
+	for _, v := range pod.Spec.Volumes {
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			out = append(out, pod.Namespace+"/"+v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			out = append(out, pod.Namespace+"/"+pod.Name+"-"+v.Name)
+		}
+	}
+	return out
+}
+
+// claimOf returns the key of the claim that a PersistentVolume of Longhorn's driver is bound to; empty: it is not.
+func claimOf(pv *corev1.PersistentVolume) string {
+	if kube.VolumeHandleOf(pv) == "" || pv.Spec.ClaimRef == nil || pv.Status.Phase != corev1.VolumeBound {
+		return ""
+	}
+	return pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
+}

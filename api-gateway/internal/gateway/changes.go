@@ -1,0 +1,163 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/runkit"
+)
+
+// topic is a list that clients read or follow.
+type topic string
+
+// The topics.
+const (
+	topicVolumes       topic = "volumes"
+	topicSnapshots     topic = "snapshots"
+	topicNodes         topic = "nodes"
+	topicSettings      topic = "settings"
+	topicBackupTargets topic = "backuptargets"
+	topicBackupVolumes topic = "backupvolumes"
+	topicOrphans       topic = "orphans"
+	topicRecurringJobs topic = "recurringjobs"
+	topicEngineImages  topic = "engineimages"
+)
+
+// changes counts what changed in the cache, and wakes up whoever waits for it. It is safe for concurrent use.
+type changes struct {
+	mutex    sync.Mutex
+	versions map[topic]uint64
+	// volumes counts the changes of each volume's resource.
+	volumes map[string]uint64
+	// next is closed at the next change of any topic.
+	next chan struct{}
+}
+
+func newChanges() *changes {
+	return &changes{versions: map[topic]uint64{}, volumes: map[string]uint64{}, next: make(chan struct{})}
+}
+
+// record notes that a topic changed, and the resources of some volumes.
+func (c *changes) record(of topic, volumes ...string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.versions[of]++
+	for _, name := range volumes {
+		c.volumes[name]++
+	}
+	close(c.next)
+	c.next = make(chan struct{})
+}
+
+// forget drops the count of a volume that does not exist any more.
+func (c *changes) forget(volume string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	delete(c.volumes, volume)
+}
+
+// version returns the number of changes of some topics so far, and a channel that is closed at the next change of any.
+func (c *changes) version(of ...topic) (uint64, <-chan struct{}) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	var sum uint64
+	for _, t := range of {
+		sum += c.versions[t]
+	}
+	return sum, c.next
+}
+
+// volume returns the number of changes of a volume's resource so far.
+func (c *changes) volume(name string) uint64 {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.volumes[name]
+}
+
+// await returns nil once holds does, which is asked now and after each change in the cache.
+func (c *changes) await(ctx context.Context, holds func() bool) error {
+	for {
+		_, changed := c.version()
+		if holds() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-changed:
+		}
+	}
+}
+
+// follower records the events of one kind.
+type follower struct {
+	kind    kind
+	changes *changes
+	cache   client.Reader
+}
+
+// follow starts the cache of each kind, and records its events.
+func follow(ctx context.Context, rt *runkit.Runtime, into *changes) error {
+	for _, k := range kinds() {
+		informer, err := rt.Manager.GetCache().GetInformer(ctx, k.object)
+		if err != nil {
+			return fmt.Errorf("caching %T: %w", k.object, err)
+		}
+		f := follower{kind: k, changes: into, cache: rt.Manager.GetCache()}
+		if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			AddFunc:    func(obj any) { f.record(ctx, obj) },
+			UpdateFunc: func(old, obj any) { f.record(ctx, old, obj) },
+			DeleteFunc: func(obj any) { f.record(ctx, obj) },
+		}); err != nil {
+			return fmt.Errorf("following %T: %w", k.object, err)
+		}
+	}
+	return nil
+}
+
+// record notes an event with the versions of the object before and after it.
+func (f follower) record(ctx context.Context, versions ...any) {
+	var volumes []string
+	for _, version := range versions {
+		if gone, ok := version.(toolscache.DeletedFinalStateUnknown); ok {
+			version = gone.Obj
+		}
+		if obj, ok := version.(client.Object); ok {
+			volumes = append(volumes, f.volumesOf(ctx, obj)...)
+		}
+	}
+	if _, isPod := f.kind.object.(*corev1.Pod); isPod && len(volumes) == 0 {
+		return // most pods of a cluster use no Longhorn volume
+	}
+	f.changes.record(f.kind.topic, volumes...)
+}
+
+// volumesOf names the volumes whose resource has a part of an object.
+func (f follower) volumesOf(ctx context.Context, obj client.Object) []string {
+	pod, ok := obj.(*corev1.Pod)
+	if !ok {
+		if f.kind.volumes == nil {
+			return nil
+		}
+		return slices.DeleteFunc(f.kind.volumes(obj), func(name string) bool { return name == "" })
+	}
+	var out []string
+	for _, claim := range claimsOf(pod) {
+		var list corev1.PersistentVolumeList
+		if err := lookup.ListShared(ctx, f.cache, "", &list, client.MatchingFields{fieldClaim: claim}); err != nil {
+			continue // a cache that ends with the process
+		}
+		for i := range list.Items {
+			out = append(out, kube.VolumeHandleOf(&list.Items[i]))
+		}
+	}
+	return out
+}

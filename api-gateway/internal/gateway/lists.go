@@ -1,0 +1,234 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/api-gateway/internal/present"
+	"drover.dev/drover/api-gateway/internal/wire"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
+)
+
+// list is a collection that clients read, and follow in a stream.
+type list struct {
+	// topics are what changes it; none: it is built for each request, and followed by the clock.
+	topics []topic
+	build  handler
+}
+
+// listCache keeps each collection until something of it changes: all clients share one encoding.
+type listCache struct {
+	changes *changes
+	all     map[string]list
+
+	mutex sync.Mutex
+	known map[string]encoded
+	// building has a lock for each collection, so that a change is encoded once and not by each client that waits for it.
+	building map[string]*sync.Mutex
+}
+
+func newListCache(c *changes, all map[string]list) *listCache {
+	building := map[string]*sync.Mutex{}
+	for name := range all {
+		building[name] = &sync.Mutex{}
+	}
+	return &listCache{changes: c, all: all, known: map[string]encoded{}, building: building}
+}
+
+// get returns a collection, with links that begin with anyBase.
+func (c *listCache) get(ctx context.Context, name string) ([]byte, error) {
+	l := c.all[name]
+	c.building[name].Lock()
+	defer c.building[name].Unlock()
+	version, _ := c.changes.version(l.topics...)
+	c.mutex.Lock()
+	known, ok := c.known[name]
+	c.mutex.Unlock()
+	if ok && known.version == version && len(l.topics) > 0 {
+		return known.body, nil
+	}
+	built, err := l.build(request{ctx: ctx, base: anyBase})
+	if err != nil {
+		return nil, err
+	}
+	body, isEncoded := built.(shared)
+	if !isEncoded {
+		if body, err = json.Marshal(built); err != nil {
+			return nil, fmt.Errorf("encoding %s: %w", name, err)
+		}
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.known[name] = encoded{version, body}
+	return body, nil
+}
+
+// buildLists are all collections by their path below /v1.
+func (s *server) buildLists() map[string]list {
+	lists := map[string]list{
+		"volumes": {[]topic{topicVolumes}, func(r request) (any, error) {
+			body, err := s.volumes.list(r.ctx)
+			return shared(body), err
+		}},
+		"nodes":             {[]topic{topicNodes}, s.listNodes},
+		"settings":          {[]topic{topicSettings}, s.listSettings},
+		"backuptargets":     {[]topic{topicBackupTargets}, s.listBackupTargets},
+		"backupvolumes":     {[]topic{topicBackupVolumes}, s.listBackupVolumes},
+		"backups":           {[]topic{topicVolumes}, s.listAllBackups},
+		"volumeattachments": {[]topic{topicVolumes}, s.listVolumeAttachments},
+		"orphans":           {[]topic{topicOrphans}, s.listOrphans},
+		"instancemanagers":  {[]topic{topicNodes}, s.listInstanceManagers},
+		"recurringjobs":     {[]topic{topicRecurringJobs}, s.listRecurringJobs},
+		"engineimages":      {[]topic{topicEngineImages, topicSettings}, s.listEngineImages},
+		"events":            {nil, s.listEvents},
+		"disktags":          {[]topic{topicNodes}, func(r request) (any, error) { return s.listTags(r, "disk") }},
+		"nodetags":          {[]topic{topicNodes}, func(r request) (any, error) { return s.listTags(r, "node") }},
+	}
+	for _, absent := range absentTypes {
+		lists[pathOf(absent)] = list{[]topic{topicNone}, func(r request) (any, error) {
+			return newCollection(r, absent, []struct{}{}), nil
+		}}
+	}
+	return lists
+}
+
+// absentTypes are the types whose objects no controller of Drover makes: their collections are empty, so that pages show that.
+var absentTypes = []string{wire.TypeBackingImage, "backupBackingImage", "systemBackup", "systemRestore", "shard", "shardGroup",
+	"supportBundle"}
+
+func pathOf(resourceType string) string {
+	return wire.CollectionURL("", resourceType)[len("/"+wire.Version+"/"):]
+}
+
+// objectsOf lists the objects of one kind, by name.
+func objectsOf[T any, P interface {
+	*T
+	client.Object
+}](r request, from reader, into client.ObjectList, items func() []T) ([]P, error) {
+	if err := lookup.ListShared(r.ctx, from.cache, from.namespace, into); err != nil {
+		return nil, err
+	}
+	all := items()
+	out := make([]P, 0, len(all))
+	for i := range all {
+		out = append(out, &all[i])
+	}
+	return byName(out), nil
+}
+
+func (s *server) listAllBackups(r request) (any, error) {
+	var found v1beta2.BackupList
+	backups, err := objectsOf[v1beta2.Backup](r, s.reader, &found, func() []v1beta2.Backup { return found.Items })
+	var out []present.Backup
+	for _, b := range backups {
+		out = append(out, present.NewBackup(r.base, b))
+	}
+	return newCollection(r, wire.TypeBackup, out), err
+}
+
+func (s *server) listVolumeAttachments(r request) (any, error) {
+	var found v1beta2.VolumeAttachmentList
+	all, err := objectsOf[v1beta2.VolumeAttachment](r, s.reader, &found, func() []v1beta2.VolumeAttachment { return found.Items })
+	var out []present.VolumeAttachment
+	for _, va := range all {
+		out = append(out, present.NewVolumeAttachment(r.base, va))
+	}
+	return newCollection(r, wire.TypeVolumeAttachment, out), err
+}
+
+func (s *server) listOrphans(r request) (any, error) {
+	var found v1beta2.OrphanList
+	all, err := objectsOf[v1beta2.Orphan](r, s.reader, &found, func() []v1beta2.Orphan { return found.Items })
+	var out []present.Orphan
+	for _, o := range all {
+		out = append(out, present.NewOrphan(r.base, o))
+	}
+	return newCollection(r, wire.TypeOrphan, out), err
+}
+
+func (s *server) listInstanceManagers(r request) (any, error) {
+	var found v1beta2.InstanceManagerList
+	all, err := objectsOf[v1beta2.InstanceManager](r, s.reader, &found, func() []v1beta2.InstanceManager { return found.Items })
+	var out []present.InstanceManager
+	for _, m := range all {
+		out = append(out, present.NewInstanceManager(r.base, m))
+	}
+	return newCollection(r, wire.TypeInstanceManager, out), err
+}
+
+func (s *server) listRecurringJobs(r request) (any, error) {
+	var found v1beta2.RecurringJobList
+	all, err := objectsOf[v1beta2.RecurringJob](r, s.reader, &found, func() []v1beta2.RecurringJob { return found.Items })
+	var out []present.RecurringJob
+	for _, j := range all {
+		out = append(out, present.NewRecurringJob(r.base, j))
+	}
+	return newCollection(r, wire.TypeRecurringJob, out), err
+}
+
+func (s *server) listEngineImages(r request) (any, error) {
+	images, err := s.engineImages(r)
+	return newCollection(r, wire.TypeEngineImage, images), err
+}
+
+// engineImages returns the engine images. Without an object of the default image an entry stands for it: pages show no version otherwise.
+func (s *server) engineImages(r request) ([]present.EngineImage, error) {
+	byDefault, err := s.reader.settingValue(r.ctx, "default-engine-image", v1beta2.DataEngineV1)
+	if err != nil {
+		return nil, err
+	}
+	var found v1beta2.EngineImageList
+	all, err := objectsOf[v1beta2.EngineImage](r, s.reader, &found, func() []v1beta2.EngineImage { return found.Items })
+	out, hasDefault := []present.EngineImage{}, false
+	for _, i := range all {
+		out = append(out, present.NewEngineImage(r.base, i, byDefault))
+		hasDefault = hasDefault || i.Spec.Image == byDefault
+	}
+	if !hasDefault && byDefault != "" {
+		out = append(out, present.NewDefaultEngineImage(r.base, byDefault))
+	}
+	return out, err
+}
+
+func (s *server) listTags(r request, kind string) (any, error) {
+	nodes, err := s.nodes(r)
+	return newCollection(r, wire.TypeTag, present.NewTags(r.base, kind, nodes)), err
+}
+
+// listEvents reads the events about Longhorn's objects from the API server: no cache keeps them.
+func (s *server) listEvents(r request) (any, error) {
+	var found corev1.EventList
+	if err := lookup.List(r.ctx, s.reader.uncached, s.reader.namespace, &found, client.Limit(mostEvents)); err != nil {
+		return nil, err
+	}
+	var out []present.Event
+	for i := range found.Items {
+		if found.Items[i].InvolvedObject.APIVersion == v1beta2.GroupVersion.String() {
+			out = append(out, present.NewEvent(r.base, &found.Items[i]))
+		}
+	}
+	return newCollection(r, wire.TypeEvent, out), nil
+}
+
+// mostEvents is the limit of events that one request reads.
+const mostEvents = 2000
+
+// topicNone is of lists that never change.
+const topicNone topic = "none"
+
+// absent answers requests about one resource of a type that no object has.
+func absent(resourceType string) handler {
+	return func(r request) (any, error) {
+		if r.Method == http.MethodGet {
+			return nil, notFound(resourceType, r.name)
+		}
+		return nil, errNotDone(r.Method+" of "+resourceType, "no controller of Drover makes or removes these objects")
+	}
+}

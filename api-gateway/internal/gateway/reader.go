@@ -1,0 +1,170 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/api-gateway/internal/present"
+	"drover.dev/drover/api-gateway/internal/settings"
+	"drover.dev/drover/api-gateway/internal/wire"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
+)
+
+// reader reads objects from the cache, and single objects that it lacks from the API server: a second process of the gateway may have
+// created them a moment ago. Callers modify no object that it returns.
+type reader struct {
+	cache, uncached client.Reader
+	namespace       string
+}
+
+// notFound is the answer to a request about an object that does not exist.
+func notFound(kind, name string) error {
+	return wire.WithStatus(http.StatusNotFound, fmt.Errorf("there is no %s %q", kind, name))
+}
+
+// find reads one object; an error with status 404 if it does not exist.
+func find[T client.Object](ctx context.Context, r reader, name string, into T) (T, error) {
+	found, exists, err := look(ctx, r, name, into)
+	if err == nil && !exists {
+		return found, notFound(kindOf(into), name)
+	}
+	return found, err
+}
+
+// look reads one object, and reports whether it exists.
+func look[T client.Object](ctx context.Context, r reader, name string, into T) (found T, exists bool, err error) {
+	for _, from := range []client.Reader{r.cache, r.uncached} {
+		options := []client.GetOption{}
+		if from == r.cache {
+			options = append(options, client.UnsafeDisableDeepCopy)
+		}
+		found, err := lookup.Get(ctx, from, r.namespace, name, into, options...)
+		if err != nil {
+			return into, false, err
+		}
+		if any(found) != any(*new(T)) {
+			return found, true, nil
+		}
+	}
+	return into, false, nil
+}
+
+// volumeFacts reads the objects that a volume's resource is computed from.
+func (r reader) volumeFacts(ctx context.Context, v *v1beta2.Volume) (present.VolumeFacts, error) {
+	f := present.VolumeFacts{Volume: v}
+	var engines v1beta2.EngineList
+	var frontends v1beta2.EngineFrontendList
+	var replicas v1beta2.ReplicaList
+	var backups v1beta2.BackupList
+	for _, list := range []client.ObjectList{&engines, &frontends, &replicas, &backups} {
+		if err := lookup.ListShared(ctx, r.cache, r.namespace, list, client.MatchingFields{kube.FieldVolume: v.Name}); err != nil {
+			return f, err
+		}
+	}
+	f.Engines, f.Frontends = pointers(engines.Items), pointers(frontends.Items)
+	f.Replicas, f.Backups = pointers(replicas.Items), pointers(backups.Items)
+	attachment, err := lookup.Shared(ctx, r.cache, r.namespace, v.Name, &v1beta2.VolumeAttachment{})
+	if err != nil {
+		return f, err
+	}
+	f.Attachment = attachment
+	f.Kubernetes, err = r.kubernetesFacts(ctx, v.Name)
+	return f, err
+}
+
+// kubernetesFacts reads who uses a volume. A PersistentVolume that is bound wins over one that is not.
+func (r reader) kubernetesFacts(ctx context.Context, volume string) (present.KubernetesFacts, error) {
+	var f present.KubernetesFacts
+	var list corev1.PersistentVolumeList
+	if err := lookup.ListShared(ctx, r.cache, "", &list, client.MatchingFields{kube.FieldHandle: volume}); err != nil {
+		return f, err
+	}
+	for i := range list.Items {
+		pv := &list.Items[i]
+		if f.PersistentVolume == nil || pv.Status.Phase == corev1.VolumeBound && f.PersistentVolume.Status.Phase != corev1.VolumeBound {
+			f.PersistentVolume = pv
+		}
+	}
+	if f.PersistentVolume == nil || claimOf(f.PersistentVolume) == "" {
+		return f, nil
+	}
+	var pods corev1.PodList
+	claim := client.MatchingFields{fieldClaim: claimOf(f.PersistentVolume)}
+	if err := lookup.ListShared(ctx, r.cache, f.PersistentVolume.Spec.ClaimRef.Namespace, &pods, claim); err != nil {
+		return f, err
+	}
+	f.Pods = pointers(pods.Items)
+	return f, nil
+}
+
+// addressOf returns the IP address of a node's instance manager; empty if it has none.
+func (r reader) addressOf(ctx context.Context, node string) (string, error) {
+	var list v1beta2.InstanceManagerList
+	if err := lookup.ListShared(ctx, r.cache, r.namespace, &list, client.MatchingFields{kube.FieldNode: node}); err != nil {
+		return "", err
+	}
+	for i := range list.Items {
+		if ip := list.Items[i].Status.IP; ip != "" {
+			return ip, nil
+		}
+	}
+	return "", nil
+}
+
+// settingValue returns the value of a setting for a data engine: its default if no Setting object has one.
+func (r reader) settingValue(ctx context.Context, name, dataEngine string) (string, error) {
+	d, known := settings.Find(name)
+	if !known {
+		return "", fmt.Errorf("there is no setting %q", name)
+	}
+	stored, err := lookup.Shared(ctx, r.cache, r.namespace, name, &v1beta2.Setting{})
+	if err != nil {
+		return "", err
+	}
+	if stored == nil {
+		return d.ValueFor("", dataEngine), nil
+	}
+	return d.ValueFor(stored.Value, dataEngine), nil
+}
+
+// pointers returns the addresses of items, which belong to the cache.
+func pointers[T any](items []T) []*T {
+	out := make([]*T, 0, len(items))
+	for i := range items {
+		out = append(out, &items[i])
+	}
+	return out
+}
+
+// kindOf returns the kind of an object for sentences.
+func kindOf(o client.Object) string {
+	switch o.(type) {
+	case *v1beta2.Volume:
+		return "volume"
+	case *v1beta2.Node:
+		return "node"
+	case *v1beta2.Snapshot:
+		return "snapshot"
+	case *v1beta2.Backup:
+		return "backup"
+	case *v1beta2.BackupTarget:
+		return "backup target"
+	case *v1beta2.VolumeAttachment:
+		return "volume attachment"
+	case *v1beta2.Orphan:
+		return "orphan"
+	case *v1beta2.Replica:
+		return "replica"
+	case *v1beta2.RecurringJob:
+		return "recurring job"
+	case *v1beta2.InstanceManager:
+		return "instance manager"
+	}
+	return "object"
+}

@@ -1,0 +1,86 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"drover.dev/drover/api-gateway/internal/wire"
+)
+
+// request is one request with the values that its handler needs.
+type request struct {
+	*http.Request
+	ctx  context.Context
+	base string
+	name string // of the resource in the path; empty: of none
+}
+
+// decode reads the body into the input of a call.
+func (r request) decode(into any) error { return wire.Decode(r.Body, into) }
+
+// address returns the address of the request itself.
+func (r request) address() string { return r.base + r.URL.Path }
+
+// handler answers one kind of request: with a resource, with bytes that are a resource already, or with nil for no body.
+type handler func(request) (any, error)
+
+// shared is a resource that is encoded already, with links that begin with anyBase.
+type shared []byte
+
+// answer writes the result of a handler.
+func (s *server) answer(w http.ResponseWriter, r request, result any, failed error) {
+	w.Header().Set("X-API-Schemas", r.base+"/"+wire.Version+"/schemas")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if failed != nil {
+		s.fail(w, r, failed)
+		return
+	}
+	if result == nil {
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	body, err := encodeFor(r.base, result)
+	if err != nil {
+		s.fail(w, r, fmt.Errorf("encoding the answer: %w", err))
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body) // a client that went away needs no answer
+}
+
+func encodeFor(base string, result any) ([]byte, error) {
+	if body, ok := result.(shared); ok {
+		return withBase(body, base)
+	}
+	return json.Marshal(result)
+}
+
+// fail writes an error in the form of the API. 404 is kept for an object of the path that does not exist: clients take it for that.
+func (s *server) fail(w http.ResponseWriter, r request, failed error) {
+	status := statusOf(failed)
+	body, err := json.Marshal(wire.NewError(status, failed.Error(), r.address()))
+	if err != nil {
+		http.Error(w, failed.Error(), status)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// statusOf returns the status for a client. A conflict is 409: the same request may be sent again, as no field was written.
+func statusOf(err error) int {
+	var known wire.StatusError
+	switch {
+	case errors.As(err, &known):
+		return known.Status
+	case apierrors.IsConflict(err):
+		return http.StatusConflict
+	}
+	return wire.StatusOf(err)
+}

@@ -1,0 +1,151 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/net/netutil"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/api-gateway/internal/wire"
+	"drover.dev/drover/shared/runkit"
+)
+
+// The times of a connection. A client that sends or reads more slowly is cut off, so that slow ones cannot use up the connections.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 10 * time.Second
+	answerTimeout = 30 * time.Second
+	idleTimeout   = time.Minute
+	// handleTimeout is how long a handler may work: less than the 10 s after which the CSI plugin gives up.
+	handleTimeout = 9 * time.Second
+	maxHeader     = 32 << 10
+)
+
+// server answers the requests of one process.
+type server struct {
+	options Options
+	reader  reader
+	client  client.Client
+	changes *changes
+	volumes *volumeCache
+	lists   *listCache
+	clock   clock.Clock
+	log     logr.Logger
+	metrics *metrics
+	limits  *limits
+	// refusal returns why this process must not write, or nil.
+	refusal func() error
+}
+
+// Setup prepares the caches, and starts to answer once they are filled.
+func Setup(ctx context.Context, rt *runkit.Runtime, o Options, registry prometheus.Registerer) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	if err := rt.AddIndexes(ctx, indexes()...); err != nil {
+		return err
+	}
+	s := newServer(rt, o)
+	if err := s.metrics.register(registry); err != nil {
+		return err
+	}
+	if err := follow(ctx, rt, s.changes); err != nil {
+		return err
+	}
+	return rt.Manager.Add(runnable{s})
+}
+
+func newServer(rt *runkit.Runtime, o Options) *server {
+	r := reader{cache: rt.Manager.GetCache(), uncached: rt.Uncached, namespace: rt.Namespace}
+	seen := newChanges()
+	s := &server{options: o, reader: r, client: rt.Client, changes: seen, volumes: newVolumeCache(r, seen), clock: rt.Clock,
+		log: rt.Log.WithName("gateway"), metrics: newMetrics(), limits: newLimits(o, rt.Clock)}
+	s.lists = newListCache(seen, s.buildLists())
+	s.refusal = func() error {
+		if rt.Observe {
+			return errors.New("this gateway runs with --observe: it writes nothing")
+		}
+		if rt.WhyNotWrite == nil {
+			return nil
+		}
+		return rt.WhyNotWrite()
+	}
+	return s
+}
+
+// runnable serves on every process, not only on a leader.
+type runnable struct{ server *server }
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable.
+func (runnable) NeedLeaderElection() bool { return false }
+
+// Start serves until ctx ends, and then lets requests under way end.
+func (r runnable) Start(ctx context.Context) error {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", r.server.options.Address)
+	if err != nil {
+		return fmt.Errorf("listening (--listen-address): %w", err)
+	}
+	return r.server.serve(ctx, listener)
+}
+
+func (s *server) serve(ctx context.Context, listener net.Listener) error {
+	web := &http.Server{Handler: s.handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx }}
+	s.log.Info("Serving the REST API", "address", listener.Addr().String())
+	ended := make(chan error, 1)
+	go func() { ended <- web.Serve(netutil.LimitListener(listener, s.options.Connections)) }()
+	select {
+	case err := <-ended:
+		return fmt.Errorf("serving the REST API: %w", err)
+	case <-ctx.Done():
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), handleTimeout)
+	defer cancel()
+	if err := web.Shutdown(last); err != nil {
+		return web.Close()
+	}
+	return nil
+}
+
+// handler returns the whole chain: limits first, since they cost least.
+func (s *server) handler() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, h := range s.routes() {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, hr *http.Request) { s.run(w, hr, pattern, h) })
+	}
+	mux.HandleFunc("GET /v1/ws/{name}", s.stream)
+	mux.HandleFunc("GET /v1/ws/{period}/{name}", s.stream)
+	mux.HandleFunc("/", func(w http.ResponseWriter, hr *http.Request) {
+		s.run(w, hr, "other", func(r request) (any, error) {
+			return nil, wire.WithStatus(http.StatusNotFound, fmt.Errorf("there is nothing at %s %s", r.Method, r.URL.Path))
+		})
+	})
+	return s.limited(mux)
+}
+
+// run answers one request.
+func (s *server) run(w http.ResponseWriter, hr *http.Request, pattern string, h handler) {
+	began := s.clock.Now()
+	ctx, cancel := context.WithTimeout(hr.Context(), handleTimeout)
+	defer cancel()
+	r := request{Request: hr, ctx: ctx, name: hr.PathValue("name")}
+	managerURL, err := s.reader.settingValue(ctx, "manager-url", "")
+	r.base = wire.BaseOf(hr, managerURL)
+	var result any
+	if err == nil {
+		result, err = h(r)
+	}
+	if err != nil && ctx.Err() != nil && hr.Context().Err() == nil {
+		err = wire.WithStatus(http.StatusServiceUnavailable, fmt.Errorf("the answer took longer than %s, try again: %w", handleTimeout, err))
+	}
+	s.answer(w, r, result, err)
+	s.metrics.observe(pattern, err, s.clock.Since(began))
+}

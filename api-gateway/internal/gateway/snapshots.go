@@ -1,0 +1,216 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/api-gateway/internal/change"
+	"drover.dev/drover/api-gateway/internal/present"
+	"drover.dev/drover/api-gateway/internal/wire"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
+)
+
+// createSnapshotCR creates a Snapshot object; snapshot-controller has the snapshot taken.
+func (s *server) createSnapshotCR(r request, v *v1beta2.Volume) (any, error) {
+	var in change.SnapshotInput
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if v.Spec.MigrationNodeID != "" {
+		return nil, fmt.Errorf("volume %s moves to node %s: no snapshot is taken meanwhile; try again once it has moved", v.Name,
+			v.Spec.MigrationNodeID)
+	}
+	snapshot := change.NewSnapshot(v, in, generatedName())
+	if err := s.client.Create(r.ctx, snapshot); err != nil {
+		return nil, fmt.Errorf("creating snapshot %q of volume %s: %w", snapshot.Name, v.Name, plainly(err))
+	}
+	s.shown(r.ctx, snapshot, &v1beta2.Snapshot{})
+	return present.NewSnapshotCR(r.base, snapshot), nil
+}
+
+// snapshotNamed reads the Snapshot object that the body names; 404 if it does not exist.
+func (s *server) snapshotNamed(r request) (*v1beta2.Snapshot, error) {
+	var in change.SnapshotInput
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return find(r.ctx, s.reader, in.Name, &v1beta2.Snapshot{})
+}
+
+func (s *server) getSnapshotCR(r request, _ *v1beta2.Volume) (any, error) {
+	snapshot, err := s.snapshotNamed(r)
+	if err != nil {
+		return nil, err
+	}
+	return present.NewSnapshotCR(r.base, snapshot), nil
+}
+
+func (s *server) listSnapshotCRs(r request, v *v1beta2.Volume) (any, error) {
+	snapshots, err := s.snapshotsOf(r, v.Name)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]present.SnapshotCR, 0, len(snapshots))
+	for _, one := range snapshots {
+		out = append(out, present.NewSnapshotCR(r.base, one))
+	}
+	return newCollection(r, wire.TypeSnapshotCR, out), nil
+}
+
+func (s *server) snapshotsOf(r request, volume string) ([]*v1beta2.Snapshot, error) {
+	var list v1beta2.SnapshotList
+	which := client.MatchingFields{kube.FieldVolume: volume}
+	if err := lookup.ListShared(r.ctx, s.reader.cache, s.reader.namespace, &list, which); err != nil {
+		return nil, err
+	}
+	return byName(pointers(list.Items)), nil
+}
+
+// deleteSnapshotCR deletes a Snapshot object; snapshot-controller has its data merged. A missing object counts as deleted.
+func (s *server) deleteSnapshotCR(r request, v *v1beta2.Volume) (any, error) {
+	snapshot, err := s.snapshotNamed(r)
+	if err != nil {
+		if statusOf(err) == http.StatusNotFound {
+			return wire.NewEmpty(), nil
+		}
+		return nil, err
+	}
+	return wire.NewEmpty(), s.removeSnapshot(r, v, snapshot)
+}
+
+// removeSnapshot deletes a Snapshot object of a volume, and no other one of its name.
+func (s *server) removeSnapshot(r request, v *v1beta2.Volume, snapshot *v1beta2.Snapshot) error {
+	if snapshot.Spec.Volume != v.Name {
+		return fmt.Errorf("snapshot %s is of volume %s, not of volume %s", snapshot.Name, snapshot.Spec.Volume, v.Name)
+	}
+	uid := snapshot.UID
+	err := s.client.Delete(r.ctx, &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Namespace: snapshot.Namespace, Name: snapshot.Name}},
+		client.Preconditions{UID: &uid})
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("deleting snapshot %s: %w", snapshot.Name, err)
+	}
+	return nil
+}
+
+// backUp creates a Backup object; snapshot-controller approves it, and im-monitor has it taken.
+func (s *server) backUp(r request, v *v1beta2.Volume) (any, error) {
+	var in change.SnapshotInput
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	facts, err := s.reader.kubernetesFacts(r.ctx, v.Name)
+	if err != nil {
+		return nil, err
+	}
+	var kubernetes any
+	if facts.PersistentVolume != nil {
+		kubernetes = present.NewKubernetesStatus(facts, v.Status)
+	}
+	backup, err := change.NewBackup(v, in, generatedName(), kubernetes)
+	if err != nil {
+		return nil, fmt.Errorf("backing up volume %s: %w", v.Name, err)
+	}
+	if err := s.client.Create(r.ctx, backup); err != nil {
+		return nil, fmt.Errorf("backing up volume %s: %w", v.Name, plainly(err))
+	}
+	s.shown(r.ctx, backup, &v1beta2.Backup{})
+	return s.volumeNow(r, v)
+}
+
+// backupActions are the actions of a backup volume by name.
+func (s *server) backupActions() map[string]handler {
+	return map[string]handler{"backupList": s.listBackups, "backupListByVolume": s.listBackups, "backupGet": s.getBackup,
+		"backupDelete": s.changing("backupDelete", s.deleteBackup),
+		"backupVolumeSync": func(request) (any, error) {
+			return nil, errNotDone("backupVolumeSync", "no controller of Drover reads backup targets; what the cluster knows is listed")
+		}}
+}
+
+func (s *server) actOnBackupVolume(r request) (any, error) {
+	name := r.URL.Query().Get("action")
+	if act, known := s.backupActions()[name]; known {
+		return act(r)
+	}
+	if name == "" {
+		return nil, wire.WithStatus(http.StatusBadRequest, errNoAction)
+	}
+	return nil, errNotDone("action "+name+" of a backup volume", "this gateway does not know it")
+}
+
+// listBackups lists the backups of the volume that the body names, else of the volume of the path.
+func (s *server) listBackups(r request) (any, error) {
+	volume, err := s.backedUpVolume(r)
+	if err != nil {
+		return nil, err
+	}
+	var list v1beta2.BackupList
+	which := client.MatchingFields{kube.FieldVolume: volume}
+	if err := lookup.ListShared(r.ctx, s.reader.cache, s.reader.namespace, &list, which); err != nil {
+		return nil, err
+	}
+	out := make([]present.Backup, 0, len(list.Items))
+	for _, b := range byName(pointers(list.Items)) {
+		out = append(out, present.NewBackup(r.base, b))
+	}
+	return newCollection(r, wire.TypeBackup, out), nil
+}
+
+// backedUpVolume returns the volume whose backups a client asks for: the body names it, or the path, which has the name of a
+// BackupVolume or of the volume itself.
+func (s *server) backedUpVolume(r request) (string, error) {
+	var in struct {
+		Name string `json:"name"`
+	}
+	if r.ContentLength != 0 {
+		if err := r.decode(&in); err != nil {
+			return "", err
+		}
+	}
+	if r.URL.Query().Get("action") == "backupListByVolume" && in.Name != "" {
+		return in.Name, nil
+	}
+	b, exists, err := look(r.ctx, s.reader, r.name, &v1beta2.BackupVolume{})
+	if err != nil || !exists || b.Spec.VolumeName == "" {
+		return r.name, err
+	}
+	return b.Spec.VolumeName, nil
+}
+
+// backupNamed reads the backup that the body names; 404 if it does not exist.
+func (s *server) backupNamed(r request) (*v1beta2.Backup, error) {
+	var in struct {
+		Name string `json:"name"`
+	}
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return find(r.ctx, s.reader, in.Name, &v1beta2.Backup{})
+}
+
+func (s *server) getBackup(r request) (any, error) {
+	b, err := s.backupNamed(r)
+	if err != nil {
+		return nil, err
+	}
+	return present.NewBackup(r.base, b), nil
+}
+
+// deleteBackup deletes a Backup object. Its data stays in the target: the object's conditions say where.
+func (s *server) deleteBackup(r request) (any, error) {
+	b, err := s.backupNamed(r)
+	if err != nil {
+		return nil, err
+	}
+	uid := b.UID
+	err = s.client.Delete(r.ctx, &v1beta2.Backup{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: b.Name}},
+		client.Preconditions{UID: &uid})
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("deleting backup %s: %w", b.Name, err)
+	}
+	return s.getBackupVolume(r)
+}

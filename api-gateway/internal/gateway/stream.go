@@ -1,0 +1,149 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/coder/websocket"
+	"k8s.io/utils/clock"
+
+	"drover.dev/drover/api-gateway/internal/wire"
+)
+
+// The times of a stream. A client that takes no message for streamTimeout is cut off, so that slow ones hold no memory.
+const (
+	pingPeriod    = 15 * time.Second
+	maxPeriod     = 15 * time.Second
+	streamTimeout = 10 * time.Second
+	maxMessage    = 64 << 10
+)
+
+// stream sends a collection whenever it changes, at most once in the period of the path.
+func (s *server) stream(w http.ResponseWriter, hr *http.Request) {
+	name := hr.PathValue("name")
+	r := request{Request: hr, ctx: hr.Context(), base: wire.BaseOf(hr, "")}
+	if _, known := s.lists.all[name]; !known {
+		s.answer(w, r, nil, notFound("stream", name))
+		return
+	}
+	if !s.limits.openStream() {
+		s.answer(w, r, nil, wire.WithStatus(http.StatusServiceUnavailable, fmt.Errorf("%d streams are open, which is the limit (--streams)",
+			s.options.Streams)))
+		return
+	}
+	defer s.limits.closeStream()
+	s.metrics.streams.Inc()
+	defer s.metrics.streams.Dec()
+	// The origin was checked before: see checkOrigin.
+	connection, err := websocket.Accept(w, hr, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		return // it has answered
+	}
+	defer func() { _ = connection.CloseNow() }()
+	connection.SetReadLimit(maxMessage)
+	ctx, cancel := context.WithCancel(hr.Context())
+	defer cancel()
+	go drain(ctx, connection, cancel)
+	if err := s.send(ctx, connection, name, periodOf(hr.PathValue("period")), r.base); err != nil && ctx.Err() == nil {
+		s.log.V(1).Info("A stream ended", "stream", name, "error", err.Error())
+	}
+	_ = connection.Close(websocket.StatusGoingAway, "")
+}
+
+// periodOf returns the least time between two messages; none if the text is no duration.
+func periodOf(text string) time.Duration {
+	period, err := time.ParseDuration(text)
+	if err != nil {
+		return 0
+	}
+	return min(max(period, 0), maxPeriod)
+}
+
+// drain reads and drops messages of the client, and ends the stream when the client does.
+func drain(ctx context.Context, connection *websocket.Conn, end func()) {
+	defer end()
+	for {
+		_, message, err := connection.Reader(ctx)
+		if err != nil {
+			return
+		}
+		if _, err := io.Copy(io.Discard, message); err != nil {
+			return
+		}
+	}
+}
+
+// send sends the collection now and after each change of it, until the context ends or the client takes no message.
+func (s *server) send(ctx context.Context, connection *websocket.Conn, name string, period time.Duration, base string) error {
+	ping := s.clock.NewTimer(pingPeriod)
+	defer ping.Stop()
+	topics := s.lists.all[name].topics
+	var last []byte
+	var sent uint64
+	for first := true; ; first = false {
+		version, changed := s.changes.version(topics...)
+		if first || version != sent || len(topics) == 0 {
+			body, err := s.message(ctx, name, base)
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(body, last) {
+				if err := write(ctx, connection, body); err != nil {
+					return err
+				}
+			}
+			last, sent = body, version
+		}
+		if err := s.pause(ctx, connection, changed, ping, period, len(topics) > 0); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *server) message(ctx context.Context, name, base string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, handleTimeout)
+	defer cancel()
+	body, err := s.lists.get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return withBase(body, base)
+}
+
+// pause returns at the next change, not before the period is over, or when it has pinged the client.
+func (s *server) pause(ctx context.Context, connection *websocket.Conn, changed <-chan struct{}, ping clock.Timer, period time.Duration,
+	followsChanges bool) error {
+	if !followsChanges {
+		changed = nil
+	}
+	if period > 0 {
+		timer := s.clock.NewTimer(period)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C():
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-changed:
+		return nil
+	case <-ping.C():
+		ping.Reset(pingPeriod)
+		limited, cancel := context.WithTimeout(ctx, streamTimeout)
+		defer cancel()
+		return connection.Ping(limited)
+	}
+}
+
+func write(ctx context.Context, connection *websocket.Conn, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, streamTimeout)
+	defer cancel()
+	return connection.Write(ctx, websocket.MessageText, body)
+}

@@ -1,0 +1,130 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"drover.dev/drover/api-gateway/internal/present"
+	"drover.dev/drover/api-gateway/internal/wire"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
+)
+
+// anyBase is the placeholder for the address of the gateway, as a client knows it, in resources that all clients share.
+const anyBase = "http://gateway.invalid"
+
+// volumeCache keeps the encoded resource of each volume until something of it changes, and the list of all until anything does: clients
+// that read or follow the same list share one encoding.
+type volumeCache struct {
+	reader  reader
+	changes *changes
+
+	mutex sync.Mutex
+	each  map[string]encoded
+	all   encoded // its version is that of the topic
+}
+
+// encoded is a resource in JSON at a version.
+type encoded struct {
+	version uint64
+	body    []byte
+}
+
+func newVolumeCache(r reader, c *changes) *volumeCache {
+	return &volumeCache{reader: r, changes: c, each: map[string]encoded{}}
+}
+
+// get returns the resource of a volume, with links that begin with anyBase.
+func (c *volumeCache) get(ctx context.Context, v *v1beta2.Volume) ([]byte, error) {
+	version := c.changes.volume(v.Name)
+	c.mutex.Lock()
+	known, ok := c.each[v.Name]
+	c.mutex.Unlock()
+	if ok && known.version == version {
+		return known.body, nil
+	}
+	body, err := c.encode(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	// The objects were read after the version, so that they are at least as new. A later change raises the version, and they are read again.
+	c.mutex.Lock()
+	c.each[v.Name] = encoded{version, body}
+	c.mutex.Unlock()
+	return body, nil
+}
+
+func (c *volumeCache) encode(ctx context.Context, v *v1beta2.Volume) ([]byte, error) {
+	facts, err := c.reader.volumeFacts(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(present.NewVolume(anyBase, facts))
+}
+
+// list returns the collection of all volumes, with links that begin with anyBase.
+func (c *volumeCache) list(ctx context.Context) ([]byte, error) {
+	version, _ := c.changes.version(topicVolumes)
+	c.mutex.Lock()
+	if c.all.body != nil && c.all.version == version {
+		defer c.mutex.Unlock()
+		return c.all.body, nil
+	}
+	c.mutex.Unlock()
+	var volumes v1beta2.VolumeList
+	if err := lookup.ListShared(ctx, c.reader.cache, c.reader.namespace, &volumes); err != nil {
+		return nil, err
+	}
+	items := pointers(volumes.Items)
+	slices.SortFunc(items, func(a, b *v1beta2.Volume) int { return strings.Compare(a.Name, b.Name) })
+	out := bytes.NewBuffer(make([]byte, 0, len(items)*6<<10))
+	self := wire.CollectionURL(anyBase, wire.TypeVolume)
+	out.WriteString(`{"type":"collection","resourceType":"volume","links":{"self":"` + self + `"},"actions":{},"createTypes":{"volume":"` +
+		self + `"},"data":[`)
+	for i, v := range items {
+		body, err := c.get(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.Write(body)
+	}
+	out.WriteString("]}")
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.all = encoded{version, out.Bytes()}
+	c.sweep(items)
+	return c.all.body, nil
+}
+
+// sweep forgets volumes that do not exist any more; the mutex is held.
+func (c *volumeCache) sweep(items []*v1beta2.Volume) {
+	if len(c.each) <= len(items) {
+		return
+	}
+	exist := make(map[string]bool, len(items))
+	for _, v := range items {
+		exist[v.Name] = true
+	}
+	for name := range c.each {
+		if !exist[name] {
+			delete(c.each, name)
+			c.changes.forget(name)
+		}
+	}
+}
+
+// withBase puts the address of one client into the links of a shared resource.
+func withBase(body []byte, base string) ([]byte, error) {
+	quoted, err := json.Marshal(base)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.ReplaceAll(body, []byte(anyBase), quoted[1:len(quoted)-1]), nil
+}

@@ -1,0 +1,322 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/api-gateway/internal/change"
+	"drover.dev/drover/api-gateway/internal/present"
+	"drover.dev/drover/api-gateway/internal/wire"
+	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/status"
+)
+
+type volumeAction = func(request, *v1beta2.Volume) (any, error)
+
+// pageActions are the actions of a volume that only the pages of the web interface use.
+func (s *server) pageActions() map[string]volumeAction {
+	return map[string]volumeAction{
+		"snapshotCreate": s.takeSnapshot, "snapshotList": s.listEngineSnapshots, "snapshotGet": s.getEngineSnapshot,
+		"snapshotDelete": s.deleteSnapshot, "snapshotRevert": s.revert, "snapshotPurge": s.purge, "salvage": s.salvage,
+		"replicaRemove": s.removeReplica, "cancelExpansion": s.cancelExpansion, "activate": s.activate, "engineUpgrade": s.upgradeEngine,
+		"recurringJobAdd": s.addJob, "recurringJobDelete": s.deleteJob,
+		"recurringJobList": func(r request, v *v1beta2.Volume) (any, error) { return listJobs(r, v), nil },
+	}
+}
+
+// engineOf returns the only engine of a volume that runs: it lists the snapshots.
+func (s *server) engineOf(r request, v *v1beta2.Volume) (*v1beta2.Engine, error) {
+	facts, err := s.reader.volumeFacts(r.ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	var running []*v1beta2.Engine
+	for _, e := range facts.Engines {
+		if e.Status.CurrentState == "running" {
+			running = append(running, e)
+		}
+	}
+	switch len(running) {
+	case 0:
+		return nil, fmt.Errorf("volume %s is not attached: its snapshots are listed by a running engine; attach it, or use snapshotCRList",
+			v.Name)
+	case 1:
+		return running[0], nil
+	}
+	return nil, fmt.Errorf("volume %s moves from one node to another: its snapshots are listed once it has moved", v.Name)
+}
+
+func (s *server) engineSnapshots(r request, v *v1beta2.Volume) ([]present.Snapshot, error) {
+	engine, err := s.engineOf(r, v)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := s.snapshotsOf(r, v.Name)
+	if err != nil {
+		return nil, err
+	}
+	checksums := map[string]string{}
+	for _, o := range objects {
+		checksums[o.Name] = o.Status.Checksum
+	}
+	return present.NewSnapshots(r.base, engine, checksums), nil
+}
+
+func (s *server) listEngineSnapshots(r request, v *v1beta2.Volume) (any, error) {
+	snapshots, err := s.engineSnapshots(r, v)
+	if err != nil {
+		return nil, err
+	}
+	return newCollection(r, wire.TypeSnapshot, snapshots), nil
+}
+
+func (s *server) getEngineSnapshot(r request, v *v1beta2.Volume) (any, error) {
+	var in change.SnapshotInput
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	return s.engineSnapshot(r, v, in.Name)
+}
+
+func (s *server) engineSnapshot(r request, v *v1beta2.Volume, name string) (any, error) {
+	snapshots, err := s.engineSnapshots(r, v)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range snapshots {
+		if one.Name == name {
+			return one, nil
+		}
+	}
+	return nil, notFound("snapshot", name)
+}
+
+// takeSnapshot creates a Snapshot object, and waits until the engine lists the snapshot.
+func (s *server) takeSnapshot(r request, v *v1beta2.Volume) (any, error) {
+	var in change.SnapshotInput
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if _, err := s.engineOf(r, v); err != nil {
+		return nil, err
+	}
+	snapshot := change.NewSnapshot(v, in, generatedName())
+	if err := s.client.Create(r.ctx, snapshot); err != nil {
+		return nil, fmt.Errorf("taking a snapshot of volume %s: %w", v.Name, plainly(err))
+	}
+	var taken any
+	limited, cancel := context.WithTimeout(r.ctx, s.options.WriteTimeout)
+	defer cancel()
+	if err := s.changes.await(limited, func() bool {
+		found, err := s.engineSnapshot(r, v, snapshot.Name)
+		taken = found
+		return err == nil
+	}); err != nil {
+		return nil, fmt.Errorf("snapshot %s of volume %s is not taken yet: it is taken as soon as the engine can; its Snapshot object shows why "+
+			"it waits", snapshot.Name, v.Name)
+	}
+	return taken, nil
+}
+
+// deleteSnapshot deletes the Snapshot object; snapshot-controller has its data merged.
+func (s *server) deleteSnapshot(r request, v *v1beta2.Volume) (any, error) {
+	snapshot, err := s.snapshotNamed(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.removeSnapshot(r, v, snapshot); err != nil {
+		return nil, err
+	}
+	return s.volumeNow(r, v)
+}
+
+// purge does nothing: the deletion of a Snapshot object merges its data.
+func (s *server) purge(r request, v *v1beta2.Volume) (any, error) {
+	disabled, err := s.reader.settingValue(r.ctx, "disable-snapshot-purge", v.Spec.DataEngine)
+	if err != nil {
+		return nil, err
+	}
+	if disabled == "true" {
+		return nil, errors.New("the setting disable-snapshot-purge is true: deleted snapshots keep their data")
+	}
+	return s.volumeNow(r, v)
+}
+
+// revert asks for the state of a snapshot; attach-controller has the engine revert, and answers in the volume's condition Reverted.
+func (s *server) revert(r request, v *v1beta2.Volume) (any, error) {
+	snapshot, err := s.snapshotNamed(r)
+	switch {
+	case err != nil:
+		return nil, err
+	case snapshot.Spec.Volume != v.Name || snapshot.Status.MarkRemoved || snapshot.DeletionTimestamp != nil:
+		return nil, fmt.Errorf("snapshot %s cannot be reverted to: it is removed, or of another volume", snapshot.Name)
+	case v.Spec.MigrationNodeID != "":
+		return nil, fmt.Errorf("volume %s moves to node %s: revert it once it has moved", v.Name, v.Spec.MigrationNodeID)
+	case !v.Spec.DisableFrontend || v.Status.State != v1beta2.VolumeStateAttached:
+		return nil, fmt.Errorf("volume %s is reverted only while it is attached without a block device: detach it, and attach it in "+
+			"maintenance mode (disableFrontend)", v.Name)
+	}
+	_, err = s.writeVolume(r, v, map[string]any{"revertToSnapshot": snapshot.Name,
+		"revertRequestedAt": s.clock.Now().UTC().Format(time.RFC3339)})
+	return nil, err
+}
+
+// salvage takes failed replicas back, so that the volume continues with their data.
+func (s *server) salvage(r request, v *v1beta2.Volume) (any, error) {
+	var in struct {
+		Names []string `json:"names"`
+	}
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if v.Status.State != v1beta2.VolumeStateDetached || v.Status.Robustness != v1beta2.VolumeRobustnessFaulted {
+		return nil, fmt.Errorf("volume %s is %s and %s: only a volume that is detached and faulted is salvaged", v.Name, v.Status.State,
+			v.Status.Robustness)
+	}
+	if len(in.Names) == 0 {
+		return nil, errors.New("name the replicas to continue from: {\"names\": [\"<replica>\"]}")
+	}
+	var written client.Object
+	for _, name := range in.Names {
+		replica, err := find(r.ctx, s.reader, name, &v1beta2.Replica{})
+		if err != nil {
+			return nil, err
+		}
+		if replica.Spec.VolumeName != v.Name {
+			return nil, fmt.Errorf("replica %s is of volume %s, not of volume %s", name, replica.Spec.VolumeName, v.Name)
+		}
+		if err := status.MergeSpec(r.ctx, s.client, replica, map[string]any{"failedAt": ""}, status.Written(&written)); err != nil {
+			return nil, fmt.Errorf("salvaging replica %s: %w", name, plainly(err))
+		}
+	}
+	s.shown(r.ctx, written, &v1beta2.Replica{})
+	return s.volumeNow(r, v)
+}
+
+// removeReplica deletes a Replica; attach-controller lets it go once its data is not needed.
+func (s *server) removeReplica(r request, v *v1beta2.Volume) (any, error) {
+	var in struct {
+		Name string `json:"name"`
+	}
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	replica, err := find(r.ctx, s.reader, in.Name, &v1beta2.Replica{})
+	if err != nil {
+		return nil, err
+	}
+	if replica.Spec.VolumeName != v.Name {
+		return nil, fmt.Errorf("replica %s is of volume %s, not of volume %s", in.Name, replica.Spec.VolumeName, v.Name)
+	}
+	uid := replica.UID
+	err = s.client.Delete(r.ctx, &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Namespace: replica.Namespace, Name: replica.Name}},
+		client.Preconditions{UID: &uid})
+	if client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("removing replica %s: %w", in.Name, plainly(err))
+	}
+	return s.volumeNow(r, v)
+}
+
+// cancelExpansion sets the size back to the engine's.
+func (s *server) cancelExpansion(r request, v *v1beta2.Volume) (any, error) {
+	facts, err := s.reader.volumeFacts(r.ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	if len(facts.Engines) != 1 {
+		return nil, fmt.Errorf("volume %s has %d engines: its expansion is cancelled once it has one", v.Name, len(facts.Engines))
+	}
+	has := facts.Engines[0].Status.CurrentSize
+	switch {
+	case has == v.Spec.Size || has == 0:
+		return nil, fmt.Errorf("volume %s is not being expanded", v.Name)
+	case facts.Engines[0].Status.IsExpanding:
+		return nil, fmt.Errorf("the engine of volume %s expands it now, which cannot be stopped", v.Name)
+	}
+	return s.writeVolume(r, v, map[string]any{"size": strconv.FormatInt(has, 10)})
+}
+
+// activate ends that a standby volume follows its backups.
+func (s *server) activate(r request, v *v1beta2.Volume) (any, error) {
+	var in struct {
+		Frontend string `json:"frontend"`
+	}
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if !v.Spec.Standby {
+		return nil, fmt.Errorf("volume %s is no standby volume", v.Name)
+	}
+	frontend := in.Frontend
+	if frontend == "" {
+		frontend = "blockdev"
+	}
+	return s.writeVolume(r, v, map[string]any{"frontend": frontend, "Standby": false})
+}
+
+// upgradeEngine names another engine image; a v1 volume takes it while it is detached.
+func (s *server) upgradeEngine(r request, v *v1beta2.Volume) (any, error) {
+	var in struct {
+		Image string `json:"image"`
+	}
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if v.Spec.DataEngine == v1beta2.DataEngineV2 {
+		return nil, errNotDone("engineUpgrade of a v2 volume",
+			"its engine is replaced with the instance manager of its node; see kubectl drover upgrade")
+	}
+	return s.writeVolume(r, v, map[string]any{"image": in.Image})
+}
+
+func (s *server) addJob(r request, v *v1beta2.Volume) (any, error) {
+	return s.labelJob(r, v, "enabled")
+}
+
+func (s *server) deleteJob(r request, v *v1beta2.Volume) (any, error) { return s.labelJob(r, v, nil) }
+
+// labelJob writes or removes a volume's label of a recurring job.
+func (s *server) labelJob(r request, v *v1beta2.Volume, value any) (any, error) {
+	var in change.JobSelector
+	if err := r.decode(&in); err != nil {
+		return nil, err
+	}
+	if in.Name == "" {
+		return nil, errors.New("name the recurring job, or the group: {\"name\": \"<job>\", \"isGroup\": false}")
+	}
+	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]any{change.JobLabel(in): value}}})
+	if err != nil {
+		return nil, fmt.Errorf("encoding the label of volume %s: %w", v.Name, err)
+	}
+	written := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: v.Namespace, Name: v.Name}}
+	if err := s.client.Patch(r.ctx, written, client.RawPatch("application/merge-patch+json", body)); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, notFound("volume", v.Name)
+		}
+		return nil, fmt.Errorf("labelling volume %s: %w", v.Name, plainly(err))
+	}
+	s.shown(r.ctx, written, &v1beta2.Volume{})
+	return listJobs(r, written), nil
+}
+
+func listJobs(r request, v *v1beta2.Volume) any {
+	var out []present.VolumeJob
+	for _, j := range change.JobsOf(v.Labels) {
+		out = append(out, present.NewVolumeJob(r.base, j.Name, j.IsGroup))
+	}
+	return newCollection(r, wire.TypeVolumeJob, out)
+}
+
+// settingBody is the patch of a setting's value, which is beside its spec.
+func settingBody(value string) []byte {
+	body, _ := json.Marshal(map[string]string{"value": value}) // a text is always JSON
+	return body
+}

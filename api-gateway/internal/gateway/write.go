@@ -1,0 +1,132 @@
+package gateway
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"drover.dev/drover/api-gateway/internal/wire"
+	"drover.dev/drover/shared/lookup"
+)
+
+// changing wraps a handler that writes: it refuses while this process must not write, and logs who changed what, and how that ended.
+func (s *server) changing(action string, h handler) handler {
+	return func(r request) (any, error) {
+		result, err := any(nil), s.mayWrite()
+		if err == nil {
+			result, err = h(r)
+		}
+		outcome := "done"
+		if err != nil {
+			outcome = "failed"
+		}
+		s.metrics.writes.WithLabelValues(action, outcome).Inc()
+		keys := []any{"action", action, "object", r.URL.Path, "client", r.RemoteAddr, "forwardedFor", r.Header.Get("X-Forwarded-For"),
+			"userAgent", r.UserAgent(), "result", outcome}
+		if err != nil {
+			keys = append(keys, "error", err.Error())
+		}
+		s.log.Info("Changed by a client", keys...)
+		return result, err
+	}
+}
+
+func (s *server) mayWrite() error {
+	if err := s.refusal(); err != nil {
+		return wire.WithStatus(http.StatusServiceUnavailable, err)
+	}
+	return nil
+}
+
+// retried does something again if another writer was faster: clients do not know conflicts.
+func retried(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if !apierrors.IsConflict(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+// shown waits until the own cache has an object as it was written, so that the next read of the client sees it. That the cache lags is no
+// failure of the write.
+func (s *server) shown(ctx context.Context, written, into client.Object) {
+	ctx, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
+	defer cancel()
+	_ = s.changes.await(ctx, func() bool {
+		err := s.reader.cache.Get(ctx, client.ObjectKeyFromObject(written), into)
+		if err != nil {
+			return false
+		}
+		order, err := resourceversion.CompareResourceVersion(into.GetResourceVersion(), written.GetResourceVersion())
+		return err != nil || order >= 0
+	})
+	// The cache may have the object a moment before its event is recorded: encoded answers from before the write must not be sent meanwhile.
+	for _, k := range kinds() {
+		if reflect.TypeOf(k.object) != reflect.TypeOf(into) {
+			continue
+		}
+		var volumes []string
+		if k.volumes != nil {
+			volumes = k.volumes(into)
+		}
+		s.changes.record(k.topic, volumes...)
+	}
+}
+
+// awaited reads an object that a controller creates, and waits for it for a moment.
+func awaited[T client.Object](ctx context.Context, s *server, name string, into T) (T, error) {
+	limited, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
+	defer cancel()
+	var found T
+	var failed error
+	exists := false
+	err := s.changes.await(limited, func() bool {
+		if found, failed = lookup.Shared(limited, s.reader.cache, s.reader.namespace, name, into); failed != nil {
+			return true
+		}
+		exists = any(found) != any(*new(T))
+		return exists
+	})
+	if err == nil && failed == nil && exists {
+		return found, nil
+	}
+	return into, errors.Join(failed, fmt.Errorf("the %s of %s does not exist yet: its controller creates it; try again", kindOf(into), name))
+}
+
+// generatedName returns 16 random hexadecimal digits.
+func generatedName() string {
+	var digits [8]byte
+	_, _ = rand.Read(digits[:]) // it never fails
+	return hex.EncodeToString(digits[:])
+}
+
+// plainly returns the API server's error without what only a programmer reads: its sentence is the one of the definition that refused.
+func plainly(err error) error {
+	status := apierrors.APIStatus(nil)
+	if !errors.As(err, &status) {
+		return err
+	}
+	details := status.Status().Details
+	if !apierrors.IsInvalid(err) || details == nil || len(details.Causes) == 0 {
+		return err
+	}
+	var sentences []string
+	for _, cause := range details.Causes {
+		sentence := cause.Message
+		if i := strings.Index(sentence, ": "); strings.HasPrefix(sentence, "Invalid value") && i >= 0 {
+			sentence = sentence[i+2:]
+		}
+		sentences = append(sentences, strings.TrimSpace(cause.Field+": "+sentence))
+	}
+	return errors.New(strings.Join(sentences, "; "))
+}
