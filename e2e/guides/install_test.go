@@ -49,6 +49,7 @@ for d in longhorn-driver-deployer csi-attacher csi-provisioner csi-resizer csi-s
 done
 kubectl -n longhorn-system create serviceaccount default
 kubectl -n longhorn-system run longhorn-manager-gone --image=none
+kubectl -n longhorn-system create service clusterip longhorn-backend --tcp=9500
 kubectl -n longhorn-system create cronjob daily --image=none --schedule='0 3 * * *'
 kubectl -n longhorn-system create poddisruptionbudget csi-attacher --selector=app=csi-attacher --min-available=1
 kubectl apply -f - <<'END'

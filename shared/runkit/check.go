@@ -36,7 +36,7 @@ func checkTakeOver(ctx context.Context, o options, program string, out io.Writer
 	}
 	losses := takeover.Losses(found)
 	if len(losses) > 0 {
-		fmt.Fprintf(out, "Once longhorn-manager has ended, no controller of Drover does this for it:\n")
+		fmt.Fprintf(out, "Once longhorn-manager has ended, this is lost, or waits for a person:\n")
 	}
 	for _, l := range losses {
 		fmt.Fprintf(out, "  - %s: %s.\n    %s\n", l.Object, l.What, l.Do)

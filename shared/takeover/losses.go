@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	storagev1 "k8s.io/api/storage/v1"
-
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/setting"
 )
@@ -14,6 +12,8 @@ import (
 const (
 	driver = "driver.longhorn.io"
 	plugin = "longhorn-csi-plugin"
+	// backend is the Service that the CSI plugin and the web interface ask.
+	backend = "longhorn-backend"
 	// mostNamed is how many names a sentence has; the others are counted.
 	mostNamed = 10
 )
@@ -34,38 +34,44 @@ func Losses(f Found) []Loss {
 	return slices.Concat(f.mounting(), f.classes(), f.shares(), f.filesystemDisks(), f.engineImages(), f.storageNetwork(), f.unreadSettings())
 }
 
-// mounting is the CSI node plugin: it asks the API of longhorn-manager at each mount.
+// mounting is the CSI node plugin: at each mount it asks the Service longhorn-backend, which leads to longhorn-manager until a person
+// changes that.
 func (f Found) mounting() (out []Loss) {
 	for i := range f.DaemonSets {
 		if d := &f.DaemonSets[i]; d.Name == plugin {
 			attached := f.named(func(v *v1beta2.Volume) bool { return v.Status.State == v1beta2.VolumeStateAttached })
 			out = append(out, Loss{"DaemonSet " + plugin,
-				fmt.Sprintf("asks the REST API of longhorn-manager at each mount: no pod that starts later mounts a Longhorn volume, and the plugin "+
-					"ends at its next start. Mounts that exist go on: %s", counted("attached volume", attached)),
-				"take over only if no pod has to start with a Longhorn volume until longhorn-manager is back"})
+				fmt.Sprintf("asks the Service %s at each mount: until that leads to api-gateway no pod that starts later mounts a Longhorn "+
+					"volume, and the plugin ends at its next start. Mounts that exist go on: %s", backend, counted("attached volume", attached)),
+				"once api-gateway is ready: " + f.kubectl("patch services "+backend+` --type merge -p '{"spec":{"selector":{"app":"api-gateway"}}}'`)})
 		}
 	}
 	return out
 }
 
-// classes are the StorageClasses whose claims nobody serves.
+// unhonored are the parameters of a StorageClass that api-gateway refuses, with the values that it accepts all the same.
+var unhonored = map[string][]string{"replicaAutoBalance": {"", "ignored", "disabled"}, "cloneMode": {"", "full-copy"},
+	"freezeFilesystemForSnapshot": {"", "ignored", "disabled"}, "dataLayout.type": {"", "replicated"}, "dataLayout.mode": {"", "raid1"}}
+
+// classes are the StorageClasses of which a claim gets no volume: Drover does not do what a parameter asks for.
 func (f Found) classes() (out []Loss) {
 	for i := range f.Classes {
-		if c := &f.Classes[i]; c.Provisioner == driver {
-			out = append(out, Loss{"StorageClass " + c.Name,
-				"csi-provisioner and csi-resizer ask the REST API of longhorn-manager: a claim of this class gets no volume, is not expanded" +
-					expanding(c) + ", and its volume is not deleted with it",
-				"create the claims that you will need before; a Volume object can be created, expanded and deleted by hand"})
+		c := &f.Classes[i]
+		if c.Provisioner != driver {
+			continue
+		}
+		var refused []string
+		for name, accepted := range unhonored {
+			if value := c.Parameters[name]; !slices.Contains(accepted, value) {
+				refused = append(refused, name+"="+value)
+			}
+		}
+		if len(refused) > 0 {
+			out = append(out, Loss{"StorageClass " + c.Name, "no controller of Drover obeys these of its parameters, so that a new claim of this " +
+				"class is refused by name: " + names(refused), "make a class without them for new claims; volumes that exist are not affected"})
 		}
 	}
 	return out
-}
-
-func expanding(c *storagev1.StorageClass) string {
-	if c.AllowVolumeExpansion != nil && *c.AllowVolumeExpansion {
-		return " (though the class allows it)"
-	}
-	return ""
 }
 
 // shares are the RWX volumes that a share manager serves.

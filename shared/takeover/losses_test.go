@@ -16,8 +16,9 @@ import (
 func used() Found {
 	f := Found{Namespace: "longhorn-system",
 		DaemonSets: []appsv1.DaemonSet{{ObjectMeta: named(plugin)}, {ObjectMeta: named("engine-image-ei-1")}},
-		Classes: []storagev1.StorageClass{{ObjectMeta: named("longhorn"), Provisioner: driver, AllowVolumeExpansion: new(true)},
-			{ObjectMeta: named("somebody-elses"), Provisioner: "csi.example.com"}},
+		Classes: []storagev1.StorageClass{{ObjectMeta: named("longhorn"), Provisioner: driver,
+			Parameters: map[string]string{"replicaAutoBalance": "best-effort", "numberOfReplicas": "3", "cloneMode": "full-copy"}},
+			{ObjectMeta: named("plain"), Provisioner: driver}, {ObjectMeta: named("somebody-elses"), Provisioner: "csi.example.com"}},
 		Shares: []v1beta2.ShareManager{{ObjectMeta: named("shared"), Status: v1beta2.ShareManagerStatus{State: "running"}}},
 		Nodes: []v1beta2.Node{
 			{ObjectMeta: named("node-1"), Spec: v1beta2.NodeSpec{Disks: map[string]v1beta2.DiskSpec{"b": {}, "a": {DiskType: "filesystem"},
@@ -48,8 +49,9 @@ func TestWhatAnInstallationLosesIsNamedClassByClassAndVolumeByVolume(t *testing.
 	}
 	require.Len(t, all, 7)
 	for i, parts := range [][]string{
-		{"DaemonSet longhorn-csi-plugin: ", "no pod that starts later mounts", "12 attached volumes (vol-00, vol-01", "and 2 more"},
-		{"StorageClass longhorn: ", "though the class allows it"},
+		{"DaemonSet longhorn-csi-plugin: ", "no pod that starts later mounts", "longhorn-backend",
+			"12 attached volumes (vol-00, vol-01", "and 2 more"},
+		{"StorageClass longhorn: ", "refused by name: replicaAutoBalance=best-effort"},
 		{"Volume shared: ", "its ShareManager is running"},
 		{"Node node-1: ", "v1 disks", ": a, b"},
 		{"EngineImage: ", "12 v1 volumes", "engine:1"},
@@ -62,6 +64,7 @@ func TestWhatAnInstallationLosesIsNamedClassByClassAndVolumeByVolume(t *testing.
 	}
 	require.NotContains(t, strings.Join(all, "\n"), "somebody-elses")
 	require.NotContains(t, strings.Join(all, "\n"), "default-replica-count", "a controller obeys it")
+	require.NotContains(t, strings.Join(all, "\n"), "StorageClass plain", "its claims are served")
 	require.Empty(t, Obstacles(used()), "none of it blocks taking over")
 	require.Empty(t, Losses(Found{}))
 }
