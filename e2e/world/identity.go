@@ -102,6 +102,11 @@ func (w *World) install(ctx context.Context, object *unstructured.Unstructured) 
 	return w.Admin.Create(ctx, object)
 }
 
+// Token returns a token of a ServiceAccount that is valid for longer than the run.
+func (w *World) Token(ctx context.Context, account string) (string, error) {
+	return w.token(ctx, account)
+}
+
 // token requests a token of the ServiceAccount from the API server that is valid for longer than the run.
 func (w *World) token(ctx context.Context, account string) (string, error) {
 	hours := int64(24 * 3600)

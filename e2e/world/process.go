@@ -29,7 +29,7 @@ type Process struct {
 	binary          string
 	args            []string
 	metrics, health string // addresses
-	hook            string // address of its webhook, if the binary has one
+	hook            string // address of its webhook, or of its REST API, if the binary has one
 	profile         string // address of its profiles
 
 	mutex   sync.Mutex
@@ -37,6 +37,9 @@ type Process struct {
 	done    chan struct{}
 	expect  bool // an end is expected: Kill or Stop was called
 }
+
+// REST returns the address at which an api-gateway answers.
+func (p *Process) REST() string { return "http://" + p.hook }
 
 // start runs the binary; what it prints is appended to its log file.
 func (p *Process) start() error {

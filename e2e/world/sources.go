@@ -20,7 +20,7 @@ func Sources(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, dir := range append([]string{"crds", "shared", "go.mod", "go.sum"}, EveryController()...) {
+	for _, dir := range append([]string{"crds", "shared", "go.mod", "go.sum", APIGateway}, EveryController()...) {
 		if err := filepath.WalkDir(filepath.Join(root, dir), readMetadata); err != nil {
 			return fmt.Errorf("reading the sources in %s: %w", dir, err)
 		}

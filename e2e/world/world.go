@@ -59,6 +59,8 @@ type Options struct {
 	Snapshots bool
 	// Upgrades lets upgrade-controller run, too; it needs Attach.
 	Upgrades bool
+	// Gateway lets api-gateway run, too; it needs Attach.
+	Gateway bool
 	// Kubernetes also runs the part of kube-controller-manager that attaches volumes for pods.
 	Kubernetes bool
 	// Lease is the duration of leases, for Worlds where leaders die; zero is the binaries' default. With a short one leaders
@@ -114,6 +116,9 @@ func (w *World) Controllers() []string {
 	}
 	if w.options.Upgrades {
 		out = append(out, UpgradeController)
+	}
+	if w.options.Gateway {
+		out = append(out, APIGateway)
 	}
 	return out
 }
@@ -229,11 +234,13 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 		return nil, err
 	}
 	flags := slices.Concat([]string{"--log-level=debug", "--log-format=text"}, times, w.options.Flags[controller])
-	if lease := w.options.Lease; lease > 0 {
+	if lease := w.options.Lease; lease > 0 && controller != APIGateway {
 		flags = append(slices.Clone(flags), fmt.Sprintf("--lease-duration=%s", lease), fmt.Sprintf("--renew-deadline=%s", lease*3/4),
 			fmt.Sprintf("--retry-period=%s", lease/10))
 	}
-	flags = append(slices.Clone(flags), w.understood(ctx, controller, []string{"--lease-lock-dir=" + filepath.Join(w.Dir, "leases")})...)
+	if controller != APIGateway { // which has no lease
+		flags = append(slices.Clone(flags), w.understood(ctx, controller, []string{"--lease-lock-dir=" + filepath.Join(w.Dir, "leases")})...)
+	}
 	if !w.options.Attach && controller == IMMonitor {
 		flags = append(slices.Clone(flags), w.understood(ctx, controller, []string{"--manage-instances=false"})...)
 	}
@@ -250,6 +257,9 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	args = append(args, w.understood(ctx, controller, []string{"--profile-address=" + addresses[3]})...)
 	if controller == SnapshotController {
 		args = append(args, w.understood(ctx, controller, []string{"--webhook-port=" + portOf(hook)})...)
+	}
+	if controller == APIGateway {
+		args = append(args, "--listen-address="+hook)
 	}
 	return w.run(&Process{Name: controller + instance, Source: token, binary: controller, args: args, metrics: metrics, health: health,
 		hook: hook, profile: addresses[3]})
