@@ -97,8 +97,10 @@ func dataEngineOf(v *v1beta2.Volume) string {
 	return v.Spec.DataEngine
 }
 
-// SourceOf returns the volume that a data source names, and the snapshot if it names one; empty: it is no data source.
+// SourceOf returns the volume that a data source names, and its snapshot if it names one, in lower case as objects are named; empty if the
+// text is no data source.
 func SourceOf(source string) (volume, snapshot string) {
+	source = strings.ToLower(source)
 	if volume, found := strings.CutPrefix(source, "vol://"); found {
 		return volume, ""
 	}

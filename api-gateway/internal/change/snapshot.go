@@ -18,9 +18,12 @@ type SnapshotInput struct {
 	BackupMode string            `json:"backupMode"`
 }
 
+// ObjectName returns the name of the Snapshot object: in lower case, as the API server wants it and as volumes are named.
+func (in SnapshotInput) ObjectName() string { return strings.ToLower(in.Name) }
+
 // NewSnapshot returns the Snapshot object that has a snapshot taken. generated is its name if the client gives none.
 func NewSnapshot(v *v1beta2.Volume, in SnapshotInput, generated string) *v1beta2.Snapshot {
-	name := in.Name
+	name := in.ObjectName()
 	if name == "" {
 		name = "snap-" + generated
 	}
@@ -58,5 +61,5 @@ func NewBackup(v *v1beta2.Volume, in SnapshotInput, generated string, kubernetes
 	return &v1beta2.Backup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: v.Namespace, Name: "backup-" + generated, Labels: map[string]string{
 			v1beta2.LabelBackupVolume: v1beta2.LabelValue(v.Name), v1beta2.LabelBackupTarget: v1beta2.LabelValue(target)}},
-		Spec: v1beta2.BackupSpec{SnapshotName: in.Name, Labels: labels, BackupMode: mode}}, nil
+		Spec: v1beta2.BackupSpec{SnapshotName: in.ObjectName(), Labels: labels, BackupMode: mode}}, nil
 }

@@ -136,8 +136,9 @@ func volumeName(name string) (string, error) {
 
 // specOf returns the spec without its sizes and numbers, with the defaults of texts.
 func specOf(in VolumeInput, engine string, setting func(name, dataEngine string) string) v1beta2.VolumeSpec {
-	spec := v1beta2.VolumeSpec{DataEngine: engine, Frontend: in.Frontend, FromBackup: in.FromBackup, DataSource: in.DataSource,
-		CloneMode: in.CloneMode, BackingImage: in.BackingImage, Standby: in.Standby,
+	spec := v1beta2.VolumeSpec{DataEngine: engine, Frontend: in.Frontend, FromBackup: in.FromBackup,
+		DataSource: strings.ToLower(in.DataSource),
+		CloneMode:  in.CloneMode, BackingImage: in.BackingImage, Standby: in.Standby,
 		RevisionCounterDisabled: in.RevisionCounterDisabled, Migratable: in.Migratable, Encrypted: in.Encrypted,
 		DataLocality:                cmp.Or(in.DataLocality, setting("default-data-locality", engine)),
 		AccessMode:                  cmp.Or(in.AccessMode, v1beta2.AccessModeReadWriteOnce),

@@ -156,6 +156,17 @@ func TestTheControllerPluginTakesSnapshotsAndBackups(t *testing.T) {
 	require.Contains(t, e.refused(http.StatusInternalServerError, http.MethodPost, path+"snapshotCRCreate",
 		map[string]any{"name": "snapshot-1"}), "already exists")
 
+	// The official sanity suite writes names with capital letters.
+	for range 2 {
+		s = e.call(http.MethodPost, path+"snapshotCRCreate", map[string]any{"name": "Sanity-A"})
+		require.Equal(t, "sanity-a", s["name"])
+		require.Equal(t, "sanity-a", e.call(http.MethodPost, path+"snapshotCRGet", map[string]any{"name": "Sanity-A"})["name"])
+	}
+	e.attachedVolume("another", "node-1")
+	e.eventually("/v1/volumes/another", "its engine", func(v map[string]any) bool { return len(v["controllers"].([]any)) == 1 })
+	require.Contains(t, e.refused(http.StatusInternalServerError, http.MethodPost, "/v1/volumes/another?action=snapshotCRCreate",
+		map[string]any{"name": "Sanity-A"}), "already exists")
+
 	// A clone has its source's size and data engine.
 	clone := e.call(http.MethodPost, "/v1/volumes", created("clone", map[string]any{"dataSource": "snap://saved/snapshot-1"}))
 	require.Equal(t, "full-copy", clone["cloneMode"])

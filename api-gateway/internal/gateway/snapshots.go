@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,11 +27,27 @@ func (s *server) createSnapshotCR(r request, v *v1beta2.Volume) (any, error) {
 			v.Spec.MigrationNodeID)
 	}
 	snapshot := change.NewSnapshot(v, in, generatedName())
-	if err := s.client.Create(r.ctx, snapshot); err != nil {
+	err := s.client.Create(r.ctx, snapshot)
+	if apierrors.IsAlreadyExists(err) && in.Name != in.ObjectName() {
+		return s.sameSnapshot(r, v, snapshot.Name)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("creating snapshot %q of volume %s: %w", snapshot.Name, v.Name, plainly(err))
 	}
 	s.shown(r.ctx, snapshot, &v1beta2.Snapshot{})
 	return present.NewSnapshotCR(r.base, snapshot), nil
+}
+
+// sameSnapshot answers a client that creates a snapshot again: it searches the list for its own name, which has capital letters, in vain.
+func (s *server) sameSnapshot(r request, v *v1beta2.Volume, name string) (any, error) {
+	existing, err := find(r.ctx, s.reader, name, &v1beta2.Snapshot{})
+	if err != nil {
+		return nil, err
+	}
+	if existing.Spec.Volume != v.Name {
+		return nil, fmt.Errorf("creating snapshot %q of volume %s: it already exists, of volume %s", name, v.Name, existing.Spec.Volume)
+	}
+	return present.NewSnapshotCR(r.base, existing), nil
 }
 
 // snapshotNamed reads the Snapshot object that the body names; 404 if it does not exist.
@@ -39,7 +56,7 @@ func (s *server) snapshotNamed(r request) (*v1beta2.Snapshot, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	return find(r.ctx, s.reader, in.Name, &v1beta2.Snapshot{})
+	return find(r.ctx, s.reader, in.ObjectName(), &v1beta2.Snapshot{})
 }
 
 func (s *server) getSnapshotCR(r request, _ *v1beta2.Volume) (any, error) {

@@ -83,7 +83,7 @@ func (s *server) getEngineSnapshot(r request, v *v1beta2.Volume) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	return s.engineSnapshot(r, v, in.Name)
+	return s.engineSnapshot(r, v, in.ObjectName())
 }
 
 func (s *server) engineSnapshot(r request, v *v1beta2.Volume, name string) (any, error) {
