@@ -33,7 +33,7 @@ func deployed(t *testing.T) (map[string]*appsv1.Deployment, map[string]*networki
 	return deployments, policies
 }
 
-// A port that a controller opens is in its policy, and its metrics are open only to the named clients.
+// A port that a controller opens is in its policy, and its metrics, and the REST API, are open only to the named clients.
 func TestEveryPortOfAControllerHasARule(t *testing.T) {
 	deployments, policies := deployed(t)
 	for _, binary := range binaries {
@@ -47,7 +47,8 @@ func TestEveryPortOfAControllerHasARule(t *testing.T) {
 		for _, rule := range p.Spec.Ingress {
 			for _, port := range rule.Ports {
 				ruled = append(ruled, port.Port.String())
-				require.Equal(t, port.Port.String() == "metrics", len(rule.From) > 0, "%s: %s", binary, port.Port.String())
+				named := port.Port.String() == "metrics" || port.Port.String() == "manager"
+				require.Equal(t, named, len(rule.From) > 0, "%s: %s", binary, port.Port.String())
 			}
 		}
 		require.ElementsMatch(t, opened, ruled, binary)
