@@ -36,7 +36,8 @@ func TestThePageListsTheTestsThatAreNotFast(t *testing.T) {
 	}
 	listed = append(listed, "tools/charts/install_test.go", "tools/images/images_test.go", "tools/images/push_test.go")
 	slices.Sort(listed)
-	require.Equal(t, filesThatAreNotFast(t), listed, "files with %q (expected) and the table and list of docs/tests.md (actual)", fastConstraint)
+	require.Equal(t, filesThatAreNotFast(t), listed,
+		"files with %q (expected) and the table and list of docs/tests.md (actual)", fastConstraint)
 }
 
 // filesThatAreNotFast returns the paths of the test files that the build tag "fast" leaves out, sorted.

@@ -28,8 +28,10 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 	requireSame(t, pages, pagesDir, "*.md")
 
 	plugin := t.TempDir()
-	run(t, "./kubectl-drover/docgen", "-out", filepath.Join(plugin, "kubectl-drover.md"))
+	run(t, "./kubectl-drover/docgen", "-out", filepath.Join(plugin, "kubectl-drover.md"),
+		"-waits", filepath.Join(plugin, "waits.md"))
 	requireSame(t, plugin, "docs", "kubectl-drover*.md")
+	requireSame(t, plugin, "docs", "waits.md")
 
 	settings := t.TempDir()
 	run(t, "./shared/setting/docgen", "-out", filepath.Join(settings, "settings.md"))

@@ -25,6 +25,8 @@ func volumeRules() []rule {
 			[]string{machineCore}, machineCore, "Facts.runsElsewhere", "", "return false"),
 		in("states known", "no engine starts while the state of another engine or frontend of the volume is unknown [ATT-1]",
 			[]string{machineCore}, machineCore, "opening.statesKnown", "", "return true"),
+		in("no replica to use", "a volume that no replica can serve names them", []string{machineCore}, machineCore, "opening.startReplicas",
+			"return nil, o.wait(v1beta2.ReasonNoUsableReplica, o.noReplicaReason())", "return nil, false").alsoWorld("74"),
 		in("creating closes", "a volume in state creating closes first, on whichever node it is wanted", []string{machineCore}, machineCore,
 			"lifecycle.create", "if (closing{l.draft}).close() {", "if true {"),
 		in("creating ends", "a volume in state creating is detached once it is closed", []string{machineCore}, machineCore,
@@ -67,6 +69,8 @@ func volumeRules() []rule {
 func ticketRules() []rule {
 	const core = ticketCore
 	return []rule{
+		in("a lasting reason", "a ticket of a faulted volume names what a person or a node has to do", []string{core}, core, "table.why",
+			"return v1beta2.ReasonVolumeFaulted, ", "return v1beta2.ReasonAttaching, ").alsoWorld("33"),
 		in("released first", "a volume gets another node once it is on none [ATT-1]", []string{core}, core, "table.awaitsRelease",
 			"if t.Volume.attachableAnywhere() {", "if true {"),
 		in("cordon refuses people", "a cordoned node refuses tickets of longhorn-api only", []string{core}, core, "World.refusal",

@@ -11,7 +11,7 @@ import (
 // ends are what must hold of a world that has settled; the first violation is reported.
 var ends = []func(*world) string{
 	(*world).endsAnswered, (*world).endsMoved, (*world).endsDetached, (*world).endsSalvaged, (*world).endsServed,
-	(*world).endsWithoutLeftovers, (*world).endsWorked,
+	(*world).endsWithoutLeftovers, (*world).endsWorked, (*world).endsReported,
 }
 
 func (w *world) checkEnd() {

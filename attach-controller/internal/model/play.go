@@ -24,6 +24,9 @@ type Outcome struct {
 	Broken string
 	// Log is what happened, one entry each, if that was requested.
 	Log []string
+	// Rounds is how long the quiet world took to settle, and Reasons has the reason of each wait that is left in it.
+	Rounds  int
+	Reasons []string
 }
 
 // Play runs the world of a seed, and returns its outcome. The same seed always gives the same.
@@ -32,7 +35,7 @@ func Play(seed uint64, log bool) Outcome {
 	w.keeps = log
 	w.trouble()
 	w.calm()
-	return Outcome{Broken: w.broken, Log: w.log}
+	return Outcome{Broken: w.broken, Log: w.log, Rounds: w.rounds, Reasons: w.reasons}
 }
 
 func (w *world) trouble() {
@@ -149,9 +152,10 @@ func (w *world) calm() {
 	}
 	w.trace("---- quiet: %s", w.text())
 	still := 0
-	for range rounds {
+	for w.rounds = range rounds {
 		w.dirty = false
 		w.round()
+		w.checkReasons()
 		if w.broken != "" {
 			return
 		}
@@ -160,6 +164,7 @@ func (w *world) calm() {
 		}
 		if still == settled {
 			w.trace("---- settled: %s", w.text())
+			w.reasons, _ = w.listReasons()
 			w.checkEnd()
 			return
 		}

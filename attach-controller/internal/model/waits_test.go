@@ -1,0 +1,39 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
+)
+
+// lasting lists the reasons that a settled world may end with, and what ends each.
+var lasting = map[string]string{
+	v1beta2.ReasonAttachedElsewhere:                  "its other user lets the volume go",
+	v1beta2.ReasonAttachedWithIncompatibleParameters: "its other user lets the volume go",
+	v1beta2.ReasonNodeCordoned:                       "a person uncordons the node",
+	v1beta2.ReasonNodeNotReady:                       "the node returns",
+	v1beta2.ReasonNodeUnknown:                        "the ticket names a node that exists",
+	v1beta2.ReasonNoNode:                             "a node can take the work",
+	v1beta2.ReasonVolumeFaulted:                      "a node with a replica returns, or a person chooses one",
+	v1beta2.ReasonNoUsableReplica:                    "a node with a replica returns, or a person chooses one",
+}
+
+// The reasons of waits that are left are these: a new one is added here with what ends it, and has its line in kubectl drover doctor.
+func TestEveryWaitThatLastsIsListed(t *testing.T) {
+	seen, longest := map[string]int{}, 0
+	for seed := range uint64(1000) {
+		outcome := Play(seed, false)
+		longest = max(longest, outcome.Rounds)
+		for _, reason := range outcome.Reasons {
+			if !slices.Contains(passing, reason) {
+				seen[reason]++
+			}
+		}
+	}
+	t.Logf("longest: %d rounds until nothing changed; waits that were left: %v", longest, seen)
+	require.ElementsMatch(t, slices.Collect(maps.Keys(lasting)), slices.Collect(maps.Keys(seen)))
+}
