@@ -33,7 +33,8 @@ func imageRules() []rule {
 		in("TLS required", "no port is called in plaintext if TLS is required", []string{client}, client, "Dialer.transport",
 			"case ports == managerimage.TLSProxyAndInstances && d.options.RequireTLS:", "case false:"),
 		in("plaintext allowed", "a server of unknown release is called in plaintext only if the operator allows it", []string{client}, client,
-			"Dialer.transport", "case unknown && d.options.PlaintextOfUnknown:", "case unknown:"),
+			"Dialer.transport", "case unknown && d.options.PlaintextOfUnknown:", "case unknown:").
+			and(client, "Dialer.transport", "unknown && unencrypted && d.options.PlaintextOfUnknown", "unknown && unencrypted"),
 		in("image of its own", "the arguments of a pod follow the image of its InstanceManager", managers, managerCore, "World.image",
 			"w.InstanceManager.Spec.Image", "w.Settings.Image"),
 		in("image refused", "no v2 pod is made of an image that is refused", managers, managerCore, "refusal",
