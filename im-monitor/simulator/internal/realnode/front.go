@@ -42,7 +42,7 @@ type proxy interface {
 	Close()
 }
 
-func newFront(o Options, podAt func(string) *pod, reverted func(volume string)) *front {
+func newFront(o Options, podAt func(string) *pod, reverted, rebuilds func(volume string)) *front {
 	f := &front{podAt: podAt, journal: newJournal(), changed: make(chan struct{}), encrypted: o.TLSDirectory != ""}
 	var ports []int
 	for _, port := range record.Ports {
@@ -62,7 +62,14 @@ func newFront(o Options, podAt func(string) *pod, reverted func(volume string)) 
 	calls := record.NewDataPlane(&record.Sequence{}, ports, 0)
 	f.proxy = calls
 	calls.ForwardTo(behind)
-	calls.Before(f.spoil)
+	calls.Before(func(call record.Call) error {
+		err := f.spoil(call)
+		if err == nil && call.Method == "ReplicaAdd" {
+			volume, _ := proxied(call.Request)
+			rebuilds(volume)
+		}
+		return err
+	})
 	calls.Observe(func(call record.Call) {
 		if p := podAt(call.Address); p != nil {
 			e := entryOf(p, call)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"drover.dev/drover/im-monitor/simulator/internal/machine"
 )
@@ -68,9 +69,9 @@ func New(o Options) (*Machine, error) {
 	}
 	m := &Machine{options: o, network: net, starter: newStarter(), nodes: map[string]*node{}, pods: map[string]*pod{},
 		images: map[string]bool{}, parted: map[string]bool{}, ledger: ledger{volumes: map[string]map[int64]string{}},
-		writers: writers{all: map[string]*writer{}}, holds: holds{ends: map[string]chan struct{}{}},
+		writers: writers{all: map[string]*writer{}}, holds: holds{ends: map[string]chan struct{}{}, began: map[string]time.Time{}},
 		onPod: func(string) {}, onNode: func(string, machine.NodeState) {}}
-	m.front = newFront(o, m.podAt, m.ledger.forget)
+	m.front = newFront(o, m.podAt, m.ledger.forget, m.holds.rebuilds)
 	return m, nil
 }
 

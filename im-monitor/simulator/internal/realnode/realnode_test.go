@@ -81,7 +81,7 @@ func TestTheJournalIsReadFromASerialNumberOn(t *testing.T) {
 
 func TestAFaultConcernsTheCallsThatItNames(t *testing.T) {
 	p := &pod{Pod: machine.Pod{Node: "node-1", DataEngine: "v1", IP: "198.18.0.2"}}
-	f := newFront(Options{}, func(string) *pod { return p }, func(string) {})
+	f := newFront(Options{}, func(string) *pod { return p }, func(string) {}, func(string) {})
 	_, err := f.add(fault.Rule{Kind: fault.PartialList, Method: "SnapshotList"})
 	require.ErrorIs(t, err, control.ErrNotServed)
 	_, err = f.add(fault.Rule{Kind: fault.Error, Code: "Unavailable", Node: "node-1", Method: "InstanceDelete", Times: 2})
@@ -99,7 +99,7 @@ func TestAFaultConcernsTheCallsThatItNames(t *testing.T) {
 
 func TestACallThatHangsGoesOnWhenItsFaultEnds(t *testing.T) {
 	p := &pod{Pod: machine.Pod{Node: "node-1", DataEngine: "v1", IP: "198.18.0.2"}}
-	f := newFront(Options{}, func(string) *pod { return p }, func(string) {})
+	f := newFront(Options{}, func(string) *pod { return p }, func(string) {}, func(string) {})
 	id, err := f.add(fault.Rule{Kind: fault.Hang, Method: "*"})
 	require.NoError(t, err)
 	answered := make(chan error)
