@@ -18,8 +18,9 @@ import (
 	"drover.dev/drover/e2e/world"
 )
 
-// scenario is one test without tests of its own. Reason is what real servers did not serve, if that ended it.
-type scenario struct{ Name, Result, Took, Reason string }
+// scenario is one test without tests of its own. Reason is what real servers did not serve, if that ended it; Figures is what the test
+// logged if it passed.
+type scenario struct{ Name, Result, Took, Reason, Figures string }
 
 // unserved is the result of a scenario that needs what real servers do not serve.
 const unserved = "NOT RUN"
@@ -46,6 +47,9 @@ var result = regexp.MustCompile(`^( *)--- (PASS|FAIL|SKIP): (\S+) \(([0-9.]+s)\)
 
 // running matches the lines that name the test whose output follows.
 var running = regexp.MustCompile(`^=== (?:RUN|NAME|CONT) +(\S+)`)
+
+// logged matches what a test logs.
+var logged = regexp.MustCompile(`^ +\w+_test\.go:\d+: (.+)`)
 
 // run runs the scenarios of one package, and prints each when it ends.
 func (r *report) run(ctx context.Context, o options, p suite, selected *regexp.Regexp) error {
@@ -151,12 +155,15 @@ func (r *report) start(ctx context.Context, p suite, binary string, args []strin
 // print prints a scenario that has ended.
 func (s scenario) print(name string) {
 	fmt.Printf("  %-7s %8s  %s %s\n", s.Result, s.Took, name, s.Name)
+	if s.Result == "PASS" && s.Figures != "" {
+		fmt.Printf("%20s%s\n", "", s.Figures)
+	}
 }
 
 // follow copies the output to the log, prints each scenario that ends, and returns them all.
 func follow(name string, from io.Reader, log io.Writer) []scenario {
 	var all []scenario
-	reasons, current := map[string]string{}, ""
+	reasons, figures, current := map[string]string{}, map[string]string{}, ""
 	lines := bufio.NewReaderSize(from, 1<<20)
 	for {
 		line, err := lines.ReadString('\n')
@@ -167,8 +174,13 @@ func follow(name string, from io.Reader, log io.Writer) []scenario {
 		if _, text, found := strings.Cut(line, world.NotServed+": "); found && reasons[current] == "" {
 			reasons[current] = strings.TrimSpace(text)
 		}
+		if found := logged.FindStringSubmatch(line); found != nil {
+			figures[current] += found[1] + "; "
+		}
 		if found := result.FindStringSubmatch(line); found != nil {
-			s := scenario{Name: found[3], Result: found[2], Took: found[4], Reason: reasons[found[3]]}
+			s := scenario{Name: found[3], Result: found[2], Took: found[4], Reason: reasons[found[3]],
+				Figures: strings.TrimSuffix(figures[found[3]], "; ")}
+			delete(figures, found[3])
 			if s.Result == "FAIL" && s.Reason != "" {
 				s.Result = unserved
 			}

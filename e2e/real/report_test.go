@@ -56,6 +56,12 @@ func TestARunWithoutAFailureSucceedsThoughScenariosAreNotServed(t *testing.T) {
 	require.NoError(t, r.print(io.Discard, "", time.Minute))
 }
 
+func TestFiguresOfAScenarioThatPassedAreReported(t *testing.T) {
+	text := "=== RUN   TestA\n    a_test.go:7: 5 times, 0 lost\n    a_test.go:8: 3 crashes\n--- PASS: TestA (0.10s)\n"
+	all := follow("e2e/x", strings.NewReader(text), io.Discard)
+	require.Equal(t, []scenario{{Name: "TestA", Result: "PASS", Took: "0.10s", Figures: "5 times, 0 lost; 3 crashes"}}, all)
+}
+
 func TestABinaryThatFailsWithoutATestIsAFailure(t *testing.T) {
 	r := reported(t, "=== RUN   TestA\n--- PASS: TestA (0.10s)\n", errors.New("exit status 1"))
 	require.Equal(t, []string{"e2e/x (its end)"}, r.Failures)
