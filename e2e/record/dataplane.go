@@ -51,6 +51,7 @@ type DataPlane struct {
 	clients map[string]*grpc.ClientConn
 	calls   []Call
 	before  func(Call) error
+	each    func(Call) error
 	after   func(Call)
 	forward func(address string, port int) string
 }
@@ -150,6 +151,10 @@ func (d *DataPlane) Before(hook func(Call) error) {
 	d.before = hook
 }
 
+// BeforeEach is called with every call, those without an effect among them, before it is forwarded, with its method and address alone. It may
+// block to delay the call; an error is the call's answer instead. Set it before use.
+func (d *DataPlane) BeforeEach(hook func(Call) error) { d.each = hook }
+
 // Observe calls the function with every finished call that has an effect, in the place of keeping it for Calls. Set it before use.
 func (d *DataPlane) Observe(after func(Call)) { d.after = after }
 
@@ -191,6 +196,11 @@ func (d *DataPlane) handle(_ any, downstream grpc.ServerStream) error {
 		return err
 	}
 	d.counts.add(Method{Name: baseName(method), Stream: streams[baseName(method)]})
+	if d.each != nil {
+		if err := d.each(Call{Address: address, Method: baseName(method)}); err != nil {
+			return err
+		}
+	}
 	if effects[baseName(method)] {
 		return d.effect(method, address, port, downstream)
 	}

@@ -105,6 +105,21 @@ func TestAnEffectIsNumberedAndCutOnBothSides(t *testing.T) {
 	}
 }
 
+func TestEveryCallCanBeRefused(t *testing.T) {
+	proxy, sequence, client := served(t)
+	var asked []string
+	proxy.BeforeEach(func(call Call) error {
+		asked = append(asked, call.Method+" at "+call.Address)
+		return status.Error(codes.ResourceExhausted, "refused")
+	})
+	for _, method := range []string{"InstanceList", "InstanceDelete"} {
+		_, err := invoke(client, method)
+		require.Equal(t, codes.ResourceExhausted, status.Code(err))
+	}
+	require.Equal(t, []string{"InstanceList at 127.0.0.1", "InstanceDelete at 127.0.0.1"}, asked)
+	require.Empty(t, sequence.Steps(), "no call reached the server")
+}
+
 func TestAForgottenAddressIsNoLongerServed(t *testing.T) {
 	proxy, _, client := served(t)
 	proxy.Forget("127.0.0.1")

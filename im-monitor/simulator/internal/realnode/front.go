@@ -62,13 +62,13 @@ func newFront(o Options, podAt func(string) *pod, reverted, rebuilds func(volume
 	calls := record.NewDataPlane(&record.Sequence{}, ports, 0)
 	f.proxy = calls
 	calls.ForwardTo(behind)
+	calls.BeforeEach(f.spoil)
 	calls.Before(func(call record.Call) error {
-		err := f.spoil(call)
-		if err == nil && call.Method == "ReplicaAdd" {
+		if call.Method == "ReplicaAdd" {
 			volume, _ := proxied(call.Request)
 			rebuilds(volume)
 		}
-		return err
+		return nil
 	})
 	calls.Observe(func(call record.Call) {
 		if p := podAt(call.Address); p != nil {
@@ -94,7 +94,7 @@ func (f *front) add(rule fault.Rule) (string, error) {
 	if f.encrypted {
 		return "", fmt.Errorf("%w: a fault of calls over TLS, which no one but their two ends can read", control.ErrNotServed)
 	}
-	if !slices.Contains(served, rule.Kind) || rule.After || len(rule.Names) > 0 || rule.Pod != "" || rule.Method == "" {
+	if !slices.Contains(served, rule.Kind) || rule.After || len(rule.Names) > 0 || rule.Pod != "" {
 		return "", fmt.Errorf("%w: the fault %s of method %q, since the servers are real", control.ErrNotServed, rule.Kind, rule.Method)
 	}
 	f.mutex.Lock()

@@ -17,10 +17,13 @@ const holdAfter = 2 * time.Second
 // holds are the volumes whose new replicas get no data.
 type holds struct {
 	mutex sync.Mutex
-	ends  map[string]chan struct{}
+	all   map[string]*held
 	// began is when the last rebuild of a volume began.
 	began map[string]time.Time
 }
+
+// held is one volume whose copies are held: end is closed to end that, and ended when nothing is stopped any more.
+type held struct{ end, ended chan struct{} }
 
 // rebuilds remembers that a rebuild of a volume begins.
 func (h *holds) rebuilds(volume string) {
@@ -42,18 +45,19 @@ func (h *holds) due(volume string, since time.Time) bool {
 func (m *Machine) hold(volume string) {
 	m.holds.mutex.Lock()
 	defer m.holds.mutex.Unlock()
-	if m.holds.ends[volume] != nil {
+	if m.holds.all[volume] != nil {
 		return
 	}
-	end, known, since := make(chan struct{}), map[int]bool{}, time.Now()
-	m.holds.ends[volume] = end
+	h, known, since := &held{end: make(chan struct{}), ended: make(chan struct{})}, map[int]bool{}, time.Now()
+	m.holds.all[volume] = h
 	m.eachAgent(volume, func(t task, _ bool) { known[t.pid] = true })
 	go func() {
+		defer close(h.ended)
 		tick := time.NewTicker(holdPause)
 		defer tick.Stop()
 		for {
 			select {
-			case <-end:
+			case <-h.end:
 				return
 			case <-tick.C:
 			}
@@ -70,13 +74,18 @@ func (m *Machine) hold(volume string) {
 // release ends hold; of every volume if the name is empty.
 func (m *Machine) release(volume string) {
 	m.holds.mutex.Lock()
-	for name, end := range m.holds.ends {
+	var ends []*held
+	for name, h := range m.holds.all {
 		if volume == "" || name == volume {
-			close(end)
-			delete(m.holds.ends, name)
+			close(h.end)
+			ends = append(ends, h)
+			delete(m.holds.all, name)
 		}
 	}
 	m.holds.mutex.Unlock()
+	for _, h := range ends {
+		<-h.ended // else it might stop a process that was just continued
+	}
 	m.eachAgent(volume, func(t task, _ bool) { _ = unix.Kill(t.pid, unix.SIGCONT) }) // it ended
 }
 

@@ -69,7 +69,7 @@ func New(o Options) (*Machine, error) {
 	}
 	m := &Machine{options: o, network: net, starter: newStarter(), nodes: map[string]*node{}, pods: map[string]*pod{},
 		images: map[string]bool{}, parted: map[string]bool{}, ledger: ledger{volumes: map[string]map[int64]string{}},
-		writers: writers{all: map[string]*writer{}}, holds: holds{ends: map[string]chan struct{}{}, began: map[string]time.Time{}},
+		writers: writers{all: map[string]*writer{}}, holds: holds{all: map[string]*held{}, began: map[string]time.Time{}},
 		onPod: func(string) {}, onNode: func(string, machine.NodeState) {}}
 	m.front = newFront(o, m.podAt, m.ledger.forget, m.holds.rebuilds)
 	return m, nil
