@@ -61,7 +61,7 @@ func TestS3ASnapshotThatExistsIsAdopted(t *testing.T) {
 // S5: each snapshot of the engine gets an object; the head does not.
 func TestS5ASnapshotOfTheSystemGetsAnObject(t *testing.T) {
 	ctx, w := fixture(t)
-	vol, name := volume(t, ctx, v1beta2.DataEngineV2, true), world.Unique("system")
+	vol, name := volume(t, ctx, world.FullDataEngine(), true), world.Unique("system")
 	require.NoError(t, w.SaveSnapshot(ctx, vol, name))
 	require.NoError(t, w.Wait(ctx, "the object of "+name, patience, func(ctx context.Context) (string, error) {
 		list, err := w.SnapshotsOf(ctx, vol)
@@ -74,6 +74,7 @@ func TestS5ASnapshotOfTheSystemGetsAnObject(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	require.False(t, list[name].Spec.CreateSnapshot)
+	require.NoError(t, w.SaveSnapshot(ctx, vol, world.Unique("newer")), "a v1 head builds on the newest, which cannot be merged")
 	require.NoError(t, w.DeleteSnapshot(ctx, name))
 	require.NoError(t, w.WaitSnapshotGone(ctx, name, patience))
 }
@@ -168,7 +169,7 @@ func TestS9AVolumeThatGoes(t *testing.T) {
 func TestS11TheLimitOfAVolume(t *testing.T) {
 	ctx, w := fixture(t)
 	vol := world.Unique("vol")
-	require.NoError(t, w.Order(ctx, vol, v1beta2.DataEngineV2, 2, func(s *v1beta2.VolumeSpec) { s.SnapshotMaxCount = 2 }))
+	require.NoError(t, w.Order(ctx, vol, world.FullDataEngine(), 2, func(s *v1beta2.VolumeSpec) { s.SnapshotMaxCount = 2 }))
 	first, third := world.Unique("snap"), world.Unique("late")
 	for _, name := range []string{first, world.Unique("snap")} {
 		require.NoError(t, w.Snapshot(ctx, vol, name))

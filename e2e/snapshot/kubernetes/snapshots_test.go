@@ -16,7 +16,7 @@ import (
 
 // S12: a snapshot of an attached volume; its deletion removes everything. [SNP-2]
 func TestS12AVolumeSnapshotOfAnAttachedVolume(t *testing.T) {
-	for _, engine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
+	for _, engine := range world.DataEngines() {
 		t.Run(engine, func(t *testing.T) {
 			ctx, w := fixture(t)
 			vol, name := claimed(t, ctx, engine, true), world.Unique("vs")
@@ -45,7 +45,7 @@ func TestS12AVolumeSnapshotOfAnAttachedVolume(t *testing.T) {
 // The volume is attached for the snapshot, and then detached. A retained snapshot stays.
 func TestS12AVolumeSnapshotOfADetachedVolumeThatIsRetained(t *testing.T) {
 	ctx, w := fixture(t)
-	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, false), world.Unique("vs")
+	vol, name := claimed(t, ctx, world.FullDataEngine(), false), world.Unique("vs")
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("snap", "Retain"), vol))
 	now := ready(t, ctx, name)
 	require.NoError(t, w.WaitDetached(ctx, vol, patience))
@@ -127,7 +127,7 @@ func TestS12AVolumeSnapshotThatIsDeletedBeforeItWasTaken(t *testing.T) {
 // The controller is killed while it takes a snapshot: one is taken. [ALL-2, SNP-2]
 func TestS12TheControllerIsKilledMeanwhile(t *testing.T) {
 	ctx, w := fixture(t)
-	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, false), world.Unique("vs")
+	vol, name := claimed(t, ctx, world.FullDataEngine(), false), world.Unique("vs")
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("snap", "Delete"), vol))
 	_, err := w.WaitVolumeSnapshot(ctx, name, "to have a content", patience,
 		func(s world.VolumeSnapshotStatus) bool { return s.Content != "" })
@@ -150,7 +150,7 @@ func named(volume string) *v1beta2.Volume {
 func TestS12AVolumeSnapshotThatIsABackup(t *testing.T) {
 	ctx, w := fixture(t)
 	require.NoError(t, w.BackupTarget(ctx, v1beta2.BackupTargetDefault, t.TempDir()))
-	vol, name := claimed(t, ctx, v1beta2.DataEngineV2, true), world.Unique("vs")
+	vol, name := claimed(t, ctx, world.FullDataEngine(), true), world.Unique("vs")
 	require.NoError(t, w.Write(ctx, vol, 1, "saved"))
 	require.NoError(t, w.ReleaseCopies(ctx, vol, 100*time.Millisecond))
 	require.NoError(t, w.VolumeSnapshot(ctx, name, class("bak", "Delete"), vol))
@@ -168,6 +168,7 @@ func TestS12AVolumeSnapshotThatIsABackup(t *testing.T) {
 	require.NoError(t, w.FoundSnapshot(ctx, found, now.Handle, "Retain"))
 	require.Equal(t, "1Gi", ready(t, ctx, found).RestoreSize, "a backup is found by its handle, too")
 
+	require.NoError(t, w.Snapshot(ctx, vol, world.Unique("newer")), "a v1 head builds on the newest, which cannot be merged")
 	require.NoError(t, w.DeleteVolumeSnapshot(ctx, name))
 	require.NoError(t, w.WaitVolumeSnapshotGone(ctx, name, now.Content, patience))
 	require.NoError(t, w.WaitBackupGone(ctx, saved, patience))
