@@ -218,11 +218,15 @@ func (r *request) answered(ctx context.Context, c backup.Change) error {
 }
 
 // refused reports that the engine did not begin, unless it reports the backup nevertheless. The snapshot exists, so that the target
-// is the most likely cause: other backups to it wait for a while.
+// is the most likely cause: other backups to it wait for a while. A v1 engine that cannot reach the target refuses, and reports the backup
+// as failed: polls record that.
 func (r *request) refused(ctx context.Context, cause error) error {
 	asked := backup.Backup{Name: r.order.backup.Name, Snapshot: r.order.backup.Spec.SnapshotName}
-	if a, ok := r.askForBackup(ctx, r.direct, asked, r.listedRW()); !ok || a.Known {
+	switch a, ok := r.askForBackup(ctx, r.direct, asked, r.listedRW()); {
+	case !ok || a.Known && a.Error == "":
 		return nil
+	case a.Known:
+		return r.foundTarget(ctx, r.order.target.Name, v1beta2.ReasonRefused, cause.Error())
 	}
 	err := r.answered(ctx, backup.Change{State: v1beta2.BackupError, Error: cause.Error()})
 	return errors.Join(err, r.foundTarget(ctx, r.order.target.Name, v1beta2.ReasonRefused, cause.Error()))

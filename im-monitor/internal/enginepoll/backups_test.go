@@ -166,6 +166,17 @@ func TestABackupThatIsRefusedSaysWhy(t *testing.T) {
 		func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonRefused })
 }
 
+// A real v1 engine that cannot mount its target refuses the call, and reports the backup with the error.
+func TestABackupThatIsRefusedAndReportedShowsThatItsTargetCannotBeReached(t *testing.T) {
+	w := newBackups(t)
+	w.server.do(func() { w.server.copies.unreached = "cannot mount nfs" })
+	w.start()
+	w.wanted()
+	require.Contains(t, w.ends(v1beta2.BackupError).Status.Error, "cannot mount nfs")
+	w.eventually("no one reports that the target refused",
+		func() bool { c := w.target(); return c != nil && c.Reason == v1beta2.ReasonRefused })
+}
+
 // What stands against the request alone is reported on the Backup, once, and the request is sent when it is gone.
 func TestABackupThatIsNotRequestedSaysWhy(t *testing.T) {
 	w := newBackups(t)

@@ -24,6 +24,8 @@ type copyWork struct {
 	// waits is how long the caller of SnapshotBackupStatus waited for an answer at most; hangs lets it wait that long.
 	waits time.Duration
 	hangs bool
+	// unreached is why the engine cannot reach the target: it refuses, and reports the backup as failed.
+	unreached string
 	// deaf is how many questions about a backup do not reach the replica that copies.
 	deaf int
 }
@@ -42,6 +44,9 @@ func (s *engineServer) SnapshotBackup(_ context.Context, r *imrpc.EngineSnapshot
 	where := copier.address
 	if s.v2 {
 		where = strings.TrimPrefix(where, "tcp://")
+	}
+	if s.copies.unreached != "" {
+		return nil, status.Error(codes.Unknown, s.copies.unreached)
 	}
 	return &imrpc.EngineSnapshotBackupProxyResponse{BackupId: r.GetBackupName(), Replica: where}, s.answered("SnapshotBackup")
 }
@@ -123,6 +128,10 @@ func (s *engineServer) SnapshotBackupStatus(ctx context.Context,
 	s.copies.percent[r.GetBackupName()] = 100
 	out := &imrpc.EngineSnapshotBackupStatusProxyResponse{Progress: percent, State: "in_progress", ReplicaAddress: m.address,
 		SnapshotName: s.copies.orders[len(s.copies.orders)-1].GetSnapshotName()}
+	if s.copies.unreached != "" {
+		out.State, out.Error, out.Progress = "error", s.copies.unreached, 0
+		return out, nil
+	}
 	if percent == 100 {
 		out.State, out.BackupUrl = "complete", "nfs://server/path?backup="+r.GetBackupName()
 	}
