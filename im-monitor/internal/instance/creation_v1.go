@@ -29,6 +29,8 @@ func (f *flags) when(condition bool, since int, args ...string) {
 	}
 }
 
+// replicaV1 starts a replica. Its data always goes over TCP, although a strict-local volume could use a unix socket: a real replica leaves
+// the socket's file behind, and the next one cannot listen there until somebody with access to the host removes the file.
 func replicaV1(w World) *Creation {
 	o, f := w.Object, &flags{cli: w.cli()}
 	f.add(cliInstanceNames, "--volume-name", o.Volume)
@@ -37,7 +39,6 @@ func replicaV1(w World) *Creation {
 	f.when(w.backed(), 0, "--backing-file", w.backingFile())
 	f.when(o.RevisionCounterDisabled, 0, "--disableRevCounter")
 	f.when(f.cli < cliInstanceNames, cliTimeouts, "--volume-name", o.Volume)
-	f.when(w.overSocket(), cliTimeouts, "--data-server-protocol", "unix")
 	f.when(o.Replica.UnmapMarkRemoved, cliTimeouts, "--unmap-mark-disk-chain-removed")
 	f.add(cliInstanceNames, "--replica-instance-name", o.Name)
 	w.limits(f)
@@ -56,7 +57,6 @@ func engineV1(w World) *Creation {
 	f.add(cliSizes, "--size", number(w.backend()), "--current-size", number(w.room().Backend(o.Engine.CurrentSize)))
 	f.add(cliTimeouts, "--engine-replica-timeout", strconv.Itoa(w.Settings.ReplicaTimeout), "--file-sync-http-client-timeout",
 		strconv.Itoa(w.Settings.FileSyncTimeout))
-	f.when(w.overSocket(), cliTimeouts, "--data-server-protocol", "unix")
 	f.when(o.Engine.UnmapMarkRemoved, cliTimeouts, "--unmap-mark-snap-chain-removed")
 	w.limits(f)
 	f.add(cliRebuildLimit, "--rebuild-sync-concurrent-limit", strconv.Itoa(w.rebuildConcurrency()))
@@ -71,10 +71,6 @@ func engineV1(w World) *Creation {
 func (w World) limits(f *flags) {
 	f.add(cliSnapshotLimits, "--snapshot-max-count", strconv.Itoa(w.snapshots()), "--snapshot-max-size", number(w.Object.SnapshotMaxSize))
 }
-
-// overSocket reports whether data goes through a unix socket: the engine and its only replica are on the same node. Both sides must use
-// the same protocol.
-func (w World) overSocket() bool { return w.Volume != nil && w.Volume.StrictLocal }
 
 // frontendV1 is the engine's name of the frontend.
 func (w World) frontendV1() string {

@@ -30,7 +30,7 @@ func backed(w *World) {
 // A flag that is not known ends a replica at once, and has no effect on an engine. [A3]
 func TestAProcessGetsTheFlagsOfItsImagesCLIAPIVersion(t *testing.T) {
 	everything := func(w *World) {
-		w.VolumeRead, w.Volume = true, &Volume{StrictLocal: true}
+		w.VolumeRead, w.Volume = true, &Volume{}
 		w.Object.RevisionCounterDisabled, w.Object.SalvageRequested = true, w.engine()
 		w.Object.Engine.UnmapMarkRemoved, w.Object.Replica.UnmapMarkRemoved = true, true
 	}
@@ -44,21 +44,20 @@ func TestAProcessGetsTheFlagsOfItsImagesCLIAPIVersion(t *testing.T) {
 		{[]int{6}, directory + " --sync-agent-port-count 7",
 			"controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size 1073741824 --current-size 0 --replica " +
 				"tcp://10.0.0.9:10000"},
-		{[]int{7, 8}, directory + " --volume-name vol --data-server-protocol unix --unmap-mark-disk-chain-removed " +
-			"--sync-agent-port-count 7",
+		{[]int{7, 8}, directory + " --volume-name vol --unmap-mark-disk-chain-removed --sync-agent-port-count 7",
 			"controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size 1073741824 --current-size 0 " +
-				"--engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix " +
+				"--engine-replica-timeout 8 --file-sync-http-client-timeout 30 " +
 				"--unmap-mark-snap-chain-removed --replica tcp://10.0.0.9:10000"},
 		{[]int{9}, "--volume-name vol " + directory +
-			" --data-server-protocol unix --unmap-mark-disk-chain-removed --replica-instance-name vol-r-1 --sync-agent-port-count 7",
+			" --unmap-mark-disk-chain-removed --replica-instance-name vol-r-1 --sync-agent-port-count 7",
 			"--engine-instance-name vol-e-0 controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size " +
-				"1073741824 --current-size 0 --engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix " +
+				"1073741824 --current-size 0 --engine-replica-timeout 8 --file-sync-http-client-timeout 30 " +
 				"--unmap-mark-snap-chain-removed --replica tcp://10.0.0.9:10000"},
 		{[]int{10}, "--volume-name vol " + directory +
-			" --data-server-protocol unix --unmap-mark-disk-chain-removed --replica-instance-name vol-r-1 " +
+			" --unmap-mark-disk-chain-removed --replica-instance-name vol-r-1 " +
 			"--snapshot-max-count 250 --snapshot-max-size 0 --sync-agent-port-count 7",
 			"--engine-instance-name vol-e-0 controller vol --frontend tgt-blockdev --disableRevCounter --salvageRequested --size " +
-				"1073741824 --current-size 0 --engine-replica-timeout 8 --file-sync-http-client-timeout 30 --data-server-protocol unix " +
+				"1073741824 --current-size 0 --engine-replica-timeout 8 --file-sync-http-client-timeout 30 " +
 				"--unmap-mark-snap-chain-removed --snapshot-max-count 250 --snapshot-max-size 0 --replica tcp://10.0.0.9:10000"},
 	} {
 		for _, version := range c.versions {
@@ -66,6 +65,7 @@ func TestAProcessGetsTheFlagsOfItsImagesCLIAPIVersion(t *testing.T) {
 			require.Equal(t, c.engine, args(t, everything, cli(version)), "engine, CLI %d", version)
 		}
 	}
+	require.NotContains(t, args(t, asReplica, everything, cli(12)), "unix", "a real replica leaves its unix socket behind, and the next one ends")
 	require.Contains(t, args(t, everything, cli(11)), "--rebuild-sync-concurrent-limit 1")
 	require.NotContains(t, args(t, asReplica, volume(Volume{Encrypted: true}), cli(11)), "--encrypted")
 	require.Contains(t, args(t, asReplica, volume(Volume{Encrypted: true}), cli(12)), "--encrypted")

@@ -130,8 +130,8 @@ type ReplicaSpec struct {
 
 // Volume is the part of the Volume that a start needs.
 type Volume struct {
-	// LUKSLabel reports that a v2 volume was created with room for the LUKS header, StrictLocal that it runs only where its replica is.
-	Encrypted, LUKSLabel, StrictLocal bool
+	// LUKSLabel reports that a v2 volume was created with room for the LUKS header.
+	Encrypted, LUKSLabel bool
 }
 
 // TargetSpec are the fields that only frontends have: the engine to connect to, and its address.

@@ -18,8 +18,6 @@ type Volume struct {
 	Encrypted bool
 	// LUKSLabel reports whether the volume was created with room for the LUKS header (v2).
 	LUKSLabel bool
-	// StrictLocal reports whether the volume runs only where its replica is.
-	StrictLocal bool
 }
 
 // Reader reads them.
@@ -39,8 +37,7 @@ func (r Reader) Volume(ctx context.Context, name string) (*Volume, error) {
 
 // Of is what a start needs to know of this Volume.
 func Of(v *v1beta2.Volume) *Volume {
-	return &Volume{Encrypted: v.Spec.Encrypted, LUKSLabel: v.Labels[v1beta2.LabelV2LUKSRoom] == "true",
-		StrictLocal: v.Spec.DataLocality == v1beta2.DataLocalityStrictLocal}
+	return &Volume{Encrypted: v.Spec.Encrypted, LUKSLabel: v.Labels[v1beta2.LabelV2LUKSRoom] == "true"}
 }
 
 // EngineImage reads the EngineImage of an image; nil where there is none. It is shared with the cache.
