@@ -40,6 +40,7 @@ var packages = slices.Concat(
 
 // others are the packages that run as a whole.
 var others = []suite{
+	{name: "crash points of A9", source: "e2e/faults", args: crashPoints("A9", "im-monitor", "1/6")},
 	{name: "e2e/snapshot", source: "e2e/snapshot"},
 	{name: "e2e/snapshot/backup", source: "e2e/snapshot/backup", without: map[string]string{
 		"TestS14ASnapshotThatIsDeletedWhileItIsCopied": heldCopy, "TestS14AWorkloadInterruptsABackup": heldCopy,
@@ -49,7 +50,6 @@ var others = []suite{
 	{name: "e2e/encrypted", source: "e2e/encrypted"},
 	{name: "the demo", source: "e2e/demo", args: []string{}},
 	{name: "crash points of A1", source: "e2e/faults", args: crashPoints("A1", "attach-controller", "1/2")},
-	{name: "crash points of A9", source: "e2e/faults", args: crashPoints("A9", "im-monitor", "1/3")},
 	{name: "crash points of S4", source: "e2e/faults", args: crashPoints("S4", "im-monitor", "1/3")},
 	{name: "crash points of O9", source: "e2e/faults", args: crashPoints("O9", "orphan-controller", "1/2")},
 	{name: "e2e/disks", source: "e2e/disks", without: map[string]string{"Test*": needsV2}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -179,6 +180,9 @@ func (m *Machine) putBacking(r *http.Request) (any, error) {
 	in, err := control.Read[dataplane.Backing](r)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := exec.LookPath("qemu-img"); err != nil {
+		return nil, fmt.Errorf("%w: a backing image, which engines read with the command qemu-img (Debian: qemu-utils)", control.ErrNotServed)
 	}
 	m.mutex.Lock()
 	n := m.nodes[in.Node]
