@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // Control is the URL of the simulator's control endpoint.
@@ -15,6 +16,19 @@ func (w *World) Control() string { return w.control }
 // AskSimulator sends one request to the simulator's control endpoint, for requests without a method of their own here.
 func (w *World) AskSimulator(ctx context.Context, method, path string, body, into any) error {
 	return w.ctl(ctx, method, path, body, into)
+}
+
+// whyNot reads why a request is not served.
+func whyNot(answer []byte) string {
+	var refusal struct{ Error string }
+	if err := json.Unmarshal(answer, &refusal); err != nil || refusal.Error == "" {
+		return string(bytes.TrimSpace(answer))
+	}
+	_, why, found := strings.Cut(refusal.Error, "does not serve that: ")
+	if !found {
+		return refusal.Error
+	}
+	return why
 }
 
 // ctl sends one request to the simulator's control endpoint.
@@ -41,7 +55,7 @@ func (w *World) ctl(ctx context.Context, method, path string, body, into any) er
 		return fmt.Errorf("reading the simulator's answer: %w", err)
 	}
 	if response.StatusCode == http.StatusNotImplemented {
-		return fmt.Errorf("%s: %s", NotServed, bytes.TrimSpace(answer))
+		return fmt.Errorf("%s: %s", NotServed, whyNot(answer))
 	}
 	if response.StatusCode/100 != 2 {
 		return fmt.Errorf("the simulator answered %s %s with %s: %s", method, path, response.Status, bytes.TrimSpace(answer))
