@@ -30,13 +30,14 @@ func (s *Server) Backup(ref Ref, o Order) (backup, replica string, incremental b
 		o.Name = "backup-" + s.plane.newUUID()
 	}
 	err = s.onEngine(ref, false, "SnapshotBackup", func(r *engineRun) (string, error) {
-		store, err := backupstore.Open(o.Target, s.plane.behaviour.BackupStore)
-		if err != nil {
-			return o.Name, refuse(Unknown, "failed to reach the backup target: %v", err)
-		}
 		members := r.with(ModeRW)
 		if len(members) == 0 {
 			return o.Name, refuse(Unknown, "the engine has no usable replica")
+		}
+		store, err := backupstore.Open(o.Target, s.plane.behaviour.BackupStore)
+		if err != nil {
+			r.failBackup(o, members[0], err)
+			return o.Name, refuse(Unknown, "failed to reach the backup target: %v", err)
 		}
 		blocks, err := members[0].data.Own(o.Snapshot)
 		if err != nil {
@@ -52,6 +53,21 @@ func (s *Server) Backup(ref Ref, o Order) (backup, replica string, incremental b
 	return o.Name, replica, incremental, err
 }
 
+// failBackup lets a v1 engine report a backup whose target it could not reach, although it refused the call.
+func (r *engineRun) failBackup(o Order, from *member, why error) {
+	if r.engine.server.engine == V2 {
+		return
+	}
+	r.keepBackup(&backingUp{order: o, replica: from, job: &job{Progress: Progress{State: JobFailed, Error: why.Error()}}})
+}
+
+func (r *engineRun) keepBackup(b *backingUp) {
+	if r.jobs.backups == nil {
+		r.jobs.backups = map[string]*backingUp{}
+	}
+	r.jobs.backups[b.order.Name] = b
+}
+
 func (r *engineRun) backUp(o Order, store backupstore.Store, b backupstore.Backup, from *member) {
 	work := &backingUp{order: o, replica: from}
 	work.job = r.plane.work(r.volume, o.Fails, func() string {
@@ -64,10 +80,7 @@ func (r *engineRun) backUp(o Order, store backupstore.Store, b backupstore.Backu
 		work.url = backupstore.URL(o.Target, b.Name, b.Volume)
 		return ""
 	})
-	if r.jobs.backups == nil {
-		r.jobs.backups = map[string]*backingUp{}
-	}
-	r.jobs.backups[o.Name] = work
+	r.keepBackup(work)
 }
 
 // BackupStatus is how far a backup is.

@@ -241,3 +241,19 @@ func TestWhatWasSavedCanBeRestored(t *testing.T) {
 		require.Equal(t, Saved{Snapshot: "again"}, saved)
 	})
 }
+
+func TestAV1BackupWhoseTargetCannotBeReachedIsRefusedAndReported(t *testing.T) {
+	for _, engine := range []string{V1, V2} {
+		c := newCluster(t, engine, Behaviour{})
+		ref := c.open(0, "vol-e-0", "vol", map[int]string{0: c.replica(0, "vol")})
+		_, _, _, err := c.servers[0].Backup(ref, Order{Name: "b", Snapshot: "s", Target: "nfs://nowhere/backups"})
+		require.Error(t, err, engine)
+		status, _ := c.servers[0].BackupStatus(ref, "b", "")
+		if engine == V2 {
+			require.Empty(t, status.State)
+			continue
+		}
+		require.Equal(t, JobFailed, status.State)
+		require.NotEmpty(t, status.Error)
+	}
+}
