@@ -151,8 +151,8 @@ func (d *DataPlane) Before(hook func(Call) error) {
 	d.before = hook
 }
 
-// BeforeEach is called with every call, those without an effect among them, before it is forwarded, with its method and address alone. It may
-// block to delay the call; an error is the call's answer instead. Set it before use.
+// BeforeEach is called with every call, those without an effect among them, before it is forwarded, with its method and address alone. It
+// may block to delay the call; an error is the call's answer instead. Set it before use.
 func (d *DataPlane) BeforeEach(hook func(Call) error) { d.each = hook }
 
 // Observe calls the function with every finished call that has an effect, in the place of keeping it for Calls. Set it before use.

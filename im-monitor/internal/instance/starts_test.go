@@ -65,7 +65,7 @@ func TestAProcessGetsTheFlagsOfItsImagesCLIAPIVersion(t *testing.T) {
 			require.Equal(t, c.engine, args(t, everything, cli(version)), "engine, CLI %d", version)
 		}
 	}
-	require.NotContains(t, args(t, asReplica, everything, cli(12)), "unix", "a real replica leaves its unix socket behind, and the next one ends")
+	require.NotContains(t, args(t, asReplica, everything, cli(12)), "unix", "a real replica leaves its socket behind, and the next one ends")
 	require.Contains(t, args(t, everything, cli(11)), "--rebuild-sync-concurrent-limit 1")
 	require.NotContains(t, args(t, asReplica, volume(Volume{Encrypted: true}), cli(11)), "--encrypted")
 	require.Contains(t, args(t, asReplica, volume(Volume{Encrypted: true}), cli(12)), "--encrypted")
