@@ -42,8 +42,13 @@ type Request struct {
 	HonourCordon bool
 }
 
-// Place is where a replica is.
-type Place struct{ Node, Zone, DiskUUID string }
+// Place is where a replica is. A disk is known by its node and its UUID: copied devices have one UUID.
+type Place struct {
+	Node, Zone, DiskUUID string
+	// Leaves reports whether the replica goes once another one has its data. It then shares its node, its zone and its disk with nobody;
+	// until then a place elsewhere is preferred.
+	Leaves bool
+}
 
 // Node is a candidate.
 type Node struct {
@@ -179,15 +184,18 @@ func (s *search) diskRefused(spec v1beta2.DiskSpec, status v1beta2.DiskStatus) s
 	return fits
 }
 
-// share records what the disk shares with the volume's other replicas.
+// share records what the disk shares with the volume's other replicas that stay, and how many are on its node.
 func (o *option) share(taken []Place) {
 	for _, t := range taken {
-		o.sharedNode = o.sharedNode || t.Node == o.Node
-		o.sharedZone = o.sharedZone || t.Zone == o.Zone && t.Zone != ""
-		o.sharedDisk = o.sharedDisk || t.DiskUUID == o.UUID
 		if t.Node == o.Node {
 			o.replicas++
 		}
+		if t.Leaves {
+			continue
+		}
+		o.sharedNode = o.sharedNode || t.Node == o.Node
+		o.sharedZone = o.sharedZone || t.Zone == o.Zone && t.Zone != ""
+		o.sharedDisk = o.sharedDisk || t.Node == o.Node && t.DiskUUID == o.UUID
 	}
 }
 

@@ -136,6 +136,10 @@ func TestReplicasAreSpread(t *testing.T) {
 			[]Node{node("a", disk("d"), zone("z")), node("b", disk("d"), promised("d", 90))}, "b-d"},
 		"soft zone: the same one where all is left": {asks(takenInZone("x", "z", "d"), soft(false, true, true)),
 			[]Node{node("a", disk("d"), zone("z"))}, "a-d"},
+		"the place of a replica that leaves is free": {asks(leaving("a", "d")), []Node{node("a", two)}, "a-d"},
+		"rather a node without a replica that leaves": {asks(leaving("a", "d")),
+			[]Node{node("a", two), node("b", disk("d"), promised("d", 90))}, "b-d"},
+		"a disk of another node with the same UUID is free": {asks(onDisk("a", "b-d")), []Node{node("b", disk("d"))}, "b-d"},
 		"soft node: the node with fewest replicas": {asks(taken("a", "d"), taken("a", "e"), taken("b", "d"), soft(true, true, true)),
 			[]Node{node("a", disk("f")), node("b", disk("f"), promised("f", 90))}, "b-f"},
 	} {

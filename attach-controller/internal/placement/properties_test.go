@@ -69,7 +69,8 @@ func anyRequest(t *rapid.T, nodes []Node) Request {
 	for range rapid.IntRange(0, 2).Draw(t, "taken") {
 		if len(nodes) > 0 {
 			n := nodes[rapid.IntRange(0, len(nodes)-1).Draw(t, "on")]
-			r.Taken = append(r.Taken, Place{n.Name, n.Status.Zone, n.Name + "-disk-0"})
+			r.Taken = append(r.Taken, Place{Node: n.Name, Zone: n.Status.Zone, DiskUUID: n.Name + "-disk-0",
+				Leaves: rarely(t, "leaves")})
 		}
 	}
 	return r
@@ -121,8 +122,8 @@ func allowed(r Request, n Node, key string) bool {
 		ok = ok && slices.Contains(spec.Tags, tag)
 	}
 	for _, t := range r.Taken {
-		ok = ok && (r.NodeSoft || t.Node != n.Name) && (r.ZoneSoft || t.Zone == "" || t.Zone != n.Status.Zone) &&
-			(r.DiskSoft || t.DiskUUID != status.DiskUUID)
+		ok = ok && (t.Leaves || (r.NodeSoft || t.Node != n.Name) && (r.ZoneSoft || t.Zone == "" || t.Zone != n.Status.Zone) &&
+			(r.DiskSoft || t.Node != n.Name || t.DiskUUID != status.DiskUUID))
 	}
 	return ok
 }
@@ -151,7 +152,7 @@ func TestANodeIsSharedOnlyWhereNothingElseIsLeft(t *testing.T) {
 		request, nodes := anyCase(t)
 		found, _ := Find(request, nodes)
 		shares := func(name string) bool {
-			return slices.ContainsFunc(request.Taken, func(p Place) bool { return p.Node == name })
+			return slices.ContainsFunc(request.Taken, func(p Place) bool { return p.Node == name && !p.Leaves })
 		}
 		if found == nil || !shares(found.Node) {
 			return

@@ -84,6 +84,19 @@ func taken(node, key string) func(*Request) {
 	}
 }
 
+// leaving is where a replica is that goes once another one has its data.
+func leaving(node, key string) func(*Request) {
+	return func(r *Request) {
+		taken(node, key)(r)
+		r.Taken[len(r.Taken)-1].Leaves = true
+	}
+}
+
+// onDisk is where another replica is: on the disk of that UUID of a node, in no zone.
+func onDisk(node, uuid string) func(*Request) {
+	return func(r *Request) { r.Taken = append(r.Taken, Place{Node: node, DiskUUID: uuid}) }
+}
+
 func takenInZone(node, zone, key string) func(*Request) {
 	return func(r *Request) {
 		r.Taken = append(r.Taken, Place{Node: node, Zone: zone, DiskUUID: fmt.Sprintf("%s-%s", node, key)})

@@ -53,6 +53,9 @@ func (w *World) grow(g groups, out *Verdict) {
 // noRoom returns the disk that has no room for the volume's growth; empty: all have.
 func (w *World) noRoom(g groups) string {
 	for _, r := range slices.Concat(g.healthy, g.coming) {
+		if w.leaves(r) {
+			continue // its disk may be evicted since it is full
+		}
 		at := slices.IndexFunc(w.Candidates, func(c placement.Node) bool { return c.Name == r.Spec.NodeID })
 		if at < 0 {
 			continue

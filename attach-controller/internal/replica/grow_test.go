@@ -67,6 +67,17 @@ func TestAVolumeWithoutASizeReportsThatItGetsNoReplica(t *testing.T) {
 	require.Equal(t, map[string]any{"volumeSize": "10737418240"}, decide(w).Patches[0].Spec)
 }
 
+// A disk may be evicted so that the volume can grow: its replica holds nothing up.
+func TestADiskThatItsReplicaLeavesHoldsUpNoGrowth(t *testing.T) {
+	w := grown(20*gib, 10*gib)
+	full := w.Nodes["b"].Status.DiskStatus["disk"]
+	full.StorageMaximum = 10 * gib
+	w.Nodes["b"].Status.DiskStatus["disk"] = full
+	require.Zero(t, decide(w).AcceptedSize)
+	evicted("b")(&w)
+	require.Equal(t, 20*gib, decide(w).AcceptedSize)
+}
+
 // A size that is refused twice in one pass is reported once: as long as there is no room, nothing else is reported.
 func TestARefusedSizeIsReportedOnce(t *testing.T) {
 	w := grown(999999999999999999, 10*gib)

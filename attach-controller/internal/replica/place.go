@@ -168,8 +168,8 @@ func (w *World) data() int64 {
 	return sum
 }
 
-// taken are the places that count for anti-affinity: those of failed replicas only before the first attachment, since later they are
-// deleted.
+// taken returns the places of the volume's replicas. A replica that is evicted or deleted, and serves until another one has its data,
+// leaves its place. Places of failed replicas count only before the first attachment, since later they are deleted.
 func (w *World) taken(g groups) []placement.Place {
 	list := slices.Concat(w.sources(g), g.coming)
 	if !w.everHealthy() {
@@ -177,7 +177,7 @@ func (w *World) taken(g groups) []placement.Place {
 	}
 	out := make([]placement.Place, 0, len(list))
 	for _, r := range list {
-		p := placement.Place{Node: r.Spec.NodeID, DiskUUID: r.Spec.DiskID}
+		p := placement.Place{Node: r.Spec.NodeID, DiskUUID: r.Spec.DiskID, Leaves: w.leaves(r) || r.DeletionTimestamp != nil}
 		if n := w.Nodes[r.Spec.NodeID]; n != nil {
 			p.Zone = n.Status.Zone
 		}

@@ -163,7 +163,17 @@ func TestAReplicaWhoseNodeOrDiskIsEvictedGoesAfterAnotherOneCame(t *testing.T) {
 		"but not for one whose node is down": {attached("a b c d", evicted("b"), marked, wants(2), deleted("d", time.Hour),
 			down("d"), says("d", v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonHealthyCopyElsewhere), polled(now)),
 			"delete:b approve:d=HealthyCopyElsewhere", ""},
-		"one on a node that is down is replaced":    {attached("a b", evicted("b"), marked, down("b")), "create:c", ""},
+		"one on a node that is down is replaced": {attached("a b", evicted("b"), marked, down("b")), "create:c", ""},
+		"its node takes its successor on another disk, with as many nodes as replicas": {
+			attached("a b", disk, secondDisk("b"), closed("c d")), "create:b mark:b", ""},
+		"rather another node": {attached("a b", disk, secondDisk("b"), closed("d")), "create:c mark:b", ""},
+		"its zone takes its successor, with as many zones as replicas": {
+			attached("a b", evicted("b"), hardZones, inZone("c", "zone-b"), closed("a d")), "create:c mark:b", ""},
+		"a zone of another replica does not": {
+			attached("a b", evicted("b"), hardZones, inZone("c", "zone-a"), closed("a d")), "mark:b", v1beta2.ReasonAntiAffinity},
+		"so it is of the last copy, if that was deleted": {
+			attached("a", wants(1), deleted("a", time.Hour), polled(now), secondDisk("a"), closed("b c d")),
+			"create:a refuse:a=NoHealthyCopy", ""},
 		"and its end is waited for until it failed": {attached("a b c", evicted("b"), marked, wants(2), down("b")), "", ""},
 	})
 }

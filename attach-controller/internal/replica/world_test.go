@@ -167,6 +167,21 @@ func evicted(node string) change {
 	return func(w *World) { w.Nodes[node].Spec.EvictionRequested = true }
 }
 
+// secondDisk adds a second disk to a node.
+func secondDisk(node string) change {
+	return func(w *World) {
+		n := w.Nodes[node]
+		n.Spec.Disks["second"] = v1beta2.DiskSpec{DiskType: "block", AllowScheduling: true, Path: "/dev/second"}
+		status := n.Status.DiskStatus["disk"]
+		status.DiskUUID = "second-" + node
+		n.Status.DiskStatus["second"] = status
+	}
+}
+
+func hardZones(w *World) { w.Settings.ZoneSoftAntiAffinity = false }
+
+func inZone(node, zone string) change { return func(w *World) { w.Nodes[node].Status.Zone = zone } }
+
 // drained is cordoned, and im-monitor has replicas leave it.
 func drained(node string) change {
 	return func(w *World) {

@@ -34,6 +34,21 @@ func (w *world) node(name string) {
 	w.status(im, map[string]any{"currentState": v1beta2.InstanceStateRunning})
 }
 
+// secondDisk adds the disk "second-of-<node>" to a node.
+func (w *world) secondDisk(name string) {
+	w.t.Helper()
+	n := &v1beta2.Node{ObjectMeta: w.meta(name)}
+	w.spec(n, map[string]any{"disks": map[string]any{"second": map[string]any{"diskType": "block", "allowScheduling": true,
+		"path": "/dev/sdb"}}})
+	w.status(n, map[string]any{"diskStatus": map[string]any{"second": map[string]any{
+		"diskUUID": "second-of-" + name, "storageMaximum": 100 * gib, "storageAvailable": 100 * gib,
+		"conditions": status.ConditionsField([]v1beta2.Condition{
+			{Type: v1beta2.DiskReady, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonDiskReady},
+			{Type: v1beta2.DiskSchedulable, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSchedulable},
+		}),
+	}}})
+}
+
 func (w *world) nodeIs(name string, list ...v1beta2.Condition) {
 	w.t.Helper()
 	w.status(&v1beta2.Node{ObjectMeta: w.meta(name)}, map[string]any{"conditions": status.ConditionsField(list)})

@@ -204,6 +204,38 @@ func TestReplenishmentWaitsForTheSetting(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(at), 2*time.Second)
 }
 
+// docs/disks.md, "Retiring a disk", with as many nodes as replicas: the other disk of the node takes the successor.
+func TestADiskIsRetiredForAnotherOneOfItsNode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.secondDisk("node-2")
+	w.start()
+	w.volume(vol, 3)
+	w.shows(vol, "node-1/new node-2/new node-3/new")
+	w.attached(vol, "node-1")
+	leaves := w.on(vol, "node-2")
+	retired := "disk"
+	if leaves.Spec.DiskID == "second-of-node-2" {
+		retired = "second"
+	}
+	n := &v1beta2.Node{ObjectMeta: w.meta("node-2")}
+	w.spec(n, map[string]any{"disks": map[string]any{retired: map[string]any{"allowScheduling": false, "evictionRequested": true}}})
+	w.eventually(func() bool { return len(w.replicas(vol)) == 4 }, "its successor is created")
+	for _, r := range w.replicas(vol) {
+		if r.Spec.HealthyAt == "" {
+			require.Equal(t, "node-2", r.Spec.NodeID)
+			require.NotEqual(t, leaves.Spec.DiskID, r.Spec.DiskID)
+			w.rebuilt(vol, &r)
+		}
+	}
+	w.polls(vol)
+	w.condition(leaves, v1beta2.ReplicaDataRemovalApproved, v1beta2.ReasonHealthyCopyElsewhere)
+	w.out(vol, leaves)
+	w.removed(leaves)
+	w.shows(vol, "node-1 node-2 node-3")
+	require.NotEqual(t, leaves.Spec.DiskID, w.on(vol, "node-2").Spec.DiskID)
+}
+
 func TestAnEvictedReplicaGoesAfterAnotherOneIsHealthy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
