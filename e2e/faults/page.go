@@ -25,7 +25,7 @@ func page() string {
 	for _, group := range []struct {
 		title string
 		rules []rule
-	}{{"Attaching", attachRules()}, {"Moving targets and upgrading nodes", moveRules()},
+	}{{"Attaching", attachRules()}, {"Replicas and disks", replicaRules()}, {"Moving targets and upgrading nodes", moveRules()},
 		{"Snapshots, backups and copies", dataRules()}, {"Pods and images", imageRules()}, {"Leaders", fenceRules()}} {
 		fmt.Fprintf(out, "\n## %s\n| rule | name | where | tests |\n|---|---|---|---|\n", group.title)
 		for _, r := range group.rules {

@@ -168,7 +168,7 @@ func (o observer) candidates(ctx context.Context, w *replica.World) error {
 		n := &nodes.Items[i]
 		c := placement.Node{Node: n, Scheduled: map[string]int64{}}
 		for _, disk := range n.Status.DiskStatus {
-			c.Scheduled[disk.DiskUUID] = o.reservations.bytes(disk.DiskUUID)
+			c.Scheduled[disk.DiskUUID] = o.reservations.bytes(n.Name, disk.DiskUUID)
 		}
 		var err error
 		if c.HasManager, err = o.hasManager(ctx, n.Name, w.Volume.Spec.DataEngine); err != nil {

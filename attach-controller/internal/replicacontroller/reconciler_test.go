@@ -47,7 +47,7 @@ func TestACacheThatLacksOurReplicasIsWaitedFor(t *testing.T) {
 	stale, err = r.stale(t.Context(), vol, []*v1beta2.Replica{two})
 	require.NoError(t, err)
 	require.False(t, stale, "what is gone is not waited for")
-	require.EqualValues(t, 10, r.observer.reservations.bytes("disk"), "nor is it counted")
+	require.EqualValues(t, 10, r.observer.reservations.bytes("node-1", "disk"), "nor is it counted")
 	require.Equal(t, "other", (<-r.enqueued).Object.GetName(), "who waits for its slot")
 	require.Empty(t, r.made)
 	stale, err = r.stale(t.Context(), vol, nil)

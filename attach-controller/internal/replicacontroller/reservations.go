@@ -15,20 +15,24 @@ type reservations struct {
 	mu         sync.Mutex
 	filled     bool
 	entries    map[string]entry
-	scheduled  map[string]int64 // by UUID of the disk
-	rebuilding map[string]int   // by node
-	reserved   map[string]bool  // replicas that must be rebuilt, and do not run yet
+	scheduled  map[diskKey]int64
+	rebuilding map[string]int  // by node
+	reserved   map[string]bool // replicas that must be rebuilt, and do not run yet
 }
+
+// diskKey identifies a disk: disks of two nodes have one UUID if one of them is a copy of the other, or moved with its replicas' objects
+// left behind.
+type diskKey struct{ node, uuid string }
 
 type entry struct {
 	version    string // of the object; a replica just created has none yet
-	disk, node string
+	disk       diskKey
 	size       int64
 	rebuilding bool
 }
 
 func newReservations() *reservations {
-	return &reservations{entries: map[string]entry{}, scheduled: map[string]int64{}, rebuilding: map[string]int{},
+	return &reservations{entries: map[string]entry{}, scheduled: map[diskKey]int64{}, rebuilding: map[string]int{},
 		reserved: map[string]bool{}}
 }
 
@@ -36,7 +40,7 @@ func entryOf(r *v1beta2.Replica) entry {
 	if v1beta2.IsSecondProcess(r) { // it takes the room of the replica whose directory it serves
 		return entry{version: r.ResourceVersion}
 	}
-	return entry{version: r.ResourceVersion, disk: r.Spec.DiskID, node: r.Spec.NodeID, size: r.Spec.VolumeSize, rebuilding: rebuilds(r)}
+	return entry{version: r.ResourceVersion, disk: diskKey{r.Spec.NodeID, r.Spec.DiskID}, size: r.Spec.VolumeSize, rebuilding: rebuilds(r)}
 }
 
 // lacksData reports whether a replica may be about to be rebuilt.
@@ -123,7 +127,7 @@ func (l *reservations) forget(name string) (freed string) {
 	if !before.rebuilding {
 		return ""
 	}
-	return before.node
+	return before.disk.node
 }
 
 func (l *reservations) put(name string, e entry) {
@@ -131,7 +135,7 @@ func (l *reservations) put(name string, e entry) {
 	l.entries[name] = e
 	l.scheduled[e.disk] += e.size
 	if e.rebuilding {
-		l.rebuilding[e.node]++
+		l.rebuilding[e.disk.node]++
 	}
 }
 
@@ -145,16 +149,16 @@ func (l *reservations) take(name string) {
 		delete(l.scheduled, e.disk)
 	}
 	if e.rebuilding {
-		if l.rebuilding[e.node]--; l.rebuilding[e.node] == 0 {
-			delete(l.rebuilding, e.node)
+		if l.rebuilding[e.disk.node]--; l.rebuilding[e.disk.node] == 0 {
+			delete(l.rebuilding, e.disk.node)
 		}
 	}
 }
 
-func (l *reservations) bytes(disk string) int64 {
+func (l *reservations) bytes(node, disk string) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.scheduled[disk]
+	return l.scheduled[diskKey{node, disk}]
 }
 
 func (l *reservations) rebuilds(node string) int {

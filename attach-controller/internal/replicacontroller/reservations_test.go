@@ -23,16 +23,30 @@ func TestReservationsAddUpExistingReplicas(t *testing.T) {
 	l.see(r)
 	l.see(r)
 	l.see(on("s", "a", v1beta2.InstanceStateStopped))
-	require.EqualValues(t, 20, l.bytes("disk-of-a"), "seen twice is counted once")
+	require.EqualValues(t, 20, l.bytes("a", "disk-of-a"), "seen twice is counted once")
 	r.Spec.VolumeSize = 30
 	l.see(r)
-	require.EqualValues(t, 40, l.bytes("disk-of-a"), "it grew")
+	require.EqualValues(t, 40, l.bytes("a", "disk-of-a"), "it grew")
 	l.forget("r")
 	l.forget("r")
-	require.EqualValues(t, 10, l.bytes("disk-of-a"))
+	require.EqualValues(t, 10, l.bytes("a", "disk-of-a"))
 	l.forget("s")
 	require.Empty(t, l.scheduled)
 	require.Empty(t, l.entries)
+}
+
+// A copied device, or one that moved to another node while objects of its replicas were left behind.
+func TestDisksOfTwoNodesWithOneUUIDAreTwo(t *testing.T) {
+	l := newReservations()
+	one, two := on("r", "a", v1beta2.InstanceStateStopped), on("s", "b", v1beta2.InstanceStateStopped)
+	two.Spec.DiskID = one.Spec.DiskID
+	l.see(one)
+	l.see(two)
+	require.EqualValues(t, 10, l.bytes("a", one.Spec.DiskID))
+	require.EqualValues(t, 10, l.bytes("b", one.Spec.DiskID))
+	l.forget("r")
+	require.Zero(t, l.bytes("a", one.Spec.DiskID))
+	require.EqualValues(t, 10, l.bytes("b", one.Spec.DiskID))
 }
 
 func TestARebuildIsCountedFromItsChoiceToItsEnd(t *testing.T) {
@@ -56,7 +70,7 @@ func TestARebuildIsCountedFromItsChoiceToItsEnd(t *testing.T) {
 			end(r)
 			require.True(t, l.see(r), "its place is free")
 			require.Zero(t, l.rebuilds("a"))
-			require.EqualValues(t, 10, l.bytes("disk-of-a"), "its room is not")
+			require.EqualValues(t, 10, l.bytes("a", "disk-of-a"), "its room is not")
 		})
 	}
 }
@@ -102,11 +116,11 @@ func TestReservationsAreFilledOnceTheListSucceeds(t *testing.T) {
 	}
 	require.Error(t, l.fill(func() ([]v1beta2.Replica, error) { return nil, errors.New("no") }))
 	require.NoError(t, l.fill(list))
-	require.EqualValues(t, 10, l.bytes("disk-of-a"))
+	require.EqualValues(t, 10, l.bytes("a", "disk-of-a"))
 	require.Equal(t, 1, l.rebuilds("a"))
 	l.forget("r")
 	require.NoError(t, l.fill(list))
-	require.Zero(t, l.bytes("disk-of-a"), "later, events count")
+	require.Zero(t, l.bytes("a", "disk-of-a"), "later, events count")
 }
 
 func TestWhoWaitsLongestIsNext(t *testing.T) {

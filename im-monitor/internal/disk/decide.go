@@ -236,7 +236,7 @@ func (d *one) reported() {
 		cmp.Or(answer.Path, d.spec.Path)
 	d.out.InstanceManagerName = d.Server.Name
 	d.out.Conditions = ready(d.old.Conditions, d.Now, v1beta2.ConditionTrue, v1beta2.ReasonDiskReady,
-		fmt.Sprintf("Disk %s is loaded.", d.key)+d.moved())
+		fmt.Sprintf("Disk %s is loaded.", d.key)+d.moved()+d.claimedElsewhere())
 	d.noteReady()
 	d.acknowledge()
 	d.relists()
@@ -285,6 +285,22 @@ func (d *one) moved() string {
 	}
 	return fmt.Sprintf(" It was loaded from %s; the path %s of the spec counts from the next start of its instance manager on.",
 		d.out.DiskPath, d.spec.Path)
+}
+
+// claimedElsewhere reports the first replica of another node that names this disk by its UUID: the disk moved here, or is a copy. A
+// replica is where its object says, on its own node, so that nothing on this disk counts as its data.
+func (d *one) claimedElsewhere() string {
+	var first *Claim
+	for i, c := range d.Elsewhere {
+		if c.DiskID == d.out.DiskUUID && (first == nil || c.Name < first.Name) {
+			first = &d.Elsewhere[i]
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	return fmt.Sprintf(" Replica %s of node %s names this disk by its UUID: it moved from that node, or is a copy. Put it back there, or "+
+		"delete the replicas of that node that name it.", first.Name, first.Node)
 }
 
 // acknowledge records what the disk held when it was first loaded, once that is listed completely.

@@ -356,6 +356,18 @@ func TestAPathThatChangedCountsFromTheNextStartOn(t *testing.T) {
 	require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskReady).Message, "loaded from /dev/sdb; the path /dev/sdz")
 }
 
+// A disk moved to another node with its UUID, and the replicas that were on it are still of the node where it was.
+func TestADiskThatReplicasOfAnotherNodeNameReportsThem(t *testing.T) {
+	message := func(claims ...Claim) string {
+		s := Decide(world(loaded, recorded(nil), func(w *World) { w.Elsewhere = claims })).Changes["fast"]
+		require.Equal(t, v1beta2.ReasonDiskReady, conditions.Reason(s.Conditions, v1beta2.DiskReady))
+		return conditions.Get(s.Conditions, v1beta2.DiskReady).Message
+	}
+	require.Contains(t, message(Claim{"r-2", "node-2", mine}, Claim{"r-1", "node-3", mine}), "Replica r-1 of node node-3 names this disk")
+	require.NotContains(t, message(Claim{"r-1", "node-2", theirs}), "names this disk")
+	require.Equal(t, "Disk fast is loaded.", message())
+}
+
 func TestASecondDiskWithTheLvstoreOfAnotherIsNotReady(t *testing.T) {
 	w := world(loaded, recorded(nil), func(w *World) {
 		w.Specs["twice"] = v1beta2.DiskSpec{DiskType: TypeBlock, Path: "/dev/sdc", Initialize: "adopt:" + mine}

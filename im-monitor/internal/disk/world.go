@@ -41,6 +41,8 @@ type World struct {
 	NoManager bool
 	// Replicas are those of the node, as far as they name a disk or a path there.
 	Replicas []Replica
+	// Elsewhere are replicas of other nodes that name a disk of this node by its UUID.
+	Elsewhere []Claim
 	// Pressure are the settings that decide whether a disk is too full.
 	Pressure Pressure
 	// Settle is how long a disk must have been ready before a list of its replicas counts.
@@ -84,6 +86,9 @@ type Replica struct {
 	// Bytes is spec.volumeSize.
 	Bytes int64
 }
+
+// Claim is a Replica of another node that names the UUID of a disk of this node.
+type Claim struct{ Name, Node, DiskID string }
 
 // Pressure are the settings storage-minimal-available-percentage and storage-over-provisioning-percentage.
 type Pressure struct{ MinimalAvailable, OverProvisioning int64 }

@@ -38,10 +38,13 @@ const (
 	workers = 32
 	// byNode finds v2 InstanceManagers and v2 Replicas by spec.nodeID.
 	byNode = "v2-node"
+	// byDisk finds v2 Replicas by spec.diskID, and Nodes by the UUIDs of their disks.
+	byDisk = "v2-disk"
 )
 
 var indexes = []kube.Index{
 	kube.Shared(kube.IndexBy(&v1beta2.InstanceManager{}, byNode, nodeOfManager)), kube.IndexBy(&v1beta2.Replica{}, byNode, nodeOfReplica),
+	kube.IndexBy(&v1beta2.Replica{}, byDisk, diskOfReplica), kube.IndexByEach(&v1beta2.Node{}, byDisk, disksOfNode),
 }
 
 // nodeOfManager is the node of a v2 InstanceManager; empty of any other.
@@ -58,6 +61,21 @@ func nodeOfReplica(r *v1beta2.Replica) string {
 		return r.Spec.NodeID
 	}
 	return ""
+}
+
+// diskOfReplica returns the UUID of the disk of a v2 Replica; empty of any other.
+func diskOfReplica(r *v1beta2.Replica) string {
+	if r.Spec.DataEngine == v1beta2.DataEngineV2 {
+		return r.Spec.DiskID
+	}
+	return ""
+}
+
+func disksOfNode(n *v1beta2.Node) (uuids []string) {
+	for _, d := range n.Status.DiskStatus {
+		uuids = append(uuids, d.DiskUUID)
+	}
+	return uuids
 }
 
 // Service is the disk service of instance managers, but for DiskGet: what that answers the inventory wants to know, too.
@@ -119,7 +137,7 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 		WithOptions(queue.Options(workers)).
 		For(&v1beta2.Node{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, kube.OnChange(ready)))).
 		Watches(&v1beta2.InstanceManager{}, s.mapper.To(ofManager), builder.WithPredicates(kube.OnChange(serviceFacts))).
-		Watches(&v1beta2.Replica{}, s.mapper.To(ofReplica), builder.WithPredicates(kube.OnChange(place))).
+		Watches(&v1beta2.Replica{}, s.mapper.To(s.ofReplica), builder.WithPredicates(kube.OnChange(place))).
 		Watches(&v1beta2.Setting{}, s.mapper.To(s.allNodes), builder.WithPredicates(pressureSettings())).
 		WatchesRawSource(source.TypedFunc[reconcile.Request](s.queue.Start)).
 		Complete(s)
@@ -133,8 +151,14 @@ func ofManager(_ context.Context, obj client.Object) []string {
 	return []string{nodeOfManager(obj.(*v1beta2.InstanceManager))}
 }
 
-func ofReplica(_ context.Context, obj client.Object) []string {
-	return []string{nodeOfReplica(obj.(*v1beta2.Replica))}
+// ofReplica returns the node of a v2 Replica, and any other node that has a disk with the UUID of the Replica's disk.
+func (s *reconciler) ofReplica(ctx context.Context, obj client.Object) []string {
+	r := obj.(*v1beta2.Replica)
+	out := []string{nodeOfReplica(r)}
+	if uuid := diskOfReplica(r); uuid != "" {
+		out = append(out, s.mapper.Names(ctx, &v1beta2.NodeList{}, client.MatchingFields{byDisk: uuid})...)
+	}
+	return out
 }
 
 // allNodes are those of the cache: a setting changed that counts for each of them.

@@ -96,7 +96,26 @@ func (s *reconciler) world(ctx context.Context, reader client.Reader, n *v1beta2
 				Bytes: r.Spec.VolumeSize})
 		}
 	}
-	return w, nil
+	return w, s.claims(ctx, n, &w)
+}
+
+// claims finds the replicas of other nodes that name a disk of this node by its UUID. They are only reported: the cache will do.
+func (s *reconciler) claims(ctx context.Context, n *v1beta2.Node, w *disk.World) error {
+	for _, status := range n.Status.DiskStatus {
+		if status.DiskUUID == "" {
+			continue
+		}
+		var list v1beta2.ReplicaList
+		if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &list, client.MatchingFields{byDisk: status.DiskUUID}); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			if r := &list.Items[i]; r.Spec.NodeID != n.Name {
+				w.Elsewhere = append(w.Elsewhere, disk.Claim{Name: r.Name, Node: r.Spec.NodeID, DiskID: status.DiskUUID})
+			}
+		}
+	}
+	return nil
 }
 
 // question asks the server about every v2 disk of the node.
