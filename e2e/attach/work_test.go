@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/e2e/harness"
 	"drover.dev/drover/e2e/world"
@@ -132,6 +133,56 @@ func TestA12AVolumeIsRestoredFromABackup(t *testing.T) {
 		require.NoError(t, w.WaitTicket(ctx, name, "csi-pod", true, "", patience), "and then the pod gets it")
 		unharmed(t, ctx, w, name, 1, "first")
 	})
+}
+
+// A12: a standby volume, which is restored again and again until it is activated, leaves a disk as any other. The replica that comes is
+// filled from the backup, and has its content.
+func TestA12AStandbyVolumeLeavesADisk(t *testing.T) {
+	harness.DataEngines(t, func(t *testing.T, engine string) {
+		ctx, w := fixture(t)
+		var url string
+		used(t, ctx, w, engine, func(name string) (err error) {
+			url, err = w.SaveBackup(ctx, name, "backup-1", t.TempDir())
+			return err
+		})
+		name := world.Unique("standby")
+		require.NoError(t, w.Order(ctx, name, engine, 2, func(spec *v1beta2.VolumeSpec) {
+			spec.FromBackup, spec.Standby, spec.Frontend = url, true, ""
+		}))
+		require.NoError(t, w.Wait(ctx, "the restore", patience, restoredTo(w, name, "backup-1")))
+		before, err := w.ReplicaNodes(ctx, name)
+		require.NoError(t, err)
+		from := before[0]
+		t.Cleanup(func() { require.NoError(t, w.EvictDisk(context.WithoutCancel(ctx), from, engine, false)) })
+		require.NoError(t, w.EvictDisk(ctx, from, engine, true))
+		require.NoError(t, w.Wait(ctx, "no replica on "+from, patience, func(ctx context.Context) (string, error) {
+			nodes, err := w.ReplicaNodes(ctx, name)
+			if err == nil && (len(nodes) != 2 || slices.Contains(nodes, from)) {
+				return fmt.Sprintf("replicas are on %v", nodes), nil
+			}
+			return "", err
+		}))
+		require.NoError(t, w.WaitRobust(ctx, name, v1beta2.VolumeRobustnessHealthy, patience))
+		volume := &v1beta2.Volume{}
+		require.NoError(t, w.Get(ctx, name, volume))
+		require.NoError(t, w.Patch(ctx, volume, map[string]any{"spec": map[string]any{"Standby": false, "frontend": "blockdev"}}))
+		require.NoError(t, w.WaitDetached(ctx, name, patience))
+		reads(t, ctx, w, name, "first")
+	})
+}
+
+// restoredTo waits for a volume whose engine has a backup.
+func restoredTo(w *world.World, name, backup string) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		engine := &v1beta2.Engine{}
+		if err := w.Get(ctx, name+"-e-0", engine); err != nil {
+			return err.Error(), client.IgnoreNotFound(err)
+		}
+		if has := engine.Status.LastRestoredBackup; has != backup {
+			return "its engine has backup " + has, nil
+		}
+		return "", nil
+	}
 }
 
 // withoutFrontend is an error when the volume can be read from.

@@ -45,7 +45,11 @@ func (x restore) decide() {
 		x.setStatus("isStandby", s.IsStandby, x.Volume.Spec.Standby)
 		return
 	}
-	if !s.RestoreRequired || x.faulted {
+	if !s.RestoreRequired {
+		x.endRequest()
+		return
+	}
+	if x.faulted {
 		return
 	}
 	x.recordLatestBackup()
@@ -71,6 +75,15 @@ func (x restore) decide() {
 		return
 	}
 	x.readResult(backup)
+}
+
+// endRequest ends the request to restore a backup once the volume has its data: while an engine has one, replicas that are added to it are
+// filled by a restore, and not rebuilt.
+func (x restore) endRequest() {
+	if e := x.engine; e != nil && (e.Spec.RequestedBackupRestore != "" || e.Spec.BackupVolume != "") {
+		x.patch(StageRun, e, "requestedBackupRestore", "")
+		x.patch(StageRun, e, "backupVolume", "")
+	}
 }
 
 // growFirst expands a standby volume before it is filled with a larger backup; it reports whether the volume has the backup's size. The
@@ -161,10 +174,8 @@ func (x restore) nameInRestore(backup, remote string) string {
 
 // readResult ends the restore once the engine has the backup; the restore of a standby volume continues until a user activates it.
 func (x restore) readResult(backup string) {
-	for _, one := range x.engine.Status.RestoreStatus {
-		if one.IsRestoring {
-			return
-		}
+	if x.restoresReadable() {
+		return
 	}
 	if x.engine.Status.LastRestoredBackup != backup && !x.someRestored(backup) && len(restoreErrors(x.engine, backup)) == 0 {
 		x.wait(v1beta2.ReasonRestoring, x.notBegun("restore backup "+backup))
@@ -186,6 +197,22 @@ func (x restore) readResult(backup string) {
 		note += " of " + at
 	}
 	x.emit(Event{Reason: EventRestored, Note: note + "."})
+}
+
+// restoresReadable reports whether a replica is being restored that the engine reads, or of which that is not known. A replica that was
+// added since delays no end: no one reads from it before it has the backup.
+func (x restore) restoresReadable() bool {
+	e := x.engine
+	writeOnly := map[string]bool{}
+	for name, where := range e.Spec.ReplicaAddressMap {
+		writeOnly["tcp://"+where] = e.Status.ReplicaModeMap[name] == v1beta2.ReplicaModeWO
+	}
+	for where, one := range e.Status.RestoreStatus {
+		if one.IsRestoring && !writeOnly[where] {
+			return true
+		}
+	}
+	return false
 }
 
 // someRestored reports whether a replica has the backup. An engine lists replicas that restored nothing or an earlier one, too.
@@ -215,7 +242,7 @@ func (f Facts) notBegun(what string) string {
 	return text
 }
 
-// failUnfilled marks the replicas that failed to restore a backup that others have: they are rebuilt once the volume has its data. If no
+// failUnfilled marks the replicas that failed to restore a backup that others have: other replicas take their places. If no
 // replica has the backup, the volume is faulted, and filled again after a pause. Only reports of this engine run count.
 func (x restore) failUnfilled(backup string) bool {
 	failed := restoreErrors(x.engine, backup)
@@ -235,8 +262,8 @@ func (x restore) failUnfilled(backup string) bool {
 	for _, r := range x.Replicas {
 		if why := failed[r.Name]; why != "" {
 			x.fail(r, fmt.Sprintf("restoring backup %s to it failed: %s", backup, why))
-			x.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Restoring backup %s to replica %s failed: %s. It is rebuilt when the volume "+
-				"has its data.", backup, r.Name, why))
+			x.wait(v1beta2.ReasonRestoring, fmt.Sprintf("Restoring backup %s to replica %s failed: %s. Another replica takes its place.",
+				backup, r.Name, why))
 		}
 	}
 	return true
@@ -253,7 +280,8 @@ func (f Facts) restoreFailure(backup string) string {
 	}
 	failed := restoreErrors(e, backup)
 	for name := range e.Spec.ReplicaAddressMap {
-		if failed[name] == "" {
+		added := len(e.Status.ReplicaModeMap) > 0 && e.Status.ReplicaModeMap[name] != v1beta2.ReplicaModeRW
+		if failed[name] == "" && !added {
 			return ""
 		}
 	}

@@ -103,7 +103,7 @@ func TestAReplicaThatFailsItsRestoreIsFailedWhenTheOthersHaveEnded(t *testing.T)
 				if r.Name == c.fails {
 					require.Contains(t, w.Events[0].Note, "restoring backup b-1 to it failed: no")
 					require.Contains(t, conditions.Get(v.Conditions, v1beta2.VolumeAttached).Message,
-						"It is rebuilt when the volume has its data.")
+						"Another replica takes its place.")
 				}
 			}
 		})
@@ -159,8 +159,8 @@ func TestTwoReplicasWithTwoErrorsGiveOneMessage(t *testing.T) {
 	}{
 		"all failed": {two, v1beta2.VolumeFaulted, "Restoring backup b-1 failed on all replicas: no such backup."},
 		"a third one has the data": {append(two, v1beta2.RestoreStatus{LastRestored: "b-1"}), v1beta2.VolumeAttached,
-			"The volume is attached to x. Restoring backup b-1 to replica vol-r-0 failed: no such backup. It is rebuilt when the volume " +
-				"has its data."},
+			"The volume is attached to x. Restoring backup b-1 to replica vol-r-0 failed: no such backup. Another replica takes its " +
+				"place."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 50 { // the order of a map differs from run to run
@@ -172,6 +172,27 @@ func TestTwoReplicasWithTwoErrorsGiveOneMessage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// B3: no one reads from a replica that was added before it has the backup.
+func TestAReplicaThatIsAddedToAStandbyVolumeDelaysNoActivation(t *testing.T) {
+	s := restoring("x", "y")
+	s.Volume.Status.IsStandby, s.Engines[0].Status.LastRestoredBackup = true, "b-1"
+	s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeWO
+	s.restores(0, v1beta2.RestoreStatus{LastRestored: "b-1"})
+	s.restores(1, v1beta2.RestoreStatus{IsRestoring: true})
+	require.Equal(t, false, Decide(s.World).Status["restoreRequired"])
+	s.restores(0, v1beta2.RestoreStatus{LastRestored: "b-1", IsRestoring: true})
+	require.NotContains(t, Decide(s.World).Status, "restoreRequired", "one that is read")
+}
+
+// While an engine has a request, replicas that it gets are filled by a restore.
+func TestTheRequestToRestoreEndsWithTheRestore(t *testing.T) {
+	s := restoring("x")
+	require.Nil(t, findWrite(Decide(s.World), s.Engines[0]))
+	s.Volume.Status.RestoreRequired = false
+	w := findWrite(Decide(s.World), s.Engines[0])
+	require.Equal(t, map[string]any{"requestedBackupRestore": "", "backupVolume": ""}, w.Spec)
 }
 
 func TestTheRestoreErrorOfAnEarlierEngineRunFaultsNothing(t *testing.T) {

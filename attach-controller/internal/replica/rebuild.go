@@ -43,10 +43,11 @@ func (w *World) takeBack(g groups, n need, out *Verdict) int {
 	return n.count
 }
 
-// isBack reports whether a failed replica can be used again: its node and its disk are there, and its instance is stopped.
+// isBack reports whether a failed replica can be used again: its node and its disk are there, and its instance is stopped. A restore fills
+// new replicas only: it copies all of a backup, and refuses every replica while one of them has the mark of an unfinished rebuild.
 func (w *World) isBack(r *v1beta2.Replica) bool {
 	n := w.Nodes[r.Spec.NodeID]
-	if n == nil || v1beta2.IsNodeDown(n) || n.Spec.UpgradeRequested && !w.mayReturn(n.Name) || w.leaves(r) ||
+	if w.fillsByRestore() || n == nil || v1beta2.IsNodeDown(n) || n.Spec.UpgradeRequested && !w.mayReturn(n.Name) || w.leaves(r) ||
 		r.Spec.RebuildRetryCount >= retries {
 		return false
 	}
@@ -71,7 +72,7 @@ func retryAt(r *v1beta2.Replica) time.Time {
 func (w *World) returning(g groups) (count int, until time.Time) {
 	for _, r := range g.failed {
 		at := parse(r.Spec.FailedAt).Add(w.Settings.ReplenishmentWait)
-		if at.After(w.Now) && !w.leaves(r) && w.Nodes[r.Spec.NodeID] != nil && r.Spec.RebuildRetryCount < retries {
+		if !w.fillsByRestore() && at.After(w.Now) && !w.leaves(r) && w.Nodes[r.Spec.NodeID] != nil && r.Spec.RebuildRetryCount < retries {
 			count++
 			if until.IsZero() || at.Before(until) {
 				until = at
@@ -170,7 +171,7 @@ func (w *World) giveUp(g groups, healthy int, out *Verdict) {
 		return
 	}
 	for _, r := range g.failed {
-		if r.Spec.RebuildRetryCount >= retries || r.Spec.FailedAt == "" {
+		if r.Spec.RebuildRetryCount >= retries || r.Spec.FailedAt == "" || w.fillsByRestore() {
 			out.Deletes = append(out.Deletes, Deletion{r, "it could not be rebuilt"})
 			return
 		}

@@ -53,10 +53,11 @@ func TestAReplicaThatFailedIsWaitedForAndThenReplaced(t *testing.T) {
 			volume(func(v *v1beta2.Volume) { v.Status.Robustness = v1beta2.VolumeRobustnessFaulted })), "", ""},
 		"a volume that expands is left alone": {attached("a b c", failed("c", time.Hour),
 			engine(func(e *v1beta2.Engine) { e.Status.IsExpanding = true })), "", ""},
-		"a volume that is restored is left alone": {attached("a b c", failed("c", time.Hour),
-			volume(func(v *v1beta2.Volume) { v.Status.RestoreRequired = true })), "", ""},
-		"a volume that is being cloned is left alone": {attached("a b c", failed("c", time.Hour),
-			volume(func(v *v1beta2.Volume) { v.Status.CloneStatus.State = v1beta2.CloneInitiated })), "", ""},
+		"a volume that is being cloned is left alone": {attached("a b c", failed("c", time.Hour), engine(func(e *v1beta2.Engine) {
+			e.Status.CloneStatus = map[string]v1beta2.SnapshotCloneStatus{"tcp://a": {IsCloning: true}}
+		})), "", ""},
+		"a volume that waits for its source is not": {attached("a b c", failed("c", time.Hour),
+			volume(func(v *v1beta2.Volume) { v.Status.CloneStatus.State = v1beta2.CloneInitiated })), "take-back:c", ""},
 		"all were deleted at once, and serve: one is rebuilt from them": {attached("a b", byPerson("a"), byPerson("b")),
 			"create:c refuse:a=NoHealthyCopy refuse:b=OtherReplicaFirst", ""},
 		"all were deleted at once, and the engine knows none": {attached("a b", byPerson("a"), byPerson("b"),
@@ -313,4 +314,29 @@ func TestAReplicaThatCannotBeRebuiltIsReplacedInTheEnd(t *testing.T) {
 		w.the("c").Spec.FailedAt = stamp(w.Now) // the machine marks it as failed again
 	}
 	t.Fatal("it was never deleted")
+}
+
+// B3: a restore may take days, and that of a standby volume never ends.
+func TestAVolumeThatTakesItsDataFromBackupsIsNotLeftAlone(t *testing.T) {
+	v1 := func(w *World) { w.Volume.Spec.DataEngine = v1beta2.DataEngineV1 }
+	filesystem := func(w *World) {
+		for _, n := range w.Nodes {
+			n.Spec.Disks["disk"] = v1beta2.DiskSpec{AllowScheduling: true, Path: "/disk"}
+		}
+	}
+	marked := replica("b", func(r *v1beta2.Replica) { r.Spec.EvictionRequested = true })
+	check(t, map[string]row{
+		"a replica that failed is replaced: a restore fills new ones": {attached("a b c", restored, v1, filesystem, failed("c", 0)),
+			"create:d delete:c", ""},
+		"also where it takes the only place": {attached("a b c", restored, v1, filesystem, failed("c", 0), closed("d")),
+			"create:c delete:c", ""},
+		"v2 takes it back":             {attached("a b c", restored, failed("c", 0)), "take-back:c", ""},
+		"one that leaves has another":  {attached("a b", restored, v1, filesystem, evicted("b")), "create:c mark:b", ""},
+		"and goes once that is filled": {attached("a b c", restored, v1, filesystem, evicted("b"), marked, wants(2)), "delete:b", ""},
+		"and stays until then": {attached("a b c", restored, v1, filesystem, evicted("b"), marked, wants(2),
+			replica("c", func(r *v1beta2.Replica) { r.Spec.HealthyAt = "" }), use("c", v1beta2.ReplicaModeWO)), "", ""},
+		"a standby volume on a drained node": {attached("b", restored, v1, filesystem, drained("b"),
+			settings(func(s *setting.Values) { s.DrainPolicy = sharedsetting.BlockForEvictionIfContainsLastReplica })),
+			"create:a mark:b", ""},
+	})
 }

@@ -60,11 +60,14 @@ func (w *World) engineUp() bool {
 		!conditions.IsTrue(e.Status.Conditions, v1beta2.InstanceNodeDown) && !v1beta2.IsNodeDown(w.Nodes[e.Spec.NodeID])
 }
 
-// busy reports whether the engine does something that no rebuild may disturb.
-func (w *World) busy() bool {
-	v := w.Volume
-	cloning := v.Status.CloneStatus.State == v1beta2.CloneInitiated
-	return w.Engine.Status.IsExpanding || v.Status.RestoreRequired || cloning
+// busy reports whether the engine does something that no rebuild may disturb. It copies or grows at this moment: a volume that waits for
+// its source, or for its next backup, is not left alone meanwhile.
+func (w *World) busy() bool { return w.Engine.Status.IsExpanding || v1beta2.IsCloning(w.Engine.Status.CloneStatus) }
+
+// fillsByRestore reports whether replicas that the engine gets now are filled by its next restore: the volume takes its data from backups.
+// A v2 engine rebuilds them as ever.
+func (w *World) fillsByRestore() bool {
+	return w.Volume.Status.RestoreRequired && w.Volume.Spec.DataEngine != v1beta2.DataEngineV2
 }
 
 func (w *World) mode(r *v1beta2.Replica) string {

@@ -15,9 +15,15 @@ type CallWorld struct {
 	Volume *v1beta2.Volume
 }
 
-// ReadsVolume reports whether Allowed reads the Volume for a call: one that replaces, loses or merges data.
+// ReadsVolume reports whether Allowed reads the Volume for a call: one that replaces, loses or merges data, or fills a replica.
 func (o Op) ReadsVolume() bool {
-	return o == OpClone || o == OpRestore || o == OpRevert || o == OpPurge
+	return o == OpClone || o == OpRestore || o == OpRevert || o == OpPurge || o == OpAdd || o == OpVerify
+}
+
+// IsRestored reports whether a replica that is added to the engine is filled by the next restore: the volume takes its data from backups,
+// as it does until it may be used. A v2 engine rebuilds such a replica as ever.
+func IsRestored(e *v1beta2.Engine, v *v1beta2.Volume) bool {
+	return v != nil && v.Status.RestoreRequired && e.Spec.DataEngine != v1beta2.DataEngineV2
 }
 
 // Allowed reports why a call must not be sent now; nil where it may. What is called must be what the specs ask for at present.
@@ -34,6 +40,11 @@ func Allowed(c CallWorld) error {
 	case OpRemove:
 		if mapped && bare(address) == bare(c.Call.Address) {
 			return fmt.Errorf("replica %s is wanted again", c.Call.Name)
+		}
+	case OpVerify:
+		if !mapped || bare(address) != bare(c.Call.Address) || !IsRestored(c.Now, c.Volume) ||
+			c.Now.Spec.RequestedBackupRestore != c.Polled.Spec.RequestedBackupRestore {
+			return fmt.Errorf("replica %s is not filled by that restore any more", c.Call.Name)
 		}
 	case OpExpand:
 		if c.Now.Spec.VolumeSize != c.Polled.Spec.VolumeSize {

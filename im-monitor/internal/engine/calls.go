@@ -19,8 +19,12 @@ func (p *pass) calls() {
 		}
 	}
 	expanding := p.Seen.Volume != nil && p.Seen.Volume.Expanding
-	if len(p.out.Calls) > 0 || p.Adding != "" || p.rebuilding() || expanding || v1beta2.IsPurging(p.Seen.Purges) {
+	if len(p.out.Calls) > 0 || p.Adding != "" || expanding || v1beta2.IsPurging(p.Seen.Purges) {
 		return // a v1 engine refuses one more of these
+	}
+	if p.rebuilding() {
+		p.fill() // and refuses all others beside a rebuild
+		return
 	}
 	switch {
 	case p.isNext(OpRevert, p.revertDue()):
@@ -33,7 +37,10 @@ func (p *pass) calls() {
 			p.call(Call{Op: OpClone, Volume: volume, Snapshot: snapshot})
 		}
 	case p.isNext(OpRestore, p.restoreDue() && !p.unanswered):
-		p.call(Call{Op: OpRestore})
+		// A replica is added before the restore: a volume that always has a next backup to restore would get none.
+		if p.addition(); len(p.out.Calls) == 0 {
+			p.call(Call{Op: OpRestore})
+		}
 	default:
 		if p.addition(); !p.going {
 			p.cleanUp()
@@ -53,7 +60,7 @@ func (p *pass) due() map[Key]bool {
 		{Op: OpRestore}: p.restoreDue(),
 		{Op: OpPurge}:   p.purgeDue(),
 	}
-	for _, c := range slices.Concat(p.removals(), p.limitCalls()) {
+	for _, c := range slices.Concat(p.removals(), p.limitCalls(), p.verifications()) {
 		due[c.Key()] = true
 	}
 	for _, name := range p.missing() {
@@ -141,14 +148,14 @@ func (p *pass) missing() (out []string) {
 
 // addition returns the call that adds the next missing replica, while there is a replica to rebuild it from.
 func (p *pass) addition() {
-	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil || Restoring(p.Engine) || p.isSecondV1() {
+	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil || p.copiesNow() || p.isSecondV1() {
 		return
 	}
 	for _, name := range p.missing() {
 		if p.Failures[name] >= FailuresToErr {
 			continue // left to its owner
 		}
-		if p.makeRoom() {
+		if !p.fillsByRestore() && p.makeRoom() {
 			return
 		}
 		p.going = true

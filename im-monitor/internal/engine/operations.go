@@ -57,6 +57,8 @@ func (p *pass) phrase(key Key) string {
 	switch key.Op {
 	case OpAdd:
 		return "add replica " + key.Name
+	case OpVerify:
+		return "verify replica " + key.Name
 	case OpRemove:
 		return "remove replica " + key.Name
 	case OpExpand:

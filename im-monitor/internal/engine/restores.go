@@ -2,7 +2,9 @@ package engine
 
 import (
 	"cmp"
+	"maps"
 	"net/url"
+	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -64,30 +66,104 @@ func (p *pass) copies() {
 		return
 	}
 	s.RestoreStatus = p.Seen.Restores
-	done := p.Engine.Spec.RequestedBackupRestore
-	for _, one := range p.Seen.Restores {
-		if one.IsRestoring {
-			p.going = true
+	wanted, lacking, counted := p.Engine.Spec.RequestedBackupRestore, false, false
+	for where, one := range p.Seen.Restores {
+		p.going = p.going || one.IsRestoring
+		if p.isWriteOnly(where) {
+			continue // no one reads from it before it is verified
 		}
-		if one.IsRestoring || one.Error != "" || one.LastRestored != done {
-			done = ""
-		}
+		counted = true
+		lacking = lacking || one.IsRestoring || one.Error != "" || one.LastRestored != wanted
 	}
-	if done != "" && !p.unanswered {
-		s.LastRestoredBackup = done
+	if counted && !lacking && !p.unanswered {
+		s.LastRestoredBackup = wanted
 	}
 }
 
-func (p *pass) restoreDue() bool { return p.Seen.Restores != nil && !p.restoreBegun() }
-
-// restoreBegun reports whether the engine has begun to restore this backup, or failed to.
-func (p *pass) restoreBegun() bool {
-	for _, one := range p.Seen.Restores {
-		if one.IsRestoring || one.LastRestored == p.Engine.Spec.RequestedBackupRestore || p.restoreFailed(one) {
-			return true
+// isWriteOnly reports whether the engine lists a replica at that address as write-only.
+func (p *pass) isWriteOnly(where string) bool {
+	for _, r := range p.listed {
+		if r.Address == where {
+			return r.Mode == v1beta2.ReplicaModeWO
 		}
 	}
 	return false
+}
+
+// fillsByRestore reports whether replicas that are added to the engine are filled by its next restore. A v2 engine rebuilds them as ever.
+func (p *pass) fillsByRestore() bool {
+	return p.Engine.Spec.RequestedBackupRestore != "" && p.Engine.Spec.DataEngine != v1beta2.DataEngineV2
+}
+
+// copiesNow reports whether a replica of the engine is being filled from a backup or from another volume.
+func (p *pass) copiesNow() bool {
+	for _, one := range p.Seen.Restores {
+		if one.IsRestoring {
+			return true
+		}
+	}
+	return p.unanswered || begun(p.Seen.Clones) && !cloned(p.Seen.Clones)
+}
+
+// fill fills a write-only replica that was added for that: by a restore of the requested backup, which the replicas that have it refuse
+// for themselves. Once the replica has the backup it is verified. Beside a rebuild that copies or has ended the engine restores nothing.
+func (p *pass) fill() {
+	for _, r := range p.listed {
+		if r.Mode == v1beta2.ReplicaModeWO && (!p.fillsByRestore() || p.Seen.Rebuilds[r.Address].State != "") {
+			return
+		}
+	}
+	for _, c := range p.verifications() {
+		if !p.waits(c) {
+			p.call(c)
+			return
+		}
+	}
+	if p.isNext(OpRestore, p.restoreDue() && !p.unanswered) {
+		p.call(Call{Op: OpRestore})
+	}
+}
+
+// verifications returns the calls that make a write-only replica readable. The replica must have the requested backup, as every replica
+// that is read.
+func (p *pass) verifications() (out []Call) {
+	wanted := p.Engine.Spec.RequestedBackupRestore
+	if !p.fillsByRestore() || p.out.Status.LastRestoredBackup != wanted || p.copiesNow() {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.listed)) {
+		r := p.listed[name]
+		one := p.Seen.Restores[r.Address]
+		if r.Mode == v1beta2.ReplicaModeWO && one.LastRestored == wanted && one.Error == "" && p.isMapped(r) {
+			out = append(out, Call{Op: OpVerify, Name: name, Address: bare(r.Address)})
+		}
+	}
+	return out
+}
+
+// isMapped reports whether the engine's spec has a listed replica at the same address.
+func (p *pass) isMapped(r Replica) bool {
+	address, ok := p.Engine.Spec.ReplicaAddressMap[r.Name]
+	return ok && bare(address) == bare(r.Address)
+}
+
+// restoreDue reports whether the requested backup has to be restored: the engine has not begun to, or a replica that was added since lacks
+// it.
+func (p *pass) restoreDue() bool {
+	if p.Seen.Restores == nil || p.copiesNow() {
+		return false
+	}
+	begun := p.Engine.Status.LastRestoredBackup == p.Engine.Spec.RequestedBackupRestore
+	for where, one := range p.Seen.Restores {
+		done := one.LastRestored == p.Engine.Spec.RequestedBackupRestore || p.restoreFailed(one)
+		switch {
+		case !p.isWriteOnly(where):
+			begun = begun || done
+		case !done && p.fillsByRestore():
+			return true
+		}
+	}
+	return !begun
 }
 
 // restoreFailed reports whether a replica failed to restore the requested backup. A failure with an earlier backup, which the status

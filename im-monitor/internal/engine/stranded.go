@@ -32,22 +32,18 @@ func (p *pass) findStranded() {
 // over reports whether a write-only replica is no longer being rebuilt, and no call of this process may still make it RW. A replica that
 // the map of rebuilds lacks waits for a restore, or is unknown.
 func (p *pass) over(r Replica) bool {
-	if p.Engine.Spec.DataEngine == v1beta2.DataEngineV2 || r.Mode != v1beta2.ReplicaModeWO || p.Adding == r.Name || Restoring(p.Engine) {
+	if p.Engine.Spec.DataEngine == v1beta2.DataEngineV2 || r.Mode != v1beta2.ReplicaModeWO || p.Adding == r.Name {
 		return false
 	}
 	rebuild, ok := p.Seen.Rebuilds[r.Address]
-	return ok && !rebuild.IsRebuilding && (rebuild.State == rebuildComplete || rebuild.State == rebuildError || neverBegan(rebuild))
+	return ok && !rebuild.IsRebuilding && (rebuild.State == rebuildComplete || rebuild.State == rebuildError ||
+		neverBegan(rebuild) && !p.fillsByRestore())
 }
 
 // neverBegan reports whether a server reports nothing at all about a rebuild. An error without a state means that the replica did not
 // answer the server.
 func neverBegan(rebuild v1beta2.RebuildStatus) bool {
 	return rebuild.State == "" && rebuild.Error == "" && rebuild.Progress == 0
-}
-
-// Restoring reports whether the engine restores a backup: its write-only replicas then belong to the restore.
-func Restoring(e *v1beta2.Engine) bool {
-	return e.Spec.RequestedBackupRestore != "" && e.Spec.RequestedBackupRestore != e.Status.LastRestoredBackup
 }
 
 // The states in which a rebuild has ended.

@@ -91,6 +91,7 @@ const (
 	OpRestore Op = "restore"
 	OpRevert  Op = "revert"
 	OpPurge   Op = "purge"
+	OpVerify  Op = "verify"
 
 	OpMaxCount     Op = "set-snapshot-max-count"
 	OpMaxSize      Op = "set-snapshot-max-size"
@@ -109,6 +110,8 @@ type Call struct {
 	On    bool
 	// Volume and Snapshot are what is copied from.
 	Volume, Snapshot string
+	// Restoring reports of an addition that the next restore fills the replica; it is known right before the call.
+	Restoring bool
 }
 
 // Key identifies a call in memory.
@@ -166,7 +169,7 @@ func Ask(e *v1beta2.Engine, first, adding, purging bool) Questions {
 		Rebuilds: rebuilding,
 		Clones:   e.Spec.RequestedDataSource != "" && !cloned(s.CloneStatus),
 		Purges:   (purging || v1beta2.IsPurging(s.PurgeStatus)) && e.Spec.DataEngine != v1beta2.DataEngineV2,
-		Restores: e.Spec.RequestedBackupRestore != "" && e.Spec.RequestedBackupRestore != s.LastRestoredBackup,
+		Restores: e.Spec.RequestedBackupRestore != "" && (rebuilding || e.Spec.RequestedBackupRestore != s.LastRestoredBackup),
 	}
 }
 

@@ -25,7 +25,7 @@ func (p *poll) call(ctx context.Context, call engine.Call) {
 	p.memory.tried(p.engine.Name, call.Key(), p.rt.Clock.Now())
 	out, err := p.guarded(ctx, to, execute.Call{
 		Check: func(ctx context.Context, _ execute.Reading) (execute.Checked, error) {
-			return allowed(p.check(ctx, *to, call)), nil
+			return allowed(p.check(ctx, *to, &call)), nil
 		},
 		Send: func(ctx context.Context, _ imclient.Client) error { return p.send(ctx, *to, call) },
 	})
@@ -79,18 +79,20 @@ func allowed(why error) execute.Checked {
 	return execute.Checked{Allowed: true}
 }
 
-// check reads the engine uncached, and where the call depends on it the volume: what is called must be what their specs ask for now.
-func (p *poll) check(ctx context.Context, to way, call engine.Call) error {
+// check reads the engine uncached, and where the call depends on it the volume: what is called must be what their specs ask for now. How
+// a replica is added depends on the volume alone.
+func (p *poll) check(ctx context.Context, to way, call *engine.Call) error {
 	now, err := p.unchanged(ctx, p.rt.Uncached, to, call.Op)
 	if err != nil {
 		return err
 	}
-	w := engine.CallWorld{Polled: p.engine, Now: now, Call: call}
+	w := engine.CallWorld{Polled: p.engine, Now: now, Call: *call}
 	if call.Op.ReadsVolume() {
 		if w.Volume, err = lookup.Shared(ctx, p.rt.Uncached, p.rt.Namespace, p.engine.Spec.VolumeName, &v1beta2.Volume{}); err != nil {
 			return err
 		}
 	}
+	call.Restoring = call.Op == engine.OpAdd && engine.IsRestored(now, w.Volume)
 	if err := engine.Allowed(w); err != nil || call.Op != engine.OpPurge {
 		return err
 	}

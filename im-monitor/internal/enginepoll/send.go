@@ -23,6 +23,8 @@ func (p *poll) send(ctx context.Context, to way, call engine.Call) error {
 		return nil
 	case engine.OpRemove:
 		return to.proxy.RemoveReplica(ctx, to.Target, call.Name, call.Address)
+	case engine.OpVerify:
+		return to.proxy.VerifyReplica(ctx, to.Target, call.Name, call.Address)
 	case engine.OpExpand:
 		return to.proxy.Expand(ctx, to.Target, call.Size)
 	case engine.OpClone:

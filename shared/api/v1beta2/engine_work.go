@@ -20,6 +20,16 @@ func IsRebuilding(all map[string]RebuildStatus) bool {
 	return false
 }
 
+// IsCloning reports whether a replica is being filled from another volume, by what an engine reports about its replicas.
+func IsCloning(all map[string]SnapshotCloneStatus) bool {
+	for _, one := range all {
+		if one.IsCloning {
+			return true
+		}
+	}
+	return false
+}
+
 // A v1 engine asks its replicas one by one what a purge, a rebuild, a copy or a restore has become, and lists an error alone for a replica
 // that does not answer it. That is no report of the work, which may go on: each of these entries is unanswered.
 

@@ -16,6 +16,9 @@ func v1Backups() []suite.Check {
 			"and without one", onBackups, v1Backup, suite.BackupTarget),
 		v1("backup-unknown", "SnapshotBackupStatus of an unknown backup is OK, with an error and neither state nor snapshot", onBackups,
 			v1BackupUnknown),
+		found(v1("restore-added", "ReplicaAdd with restore answers at once and takes no snapshot; a restore of the backup that the others "+
+			"have fills the added replica alone, which stays in mode WO until ReplicaVerifyRebuild", onBackups, v1RestoreAdded,
+			suite.BackupTarget, suite.Content), "B3"),
 	}
 }
 
@@ -47,8 +50,8 @@ func backupStatus(t *suite.T, engine *imrpc.ProxyEngineRequest, name, replica st
 		BackupName: name, ReplicaAddress: replica})
 }
 
-// backedUp waits for the end of a backup, and reads what is reported meanwhile.
-func backedUp(t *suite.T, engine *imrpc.ProxyEngineRequest, name, replica, snapshot string) {
+// backedUp waits for the end of a backup, reads what is reported meanwhile, and returns the URL.
+func backedUp(t *suite.T, engine *imrpc.ProxyEngineRequest, name, replica, snapshot string) (url string) {
 	t.Eventually("backup "+name+" is complete", func() (bool, string) {
 		out, err := backupStatus(t, engine, name, replica)
 		t.OK(err, "reading the status of backup %s at %q", name, replica)
@@ -57,8 +60,69 @@ func backedUp(t *suite.T, engine *imrpc.ProxyEngineRequest, name, replica, snaps
 			return false, out.String()
 		}
 		t.Require(strings.HasPrefix(out.GetBackupUrl(), t.BackupTarget), "the URL is %s", out.GetBackupUrl())
+		url = out.GetBackupUrl()
 		return true, ""
 	})
+	return url
+}
+
+// restore asks an engine to restore a backup, and returns what its server answers beside OK.
+func (k v1kit) restore(e process, url string) string {
+	out, err := k.Manager.Proxy.BackupRestore(k.Context(), &imrpc.EngineBackupRestoreRequest{ProxyEngineRequest: k.ref(e), Url: url,
+		Target: k.BackupTarget, VolumeName: k.volume, ConcurrentLimit: 1})
+	k.OK(err, "requesting a restore")
+	return string(out.GetTaskError())
+}
+
+// restores waits until a replica has a backup, and returns the status of every replica.
+func (k v1kit) restores(e, r process, backup string) (all map[string]*imrpc.EngineBackupRestoreStatus) {
+	k.Eventually("replica "+r.name+" is restored", func() (bool, string) {
+		out, err := k.Manager.Proxy.BackupRestoreStatus(k.Context(), k.ref(e))
+		k.OK(err, "reading the status of restores")
+		all = out.GetStatus()
+		s := all["tcp://"+r.address]
+		k.Require(s.GetError() == "", "the status is %v", s)
+		return s.GetLastRestored() == backup && !s.GetIsRestoring(), s.String()
+	})
+	return all
+}
+
+func v1RestoreAdded(k v1kit) {
+	source, _ := k.served(1, engineOptions{})
+	k.write(source, 1, "saved")
+	k.taken(source, "first")
+	backup, replica := backUp(k.T, k.ref(source), "first")
+	url := backedUp(k.T, k.ref(source), backup, replica, "first")
+
+	k.volume += "-restored"
+	kept := k.replica(k.Manager, 1, replicaOptions{})
+	e := k.engine(k.Manager, 0, engineOptions{}, kept)
+	k.Require(k.restore(e, url) == "", "the first restore is refused")
+	k.restores(e, kept, backup)
+	snapshots := len(k.snapshots(e))
+
+	added := k.replica(k.Manager, 2, replicaOptions{})
+	_, err := k.Manager.Proxy.ReplicaAdd(k.Context(), &imrpc.EngineReplicaAddRequest{ProxyEngineRequest: k.ref(e), Restore: true,
+		ReplicaAddress: "tcp://" + added.address, ReplicaName: added.name, Size: k.VolumeSize, CurrentSize: k.VolumeSize, FastSync: true,
+		FileSyncHttpClientTimeout: 30})
+	k.OK(err, "adding a replica for a restore")
+	k.Require(k.modes(e)["tcp://"+added.address] == "WO", "after the answer the replica is in mode %s", k.modes(e)["tcp://"+added.address])
+	k.Require(len(k.snapshots(e)) == snapshots, "there are %d snapshots", len(k.snapshots(e)))
+	refused := k.restore(e, url)
+	k.Require(strings.Contains(refused, "already restored") && strings.Contains(refused, kept.address) &&
+		!strings.Contains(refused, added.address), "the answer is %s", refused)
+	all := k.restores(e, added, backup)
+	k.Require(all["tcp://"+kept.address].GetLastRestored() == backup, "the status is %v", all)
+	k.Require(k.modes(e)["tcp://"+added.address] == "WO", "before it is verified the replica is in mode %s",
+		k.modes(e)["tcp://"+added.address])
+	_, err = k.Manager.Proxy.ReplicaVerifyRebuild(k.Context(), &imrpc.EngineReplicaVerifyRebuildRequest{ProxyEngineRequest: k.ref(e),
+		ReplicaAddress: "tcp://" + added.address, ReplicaName: added.name})
+	k.OK(err, "verifying the replica")
+	k.inMode(e, added, "RW")
+
+	k.stop(e)
+	k.stop(kept)
+	k.reads(k.engine(k.Manager, 1, engineOptions{frontend: k.FrontendV1}, added), 1, "saved")
 }
 
 func v1Backup(k v1kit) {

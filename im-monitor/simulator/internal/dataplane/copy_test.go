@@ -190,7 +190,7 @@ func TestARestoreWantsAtMostOneSnapshot(t *testing.T) {
 	require.NoError(t, c.servers[1].SnapshotRemove(ref, []string{"first"}))
 	require.Error(t, c.servers[1].Restore(ref, saved.URL, "", ""), "it is purged first")
 	c.step(time.Second)
-	require.NoError(t, c.servers[1].Restore(ref, saved.URL, "", ""))
+	require.ErrorContains(t, c.servers[1].Restore(ref, saved.URL, "", ""), "already restored")
 }
 
 // Why an engine does not begin a restore is text; where its replicas refuse, a v1 server has JSON.

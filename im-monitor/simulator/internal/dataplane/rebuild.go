@@ -14,7 +14,7 @@ type Addition struct {
 	Address string
 	// Size is the volume's backend size, as the caller has it; 0 is not reported.
 	Size uint64
-	// Restore adds a v1 replica that the next restore fills: it stays WO until ReplicaVerifyRebuild.
+	// Restore adds a v1 replica that the next restore fills: it stays WO until ReplicaVerifyRebuild. No snapshot is taken for it.
 	Restore bool
 	// Fails makes the rebuild fail with this message after it began.
 	Fails string
@@ -59,8 +59,10 @@ func (s *Server) beginRebuild(ref Ref, a Addition) (*member, error) {
 			a.Name = replica.Name
 		}
 		source := r.with(ModeRW)[0]
-		if err := r.snapshotAll(chain.Layer{Name: s.plane.newUUID()}); err != nil {
-			return a.Address, err
+		if !r.fillsByRestore(a) {
+			if err := r.snapshotAll(chain.Layer{Name: s.plane.newUUID()}); err != nil {
+				return a.Address, err
+			}
 		}
 		if failed := r.members[a.Name]; failed != nil {
 			r.leave(failed)
@@ -70,7 +72,7 @@ func (s *Server) beginRebuild(ref Ref, a Addition) (*member, error) {
 		added.data.size = r.size
 		added.data.partial = s.engine == V2
 		r.engine.Replicas = withEntry(r.engine.Replicas, a.Name, a.Address)
-		if !a.Restore || s.engine == V2 {
+		if !r.fillsByRestore(a) {
 			added.source = source.address
 			added.begin(a.Fails)
 		}
@@ -79,6 +81,9 @@ func (s *Server) beginRebuild(ref Ref, a Addition) (*member, error) {
 	})
 	return added, err
 }
+
+// fillsByRestore reports whether the next restore fills the added replica: v2 engines rebuild it all the same.
+func (r *engineRun) fillsByRestore(a Addition) bool { return a.Restore && r.engine.server.engine == V1 }
 
 // begin begins to copy what the source has, of v1 after a preparation. From then on the data is marked as unfinished.
 func (m *member) begin(fails string) {
@@ -124,7 +129,7 @@ func (r *engineRun) mayAdd(a Addition) error {
 		return refuse(Unknown, "cannot add a replica of size %d to an engine of size %d", a.Size, r.size)
 	case len(r.with(ModeRW)) == 0:
 		return refuse(Unknown, "no RW replica to rebuild from")
-	case r.atLimit() != "": // it takes a snapshot
+	case r.atLimit() != "" && !r.fillsByRestore(a): // it takes a snapshot
 		return refuse(Unknown, "failed to snapshot before replica tcp://%s is added: %s", a.Address, r.atLimit())
 	}
 	for _, m := range r.sorted() {
@@ -190,8 +195,8 @@ type RebuildStatus struct {
 	Address, From string
 }
 
-// Rebuilds are the rebuilds of the engine's replicas in mode WO. There is none of a volume that is restored; a v1 replica that was added
-// for a restore has one that is all zero before that. A v1 engine lists an error alone for a replica that it does not reach.
+// Rebuilds are the rebuilds of the engine's replicas in mode WO. There is none of a v1 replica that a restore has begun to fill; one that
+// was added for a restore has one that is all zero before that. A v1 engine lists an error alone for a replica that it does not reach.
 func (s *Server) Rebuilds(ref Ref) ([]RebuildStatus, error) {
 	var out []RebuildStatus
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
@@ -202,7 +207,7 @@ func (s *Server) Rebuilds(ref Ref) ([]RebuildStatus, error) {
 				out = append(out, RebuildStatus{Progress: noAnswer("rebuild", m), Address: m.address})
 			case m.rebuild != nil && m.rebuild.State != "":
 				out = append(out, RebuildStatus{Progress: m.rebuild.Progress, Address: m.address, From: m.source})
-			case r.jobs.restore != nil:
+			case m.restore != nil || s.engine == V2 && r.jobs.restore != nil:
 				return "", nil
 			default:
 				out = append(out, RebuildStatus{Address: m.address})
@@ -249,6 +254,9 @@ func (m *member) hasAllDisks() bool {
 			out = append(out, one.Name)
 		}
 		return out
+	}
+	if m.rebuild == nil && m.restored == "" && !sources[0].data.Empty() {
+		return false // it was added for a restore, which has not filled it
 	}
 	return m.synced || slices.Equal(names(m.data), names(sources[0].data))
 }

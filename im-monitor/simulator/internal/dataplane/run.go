@@ -44,6 +44,9 @@ type member struct {
 	source   string // address that a rebuild copies from
 	// stranded: the caller of its ReplicaAdd disconnected before the end; synced: all was copied to its disk, and it has not read that.
 	stranded, synced bool
+	// restore is the last restore into a v1 replica; restored is the backup that it has.
+	restore  *restoring
+	restored string
 }
 
 // EngineSettings are what can be set on a running engine.
