@@ -7,6 +7,7 @@ const (
 	nodeCore, planCore, upgradeModel, upgradeReconciler = "./upgrade-controller/internal/nodeupgrade", "./upgrade-controller/internal/plan", "./upgrade-controller/internal/model -worlds=600", "./upgrade-controller/internal/upgradecontroller"
 	machineCore, attachModel                            = "./attach-controller/internal/machine", "./attach-controller/internal/model -worlds=3000"
 	replicaCore, placementCore, ticketCore              = "./attach-controller/internal/replica", "./attach-controller/internal/placement", "./attach-controller/internal/attach"
+	replicaShell                                        = "./attach-controller/internal/replicacontroller"
 	engineCore                                          = "./im-monitor/internal/engine"
 	diskCore                                            = "./im-monitor/internal/disk"
 	leftoverCore                                        = "./upgrade-controller/internal/leftover"

@@ -31,5 +31,15 @@ func replicaRules() []rule {
 			machineCore, "restore.restoresReadable", "one.IsRestoring && !writeOnly[where]", "one.IsRestoring"),
 		in("requests end", "the request to restore ends with the restore", []string{machineCore}, machineCore, "restore.endRequest", "",
 			"return"),
+		in("failures are stored", "failed rebuilds count for the volume, whichever replicas they were of", []string{replicaCore}, replicaCore,
+			"World.storedFailures", "", "return &v1beta2.RebuildFailures{}"),
+		in("growing pauses", "rebuilds wait after failures", []string{replicaCore}, replicaCore, "World.nextRebuild", "",
+			"return time.Time{}"),
+		in("another node", "after a few failures on a node another node is tried", []string{replicaCore}, replicaCore, "World.elsewhere", "",
+			"return w.Candidates"),
+		in("faults are counted", "a volume that fails each time is attached ever more rarely", []string{machineCore}, machineCore,
+			"Facts.faultsInARow", "", "return 1"),
+		in("rebuilds report their wait", "a rebuild that waits for a slot reports for which", []string{replicaCore}, replicaCore, "World.place",
+			"case len(out.WaitsFor) > 0 && !n.local:", "case false:"),
 	}
 }

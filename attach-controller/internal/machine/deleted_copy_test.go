@@ -60,7 +60,7 @@ func TestTheLastCopyIsOpenedThoughItIsBeingDeleted(t *testing.T) {
 			deleted(s.Replicas[0])
 			is(s)
 			s.Engines[0].Spec.ReplicaAddressMap = map[string]string{"vol-r-0": "a:1"}
-			s.Now = s.Now.Add(retryAfter)
+			s.Now = s.Now.Add(faultPause.First)
 			require.Contains(t, reopened(t, s, "x"), "vol-r-0")
 			require.Empty(t, s.Replicas[0].Spec.FailedAt)
 			for _, other := range s.Replicas[1:] {

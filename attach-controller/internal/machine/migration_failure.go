@@ -5,12 +5,14 @@ import (
 	"strings"
 	"time"
 
+	"drover.dev/drover/attach-controller/internal/retry"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
+// migrationPause is how long a migration waits after its second engine failed.
+var migrationPause = retry.Pause{First: 10 * time.Second, Longest: 5 * time.Minute}
+
 const (
-	// migrationPause is how long a migration waits after its second engine failed for the first time; the pause doubles with each failure.
-	migrationPause, longestMigrationPause = 10 * time.Second, 5 * time.Minute
 	// migrationTimeout is how long the second engine of a migration may take to run, with its replica processes.
 	migrationTimeout = 5 * time.Minute
 )
@@ -28,17 +30,6 @@ func (f Facts) migrationFailure(target string) *v1beta2.MigrationFailure {
 func (f Facts) hasFailed(target string) bool {
 	failure := f.migrationFailure(target)
 	return failure != nil && failure.EngineUID == string(f.second.UID)
-}
-
-// pauseAfter returns how long a migration waits after so many failures.
-func pauseAfter(failures int) time.Duration {
-	pause := migrationPause
-	for range failures - 1 {
-		if pause = 2 * pause; pause >= longestMigrationPause {
-			return longestMigrationPause
-		}
-	}
-	return pause
 }
 
 // waitAfterFailure reports whether the pause after the last failure lasts.
@@ -67,7 +58,7 @@ func (m migration) recordFailure(target string) bool {
 	if before := m.migrationFailure(target); before != nil {
 		failure.Count += before.Count
 	}
-	failure.NextAttemptAt = stamp(m.Now.Add(pauseAfter(failure.Count)))
+	failure.NextAttemptAt = stamp(m.Now.Add(migrationPause.After(failure.Count)))
 	m.setStatus("migrationFailure", m.Volume.Status.MigrationFailure, failure)
 	m.emit(Event{Reason: EventMigrationFailed, Warning: true, Note: why + " The volume stays where it is, and the migration is tried again."})
 	m.wait(v1beta2.ReasonMigrating, why)

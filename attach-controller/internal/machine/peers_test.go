@@ -182,6 +182,8 @@ func (s *fixture) status(key string, value any) {
 		v.CurrentMigrationNodeID = value.(string)
 	case "currentTargetNodeID":
 		v.CurrentTargetNodeID = value.(string)
+	case "faults":
+		v.Faults = value.(*v1beta2.VolumeFaults)
 	case "migrationFailure":
 		v.MigrationFailure = value.(*v1beta2.MigrationFailure)
 	case "currentImage":

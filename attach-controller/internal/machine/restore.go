@@ -255,8 +255,8 @@ func (x restore) failUnfilled(backup string) bool {
 	}
 	if !others {
 		x.faulted, x.faultReason = true, x.restoreFailure(backup)
-		x.emit(Event{Reason: EventFaulted, Warning: true, Note: x.faultReason + " The volume is detached, and filled again after " +
-			restoreAgain.String() + "."})
+		x.emit(Event{Reason: EventFaulted, Warning: true, Note: x.faultReason + " The volume is detached, and filled again after a " +
+			"pause that grows with each failure."})
 		return true
 	}
 	for _, r := range x.Replicas {
@@ -268,9 +268,6 @@ func (x restore) failUnfilled(backup string) bool {
 	}
 	return true
 }
-
-// restoreAgain is how long a volume stays detached after a restore that failed on all its replicas.
-const restoreAgain = 5 * time.Minute
 
 // restoreFailure explains that no replica of the volume has the wanted backup; empty if that is not so.
 func (f Facts) restoreFailure(backup string) string {

@@ -142,7 +142,7 @@ func TestAVolumeWhoseRestoreFailedOnAllReplicasIsFaultedWithTheErrorAndTriedAgai
 	require.Equal(t, v1beta2.VolumeStateDetached, s.Volume.Status.State)
 	require.Equal(t, v1beta2.VolumeRobustnessFaulted, s.Volume.Status.Robustness)
 	require.Contains(t, fault(), why+" The volume is attached again at ")
-	s.Now = s.Now.Add(restoreAgain - time.Second)
+	s.Now = s.Now.Add(restorePause.First - time.Second)
 	require.False(t, s.step())
 	s.Now = s.Now.Add(time.Second)
 	s.step()
@@ -313,13 +313,13 @@ func TestTheLongPauseFollowsOnlyARestoreThatFailedOnAllReplicas(t *testing.T) {
 		is    func(*fixture)
 		pause time.Duration
 	}{
-		"all of them failed":      {func(*fixture) {}, restoreAgain},
-		"one of them has it":      {func(s *fixture) { s.restores(0, v1beta2.RestoreStatus{LastRestored: "b-1"}) }, retryAfter},
-		"none is in the engine":   {func(s *fixture) { s.Engines[0].Spec.ReplicaAddressMap = nil }, retryAfter},
-		"it was another backup":   {func(s *fixture) { s.Engines[0].Spec.RequestedBackupRestore = "b-9" }, retryAfter},
-		"nothing was requested":   {func(s *fixture) { s.Engines[0].Spec.RequestedBackupRestore = "" }, retryAfter},
-		"nothing is restored now": {func(s *fixture) { s.Volume.Status.RestoreRequired = false }, retryAfter},
-		"the engine is gone":      {func(s *fixture) { s.Engines = nil }, retryAfter},
+		"all of them failed":      {func(*fixture) {}, restorePause.First},
+		"one of them has it":      {func(s *fixture) { s.restores(0, v1beta2.RestoreStatus{LastRestored: "b-1"}) }, faultPause.First},
+		"none is in the engine":   {func(s *fixture) { s.Engines[0].Spec.ReplicaAddressMap = nil }, faultPause.First},
+		"it was another backup":   {func(s *fixture) { s.Engines[0].Spec.RequestedBackupRestore = "b-9" }, faultPause.First},
+		"nothing was requested":   {func(s *fixture) { s.Engines[0].Spec.RequestedBackupRestore = "" }, faultPause.First},
+		"nothing is restored now": {func(s *fixture) { s.Volume.Status.RestoreRequired = false }, faultPause.First},
+		"the engine is gone":      {func(s *fixture) { s.Engines = nil }, faultPause.First},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := restoring("x", "y")

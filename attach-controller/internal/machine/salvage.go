@@ -5,13 +5,20 @@ import (
 	"strings"
 	"time"
 
+	"drover.dev/drover/attach-controller/internal/retry"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
 
-// retryAfter is how long a volume stays detached after its engine or frontend failed over healthy replicas, so that one that fails every
-// time is not started without a pause.
-const retryAfter = 5 * time.Second
+// faultPause is how long a volume stays detached after its engine or frontend failed over healthy replicas; restorePause, after a restore
+// that failed on all its replicas.
+var (
+	faultPause   = retry.Pause{First: 5 * time.Second, Longest: 5 * time.Minute}
+	restorePause = retry.Pause{First: 5 * time.Minute, Longest: time.Hour}
+)
+
+// worksAfter is how long after its last pause a volume is without a failure before the next one counts as the first again.
+const worksAfter = 10 * time.Minute
 
 // failedTogether is the longest time between failures of replicas that count as failed together.
 const failedTogether = time.Second
@@ -43,28 +50,75 @@ func (s salvage) endFault() waiting {
 		return waiting{v1beta2.ReasonNoUsableReplica, "All replicas have failed, and the setting auto-salvage is false: clear " +
 			"spec.failedAt of the replica to use."}
 	}
+	if blocked := s.pause(faultPause.After(s.faultsInARow()-1), ""); blocked.reason != "" { // the first salvage has none
+		return blocked
+	}
 	return s.useLatest()
 }
 
 // retry attaches a volume with healthy replicas again, after a pause.
 func (s salvage) retry() waiting {
-	pause, why := retryAfter, ""
+	length, why := faultPause.After(s.faultsInARow()), ""
 	if s.engine != nil {
 		if why = s.restoreFailure(s.engine.Spec.RequestedBackupRestore); why != "" {
-			pause, why = restoreAgain, why+" "
+			length, why = restorePause.After(s.faultsInARow()), why+" "
 		}
 	}
-	faulted := conditions.Get(s.Volume.Status.Conditions, v1beta2.VolumeFaulted)
-	if faulted != nil && faulted.Status == v1beta2.ConditionTrue {
-		since, err := time.Parse(time.RFC3339, faulted.LastTransitionTime)
-		if due := since.Add(pause); err == nil && s.Now.Before(due) {
-			s.requeueAt(due)
-			return waiting{v1beta2.ReasonFaulted, why + "The volume is attached again at " + stamp(due) + "."}
-		}
+	if blocked := s.pause(length, why); blocked.reason != "" {
+		return blocked
 	}
 	s.faulted = false
 	s.requestRemount()
 	return waiting{}
+}
+
+// faultsInARow returns how often the volume failed in a row.
+func (f Facts) faultsInARow() int {
+	if s := f.Volume.Status.Faults; s != nil {
+		return max(s.Count, 1)
+	}
+	return 1
+}
+
+// pause returns what is waited for while a pause after the volume's failure lasts.
+func (s salvage) pause(length time.Duration, why string) waiting {
+	faulted := conditions.Get(s.Volume.Status.Conditions, v1beta2.VolumeFaulted)
+	if faulted == nil || faulted.Status != v1beta2.ConditionTrue {
+		return waiting{}
+	}
+	since, err := time.Parse(time.RFC3339, faulted.LastTransitionTime)
+	due := since.Add(length)
+	if err != nil || !s.Now.Before(due) {
+		return waiting{}
+	}
+	s.requeueAt(due)
+	if n := s.faultsInARow(); n > 1 {
+		why = fmt.Sprintf("The volume failed %d times in a row. %s", n, why)
+	}
+	return waiting{v1beta2.ReasonFaulted, why + "The volume is attached again at " + stamp(due) + "."}
+}
+
+// countFault counts a failure of the volume. The count is stored with the failure itself, so that neither a new engine nor a new leader
+// begins it again.
+func (f Facts) countFault() *v1beta2.VolumeFaults {
+	out := &v1beta2.VolumeFaults{Count: 1, LastFailedAt: stamp(f.Now)}
+	before := f.Volume.Status.Faults
+	if before == nil {
+		return out
+	}
+	last, err := time.Parse(time.RFC3339, before.LastFailedAt)
+	if err == nil && f.Now.Before(last.Add(f.pauseAfterFault(before.Count)+worksAfter)) {
+		out.Count = before.Count + 1
+	}
+	return out
+}
+
+// pauseAfterFault returns the pause that follows so many failures.
+func (f Facts) pauseAfterFault(failures int) time.Duration {
+	if f.Volume.Status.RestoreRequired {
+		return restorePause.After(failures)
+	}
+	return faultPause.After(failures)
 }
 
 // unreachableHealthy returns the healthy replicas on nodes that are down, as sentences have them.

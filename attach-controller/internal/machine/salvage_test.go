@@ -108,7 +108,7 @@ func TestTheFaultedConditionReportsWhatSalvageWaitsFor(t *testing.T) {
 func TestAVolumeWhoseReplicasAreFineIsTriedAgainAfterAPause(t *testing.T) {
 	s := faulted(t, "", late)
 	verdict := Decide(s.World)
-	require.Equal(t, s.Now.Add(retryAfter), verdict.RequeueAt)
+	require.Equal(t, s.Now.Add(faultPause.First), verdict.RequeueAt)
 	require.Empty(t, verdict.Status)
 	s.Now = verdict.RequeueAt.Add(-time.Millisecond)
 	require.Equal(t, verdict.RequeueAt, Decide(s.World).RequeueAt)
@@ -119,4 +119,49 @@ func TestAVolumeWhoseReplicasAreFineIsTriedAgainAfterAPause(t *testing.T) {
 	require.Equal(t, stamp(s.Now), verdict.Status["remountRequestedAt"])
 	require.NotContains(t, verdict.Status, "lastAutoSalvagedAt")
 	require.Empty(t, verdict.Writes)
+}
+
+// B7: an engine that fails each time was started 200 times in half an hour. The count is stored with the volume: an engine that is created
+// again, and a new leader, count on.
+func TestAVolumeThatFailsEachTimeIsAttachedEverMoreRarely(t *testing.T) {
+	s := attached(v1beta2.DataEngineV1, "x", "y")
+	var starts []time.Time
+	end := s.Now.Add(30 * time.Minute)
+	for s.Now.Before(end) {
+		e := s.Engines[0]
+		if e.Spec.DesireState == v1beta2.InstanceStateRunning && e.Status.CurrentState != v1beta2.InstanceStateError {
+			starts = append(starts, s.Now)
+			e.Status.CurrentState = v1beta2.InstanceStateError
+		}
+		if e.Spec.DesireState == v1beta2.InstanceStateStopped {
+			e.Status.CurrentState = v1beta2.InstanceStateStopped
+		}
+		for _, r := range s.Replicas {
+			r.Status.CurrentState = r.Spec.DesireState
+		}
+		s.Volume.Spec.NodeID = "x"
+		if s.Volume.Status.Robustness == v1beta2.VolumeRobustnessFaulted { // as its tickets see to
+			s.Volume.Spec.NodeID = ""
+		}
+		s.step()
+		s.Now = s.Now.Add(time.Second)
+	}
+	require.GreaterOrEqual(t, len(starts), 5)
+	require.LessOrEqual(t, len(starts), 14)
+	require.Equal(t, len(starts), s.Volume.Status.Faults.Count)
+	require.Contains(t, conditions.Get(s.Volume.Status.Conditions, v1beta2.VolumeFaulted).Message, " times in a row.")
+}
+
+func TestAVolumeThatWorkedForLongFailsForTheFirstTimeAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		since time.Duration
+		want  int
+	}{"right after its pause": {6 * time.Minute, 8}, "after it worked": {faultPause.Longest + worksAfter, 1}} {
+		t.Run(name, func(t *testing.T) {
+			s := attached(v1beta2.DataEngineV1, "x", "y")
+			s.Volume.Status.Faults = &v1beta2.VolumeFaults{Count: 7, LastFailedAt: stamp(s.Now.Add(-c.since))}
+			s.Engines[0].Status.CurrentState = v1beta2.InstanceStateError
+			require.Equal(t, c.want, Decide(s.World).Status["faults"].(*v1beta2.VolumeFaults).Count)
+		})
+	}
 }

@@ -53,6 +53,9 @@ func (t status) decide() {
 	t.setStatus("capacity", s.Capacity, text.Bytes(t.Volume.Spec.Size))
 	robustness := t.robustness()
 	t.setStatus("robustness", s.Robustness, robustness)
+	if robustness == v1beta2.VolumeRobustnessFaulted && s.Robustness != robustness {
+		t.setStatus("faults", s.Faults, t.countFault())
+	}
 	if robustness == v1beta2.VolumeRobustnessDegraded && s.Robustness != robustness {
 		t.setStatus("lastDegradedAt", s.LastDegradedAt, stamp(t.Now))
 	}

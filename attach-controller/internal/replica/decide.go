@@ -14,6 +14,7 @@ func Needs(w World) bool {
 		return false
 	}
 	g := w.groups()
+	w.failures = w.countFailures(g)
 	return w.missing(g).count > 0 || w.outdated(g) || w.grows() && w.reported() < w.Volume.Spec.Size
 }
 
@@ -23,6 +24,9 @@ func Decide(w World) Verdict {
 	var out Verdict
 	w.Candidates = slices.Clone(w.Candidates) // places that are promised below count there
 	w.remove(&out)
+	if w.Volume != nil {
+		out.Failures = w.Volume.Status.RebuildFailures
+	}
 	if !ready(&w) {
 		return out
 	}
@@ -31,6 +35,8 @@ func Decide(w World) Verdict {
 		out.Engine = w.Engine.Name
 	}
 	g := w.groups()
+	w.failures = w.countFailures(g)
+	out.Failures = w.failures
 	w.mark(g, &out)
 	if w.heldBack() {
 		return out
@@ -107,9 +113,17 @@ type need struct {
 	until time.Time
 }
 
-// missing counts what must be placed or taken back now: all replicas before the first attachment, later one at a time, over a running
-// engine.
+// missing counts what must be placed or taken back now. After rebuilds that failed it is nothing until their pause ends.
 func (w *World) missing(g groups) need {
+	n := w.wanting(g)
+	if until := w.nextRebuild(); n.count > 0 && !until.IsZero() {
+		return need{until: until}
+	}
+	return n
+}
+
+// wanting counts what the volume lacks: all replicas before the first attachment, later one at a time, over a running engine.
+func (w *World) wanting(g groups) need {
 	wanted := w.Volume.Spec.NumberOfReplicas
 	if !w.everHealthy() {
 		if w.strictLocal() && w.Volume.Spec.NodeID == "" && !w.fills() {

@@ -1,9 +1,12 @@
 package replica
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"drover.dev/drover/attach-controller/internal/placement"
+	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/ticket"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -33,12 +36,32 @@ func (w *World) place(g groups, n need, out *Verdict) {
 		taken = append(taken, placement.Place{Node: disk.Node, Zone: disk.Zone, DiskUUID: disk.UUID})
 		w.promise(*disk)
 	}
+	failing := ""
+	if w.attached() {
+		failing = w.failing()
+	}
 	switch {
 	case refusal.Reason != "" && !n.local:
 		w.scheduled(out, v1beta2.ConditionFalse, refusal.Reason, refusal.Message)
+	case len(out.WaitsFor) > 0 && !n.local:
+		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonRebuildLimit, w.waitsForSlot(out.WaitsFor))
+	case failing != "" && len(g.staying) < w.Volume.Spec.NumberOfReplicas:
+		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonRebuildFails, failing)
 	case n.count > 0 && len(out.WaitsFor) == 0, n.count == 0 && len(g.staying)+len(g.coming) >= w.Volume.Spec.NumberOfReplicas:
 		w.scheduled(out, v1beta2.ConditionTrue, v1beta2.ReasonPlaced, "Every replica has a place.")
 	}
+}
+
+// waitsForSlot describes a rebuild that waits until fewer replicas are rebuilt on the nodes that would take it.
+func (w *World) waitsForSlot(nodes []string) string {
+	const shown = 3
+	names := slices.Sorted(slices.Values(nodes))
+	text := strings.Join(names[:min(len(names), shown)], ", ")
+	if len(names) > shown {
+		text += ", …"
+	}
+	return fmt.Sprintf("The rebuild of a replica waits until fewer than %d are rebuilt on %s (setting %s).", w.Settings.RebuildsPerNode, text,
+		setting.RebuildsPerNode)
 }
 
 // outdated reports whether a detached volume lacks replicas, and its condition reports no place for them: that may have changed, and an
@@ -101,10 +124,11 @@ func (w *World) find(taken []placement.Place, n need, out *Verdict) (*placement.
 	if n.local {
 		request.OnlyNode = w.Volume.Spec.NodeID
 	}
-	free, full := w.Candidates, []string(nil)
+	usable := w.elsewhere(request)
+	free, full := usable, []string(nil)
 	if w.everHealthy() {
 		free = nil
-		for _, c := range w.Candidates {
+		for _, c := range usable {
 			if w.Rebuilding[c.Name] < w.Settings.RebuildsPerNode {
 				free = append(free, c)
 			} else {
@@ -116,7 +140,7 @@ func (w *World) find(taken []placement.Place, n need, out *Verdict) (*placement.
 	if disk != nil || len(full) == 0 {
 		return disk, why
 	}
-	if late, _ := placement.Find(request, w.Candidates); late != nil {
+	if late, _ := placement.Find(request, usable); late != nil {
 		out.WaitsFor = append(out.WaitsFor, full...)
 		return nil, placement.Refusal{}
 	}

@@ -3,6 +3,7 @@ package replica
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -138,6 +139,62 @@ func TestDoneIsDone(t *testing.T) {
 	})
 }
 
+// A volume that lacks replicas over a running engine acts, has a time, or its condition says what it waits for. Three waits are not its
+// own: its engine is busy, a rebuild or a deletion is under way, or replicas on nodes that are down count until the engine drops them.
+func TestNoRebuildWaitsWithoutAReason(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := anyWorld(t)
+		v := decide(w)
+		if w.Volume == nil || !ready(&w) || w.heldBack() || !w.everHealthy() || !w.attached() || w.busy() {
+			return
+		}
+		g := w.groups()
+		away := slices.ContainsFunc(g.healthy, w.down)
+		if len(g.staying) >= w.Volume.Spec.NumberOfReplicas || len(g.coming) > 0 || away || len(w.sources(g)) == 0 {
+			return
+		}
+		acts := len(v.Create)+len(v.Patches)+len(v.Deletes)+len(v.Approvals)+len(v.Release) > 0 || v.Poll != ""
+		explained := v.Scheduled != nil && v.Scheduled.Status == v1beta2.ConditionFalse ||
+			v.Scheduled == nil && conditions.IsFalse(w.Volume.Status.Conditions, v1beta2.VolumeScheduled)
+		require.True(t, acts || explained || v.RequeueAt.After(w.Now), "it waits for nothing that it names")
+	})
+}
+
+// Whatever fails, and whenever: the attempts of a day are few, although every replica that failed too often is another object.
+func TestEveryRetryHasAPauseThatOutlivesItsReplica(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := attached("a b", wants(3))
+		attempts := 0
+		for range 400 {
+			if !w.Now.Before(now.Add(23 * time.Hour)) {
+				break
+			}
+			w = copyOf(w)
+			v := decide(w)
+			for _, p := range v.Patches {
+				if p.Spec["failedAt"] == "" {
+					attempts++
+				}
+			}
+			attempts += len(v.Create)
+			done(&w, v)
+			w.Replicas = slices.DeleteFunc(w.Replicas, func(r *v1beta2.Replica) bool { return r.DeletionTimestamp != nil })
+			next := w.Now.Add(time.Duration(rapid.IntRange(1, 600).Draw(t, "seconds")) * time.Second)
+			if reported(v) == "" && v.RequeueAt.After(next) {
+				next = v.RequeueAt
+			}
+			w.Now = next
+			for _, r := range w.Replicas {
+				if (r.Spec.NodeID == "c" || r.Spec.NodeID == "d") && r.Spec.FailedAt == "" {
+					r.Spec.FailedAt, r.Spec.LastFailedAt, r.Spec.HealthyAt = stamp(w.Now), stamp(w.Now), ""
+					r.Spec.DesireState, r.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+				}
+			}
+		}
+		require.LessOrEqual(t, attempts, 40)
+	})
+}
+
 // done applies a verdict.
 func done(w *World, v Verdict) {
 	for _, d := range v.Create {
@@ -160,6 +217,9 @@ func done(w *World, v Verdict) {
 	w.Replicas = slices.DeleteFunc(w.Replicas, func(r *v1beta2.Replica) bool { return slices.Contains(v.Release, r) })
 	if v.Poll != "" {
 		w.Engine.Spec.LookRequestedAt = v.Poll
+	}
+	if w.Volume != nil {
+		w.Volume.Status.RebuildFailures = v.Failures
 	}
 	if v.Scheduled != nil {
 		w.Volume.Status.Conditions = conditions.Set(w.Volume.Status.Conditions, *v.Scheduled, w.Now)

@@ -11,10 +11,6 @@ import (
 // retries is how often a failed replica is taken back before another one takes its place.
 const retries = 5
 
-// firstRetry is the pause before a replica is taken back the third time; it doubles. The first repetition has none: a v1 rebuild that lost
-// its caller, as at a change of im-monitor's leader, only has to be repeated.
-const firstRetry = 5 * time.Second
-
 // localPause is how long a best-effort volume stays without a replica where it is attached after one could not be rebuilt there.
 const localPause = 10 * time.Minute
 
@@ -26,15 +22,13 @@ func (w *World) takeBack(g groups, n need, out *Verdict) int {
 	}
 	var r *v1beta2.Replica
 	for _, one := range g.failed {
-		if w.isBack(one) && (!n.local || w.isLocal(one)) && (r == nil || retryAt(one).Before(retryAt(r))) {
+		if w.isBack(one) && (!n.local || w.isLocal(one)) && (r == nil || one.Spec.RebuildRetryCount < r.Spec.RebuildRetryCount) {
 			r = one
 		}
 	}
 	switch {
 	case r == nil:
 		return 0
-	case retryAt(r).After(w.Now):
-		out.requeueAt(retryAt(r))
 	case w.Rebuilding[r.Spec.NodeID] >= w.Settings.RebuildsPerNode:
 		out.WaitsFor = append(out.WaitsFor, r.Spec.NodeID)
 	default:
@@ -58,13 +52,6 @@ func (w *World) isBack(r *v1beta2.Replica) bool {
 	stopped := r.Status.CurrentState == v1beta2.InstanceStateStopped && r.Spec.DesireState == v1beta2.InstanceStateStopped
 	return ok && conditions.IsTrue(status.Conditions, v1beta2.DiskReady) && stopped &&
 		!conditions.IsTrue(r.Status.Conditions, v1beta2.InstanceNodeDown)
-}
-
-func retryAt(r *v1beta2.Replica) time.Time {
-	if r.Spec.RebuildRetryCount <= 1 {
-		return time.Time{}
-	}
-	return parse(r.Spec.FailedAt).Add(firstRetry << (r.Spec.RebuildRetryCount - 2))
 }
 
 // returning counts the replicas that are waited for, and returns until when: those that failed recently, and healthy ones on a down node

@@ -91,10 +91,13 @@ func TestAReplicaThatComesBackIsTakenBack(t *testing.T) {
 		"not onto a disk that is gone":                {attached("a b c", failed("c", 0), noDisk), "", ""},
 		"not where im-monitor only concluded its end": {attached("a b c", failed("c", 0),
 			says("c", v1beta2.InstanceNodeDown, "NodeDown")), "", ""},
-		"the second time at once, too":         {attached("a b c", failed("c", 0), tried("c", 1)), "take-back:c", ""},
-		"the third time after 5 s, not before": {attached("a b c", failed("c", 4*time.Second), tried("c", 2)), "", ""},
-		"the third time after 5 s":             {attached("a b c", failed("c", 5*time.Second), tried("c", 2)), "take-back:c", ""},
-		"the fifth time after 20 s":            {attached("a b c", failed("c", 20*time.Second), tried("c", 4)), "take-back:c", ""},
+		"the second time at once, too": {attached("a b c", failed("c", 0), tried("c", 1)), "take-back:c", ""},
+		"after two failures in 5 s, not before": {attached("a b c", failed("c", 4*time.Second), tried("c", 2),
+			failures(2, 4*time.Second)), "", v1beta2.ReasonRebuildFails},
+		"after two failures in 5 s": {attached("a b c", failed("c", 5*time.Second), tried("c", 2), failures(2, 5*time.Second)),
+			"take-back:c", v1beta2.ReasonRebuildFails},
+		"after four failures in 20 s": {attached("a b c", failed("c", 20*time.Second), tried("c", 4), failures(4, 20*time.Second)),
+			"take-back:c", v1beta2.ReasonRebuildFails},
 		"not a sixth time: another one takes its place": {attached("a b c", failed("c", time.Hour), tried("c", 5)), "create:d delete:c",
 			""},
 		"a count that makes no sense is none": {attached("a b c", failed("c", 0), tried("c", -3)), "take-back:c", ""},
@@ -111,8 +114,113 @@ func TestATakenBackReplicaStartsOver(t *testing.T) {
 }
 
 func TestTheNextAttemptStartsExactlyInTime(t *testing.T) {
-	v := decide(attached("a b c", failed("c", 3*time.Second), tried("c", 3)))
+	v := decide(attached("a b c", failed("c", 3*time.Second), tried("c", 3), failures(3, 3*time.Second)))
 	require.Equal(t, now.Add(7*time.Second), v.RequeueAt)
+}
+
+// failures is what the volume has stored of rebuilds that failed in a row, the last one some time ago, all of them on the given nodes.
+func failures(count int, d time.Duration, nodes ...string) change {
+	return volume(func(v *v1beta2.Volume) {
+		f := &v1beta2.RebuildFailures{Count: count, LastFailedAt: ago(d), Message: "It failed.", ByNode: map[string]int{}}
+		if pause := rebuildPause.After(count - 1); pause > 0 {
+			f.NextAttemptAt = stamp(now.Add(pause - d))
+		}
+		for _, node := range nodes {
+			f.ByNode[node] = count
+		}
+		v.Status.RebuildFailures = f
+	})
+}
+
+// fails is a replica that failed in its rebuild.
+func fails(node string, d time.Duration) change {
+	return func(w *World) {
+		failed(node, d)(w)
+		w.the(node).Spec.HealthyAt = ""
+	}
+}
+
+func TestAFailedRebuildIsCountedOnce(t *testing.T) {
+	w := attached("a b c", fails("c", time.Second))
+	v := decide(w)
+	require.Equal(t, &v1beta2.RebuildFailures{Count: 1, ByNode: map[string]int{"c": 1}, LastFailedAt: ago(time.Second),
+		Message: "Replica vol-1-r-c on c could not be rebuilt."}, v.Failures)
+	require.Equal(t, "take-back:c", reported(v), "once is tried again at once")
+	w.Volume.Status.RebuildFailures = v.Failures
+	require.Equal(t, v.Failures, decide(w).Failures)
+
+	w.the("c").Spec.FailedAt = ago(0)
+	v = decide(w)
+	require.Equal(t, 2, v.Failures.Count)
+	require.Equal(t, now.Add(5*time.Second).Format(time.RFC3339), v.Failures.NextAttemptAt)
+	require.Equal(t, now.Add(5*time.Second), v.RequeueAt)
+	require.Contains(t, v.Scheduled.Message,
+		"2 rebuilds failed in a row. Replica vol-1-r-c on c could not be rebuilt. The next one begins at ")
+
+	require.Nil(t, decide(attached("a b c", failed("c", 0))).Failures, "a replica that was whole did not fail in a rebuild")
+	require.Nil(t, decide(attached("a b c", failures(7, 2*time.Hour, "c"))).Failures, "a success ends the count")
+	w = attached("a b", wants(3), failures(7, 25*time.Hour, "c"))
+	require.Nil(t, decide(w).Failures, "it is forgotten after a day")
+	w = attached("a b c", failures(7, 2*time.Hour, "d"))
+	require.Equal(t, map[string]int{"d": 7}, decide(w).Failures.ByNode, "another node may still fail")
+	require.Zero(t, decide(w).Failures.Count)
+}
+
+func TestTheErrorOfAFailedRebuildIsReported(t *testing.T) {
+	w := attached("a b c", fails("c", time.Second), engine(func(e *v1beta2.Engine) {
+		e.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse,
+			Message: "vol-1-e-0 could not add replica vol-1-r-c: no route to host."}}
+	}))
+	require.Contains(t, decide(w).Failures.Message, "no route to host.")
+}
+
+func TestAnotherNodeIsTriedAfterAFewFailures(t *testing.T) {
+	check(t, map[string]row{
+		"after two failures it is the same node": {attached("a b", wants(3), failures(2, time.Hour, "c")), "create:c", ""},
+		"after three it is another one":          {attached("a b", wants(3), failures(3, time.Hour, "c")), "create:d", ""},
+		"unless no other one has a place":        {attached("a b", wants(3), failures(3, time.Hour, "c"), closed("d")), "create:c", ""},
+		"it waits for a slot there": {attached("a b", wants(3), failures(3, time.Hour, "c"), limit(1), rebuilds("d", 1)),
+			"waits-for:d", v1beta2.ReasonRebuildLimit},
+	})
+}
+
+// B7: each replica that fails is deleted, and each failure counts all the same: there were 216 attempts in an hour.
+func TestRebuildsThatAlwaysFailAreTriedEverMoreRarely(t *testing.T) {
+	w := attached("a b", wants(3))
+	var attempts []time.Time
+	nodes := map[string]bool{}
+	for w.Now.Before(now.Add(23 * time.Hour)) {
+		v := decide(w)
+		for _, p := range v.Patches {
+			if p.Spec["failedAt"] == "" {
+				attempts, nodes[p.Replica.Spec.NodeID] = append(attempts, w.Now), true
+			}
+		}
+		for _, d := range v.Create {
+			attempts, nodes[d.Node] = append(attempts, w.Now), true
+		}
+		done(&w, v)
+		w.Replicas = slices.DeleteFunc(w.Replicas, func(r *v1beta2.Replica) bool { return r.DeletionTimestamp != nil })
+		next := w.Now.Add(time.Second)
+		if reported(v) == "" && !v.RequeueAt.IsZero() {
+			next = v.RequeueAt
+		}
+		w.Now = next
+		for _, r := range w.Replicas {
+			if r.Spec.NodeID == "c" || r.Spec.NodeID == "d" {
+				r.Spec.FailedAt, r.Spec.LastFailedAt = cmp.Or(r.Spec.FailedAt, stamp(w.Now)), stamp(w.Now)
+				r.Spec.DesireState, r.Status.CurrentState = v1beta2.InstanceStateStopped, v1beta2.InstanceStateStopped
+			}
+		}
+	}
+	require.LessOrEqual(t, len(attempts), 40)
+	require.GreaterOrEqual(t, len(attempts), 20)
+	require.Equal(t, map[string]bool{"c": true, "d": true}, nodes)
+	for i := 3; i < len(attempts); i++ {
+		before, pause := attempts[i-1].Sub(attempts[i-2]), attempts[i].Sub(attempts[i-1])
+		require.GreaterOrEqual(t, pause+3*time.Second, before, "attempt %d", i)
+	}
+	require.Equal(t, v1beta2.ReasonRebuildFails, reason(w, Verdict{}))
 }
 
 // Failures are forgotten once the replica is in use again.
@@ -135,8 +243,10 @@ func TestNoMoreIsRebuiltOnANodeThanTheSettingAllows(t *testing.T) {
 			"waits-for:c", ""},
 		"a limit of 0 stops rebuilding": {attached("a b", wants(3), limit(0)),
 			"waits-for:a waits-for:b waits-for:c waits-for:d", ""},
-		"the place is not reported while it waits": {attached("a b", wants(3), limit(1), rebuilds("c", 1), rebuilds("d", 1),
-			isScheduled(v1beta2.ReasonAntiAffinity)), "waits-for:c waits-for:d", v1beta2.ReasonAntiAffinity},
+		"what it waits for is reported": {attached("a b", wants(3), limit(1), rebuilds("c", 1), rebuilds("d", 1),
+			isScheduled(v1beta2.ReasonAntiAffinity)), "waits-for:c waits-for:d", v1beta2.ReasonRebuildLimit},
+		"also of one that is to be taken back": {attached("a b c", failed("c", time.Hour), limit(1), rebuilds("c", 1),
+			isScheduled(v1beta2.ReasonPlaced)), "waits-for:c", v1beta2.ReasonRebuildLimit},
 	})
 }
 
@@ -299,9 +409,10 @@ func TestAReplicaThatCannotBeRebuiltIsReplacedInTheEnd(t *testing.T) {
 	for range 20 {
 		v := decide(w)
 		if len(v.Deletes) > 0 {
-			require.Equal(t, "create:c delete:c", reported(v))
+			require.Equal(t, "delete:c", reported(v), "the next one comes after the next pause")
 			require.Equal(t, 5, attempts)
-			require.Equal(t, 35*time.Second, w.Now.Sub(now), "the second one comes at once, then the pauses double: 5, 10, 20 s")
+			require.Equal(t, 40*time.Second, w.Now.Sub(now), "five attempts of a second; the second one comes at once, then the pauses "+
+				"double: 5, 10, 20 s")
 			return
 		}
 		if !v.RequeueAt.IsZero() && reported(v) == "" {
@@ -311,6 +422,8 @@ func TestAReplicaThatCannotBeRebuiltIsReplacedInTheEnd(t *testing.T) {
 		require.Equal(t, "take-back:c", reported(v))
 		attempts++
 		w.the("c").Spec.RebuildRetryCount = v.Patches[0].Spec["rebuildRetryCount"].(int)
+		w.the("c").Spec.HealthyAt, w.Volume.Status.RebuildFailures = "", v.Failures
+		w.Now = w.Now.Add(time.Second)
 		w.the("c").Spec.FailedAt = stamp(w.Now) // the machine marks it as failed again
 	}
 	t.Fatal("it was never deleted")

@@ -52,6 +52,8 @@ type Verdict struct {
 	Poll string
 	// Scheduled is the volume's condition; nil leaves it.
 	Scheduled *v1beta2.Condition
+	// Failures are the failed rebuilds of the volume; nil: none. They are stored before a replica that failed is used again or deleted.
+	Failures *v1beta2.RebuildFailures
 	// AcceptedSize is the size in bytes that engine and replicas may get from now on; zero leaves what was accepted.
 	AcceptedSize int64
 	// WaitsFor are nodes with too many rebuilds.

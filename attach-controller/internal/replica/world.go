@@ -40,6 +40,9 @@ type World struct {
 	WorkloadNode string
 	// Candidates are all nodes, read only if Needs returned true.
 	Candidates []placement.Node
+
+	// failures are the failed rebuilds that count in this evaluation; nil: none.
+	failures *v1beta2.RebuildFailures
 }
 
 // Image is the engine image that replicas of the volume run; empty if none is set.
@@ -62,7 +65,9 @@ func (w *World) engineUp() bool {
 
 // busy reports whether the engine does something that no rebuild may disturb. It copies or grows at this moment: a volume that waits for
 // its source, or for its next backup, is not left alone meanwhile.
-func (w *World) busy() bool { return w.Engine.Status.IsExpanding || v1beta2.IsCloning(w.Engine.Status.CloneStatus) }
+func (w *World) busy() bool {
+	return w.Engine.Status.IsExpanding || v1beta2.IsCloning(w.Engine.Status.CloneStatus)
+}
 
 // fillsByRestore reports whether replicas that the engine gets now are filled by its next restore: the volume takes its data from backups.
 // A v2 engine rebuilds them as ever.

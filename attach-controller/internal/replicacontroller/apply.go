@@ -3,6 +3,7 @@ package replicacontroller
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,6 +71,13 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 		r.unreserve(ctx, verdict.Patches)
 		return err
 	}
+	failed := !reflect.DeepEqual(verdict.Failures, failuresOf(w.Volume))
+	if failed { // before what shows them is used again, or goes
+		if err := r.scheduled(ctx, w.Volume, verdict); err != nil {
+			r.unreserve(ctx, verdict.Patches)
+			return err
+		}
+	}
 	if err := r.patches(ctx, w, verdict); err != nil {
 		return err
 	}
@@ -98,6 +106,9 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 		}
 	}
 	r.wait(ctx, nameOf(w), verdict.WaitsFor)
+	if failed || verdict.Scheduled == nil && verdict.AcceptedSize == 0 {
+		return nil
+	}
 	return r.scheduled(ctx, w.Volume, verdict)
 }
 
@@ -151,10 +162,8 @@ func (r *reconciler) release(ctx context.Context, one *v1beta2.Replica, left boo
 	return nil
 }
 
+// scheduled writes the fields of the volume's status that this package owns.
 func (r *reconciler) scheduled(ctx context.Context, v *v1beta2.Volume, verdict replica.Verdict) error {
-	if verdict.Scheduled == nil && verdict.AcceptedSize == 0 {
-		return nil
-	}
 	// Server-side apply removes the fields of this owner that are not repeated.
 	own := conditions.Owned(v.Status.Conditions, v1beta2.VolumeScheduled)
 	if verdict.Scheduled != nil {
@@ -164,6 +173,9 @@ func (r *reconciler) scheduled(ctx context.Context, v *v1beta2.Volume, verdict r
 	if accepted := max(verdict.AcceptedSize, v.Status.AcceptedSize); accepted > 0 {
 		fields["acceptedSize"] = accepted
 	}
+	if f := verdict.Failures; f != nil {
+		fields["rebuildFailures"] = failuresField(f)
+	}
 	if err := status.Apply(ctx, r.client, v, Owner, fields); err != nil {
 		return client.IgnoreNotFound(err)
 	}
@@ -171,8 +183,29 @@ func (r *reconciler) scheduled(ctx context.Context, v *v1beta2.Volume, verdict r
 	if verdict.Scheduled == nil {
 		return nil
 	}
-	if verdict.Scheduled.Status == v1beta2.ConditionFalse && verdict.Scheduled.Reason != v1beta2.ReasonWaitingForNode {
+	quiet := []string{v1beta2.ReasonWaitingForNode, v1beta2.ReasonRebuildLimit}
+	if verdict.Scheduled.Status == v1beta2.ConditionFalse && !slices.Contains(quiet, verdict.Scheduled.Reason) {
 		events.Emit(r.recorder, v, noPlace(*verdict.Scheduled))
 	}
 	return nil
+}
+
+// failuresOf returns the stored failures of a volume's rebuilds; nil: none.
+func failuresOf(v *v1beta2.Volume) *v1beta2.RebuildFailures {
+	if v == nil {
+		return nil
+	}
+	return v.Status.RebuildFailures
+}
+
+func failuresField(f *v1beta2.RebuildFailures) map[string]any {
+	byNode := map[string]any{}
+	for node, count := range f.ByNode {
+		byNode[node] = int64(count)
+	}
+	out := map[string]any{"count": int64(f.Count), "lastFailedAt": f.LastFailedAt, "message": f.Message, "byNode": byNode}
+	if f.NextAttemptAt != "" {
+		out["nextAttemptAt"] = f.NextAttemptAt
+	}
+	return out
 }

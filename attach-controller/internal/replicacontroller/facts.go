@@ -11,7 +11,7 @@ import (
 func volumeFacts(v *v1beta2.Volume) []any {
 	return []any{v.Spec, v.Finalizers, v.Status.State, v.Status.CurrentNodeID, v.Status.CurrentMigrationNodeID,
 		v.Status.CurrentTargetNodeID, v.Status.Robustness,
-		v.Status.RestoreRequired, v.Status.CloneStatus.State, v.Status.AcceptedSize, v1beta2.EverAttached(v),
+		v.Status.RestoreRequired, v.Status.RebuildFailures, v.Status.CloneStatus.State, v.Status.AcceptedSize, v1beta2.EverAttached(v),
 		conditions.IsFalse(v.Status.Conditions, v1beta2.VolumeScheduled)} // the index byTrouble has it from then on, not before
 }
 

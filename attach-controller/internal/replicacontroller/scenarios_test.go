@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -255,4 +256,43 @@ func TestAnEvictedReplicaGoesAfterAnotherOneIsHealthy(t *testing.T) {
 	w.out(vol, leaves)
 	w.removed(leaves)
 	w.shows(vol, "node-1 node-3")
+}
+
+// B7: the count of failed rebuilds belongs to the volume. Neither the replica nor the leader takes it along.
+func TestFailedRebuildsAreCountedByTheVolume(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.only("node-1", "node-2")
+	w.start()
+	v := w.volume(vol, 2)
+	w.shows(vol, "node-1/new node-2/new")
+	w.attached(vol, "node-1")
+	r := w.on(vol, "node-2")
+	count := func(want int) *v1beta2.RebuildFailures {
+		w.eventually(func() bool {
+			f := v.Status.RebuildFailures
+			return w.admin.Get(t.Context(), client.ObjectKeyFromObject(v), v) == nil && f != nil && f.Count == want
+		}, "%d failures are counted", want)
+		return v.Status.RebuildFailures
+	}
+	w.failed(vol, r, time.Now())
+	w.shows(vol, "node-1 node-2/new")
+	w.failed(vol, r, time.Now())
+	count(1)
+	w.shows(vol, "node-1 node-2/new")
+	failedAt := time.Now()
+	w.failed(vol, r, failedAt)
+	require.Equal(t, map[string]int{"node-2": 2}, count(2).ByNode)
+	c := w.scheduled(vol, v1beta2.ReasonRebuildFails)
+	require.Contains(t, c.Message, "2 rebuilds failed in a row. Replica "+r.Name+" on node-2 could not be rebuilt.")
+	w.stop()
+	w.start()
+	w.shows(vol, "node-1 node-2/new")
+	require.GreaterOrEqual(t, time.Since(failedAt), 5*time.Second)
+	require.Equal(t, 2, count(2).Count)
+	w.rebuilt(vol, w.on(vol, "node-2"))
+	w.scheduled(vol, v1beta2.ReasonPlaced)
+	w.eventually(func() bool {
+		return w.admin.Get(t.Context(), client.ObjectKeyFromObject(v), v) == nil && v.Status.RebuildFailures == nil
+	}, "a success ends the count")
 }

@@ -27,9 +27,10 @@ func eviction(w World, _ []wish) []wish {
 }
 
 // unplaced reports whether the volume wants a replica for which there is no place. The condition of a detached volume follows when there
-// is one.
+// is one. A rebuild that waits needs the volume attached.
 func (w World) unplaced() bool {
-	return conditions.IsFalse(w.Volume.Status.Conditions, conditionScheduled)
+	list := w.Volume.Status.Conditions
+	return conditions.IsFalse(list, conditionScheduled) && !v1beta2.WaitsForRebuild(conditions.Reason(list, conditionScheduled))
 }
 
 // underWay reports whether a replica is being deleted or rebuilt, which needs a running engine.

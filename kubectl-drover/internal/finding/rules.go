@@ -49,9 +49,11 @@ func attaching() []of {
 		{kinds: "Volume", condition: v1beta2.VolumeExpanded, guide: guide, well: "Expanded", warning: "ExpansionFailed",
 			command: "kubectl -n {ns} get lhsnap --field-selector spec.volume={volume}"},
 		{kinds: "Volume", condition: v1beta2.VolumeScheduled, guide: guide, command: "kubectl -n {ns} get lhn -o yaml",
-			well: "Placed", continues: "WaitingForNode",
-			warning:  "NoUsableNode NoUsableDisk TagsNotFound SizeMissing InsufficientSpace AntiAffinity",
-			commands: map[string]string{"WaitingForNode": showTickets, "SizeMissing": "kubectl -n {ns} edit lhv {volume}"}},
+			well: "Placed", continues: "WaitingForNode RebuildLimit",
+			warning: "NoUsableNode NoUsableDisk TagsNotFound SizeMissing InsufficientSpace AntiAffinity RebuildHeld RebuildFails",
+			commands: map[string]string{"WaitingForNode": showTickets, "SizeMissing": "kubectl -n {ns} edit lhv {volume}",
+				"RebuildHeld":  "kubectl -n {ns} get lhsnap --field-selector spec.volume={volume}",
+				"RebuildFails": "kubectl -n {ns} describe lhv {volume}"}},
 	}
 }
 

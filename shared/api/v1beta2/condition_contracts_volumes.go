@@ -39,10 +39,10 @@ func volumeContracts() []ConditionContract {
 			Means: "it has its size after an expansion that had failed",
 			True:  []string{ReasonExpanded}, False: []string{ReasonExpansionFailed}},
 		{Kind: "Volume", Type: VolumeScheduled, Writer: "attach-controller",
-			Means: "every replica that the volume wants has a place; the message states what stands against one",
+			Means: "every replica that the volume wants has a place, and its rebuild does not wait; the message states what stands against it",
 			True:  []string{ReasonPlaced},
 			False: []string{ReasonWaitingForNode, ReasonNoUsableNode, ReasonNoUsableDisk, ReasonTagsNotFound,
-				ReasonSizeMissing, ReasonInsufficientSpace, ReasonAntiAffinity}},
+				ReasonSizeMissing, ReasonInsufficientSpace, ReasonAntiAffinity, ReasonRebuildLimit, ReasonRebuildHeld, ReasonRebuildFails}},
 	}
 }
 

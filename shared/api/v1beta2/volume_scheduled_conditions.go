@@ -1,6 +1,7 @@
 package v1beta2
 
-// VolumeScheduled (writer attach-controller) is True while every replica that the volume wants has a place of the size that is wanted.
+// VolumeScheduled (writer attach-controller) is True while every replica that the volume wants has a place of the size that is wanted, and
+// no rebuild of one waits.
 const VolumeScheduled = "Scheduled"
 
 // Reasons of VolumeScheduled.
@@ -22,4 +23,15 @@ const (
 	ReasonInsufficientSpace = "InsufficientSpace"
 	// ReasonAntiAffinity surfaces when replicas of the volume are on every node, zone or disk that would fit.
 	ReasonAntiAffinity = "AntiAffinity"
+	// ReasonRebuildLimit surfaces while a replica waits until fewer are rebuilt on its node; the message names the nodes.
+	ReasonRebuildLimit = "RebuildLimit"
+	// ReasonRebuildHeld surfaces while a replica has a place, and its engine does not take it in; the message states why, and who ends that.
+	ReasonRebuildHeld = "RebuildHeld"
+	// ReasonRebuildFails surfaces while rebuilds of the volume fail; the message has their number, the last error, and when the next begins.
+	ReasonRebuildFails = "RebuildFails"
 )
+
+// WaitsForRebuild reports whether a reason of VolumeScheduled is about a rebuild that waits: the replica has a place, or will get one.
+func WaitsForRebuild(reason string) bool {
+	return reason == ReasonRebuildLimit || reason == ReasonRebuildHeld || reason == ReasonRebuildFails
+}

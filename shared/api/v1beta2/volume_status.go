@@ -86,6 +86,9 @@ type VolumeStatus struct {
 	// or that its second engine has not failed.
 	// +optional
 	MigrationFailure *MigrationFailure `json:"migrationFailure,omitempty"`
+	// The rebuilds of replicas that failed in a row. Written by attach-controller; absent means that the last one did not fail.
+	// +optional
+	RebuildFailures *RebuildFailures `json:"rebuildFailures,omitempty"`
 	// RFC 3339 time at which the volume was usable again after it was detached under its users: pods that started
 	// before have a mount that is dead, and are deleted (auto-delete-pod-when-volume-detached-unexpectedly). Written
 	// by attach-controller; absent means never.
@@ -115,6 +118,10 @@ type VolumeStatus struct {
 	// How far the move of a v2 target is. Written by attach-controller; absent means none is under way.
 	// +optional
 	SwitchoverState string `json:"switchoverState,omitempty"`
+	// How often the volume failed in a row: after each failure it is attached again later. One that comes ten minutes after the last pause
+	// is the first again. Written by attach-controller; absent means never.
+	// +optional
+	Faults *VolumeFaults `json:"faults,omitempty"`
 	// The metadata.generation that this status describes. Written by no controller yet; absent means unknown.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
@@ -139,6 +146,40 @@ type MigrationFailure struct {
 	// absent means it may begin now.
 	// +optional
 	NextAttemptAt string `json:"nextAttemptAt"`
+}
+
+// RebuildFailures counts rebuilds of replicas that failed, whichever replicas they were of, and delays the next one.
+// +kubebuilder:pruning:PreserveUnknownFields
+type RebuildFailures struct {
+	// How many rebuilds have failed since the last one that succeeded. Written by attach-controller; absent means 0.
+	// +optional
+	Count int `json:"count"`
+	// How many of them failed on each node, by its name: after a few, new replicas go to other nodes. Written by attach-controller;
+	// absent means none.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=5000
+	ByNode map[string]int `json:"byNode,omitempty"`
+	// RFC 3339 time of the last failure, so that each counts once. Written by attach-controller; absent means never.
+	// +optional
+	LastFailedAt string `json:"lastFailedAt"`
+	// Why it failed, as a sentence. Written by attach-controller; absent means unknown.
+	// +optional
+	Message string `json:"message"`
+	// RFC 3339 time before which no further rebuild begins: the pauses grow with the number of failures. Written by attach-controller;
+	// absent means it may begin now.
+	// +optional
+	NextAttemptAt string `json:"nextAttemptAt,omitempty"`
+}
+
+// VolumeFaults counts failures of a volume in a row.
+// +kubebuilder:pruning:PreserveUnknownFields
+type VolumeFaults struct {
+	// How many failures there were. Written by attach-controller; absent means 0.
+	// +optional
+	Count int `json:"count"`
+	// RFC 3339 time of the last one. Written by attach-controller; absent means never.
+	// +optional
+	LastFailedAt string `json:"lastFailedAt"`
 }
 
 // VolumeCloneStatus is how far filling a volume from another one is.
