@@ -8,7 +8,6 @@ const (
 	machineCore, attachModel                            = "./attach-controller/internal/machine", "./attach-controller/internal/model -worlds=3000"
 	replicaCore, placementCore, ticketCore              = "./attach-controller/internal/replica", "./attach-controller/internal/placement", "./attach-controller/internal/attach"
 	replicaShell                                        = "./attach-controller/internal/replicacontroller"
-	engineCore                                          = "./im-monitor/internal/engine"
 	diskCore                                            = "./im-monitor/internal/disk"
 	leftoverCore                                        = "./upgrade-controller/internal/leftover"
 	managerCore, instanceCore                           = "./im-monitor/internal/instancemanager", "./im-monitor/internal/instance"

@@ -39,6 +39,10 @@ func replicaRules() []rule {
 			"return w.Candidates"),
 		in("faults are counted", "a volume that fails each time is attached ever more rarely", []string{machineCore}, machineCore,
 			"Facts.faultsInARow", "", "return 1"),
+		in("slots of what copies", "a rebuild that waits at its engine takes no slot", []string{replicaShell + " -run=Slot"}, replicaShell,
+			"reservations.wait", "", "return false"),
+		in("held rebuilds report why", "a rebuild that waits at its engine reports why", []string{replicaCore}, replicaCore,
+			"World.heldRebuild", "", `return ""`),
 		in("rebuilds report their wait", "a rebuild that waits for a slot reports for which", []string{replicaCore}, replicaCore, "World.place",
 			"case len(out.WaitsFor) > 0 && !n.local:", "case false:"),
 	}

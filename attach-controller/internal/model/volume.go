@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -146,7 +147,11 @@ func (w *world) volumeStatus(evaluated *v1beta2.Volume, verdict machine.Verdict)
 	if len(verdict.Status) == 0 && conditions.Equal(own, verdict.Conditions) {
 		return
 	}
-	w.trace("machine: status %v", verdict.Status)
+	text, err := json.Marshal(verdict.Status) // a pointer among them would print as another address in each run
+	if err != nil {
+		panic(err)
+	}
+	w.trace("machine: status %s", text)
 	write(w, &w.volume, evaluated, func(v *v1beta2.Volume) {
 		merge(&v.Status, verdict.Status)
 		v.Status.Conditions = verdict.Conditions

@@ -69,7 +69,7 @@ func (w *World) addFailures(g groups, f *v1beta2.RebuildFailures) {
 		f.Count++
 		f.LastFailedAt, f.Message, f.NextAttemptAt = r.Spec.FailedAt, w.whyFailed(r), ""
 		if pause := rebuildPause.After(f.Count - 1); pause > 0 {
-			f.NextAttemptAt = parse(r.Spec.FailedAt).Add(pause).UTC().Format(time.RFC3339)
+			f.NextAttemptAt = parse(r.Spec.FailedAt).Add(pause).UTC().Format(time.RFC3339Nano)
 		}
 	}
 }

@@ -36,11 +36,13 @@ func (w *World) place(g groups, n need, out *Verdict) {
 		taken = append(taken, placement.Place{Node: disk.Node, Zone: disk.Zone, DiskUUID: disk.UUID})
 		w.promise(*disk)
 	}
-	failing := ""
+	held, failing := "", ""
 	if w.attached() {
-		failing = w.failing()
+		held, failing = w.heldRebuild(g), w.failing()
 	}
 	switch {
+	case held != "":
+		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonRebuildHeld, held)
 	case refusal.Reason != "" && !n.local:
 		w.scheduled(out, v1beta2.ConditionFalse, refusal.Reason, refusal.Message)
 	case len(out.WaitsFor) > 0 && !n.local:

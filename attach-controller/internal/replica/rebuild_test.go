@@ -223,6 +223,55 @@ func TestRebuildsThatAlwaysFailAreTriedEverMoreRarely(t *testing.T) {
 	require.Equal(t, v1beta2.ReasonRebuildFails, reason(w, Verdict{}))
 }
 
+// B8: what waits for a person takes no slot, and says what it waits for.
+func TestARebuildThatItsEngineHoldsReportsWhy(t *testing.T) {
+	mapped := func(w *World) {
+		coming("c")(w)
+		w.the("c").Spec.DesireState, w.the("c").Status.CurrentState = v1beta2.InstanceStateRunning, v1beta2.InstanceStateRunning
+		w.Engine.Spec.ReplicaAddressMap[w.the("c").Name] = "c"
+	}
+	full := engine(func(e *v1beta2.Engine) {
+		e.Status.SnapshotMaxCount = 1
+		e.Status.Snapshots = map[string]v1beta2.SnapshotInfo{"s": {Name: "s", UserCreated: true}, "volume-head": {Name: "volume-head"}}
+	})
+	restores := engine(func(e *v1beta2.Engine) {
+		e.Status.RestoreStatus = map[string]v1beta2.RestoreStatus{"tcp://a": {IsRestoring: true}}
+	})
+	for name, c := range map[string]struct {
+		world World
+		waits string
+	}{
+		"at the limit of snapshots": {attached("a b", wants(3), mapped, full), "delete some, or raise snapshotMaxCount"},
+		"beside a restore":          {attached("a b", wants(3), mapped, restores), "restores a backup"},
+		"no restore begins that is to fill it": {attached("a b", wants(3), mapped, use("c", v1beta2.ReplicaModeWO), engine(filledV1),
+			engine(func(e *v1beta2.Engine) {
+				e.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse,
+					Message: "vol-1-e-0 could not begin to restore backup b-1: no such bucket."}}
+			})), "no such bucket"},
+		"a restore is about to fill it":     {attached("a b", wants(3), mapped, use("c", v1beta2.ReplicaModeWO), engine(filledV1)), ""},
+		"below the limit":                   {attached("a b", wants(3), mapped), ""},
+		"it is copied to":                   {attached("a b", wants(3), mapped, full, use("c", v1beta2.ReplicaModeWO)), ""},
+		"its process does not run yet":      {attached("a b", wants(3), coming("c"), full), ""},
+		"a restore fills it at any limit":   {attached("a b", wants(3), mapped, full, engine(filledV1)), ""},
+		"nothing is missing: nothing waits": {attached("a b c", full), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := decide(c.world)
+			require.Equal(t, c.waits != "", c.world.the("c") != nil && Waits(c.world, c.world.the("c")))
+			if c.waits == "" {
+				require.NotEqual(t, v1beta2.ReasonRebuildHeld, reason(c.world, v))
+				return
+			}
+			require.Equal(t, v1beta2.ReasonRebuildHeld, v.Scheduled.Reason)
+			require.Contains(t, v.Scheduled.Message, c.waits)
+		})
+	}
+}
+
+func filledV1(e *v1beta2.Engine) {
+	e.Spec.RequestedBackupRestore, e.Spec.DataEngine = "b-1", v1beta2.DataEngineV1
+}
+
 // Failures are forgotten once the replica is in use again.
 func TestASuccessEndsTheCount(t *testing.T) {
 	v := decide(attached("a b c", tried("c", 3)))

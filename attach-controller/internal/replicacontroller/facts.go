@@ -4,6 +4,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
+	"drover.dev/drover/attach-controller/internal/replica"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 )
@@ -18,7 +19,7 @@ func volumeFacts(v *v1beta2.Volume) []any {
 func engineFacts(e *v1beta2.Engine) []any {
 	return []any{e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Spec.LookRequestedAt,
 		e.Status.CurrentState, e.Status.ReplicaModeMap, e.Status.LookedAt, e.Status.IsExpanding,
-		v1beta2.IsCloning(e.Status.CloneStatus),
+		v1beta2.IsCloning(e.Status.CloneStatus), replica.EngineHolds(e) != "",
 		conditions.IsTrue(e.Status.Conditions, v1beta2.InstanceNodeDown)}
 }
 

@@ -63,6 +63,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: cachePause}, err
 	}
 	r.settle(ctx, world)
+	r.releaseWaiting(ctx, world)
 	verdict, err := r.decideAndPlace(ctx, &world)
 	if err == nil {
 		err = r.apply(ctx, world, verdict)
@@ -126,6 +127,15 @@ func (r *reconciler) settle(ctx context.Context, w replica.World) {
 	}
 	for _, one := range w.Replicas {
 		r.cancel(ctx, one)
+	}
+}
+
+// releaseWaiting frees the slots of rebuilds that wait at their engine, and takes those of rebuilds that continue.
+func (r *reconciler) releaseWaiting(ctx context.Context, w replica.World) {
+	for _, one := range w.Replicas {
+		if r.observer.reservations.wait(one.Name, replica.Waits(w, one)) {
+			r.enqueue(ctx, r.waiting.first(one.Spec.NodeID))
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ type reservations struct {
 	scheduled  map[diskKey]int64
 	rebuilding map[string]int  // by node
 	reserved   map[string]bool // replicas that must be rebuilt, and do not run yet
+	waiting    map[string]bool // replicas whose engine does not take them in now: nothing is copied to them
 }
 
 // diskKey identifies a disk: disks of two nodes have one UUID if one of them is a copy of the other, or moved with its replicas' objects
@@ -33,7 +34,7 @@ type entry struct {
 
 func newReservations() *reservations {
 	return &reservations{entries: map[string]entry{}, scheduled: map[diskKey]int64{}, rebuilding: map[string]int{},
-		reserved: map[string]bool{}}
+		reserved: map[string]bool{}, waiting: map[string]bool{}}
 }
 
 func entryOf(r *v1beta2.Replica) entry {
@@ -65,7 +66,10 @@ func (l *reservations) see(r *v1beta2.Replica) (freed bool) {
 	if now.rebuilding || !lacksData(r) {
 		delete(l.reserved, r.Name)
 	}
-	now.rebuilding = now.rebuilding || l.reserved[r.Name]
+	if !now.rebuilding {
+		delete(l.waiting, r.Name)
+	}
+	now.rebuilding = (now.rebuilding || l.reserved[r.Name]) && !l.waiting[r.Name]
 	l.put(r.Name, now)
 	return before.rebuilding && !now.rebuilding
 }
@@ -100,6 +104,24 @@ func (l *reservations) cancel(name string) (freed bool) {
 	return true
 }
 
+// wait records whether a replica that is to be rebuilt waits at its engine, and reports whether that frees a slot. It takes a slot again
+// once it is copied to, even if no other is free: nobody could stop the copy.
+func (l *reservations) wait(name string, waits bool) (freed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e, known := l.entries[name]
+	if !known || l.waiting[name] == waits || waits && !e.rebuilding {
+		return false
+	}
+	if e.rebuilding = !waits; waits {
+		l.waiting[name] = true
+	} else {
+		delete(l.waiting, name)
+	}
+	l.put(name, e)
+	return waits
+}
+
 // fill reads the cache before the first placement: the events of a start may still be under way then. Only the placing calls it, one at a
 // time.
 func (l *reservations) fill(list func() ([]v1beta2.Replica, error)) error {
@@ -124,6 +146,7 @@ func (l *reservations) forget(name string) (freed string) {
 	before := l.entries[name]
 	l.take(name)
 	delete(l.reserved, name)
+	delete(l.waiting, name)
 	if !before.rebuilding {
 		return ""
 	}

@@ -2,10 +2,12 @@ package replicacontroller
 
 import (
 	"errors"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"pgregory.net/rapid"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -92,6 +94,96 @@ func TestAReservationOutlastsTheEventsOfWhatItWasDecidedOn(t *testing.T) {
 	require.Equal(t, 1, l.rebuilds("a"))
 	require.True(t, l.see(at("101", "today")), "it failed again")
 	require.Zero(t, l.rebuilds("a"))
+}
+
+// B8: what waits at its engine takes no slot; once it is copied to it takes one, whatever the limit is.
+func TestARebuildThatWaitsAtItsEngineTakesNoSlot(t *testing.T) {
+	l := newReservations()
+	r := on("r", "a", v1beta2.InstanceStateStopped)
+	l.reserve(r)
+	r.Spec.DesireState = v1beta2.InstanceStateRunning
+	l.see(r)
+	require.Equal(t, 1, l.rebuilds("a"))
+	require.True(t, l.wait("r", true))
+	require.False(t, l.wait("r", true))
+	require.Zero(t, l.rebuilds("a"))
+	require.False(t, l.see(r), "an event about it changes nothing")
+	require.Zero(t, l.rebuilds("a"))
+	require.False(t, l.wait("r", false), "it continues")
+	require.Equal(t, 1, l.rebuilds("a"))
+	require.True(t, l.wait("r", true))
+	r.Spec.FailedAt = "now"
+	require.False(t, l.see(r))
+	r.Spec.FailedAt = ""
+	l.reserve(r)
+	require.Equal(t, 1, l.rebuilds("a"), "the next attempt begins from the start")
+	require.False(t, l.wait("unknown", true))
+	require.EqualValues(t, 10, l.bytes("a", "disk-of-a"))
+}
+
+// Whatever happens in whatever order: the slots of a node are those of the replicas that are copied to, or are about to.
+func TestEverySlotIsHeldByARebuildThatMoves(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := newReservations()
+		version := 0
+		type one struct{ lacks, runs, chosen, waits, there bool }
+		all := map[string]*one{"r": {}, "s": {}, "u": {}}
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			name := rapid.SampledFrom([]string{"r", "s", "u"}).Draw(t, "replica")
+			is := all[name]
+			replica := func() *v1beta2.Replica {
+				version++
+				r := on(name, "a", v1beta2.InstanceStateStopped)
+				r.ResourceVersion = strconv.Itoa(version)
+				if is.runs {
+					r.Spec.DesireState = v1beta2.InstanceStateRunning
+				}
+				if !is.lacks {
+					r.Spec.HealthyAt = "now"
+				}
+				return r
+			}
+			switch rapid.SampledFrom([]string{"choose", "start", "end", "wait", "continue", "cancel", "forget"}).Draw(t, "step") {
+			case "choose":
+				if is.runs {
+					continue
+				}
+				*is = one{lacks: true, chosen: true, there: true}
+				l.reserve(replica())
+			case "start":
+				if !is.chosen {
+					continue
+				}
+				is.runs, is.chosen = true, false
+				l.see(replica())
+			case "end":
+				*is = one{there: true}
+				l.see(replica())
+			case "wait":
+				if !is.runs {
+					continue
+				}
+				is.waits = true
+				l.wait(name, true)
+			case "continue":
+				is.waits = false
+				l.wait(name, false)
+			case "cancel":
+				is.chosen = false
+				l.cancel(name)
+			case "forget":
+				*is = one{}
+				l.forget(name)
+			}
+			moving := 0
+			for _, is := range all {
+				if (is.runs || is.chosen) && !is.waits {
+					moving++
+				}
+			}
+			require.Equal(t, moving, l.rebuilds("a"))
+		}
+	})
 }
 
 func TestAReservationIsCancelledOnce(t *testing.T) {

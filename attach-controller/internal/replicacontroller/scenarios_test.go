@@ -258,6 +258,39 @@ func TestAnEvictedReplicaGoesAfterAnotherOneIsHealthy(t *testing.T) {
 	w.shows(vol, "node-1 node-3")
 }
 
+// B8: a rebuild that waits for a person leaves its slot to the next one, and both report what they wait for.
+func TestARebuildThatItsEngineHoldsLeavesItsSlot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setting(setting.RebuildsPerNode, "1")
+	w.only("node-1", "node-2")
+	w.start()
+	for _, name := range []string{"held", "next"} {
+		w.volume(name, 2)
+		w.shows(name, "node-1/new node-2/new")
+		w.attached(name, "node-1")
+		w.scheduled(name, v1beta2.ReasonPlaced)
+	}
+	r := w.on("held", "node-2")
+	w.failed("held", r, time.Now())
+	w.shows("held", "node-1 node-2/new")
+	w.runs(r)
+	w.failed("next", w.on("next", "node-2"), time.Now())
+	c := w.scheduled("next", v1beta2.ReasonRebuildLimit)
+	require.Contains(t, c.Message, "fewer than 1 are rebuilt on node-2")
+
+	w.spec(w.engine("held"), map[string]any{"replicaAddressMap": map[string]any{r.Name: "10.0.0.1:20000"}})
+	w.status(w.engine("held"), map[string]any{"snapshotMaxCount": 1, "snapshots": map[string]any{
+		"monday": map[string]any{"name": "monday", "userCreated": true, "size": "1"}, "volume-head": map[string]any{"name": "volume-head"}}})
+	c = w.scheduled("held", v1beta2.ReasonRebuildHeld)
+	require.Contains(t, c.Message, "has 1 snapshots and may have 1")
+	w.shows("next", "node-1 node-2/new")
+	w.scheduled("next", v1beta2.ReasonPlaced)
+
+	w.status(w.engine("held"), map[string]any{"snapshotMaxCount": 2})
+	w.scheduled("held", v1beta2.ReasonPlaced)
+}
+
 // B7: the count of failed rebuilds belongs to the volume. Neither the replica nor the leader takes it along.
 func TestFailedRebuildsAreCountedByTheVolume(t *testing.T) {
 	t.Parallel()

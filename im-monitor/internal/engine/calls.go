@@ -148,7 +148,7 @@ func (p *pass) missing() (out []string) {
 
 // addition returns the call that adds the next missing replica, while there is a replica to rebuild it from.
 func (p *pass) addition() {
-	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil || p.copiesNow() || p.isSecondV1() {
+	if !p.has(v1beta2.ReplicaModeRW) || p.Room == nil || p.copiesNow() || p.unanswered || p.isSecondV1() {
 		return
 	}
 	for _, name := range p.missing() {

@@ -102,7 +102,7 @@ func (p *pass) copiesNow() bool {
 			return true
 		}
 	}
-	return p.unanswered || begun(p.Seen.Clones) && !cloned(p.Seen.Clones)
+	return begun(p.Seen.Clones) && !cloned(p.Seen.Clones)
 }
 
 // fill fills a write-only replica that was added for that: by a restore of the requested backup, which the replicas that have it refuse
@@ -128,7 +128,7 @@ func (p *pass) fill() {
 // that is read.
 func (p *pass) verifications() (out []Call) {
 	wanted := p.Engine.Spec.RequestedBackupRestore
-	if !p.fillsByRestore() || p.out.Status.LastRestoredBackup != wanted || p.copiesNow() {
+	if !p.fillsByRestore() || p.out.Status.LastRestoredBackup != wanted || p.copiesNow() || p.unanswered {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.listed)) {
