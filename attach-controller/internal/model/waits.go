@@ -15,8 +15,8 @@ const patientRounds = 2
 // another user or a person has to do.
 var passing = []string{
 	v1beta2.ReasonAttaching, v1beta2.ReasonMigrating, v1beta2.ReasonWaitingForDetach, v1beta2.ReasonLowerPriority,
-	v1beta2.ReasonWaitingForData, v1beta2.ReasonNodeUpgrading, v1beta2.ReasonDetaching, v1beta2.ReasonWaitingForReplicas, v1beta2.ReasonWaitingForEngine,
-	v1beta2.ReasonWaitingForFrontend, v1beta2.ReasonRestoring, v1beta2.ReasonCloning,
+	v1beta2.ReasonWaitingForData, v1beta2.ReasonNodeUpgrading, v1beta2.ReasonDetaching, v1beta2.ReasonWaitingForReplicas,
+	v1beta2.ReasonWaitingForEngine, v1beta2.ReasonWaitingForFrontend, v1beta2.ReasonRestoring, v1beta2.ReasonCloning,
 }
 
 // listReasons returns the reason of each wait of the world: of each ticket that is not satisfied, and of a volume that is neither attached
