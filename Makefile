@@ -91,11 +91,11 @@ real: controlplane ## the end-to-end scenarios on real instance managers: INSTAN
 	@$(GO) build -o bin/real ./e2e/real
 	@trap : INT; bin/real $(REAL_FLAGS) --instance-manager=$(INSTANCE_MANAGER) --engine=$(ENGINE) --spdk-target=$(SPDK_TARGET) --scenarios='$(SCENARIOS)'
 
-csi-sanity: controlplane ## the official CSI sanity suite on Longhorn's CSI plugin: CSI_PLUGIN=path of longhorn-manager, as root; CSI_SKIP=expression
+csi-sanity: controlplane ## the official CSI sanity suite on Longhorn's CSI plugin: CSI_PLUGIN=path of longhorn-manager, as root; CSI_SKIP and CSI_FOCUS are expressions
 	@mkdir -p bin
 	GOBIN=$(CURDIR)/bin $(GO) install github.com/kubernetes-csi/csi-test/v5/cmd/csi-sanity@v5.6.0
 	$(GO) build -o bin/csisanity ./e2e/csisanity
-	bin/csisanity --plugin=$(CSI_PLUGIN) --sanity=bin/csi-sanity --skip='$(CSI_SKIP)'
+	bin/csisanity --plugin=$(CSI_PLUGIN) --sanity=bin/csi-sanity --skip='$(CSI_SKIP)' --focus='$(CSI_FOCUS)'
 
 faults: controlplane ## kill a controller before and after each write and call; all points
 	$(GO) run ./e2e/faults

@@ -2,7 +2,7 @@
 // controllers with their identities, a real API server, and the simulator. It needs root, for a mount namespace that shows the plugin the
 // token of its ServiceAccount at the path that a pod has.
 //
-//	csisanity --plugin path/to/longhorn-manager --sanity path/to/csi-sanity [--skip expression]
+//	csisanity --plugin path/to/longhorn-manager --sanity path/to/csi-sanity [--skip expression] [--focus expression]
 package main
 
 import (
@@ -40,16 +40,17 @@ func main() {
 	plugin := flag.String("plugin", "", "Longhorn's manager, which has the CSI plugin in it")
 	sanity := flag.String("sanity", "", "the suite: csi-sanity of github.com/kubernetes-csi/csi-test/v5")
 	skip := flag.String("skip", "", "expression of tests to leave out, as ginkgo takes it")
+	focus := flag.String("focus", "", "expression of the only tests to run")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *plugin, *sanity, *skip); err != nil {
+	if err := run(ctx, *plugin, *sanity, map[string]string{"skip": *skip, "focus": *focus}); err != nil {
 		fmt.Fprintln(os.Stderr, "csisanity:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, plugin, sanity, skip string) (failed error) {
+func run(ctx context.Context, plugin, sanity string, which map[string]string) (failed error) {
 	if plugin == "" || sanity == "" {
 		return errors.New("--plugin and --sanity name the two programs to run")
 	}
@@ -80,7 +81,7 @@ func run(ctx context.Context, plugin, sanity, skip string) (failed error) {
 	}); err != nil {
 		return err
 	}
-	return suite(ctx, w, sanity, socket, skip)
+	return suite(ctx, w, sanity, socket, which)
 }
 
 // prepare creates what an installation of Longhorn has and the plugin reads: its account with its rights, and the settings of GetCapacity.
@@ -163,7 +164,7 @@ func startPlugin(ctx context.Context, w *world.World, plugin, socket string) (*e
 }
 
 // suite runs the suite with block volumes: a machine without kernel devices has no other ones.
-func suite(ctx context.Context, w *world.World, sanity, socket, skip string) error {
+func suite(ctx context.Context, w *world.World, sanity, socket string, which map[string]string) error {
 	parameters := filepath.Join(w.Dir, "snapshot-parameters.yaml")
 	if err := os.WriteFile(parameters, []byte("type: snap\n"), 0o600); err != nil {
 		return fmt.Errorf("writing the parameters of snapshots: %w", err)
@@ -171,8 +172,10 @@ func suite(ctx context.Context, w *world.World, sanity, socket, skip string) err
 	args := []string{"-csi.endpoint=" + socket, "-csi.testvolumesize=1073741824", "-csi.testvolumeexpandsize=2147483648",
 		"-csi.testvolumeaccesstype=block", "-csi.testsnapshotparameters=" + parameters, "-csi.mountdir=" + filepath.Join(w.Dir, "target"),
 		"-csi.stagingdir=" + filepath.Join(w.Dir, "staging"), "-ginkgo.v", "-ginkgo.no-color"}
-	if skip != "" {
-		args = append(args, "-ginkgo.skip="+skip)
+	for name, expression := range which {
+		if expression != "" {
+			args = append(args, "-ginkgo."+name+"="+expression)
+		}
 	}
 	command := exec.CommandContext(ctx, sanity, args...)
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
