@@ -2,6 +2,7 @@ package main
 
 // The packages with tests of the rules about data.
 const (
+	enginePoll                            = "./im-monitor/internal/enginepoll"
 	engineCore, recurringCore, backupCore = "./im-monitor/internal/engine", "./snapshot-controller/internal/recurring",
 		"./snapshot-controller/internal/backup"
 )
@@ -13,6 +14,8 @@ func dataRules() []rule {
 			engineCore, "answered", "if !one.IsUnanswered() {", "if true {"),
 		in("silence is no completion", "a copy is not complete before all replicas have answered", []string{engineCore}, engineCore,
 			"pass.keepUnanswered", "p.Seen.Clones[where] = v1beta2.SnapshotCloneStatus{}", "continue"),
+		in("busy engines fail no replica", "an addition that a busy engine refuses is no failure of the replica", []string{enginePoll},
+			enginePoll, "Controller.isBusy", "", "return false").shows("TestAnEngineThatIsBusyFailsNoReplica"),
 		in("silence begins nothing", "no copy begins while a replica does not say whether it copies", []string{engineCore}, engineCore,
 			"pass.calls", "p.cloneDue() && !p.unanswered", "p.cloneDue()"),
 		in("a failed copy has a state", "the error of a question alone ends no clone", []string{machineCore}, machineCore,
@@ -23,5 +26,23 @@ func dataRules() []rule {
 			"World.underWayBackups", "case backup.IsStalled(b):", "case false && backup.IsStalled(b):"),
 		in("stalls end", "the condition of a stalled backup goes when that has ended", []string{backupCore}, backupCore, "World.endsStall",
 			"", "return false"),
+	}
+}
+
+// orphanRules are those by which policy takes orphans that a person gave up.
+func orphanRules() []rule {
+	const orphanCore, pluginCommand, pluginOrphans = "./orphan-controller/internal/orphan", "./kubectl-drover/internal/command",
+		"./kubectl-drover/internal/orphans"
+	return []rule{
+		in("only the recorded", "policy deletes an instance without an object only if it was given up [ORP-5]", []string{orphanCore}, orphanCore,
+			"notAbandoned", " || recorded(w) || v1beta2.GivenUp(w.Orphan)", " || true"),
+		in("exactly this orphan", "a person gives up exactly one Orphan", []string{orphanCore}, "./shared/api/v1beta2", "GivenUp",
+			"== string(o.UID)", `!= ""`),
+		in("given up is no flood", "what a person gave up counts for no flood", []string{orphanCore}, orphanCore, "largestBurst",
+			" && !s.GivenUp", ""),
+		in("as shown", "nothing is recorded or deleted that is not as it was shown", []string{pluginCommand}, pluginCommand, "target.is",
+			" && t.effect == agreed.effect", ""),
+		in("foreign data stays", "nobody gives up data of another cluster by a selector", []string{pluginOrphans}, pluginOrphans,
+			"Orphan.notAcceptable", "case o.Orphaned.Reason == v1beta2.ReasonForeignData:", "case false:"),
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -92,7 +93,8 @@ func Connect(config *rest.Config, namespace string, now time.Time) (*Client, err
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	return scheme, errors.Join(v1beta2.AddToScheme(scheme), corev1.AddToScheme(scheme), coordinationv1.AddToScheme(scheme),
-		appsv1.AddToScheme(scheme), networkingv1.AddToScheme(scheme), volumesnapshot.AddToScheme(scheme), metav1.AddMetaToScheme(scheme))
+		appsv1.AddToScheme(scheme), networkingv1.AddToScheme(scheme), authenticationv1.AddToScheme(scheme),
+		volumesnapshot.AddToScheme(scheme), metav1.AddMetaToScheme(scheme))
 }
 
 // kubernetesKinds are those that are read of Kubernetes' own, with their plurals.
@@ -107,6 +109,7 @@ var kubernetesKinds = []struct {
 	{corev1.SchemeGroupVersion, "PersistentVolume", apimeta.RESTScopeRoot},
 	{coordinationv1.SchemeGroupVersion, "Lease", apimeta.RESTScopeNamespace},
 	{appsv1.SchemeGroupVersion, "Deployment", apimeta.RESTScopeNamespace},
+	{authenticationv1.SchemeGroupVersion, "SelfSubjectReview", apimeta.RESTScopeRoot},
 	{networkingv1.SchemeGroupVersion, "NetworkPolicy", apimeta.RESTScopeNamespace},
 	{volumesnapshot.GroupVersion, "VolumeSnapshotContent", apimeta.RESTScopeRoot},
 	{schema.GroupVersion{Group: "apiextensions.k8s.io", Version: "v1"}, "CustomResourceDefinition", apimeta.RESTScopeRoot},

@@ -39,7 +39,7 @@ type Right struct {
 	Group string `json:"group"`
 	// Resource is the plural of the kind, in lower case.
 	Resource string `json:"resource"`
-	// Verb is list, watch, get, patch or delete.
+	// Verb is list, watch, get, create, patch or delete.
 	Verb string `json:"verb"`
 	// Everywhere: in all namespaces, or of a kind without one. Otherwise in the namespace of Drover.
 	Everywhere bool `json:"everywhere,omitempty"`

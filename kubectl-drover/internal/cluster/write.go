@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +20,8 @@ var (
 	DeleteOrphans   = write("orphans", "delete")
 	PatchOrphans    = write("orphans", "patch")
 	DeleteSnapshots = write("snapshots", "delete")
+	// AskWho is the right to ask the API server who oneself is, which it gives everybody by default.
+	AskWho = Right{Group: authenticationv1.GroupName, Resource: "selfsubjectreviews", Verb: "create", Everywhere: true}
 )
 
 func write(resource, verb string) Right {
@@ -48,11 +51,29 @@ func (c *Client) Delete(ctx context.Context, object client.Object, right Right) 
 	return c.explainWrite(err, object, right)
 }
 
+// Who returns the name of the user as whom the API server knows this client.
+func (c *Client) Who(ctx context.Context) (string, error) {
+	review := &authenticationv1.SelfSubjectReview{}
+	if err := c.api.Create(ctx, review); err != nil {
+		return "", c.explain(err, AskWho)
+	}
+	return review.Status.UserInfo.Username, nil
+}
+
+// GiveUpOrphan records that an Orphan is given up, by whom and when, if it still is as it was read.
+func (c *Client) GiveUpOrphan(ctx context.Context, o *v1beta2.Orphan, by string) error {
+	return c.annotate(ctx, o, map[string]string{v1beta2.AnnotationGivenUp: string(o.UID), v1beta2.AnnotationGivenUpBy: by})
+}
+
 // ReleaseOrphan gives a person's word that an Orphan which a policy deleted ends, if it still is as it was read.
 func (c *Client) ReleaseOrphan(ctx context.Context, o *v1beta2.Orphan) error {
+	return c.annotate(ctx, o, map[string]string{v1beta2.AnnotationDeleteByHand: string(o.UID)})
+}
+
+// annotate writes annotations to an Orphan, if it still is as it was read.
+func (c *Client) annotate(ctx context.Context, o *v1beta2.Orphan, annotations map[string]string) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": o.UID, "resourceVersion": o.ResourceVersion,
-		"annotations": map[string]string{v1beta2.AnnotationDeleteByHand: string(o.UID)},
+		"uid": o.UID, "resourceVersion": o.ResourceVersion, "annotations": annotations,
 	}})
 	if err != nil {
 		return fmt.Errorf("writing the patch of %s: %w", o.Name, err)

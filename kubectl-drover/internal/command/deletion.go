@@ -34,34 +34,48 @@ type deletion struct {
 	agreed targets
 	// read reads the targets again.
 	read func(context.Context) (targets, error)
+	// instead is what is written in the place of a deletion; nil: the object is deleted.
+	instead func(context.Context, client.Object) error
 }
 
 // deleteAsAgreed asks, and deletes what the plan names. Time passes until the answer: the targets are read again then, and where one is not
 // as it was shown, nothing is deleted.
 func (f *Frame) deleteAsAgreed(ctx context.Context, consent consent, plan Report, question string, d deletion) error {
-	if err := f.preview(ctx, consent, plan, question); err != nil {
+	done := deleted{Deleted: []string{}, Failed: []failedDeletion{}}
+	var err error
+	if done.Deleted, done.Failed, err = f.writeAsAgreed(ctx, consent, plan, question, "deleted", d); done.Deleted == nil {
 		return err
+	}
+	return errors.Join(err, f.print(done))
+}
+
+// writeAsAgreed asks, reads the targets again, and writes to what the plan names; without an agreement, or where one is not as it was
+// shown, done is nil and nothing was written. did is the participle of what is done.
+func (f *Frame) writeAsAgreed(ctx context.Context, consent consent, plan Report, question, did string, d deletion) (done []string,
+	failed []failedDeletion, err error) {
+	if err := f.preview(ctx, consent, plan, question); err != nil {
+		return nil, nil, err
 	}
 	now, err := d.read(ctx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	for _, name := range plan.Names() {
 		if !now[name].is(d.agreed[name]) {
-			return fmt.Errorf("%s: %w; nothing was deleted", name, errNotAsShown)
+			return nil, nil, fmt.Errorf("%s: %w; nothing was %s", name, errNotAsShown, did)
 		}
 	}
-	done := deleted{Deleted: []string{}, Failed: []failedDeletion{}}
-	var failed []error
+	done, failed = []string{}, []failedDeletion{}
+	var problems []error
 	for _, name := range plan.Names() {
 		if err := d.delete(ctx, name, now[name]); err != nil {
-			failed = append(failed, err)
-			done.Failed = append(done.Failed, failedDeletion{name, err.Error()})
+			problems = append(problems, err)
+			failed = append(failed, failedDeletion{name, err.Error()})
 		} else {
-			done.Deleted = append(done.Deleted, name)
+			done = append(done, name)
 		}
 	}
-	return errors.Join(append(failed, f.print(done))...)
+	return done, failed, errors.Join(problems...)
 }
 
 var errNotAsShown = errors.New("it changed since it was shown, look again")
@@ -83,8 +97,11 @@ func (d deletion) delete(ctx context.Context, name string, now target) error {
 	}
 }
 
-// write deletes an object. An Orphan that a policy deleted is released.
+// write deletes an object, or does what is to be done instead. An Orphan that a policy deleted is released.
 func (d deletion) write(ctx context.Context, object client.Object) error {
+	if d.instead != nil {
+		return d.instead(ctx, object)
+	}
 	if o, is := object.(*v1beta2.Orphan); is && o.DeletionTimestamp != nil {
 		return d.client.ReleaseOrphan(ctx, o)
 	}

@@ -46,7 +46,8 @@ which it is an orphan, what was decided, and whether deleting it destroys data.`
 	}
 	cmd.Flags().StringVar(&node, "node", "", "only those of this node")
 	_ = cmd.RegisterFlagCompletionFunc("node", f.completeFlag("Node", cluster.Nodes.Right))
-	return Command{Command: cmd, Rights: rightsOf(orphanReads...), Under: []Command{f.orphansExplain(), f.orphansDelete()}}
+	return Command{Command: cmd, Rights: rightsOf(orphanReads...), Under: []Command{f.orphansExplain(), f.orphansDelete(),
+		f.orphansAccept()}}
 }
 
 func (f *Frame) observeOrphans(ctx context.Context) (*cluster.Client, *world.World, error) {

@@ -29,6 +29,8 @@ var lines = map[string][][]string{
 	"orphans delete": {{"orphans", "delete", "gone-1-r-1111", "--yes", "--dry-run"}, {"orphans", "delete", "gone-1-r-1111", "--yes"},
 		{"orphans", "delete", "held-1-r-1111", "--yes"}},
 
+	"orphans accept": {{"orphans", "accept", "gone-1-e-0", "--yes", "--dry-run"}, {"orphans", "accept", "gone-1-e-0", "--yes"}},
+
 	"snapshots":       {{"snapshots", "snapped"}},
 	"snapshots prune": {{"snapshots", "prune", "snapped", "--keep", "1", "--yes"}},
 

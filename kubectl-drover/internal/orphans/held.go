@@ -40,7 +40,7 @@ func (o *Orphan) heldBy(w *world.World, object *v1beta2.Orphan) string {
 		return "Its data may be another cluster's."
 	case decision != "":
 		return ""
-	case o.Orphaned.Reason == v1beta2.ReasonDataOnly:
+	case o.Orphaned.Reason == v1beta2.ReasonDataOnly && o.GivenUpBy == "":
 		return "Its data may be that of a volume whose objects are missing."
 	case o.Orphaned.Reason == v1beta2.ReasonNoOwnerCR && !recorded(w, object):
 		return "It has no object, and may still be in use."
@@ -48,8 +48,12 @@ func (o *Orphan) heldBy(w *world.World, object *v1beta2.Orphan) string {
 	return ""
 }
 
-// recorded reports whether attach-controller recorded on the Node that it abandoned exactly this instance.
+// recorded reports whether attach-controller recorded on the Node that it abandoned exactly this instance, or a person that the Orphan is
+// given up.
 func recorded(w *world.World, object *v1beta2.Orphan) bool {
+	if v1beta2.GivenUp(object) {
+		return true
+	}
 	node := w.Node(object.Spec.NodeID)
 	if node == nil {
 		return false

@@ -39,6 +39,8 @@ type Orphan struct {
 	// Releasable: a policy deleted it, and holds it back; a person who names it releases it.
 	Releasable bool   `json:"releasable,omitempty"`
 	Created    string `json:"created,omitempty"`
+	// GivenUpBy is who recorded that it is given up, and when; empty: nobody did.
+	GivenUpBy string `json:"givenUpBy,omitempty"`
 	// Effect is what deleting the Orphan does, as a sentence.
 	Effect string `json:"effect"`
 	// DestroysData: the effect may destroy data.
@@ -48,6 +50,9 @@ type Orphan struct {
 
 	// Held is why only a person who names the orphan deletes it, as a sentence; empty where a selector may, too.
 	Held string `json:"held,omitempty"`
+
+	// recorded reports whether it is recorded as given up, by whomever.
+	recorded bool
 }
 
 // Condition is what one condition of the Orphan says; without a reason it says nothing.
@@ -87,6 +92,10 @@ func one(w *world.World, object *v1beta2.Orphan) Orphan {
 		o.Releasable = o.DeletedBy != "person" && !v1beta2.DeletedByHand(object) && o.Withdrawn.Reason == "" &&
 			(slices.Contains(yielding, o.Decision.Reason) || o.Failed.Reason == v1beta2.ReasonLastCopy)
 	}
+	if v1beta2.GivenUp(object) {
+		o.GivenUpBy = cmp.Or(object.Annotations[v1beta2.AnnotationGivenUpBy], "unknown")
+	}
+	o.recorded = recorded(w, object)
 	o.addEffect(w, object)
 	o.Held = o.heldBy(w, object)
 	return o

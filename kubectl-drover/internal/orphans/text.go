@@ -107,6 +107,9 @@ func (e Explanation) Text(p *terminal.Printer) {
 			rows = append(rows, terminal.Row(part.title, part.said.Reason, part.said.Message))
 		}
 	}
+	if e.GivenUpBy != "" {
+		rows = append(rows, terminal.Row("Given up", "", "by "+e.GivenUpBy))
+	}
 	if e.DeletedSince != "" {
 		rows = append(rows, terminal.Row("Deleted", terminal.Age(e.World.Now, e.DeletedSince), "by "+e.DeletedBy))
 	}

@@ -47,8 +47,13 @@ func thinMeta(m metav1.ObjectMeta) metav1.ObjectMeta {
 func thinOrphan(o *v1beta2.Orphan) *v1beta2.Orphan {
 	thin := &v1beta2.Orphan{ObjectMeta: thinMeta(o.ObjectMeta), Spec: o.Spec}
 	thin.Finalizers = o.Finalizers
-	if word, ok := o.Annotations[v1beta2.AnnotationDeleteByHand]; ok {
-		thin.Annotations = map[string]string{v1beta2.AnnotationDeleteByHand: word}
+	for _, word := range []string{v1beta2.AnnotationDeleteByHand, v1beta2.AnnotationGivenUp, v1beta2.AnnotationGivenUpBy} {
+		if value, ok := o.Annotations[word]; ok {
+			if thin.Annotations == nil {
+				thin.Annotations = map[string]string{}
+			}
+			thin.Annotations[word] = value
+		}
 	}
 	thin.Status.Conditions = o.Status.Conditions
 	return thin

@@ -187,7 +187,7 @@ func siblingOf(s *v1beta2.Orphan) orphan.Sibling {
 		UID: s.UID, Created: s.CreationTimestamp.Time, Rule: rule,
 		Approval:  conditions.Reason(s.Status.Conditions, v1beta2.OrphanCleanupApproved),
 		Withdrawn: conditions.IsTrue(s.Status.Conditions, v1beta2.OrphanWithdrawn),
-		Data:      s.Spec.OrphanType == v1beta2.OrphanTypeReplicaData,
+		Data:      s.Spec.OrphanType == v1beta2.OrphanTypeReplicaData, GivenUp: v1beta2.GivenUp(s),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"drover.dev/drover/orphan-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/status"
 )
 
 // O9: a person's deletion is approved at once, without a reason of policy, and ends with the proof.
@@ -222,6 +223,12 @@ func TestALastCopyIsHeldAndReleased(t *testing.T) {
 func TestAnInstanceWithoutAnObjectIsDeletedOnlyIfItWasAbandoned(t *testing.T) {
 	for sentence, let := range map[string]func(*world){
 		"the instance was abandoned": func(w *world) { w.givenUp("vol-1-e-0", map[string]any{"uuid": "uuid-1", "dataEngine": "v2"}) },
+		"a person gave exactly this orphan up": func(w *world) {
+			var all v1beta2.OrphanList
+			require.NoError(w.t, w.admin.List(w.t.Context(), &all, client.InNamespace(w.namespace)))
+			given := map[string]any{v1beta2.AnnotationGivenUp: all.Items[0].UID, v1beta2.AnnotationGivenUpBy: "jane 2026-08-01T12:00:00Z"}
+			require.NoError(w.t, status.MergeMetadata(w.t.Context(), w.admin, &all.Items[0], map[string]any{"annotations": given}))
+		},
 		"its own engine is on another node": func(w *world) {
 			w.create(&v1beta2.Engine{ObjectMeta: w.meta("vol-1-e-0"), Spec: v1beta2.EngineSpec{VolumeName: "vol-1", NodeID: "node-2"}})
 		},

@@ -109,7 +109,7 @@ func (w watches) orphanChanged(ctx context.Context, e event.UpdateEvent, q kube.
 	if finished || passed {
 		w.enqueueWaiting(ctx, after.Spec.NodeID, q)
 	}
-	if !siblingOf(before).Withdrawn && siblingOf(after).Withdrawn {
+	if was, is := siblingOf(before), siblingOf(after); !was.Withdrawn && is.Withdrawn || !was.GivenUp && is.GivenUp {
 		w.enqueueFlood(ctx, after.Spec.NodeID, q)
 	}
 }

@@ -7,11 +7,11 @@ import (
 )
 
 // notAbandoned holds policy back from an instance that has no object of its name, unless attach-controller recorded that it abandoned
-// exactly this instance [ORP-5]. A missing object proves nothing: after etcd was restored to an earlier state, an instance that was created
-// since has none and serves, whether its volume has one or not. It does not matter whether an engine runs: a detached volume is as valuable
-// as an attached one.
+// exactly this instance [ORP-5], or a person did (v1beta2.GivenUp). A missing object proves nothing: after etcd was restored to an earlier
+// state, an instance that was created since has none and serves, whether its volume has one or not. It does not matter whether an engine
+// runs: a detached volume is as valuable as an attached one.
 func notAbandoned(w World) *ruleResult {
-	if w.Engine != nil || w.Replica != nil || recorded(w) || isData(w) && known(w) {
+	if w.Engine != nil || w.Replica != nil || recorded(w) || v1beta2.GivenUp(w.Orphan) || isData(w) && known(w) {
 		return nil
 	}
 	missing := "No Engine or Replica of the name " + nameOf(w) + " exists"
@@ -20,9 +20,8 @@ func notAbandoned(w World) *ruleResult {
 	}
 	return hold(v1beta2.ReasonNotAbandoned, missing+
 		", and attach-controller did not record that it gave this instance up: the objects may be missing, as after "+
-		"restoring an earlier state of etcd. Nothing is deleted by policy. Restore the objects; or delete the orphan by hand if the "+
-		"instance "+
-		"is not needed.")
+		"restoring an earlier state of etcd. Nothing is deleted by policy. Restore the objects; or, if the instance is not needed, "+
+		"delete the orphan by hand, or record that it is given up with kubectl drover orphans accept "+w.Orphan.Name)
 }
 
 // known reports whether the volume exists. That is enough for data on a disk, which has no UUID to be recorded by: the rules of the last

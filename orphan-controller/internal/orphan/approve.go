@@ -1,6 +1,7 @@
 package orphan
 
 import (
+	"cmp"
 	"fmt"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -44,8 +45,12 @@ func approvalMessage(w World) string {
 }
 
 func deletionMessage(w World, reason string) string {
-	if reason == v1beta2.ReasonEviction {
-		return fmt.Sprintf("Node %s is being evicted.", w.Orphan.Spec.NodeID)
+	by := ""
+	if v1beta2.GivenUp(w.Orphan) {
+		by = fmt.Sprintf(" A person gave it up: %s.", cmp.Or(w.Orphan.Annotations[v1beta2.AnnotationGivenUpBy], "unknown"))
 	}
-	return "The setting orphan-resource-auto-deletion asks for it."
+	if reason == v1beta2.ReasonEviction {
+		return fmt.Sprintf("Node %s is being evicted.", w.Orphan.Spec.NodeID) + by
+	}
+	return "The setting orphan-resource-auto-deletion asks for it." + by
 }

@@ -10,9 +10,11 @@ import (
 
 // flood holds auto deletion back when so many instances of a node lost their CRs at once that the CRs are probably
 // missing, as after restoring an old backup of the cluster. It counts only instances that have no CR at all: a node that
-// comes back after its volumes moved is no flood. Acknowledged orphans are not counted again.
+// comes back after its volumes moved is no flood. What a person gave up is no part of one. Acknowledged orphans are not
+// counted again.
 func flood(w World) *ruleResult {
-	if policyOf(w) != v1beta2.ReasonAutoDeletion || approvedNow(w) || acknowledged(w) || !disowned(evaluation(w)) {
+	if policyOf(w) != v1beta2.ReasonAutoDeletion || approvedNow(w) || acknowledged(w) || v1beta2.GivenUp(w.Orphan) ||
+		!disowned(evaluation(w)) {
 		return nil
 	}
 	count := largestBurst(w)
@@ -35,7 +37,8 @@ func largestBurst(w World) int {
 	mine := w.Orphan.CreationTimestamp.Time
 	times := []time.Time{mine}
 	for _, s := range w.Siblings {
-		if s.Data == isData(w) && disowned(s.Rule) && !s.Withdrawn && s.Approval != v1beta2.ReasonAcknowledged && s.UID != w.Orphan.UID {
+		counts := s.Data == isData(w) && disowned(s.Rule) && !s.Withdrawn && !s.GivenUp && s.Approval != v1beta2.ReasonAcknowledged
+		if counts && s.UID != w.Orphan.UID {
 			times = append(times, s.Created)
 		}
 	}

@@ -62,8 +62,8 @@ func TestAMessageNamesTheObjectTheCauseAndTheNextStep(t *testing.T) {
 			" exists: its data is not destroyed. im-monitor withdraws the orphan once it sees the same."},
 		"nobody gave the instance up": {quiet(autoDeletionOn, neverGivenUp, volumeExists), "No Engine or Replica of the name " + replica1 +
 			" exists, and attach-controller did not record that it gave this instance up: the objects may be missing, as after restoring an " +
-			"earlier state of etcd. Nothing is deleted by policy. Restore the objects; or delete the orphan by hand if the instance is not " +
-			"needed."},
+			"earlier state of etcd. Nothing is deleted by policy. Restore the objects; or, if the instance is not needed, delete the orphan " +
+			"by hand, or record that it is given up with kubectl drover orphans accept orphan-1"},
 		"an engine uses a replica without a name": {quiet(autoDeletionOn, volumeExists, func(w *World) { w.UsesUnnamed = "vol-1-e-0" }),
 			"Engine vol-1-e-0 uses a replica that no Replica object names, and " + replica1 +
 				" may be it: no policy deletes it. Delete the orphan by hand if the engine does not need it."},

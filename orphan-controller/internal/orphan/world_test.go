@@ -59,6 +59,13 @@ func givenUp(uuid, dataEngine string) change {
 	}
 }
 
+// acceptedAs is a person's record that an orphan of this UID is given up.
+func acceptedAs(uid string) change {
+	return func(w *World) {
+		w.Orphan.Annotations = map[string]string{v1beta2.AnnotationGivenUp: uid, v1beta2.AnnotationGivenUpBy: "jane 2026-08-01T11:59:00Z"}
+	}
+}
+
 func neverGivenUp(w *World) {
 	w.Node.Status.AbandonedInstances = map[string]v1beta2.AbandonedInstance{}
 }

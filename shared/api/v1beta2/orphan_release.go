@@ -15,3 +15,14 @@ func DeletedByHand(o *Orphan) bool {
 func DeleteByHandCommand(o *Orphan) string {
 	return fmt.Sprintf("kubectl -n %s annotate orphans.longhorn.io %s %s=%s", o.Namespace, o.Name, AnnotationDeleteByHand, o.UID)
 }
+
+// A person's record that the instance, or the data, of an Orphan is given up, as attach-controller records what it gives up itself: policy
+// may take it then. AnnotationGivenUp has the UID of the Orphan, so that the record is about exactly this one; AnnotationGivenUpBy has who
+// recorded it, and when, for people. An Orphan that is found later, even of the same instance, has another UID.
+const (
+	AnnotationGivenUp   = "drover.dev/given-up"
+	AnnotationGivenUpBy = "drover.dev/given-up-by"
+)
+
+// GivenUp reports whether a person recorded that exactly this Orphan is given up. Alone it deletes nothing.
+func GivenUp(o *Orphan) bool { return o.UID != "" && o.Annotations[AnnotationGivenUp] == string(o.UID) }

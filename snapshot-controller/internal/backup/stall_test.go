@@ -25,10 +25,11 @@ func TestABackupWithoutProgressSaysSo(t *testing.T) {
 		stalled bool
 		wakes   time.Time
 	}{
-		"it made progress a moment ago":     {copying(time.Minute), false, noon.Add(2*time.Hour - time.Minute)},
-		"it made none for hours":            {copying(2 * time.Hour), true, time.Time{}},
-		"it never made any":                 {with(copying(0), progressed("")), true, time.Time{}},
-		"a large one takes longer":          {with(copying(2*time.Hour), ofBytes("10000000000000")), false, noon.Add(100000*time.Second - 2*time.Hour)},
+		"it made progress a moment ago": {copying(time.Minute), false, noon.Add(2*time.Hour - time.Minute)},
+		"it made none for hours":        {copying(2 * time.Hour), true, time.Time{}},
+		"it never made any":             {with(copying(0), progressed("")), true, time.Time{}},
+		"a large one takes longer": {with(copying(2*time.Hour), ofBytes("10000000000000")), false,
+			noon.Add(100000*time.Second - 2*time.Hour)},
 		"it waits to be requested":          {with(copying(24*time.Hour), state(v1beta2.BackupPending)), false, time.Time{}},
 		"times that cannot be read":         {with(copying(0), progressed("yesterday")), false, time.Time{}},
 		"a size that cannot be read counts": {with(copying(2*time.Hour), ofBytes("large")), true, time.Time{}},
