@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -38,13 +39,38 @@ func (c *Controller) add(leading context.Context, e *v1beta2.Engine, to way, cal
 		outcome := execute.OutcomeOf(err)
 		c.ended(e, call, err)
 		// After that: what is noted of a call that has ended is forgotten. Who did not answer may yet do it.
-		c.memory.end(e.Name, a, outcome != execute.Accepted && outcome != execute.Unanswered)
+		failed := outcome != execute.Accepted && outcome != execute.Unanswered
+		c.memory.end(e.Name, a, failed && !c.isBusy(ctx, to, call))
 		close(a.ended)
 		select {
 		case c.enqueued <- event.GenericEvent{Object: &v1beta2.Engine{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: e.Name}}}:
 		case <-leading.Done():
 		}
 	}()
+}
+
+// isBusy reports whether an engine that refused an addition expands, purges, or rebuilds another replica: a v1 engine refuses additions
+// meanwhile, and the replica has not failed. The engine is asked after the refusal, since the work may have begun after the poll. An engine
+// that does not answer may be busy.
+func (c *Controller) isBusy(ctx context.Context, to way, call engine.Call) bool {
+	if to.DataEngine == v1beta2.DataEngineV2 {
+		return false
+	}
+	proxy, err := c.pool.connect(to.manager)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = proxy.Close() }()
+	replicas, listed := proxy.Replicas(ctx, to.Target)
+	volume, described := proxy.Volume(ctx, to.Target)
+	purges, answered := proxy.Purges(ctx, to.Target)
+	if errors.Join(listed, described, answered) != nil {
+		return true
+	}
+	rebuilds := slices.ContainsFunc(replicas, func(r imclient.EngineReplica) bool {
+		return r.Mode == v1beta2.ReplicaModeWO && imclient.WithoutScheme(r.Address) != call.Address
+	})
+	return rebuilds || volume.Expanding || v1beta2.IsPurging(purges)
 }
 
 func (c *Controller) addOver(ctx context.Context, to way, a imclient.Addition) error {

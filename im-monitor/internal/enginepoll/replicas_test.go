@@ -331,3 +331,24 @@ func TestAHandOverEndsAfterItsTime(t *testing.T) {
 	before.HandOver()
 	w.server.do(func() { require.True(t, w.server.find("tcp://"+addresses[second]).rebuilding) })
 }
+
+// The work began after the poll: a v1 engine refuses every addition until it ends, which says nothing about the replica.
+func TestAnEngineThatIsBusyFailsNoReplica(t *testing.T) {
+	for name, begin := range map[string]func(*engineServer){
+		"it expands":         func(s *engineServer) { s.expanding = true },
+		"it purges":          func(s *engineServer) { s.work.purging = true },
+		"it does not report": func(s *engineServer) { s.refuses["VolumeGet"] = status.Error(codes.Unknown, "no") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := started(t, quick)
+			w.modes(map[string]string{first: rw})
+			w.server.do(func() {
+				begin(w.server)
+				w.server.refuses["ReplicaAdd"] = status.Error(codes.Unknown, "not now")
+			})
+			w.maps(second, addresses[second])
+			w.eventually("it is not tried again", func() bool { return len(w.server.called("ReplicaAdd")) >= 4 })
+			require.Equal(t, map[string]string{first: rw}, w.get().Status.ReplicaModeMap)
+		})
+	}
+}

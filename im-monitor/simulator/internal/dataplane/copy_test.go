@@ -40,6 +40,7 @@ func TestARebuildCopiesTheData(t *testing.T) {
 				c.servers[1].instances["vol-r-1"].dataOf().Write(3, "of old", 1)
 			}
 			head := c.servers[1].instances["vol-r-1"].UUID
+			c.step(2 * time.Second) // a v1 engine that purges refuses additions
 			_, err := c.servers[0].beginRebuild(ref, Addition{Address: added})
 			require.NoError(t, err)
 			c.activity(t, ref, rapid.IntRange(0, 6).Draw(t, "during"), "during")

@@ -121,6 +121,10 @@ func (r *engineRun) mayAdd(a Addition) error {
 	switch {
 	case len(r.with(ModeWO)) > 0:
 		return refuse(Unknown, "can only have one WO replica at a time")
+	case r.engine.server.engine == V1 && r.expansion.Running:
+		return refuse(Unknown, "cannot add a replica while the volume is expanding")
+	case r.engine.server.engine == V1 && r.jobs.purge != nil && r.jobs.purge.Running:
+		return refuse(Unknown, "cannot add a replica while snapshots are purged")
 	case replica == nil || !reaches(r.engine.server.node, replica.server.node) || replica.dataOf() == nil:
 		return refuse(Unknown, "failed to connect to replica tcp://%s: connection refused", a.Address)
 	case replica.isOpen() && replica.opener.run != r:
