@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-rest test-image compiled quick properties nightly bazel-test bazel-digests bazel-install model conformance real csi-sanity faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
+.PHONY: help setup demo test test-all test-rest race test-image compiled quick properties nightly bazel-test bazel-digests bazel-install model conformance real csi-sanity faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,10 @@ quick: controlplane ## tests without a control plane, and one volume's lifecycle
 properties: ## the property tests, with 10,000 random worlds each: a few minutes
 	$(GO) test -count=1 $$(grep -rl pgregory.net/rapid --include='*_test.go' . | xargs -n1 dirname | sort -u | grep -v -e '^./e2e/' -e snapshotcontroller) \
 		-rapid.checks=$(or $(DRAWS),10000)
+
+# One package at a time: the race detector takes five to ten times the memory.
+race: controlplane ## every test under the race detector, which needs a C compiler: an hour or more; PACKAGES=./shared/runkit runs some alone
+	CGO_ENABLED=1 $(GO) test -race -count=1 -p 1 -timeout 4h $(or $(PACKAGES),./...)
 
 nightly: ## the end-to-end tests with all times as in a cluster, then mixed versions, for hours; PACKAGES=./e2e/disks runs some alone
 	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -157,14 +158,25 @@ func Command(p Program) *cobra.Command {
 	return command
 }
 
+// processLogger guards the loggers of the process, which klog does not.
+var processLogger sync.Once
+
+// setProcessLogger sets the loggers that client-go and controller-runtime share, for the first run of a process: parts of an earlier run,
+// as tests have them, may still log when the next one begins.
+func setProcessLogger(log logr.Logger) {
+	processLogger.Do(func() {
+		ctrl.SetLogger(log)
+		klog.SetLogger(log.WithName("client"))
+	})
+}
+
 func run(ctx context.Context, p Program, o options) error {
 	log, err := o.logger()
 	if err != nil {
 		return err
 	}
 	log = log.WithValues("binary", p.Name)
-	ctrl.SetLogger(log)
-	klog.SetLogger(log.WithName("client"))
+	setProcessLogger(log)
 	if err := listFirst(); err != nil {
 		return err
 	}
