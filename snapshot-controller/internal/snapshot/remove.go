@@ -85,7 +85,7 @@ func (w World) chain() (children map[string]bool, marked bool) {
 	return children, w.Snapshot.Status.MarkRemoved
 }
 
-func (w World) upgrading() bool { return Upgrading(w.Volume, w.Node) != "" }
+func (w World) upgrading() bool { return Upgrading(w.Volume, w.Nodes...) != "" }
 
 // Upgrading states what of a volume is being upgraded: its target is relocated, or the data engine of one of these nodes is replaced, of
 // which any may be nil. Empty: nothing.

@@ -27,7 +27,10 @@ func TestWhatStandsAgainstARemovalIsNamed(t *testing.T) {
 		"a migration that was begun by the other side": {removing(
 			func(w *World) { w.Volume.Status.CurrentMigrationNodeID = "node-2" }), v1beta2.ReasonMigrating, "vol-1"},
 		"an upgrade of the engine's node": {removing(func(w *World) {
-			w.Node = &v1beta2.Node{Spec: v1beta2.NodeSpec{UpgradeRequested: true}}
+			w.Nodes = []*v1beta2.Node{{Spec: v1beta2.NodeSpec{UpgradeRequested: true}}}
+		}), v1beta2.ReasonUpgrading, "vol-1"},
+		"an upgrade of a replica's node": {removing(v2, func(w *World) {
+			w.Nodes = []*v1beta2.Node{{}, {Spec: v1beta2.NodeSpec{UpgradeRequested: true}}}
 		}), v1beta2.ReasonUpgrading, "vol-1"},
 		"a rebuild among whole replicas": {removing(func(w *World) {
 			w.Engine.Status.ReplicaModeMap = map[string]string{"a": v1beta2.ReplicaModeRW, "b": v1beta2.ReplicaModeWO}
@@ -44,7 +47,7 @@ func TestWhatStandsAgainstARemovalIsNamed(t *testing.T) {
 		})
 	}
 	for sentence, w := range map[string]World{
-		"a node that is not upgraded": removing(func(w *World) { w.Node = &v1beta2.Node{} }),
+		"a node that is not upgraded": removing(func(w *World) { w.Nodes = []*v1beta2.Node{{}} }),
 		"a rebuild that is over": removing(func(w *World) {
 			w.Engine.Status.ReplicaModeMap = map[string]string{"a": v1beta2.ReplicaModeRW, "b": v1beta2.ReplicaModeERR}
 		}),
@@ -173,7 +176,7 @@ func TestNothingIsApprovedWhileAnythingStandsAgainstIt(t *testing.T) {
 		rebuilding, copied, func(w *World) { w.Clones = []string{"c"} }, func(w *World) { w.Settings.PurgeDisabled = true },
 		func(w *World) { w.Volume.Spec.MigrationNodeID = "node-2" }, func(w *World) { w.Volume.Spec.TargetNodeID = "node-2" },
 		func(w *World) { v2(w); forked(w) }, func(w *World) { marked(w) },
-		func(w *World) { w.Node = &v1beta2.Node{Spec: v1beta2.NodeSpec{UpgradeRequested: true}} },
+		func(w *World) { w.Nodes = []*v1beta2.Node{{Spec: v1beta2.NodeSpec{UpgradeRequested: true}}} },
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		chosen := rapid.SliceOfNDistinct(rapid.IntRange(0, len(against)-1), 1, -1, rapid.ID).Draw(t, "against")

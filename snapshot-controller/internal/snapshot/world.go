@@ -44,8 +44,8 @@ type World struct {
 	Attachment *v1beta2.VolumeAttachment
 	// Engine is the active one of the volume.
 	Engine *v1beta2.Engine
-	// Node is where the engine is to run.
-	Node *v1beta2.Node
+	// Nodes are those whose upgrade a removal waits for: where the engine is to run, and of v2 those of the replicas in use.
+	Nodes []*v1beta2.Node
 	// Candidate is the node for the volume if it has to be attached; empty: no node can.
 	Candidate string
 	// Taken counts the volume's Snapshots that were taken and are not marked removed, for a volume whose engine is not running.

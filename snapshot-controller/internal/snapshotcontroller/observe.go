@@ -65,7 +65,7 @@ func (o observer) readVolume(ctx context.Context, w *snapshot.World) (values set
 		return values, err
 	}
 	w.Settings = snapshot.Settings{PurgeDisabled: values.PurgeDisabled, MaxCount: values.SnapshotMaxCount}
-	for _, read := range []func(context.Context, *snapshot.World) error{o.readCandidate, o.readNode, o.readTaken, o.readSharers} {
+	for _, read := range []func(context.Context, *snapshot.World) error{o.readCandidate, o.readNodes, o.readTaken, o.readSharers} {
 		if err := read(ctx, w); err != nil {
 			return values, fmt.Errorf("reading the world of snapshot %s: %w", w.Snapshot.Name, err)
 		}
@@ -88,10 +88,19 @@ func (o observer) readCandidate(ctx context.Context, w *snapshot.World) (err err
 	return err
 }
 
-// readNode reads the node where the engine is.
-func (o observer) readNode(ctx context.Context, w *snapshot.World) (err error) {
-	if w.Engine != nil {
-		w.Node, err = lookup.Get(ctx, o.reader, o.namespace, w.Engine.Spec.NodeID, &v1beta2.Node{})
+// readNodes reads the nodes whose upgrade a removal waits for. A v2 removal merges data in each replica, and an upgrade takes replicas out
+// of their engine; those of v1 are never touched by one.
+func (o observer) readNodes(ctx context.Context, w *snapshot.World) (err error) {
+	if w.Engine == nil {
+		return nil
+	}
+	if w.Volume.Spec.DataEngine == v1beta2.DataEngineV2 {
+		w.Nodes, err = o.volumeContext().Nodes(ctx, w.Volume, w.Engine)
+		return err
+	}
+	node, err := lookup.Get(ctx, o.reader, o.namespace, w.Engine.Spec.NodeID, &v1beta2.Node{})
+	if node != nil {
+		w.Nodes = []*v1beta2.Node{node}
 	}
 	return err
 }
