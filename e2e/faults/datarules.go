@@ -3,6 +3,7 @@ package main
 // The packages with tests of the rules about data.
 const (
 	enginePoll                            = "./im-monitor/internal/enginepoll"
+	snapshotCore                          = "./snapshot-controller/internal/snapshot"
 	engineCore, recurringCore, backupCore = "./im-monitor/internal/engine", "./snapshot-controller/internal/recurring",
 		"./snapshot-controller/internal/backup"
 )
@@ -20,6 +21,8 @@ func dataRules() []rule {
 			"pass.calls", "p.cloneDue() && !p.unanswered", "p.cloneDue()"),
 		in("a failed copy has a state", "the error of a question alone ends no clone", []string{machineCore}, machineCore,
 			"clone.readResult", " && !one.IsUnanswered()", ""),
+		in("replicas of a removal", "a v2 removal waits for the upgrade of each node that has a replica in use", []string{snapshotCore},
+			snapshotCore, "World.upgrading", "w.Nodes...", "w.Nodes[:min(len(w.Nodes), 1)]..."),
 		in("blocked retention pauses", "a job adds nothing to a volume where what it deleted is not removed", []string{recurringCore},
 			recurringCore, "World.begins", ` && w.Paused(v) == ""`, ""),
 		in("stalled backups hold no run", "a backup without progress does not hold its job's run", []string{recurringCore}, recurringCore,

@@ -64,7 +64,8 @@ func alertWords(f *fixture) words {
 		"explain <name>": "explain " + stray, "orphans delete <name>": "orphans delete --yes " + stray,
 		"lhs <name>": "lhs default-engine-image", "<value>": world.EngineImage,
 		"watch <name>": "watch upgrade-1", "lhum <name>": "lhum upgrade-1", "pause <name>": "pause upgrade-1",
-		"<new name>": "tuesday", "<snapshot>": "before-upgrade", "<volume>": "vol-1", "<source>": "vol-1", "<controller>": "im-monitor",
+		"<new name>": "tuesday", "<backup>": "tuesday",
+		"<snapshot>": "before-upgrade", "<volume>": "vol-1", "<source>": "vol-1", "<controller>": "im-monitor",
 		"<node>": "node-3", "<instance manager>": f.InstanceManager("node-2", v1beta2.DataEngineV1), "<replica>": f.values["replica"],
 		"<namespace>": "default", "<pod>": "user",
 	}
