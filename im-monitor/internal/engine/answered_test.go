@@ -67,3 +67,30 @@ func TestAPurgeThatIsNotAnsweredGoesOn(t *testing.T) {
 	failed := map[string]v1beta2.PurgeStatus{"tcp://a": {Error: "disk on fire", State: "error"}}
 	require.Equal(t, failed, engine.KnownPurges(e, failed))
 }
+
+// A v1 engine answers a question with an error alone if a replica hangs. The copy may go on meanwhile.
+func TestBesideACopyOfUnknownStateNoReplicaIsAddedAndNoSnapshotIsPurged(t *testing.T) {
+	w := lists(world("a", "b"), "a", rw)
+	w.Engine.Spec.RequestedDataSource = "snap://other/s"
+	require.Equal(t, []engine.Call{add("b")}, engine.Decide(w).Calls)
+	w.Seen.Unanswered = true
+	v := engine.Decide(w)
+	require.Empty(t, v.Calls, "the engine may copy now")
+	require.True(t, v.Going, "it is asked again soon")
+
+	w = lists(world("a"), "a", rw)
+	w.CleanUp, w.Snapshots["left"] = true, v1beta2.SnapshotInfo{Name: "left"}
+	w.Engine.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"tcp://" + at("a"): {State: "complete"}}
+	require.Len(t, engine.Decide(w).Calls, 1, "a rebuild has left a snapshot")
+	w.Seen.Unanswered = true
+	require.Empty(t, engine.Decide(w).Calls)
+}
+
+func TestBesideARebuildOfUnknownStateNothingIsRestored(t *testing.T) {
+	w := lists(lists(world("a", "b"), "a", rw), "b", wo)
+	w.Engine.Spec.RequestedBackupRestore, w.Engine.Status.LastRestoredBackup = "b-1", "b-1"
+	w.Seen.Restores = map[string]v1beta2.RestoreStatus{"tcp://" + at("a"): {LastRestored: "b-1"}, "tcp://" + at("b"): {}}
+	require.Empty(t, engine.Decide(w).Calls)
+	w.Seen.Rebuilds = map[string]v1beta2.RebuildStatus{"tcp://" + at("b"): {}}
+	require.Equal(t, []engine.Call{{Op: engine.OpRestore}}, engine.Decide(w).Calls)
+}

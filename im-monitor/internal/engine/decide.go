@@ -40,7 +40,7 @@ type pass struct {
 	// listed are the replicas by name.
 	listed map[string]Replica
 	going  bool
-	// unanswered reports that a replica did not answer its engine about a restore or a copy.
+	// unanswered reports that a replica did not answer its engine about a restore or a copy, or the engine did not answer at all.
 	unanswered bool
 	out        Verdict
 }

@@ -21,7 +21,7 @@ func (p *pass) keepUnanswered() {
 		}
 	}
 	p.Seen.Restores, restores = answered(p.Seen.Restores, p.Engine.Status.RestoreStatus)
-	p.unanswered = clones || restores
+	p.unanswered = clones || restores || p.Seen.Unanswered
 	p.going = p.going || p.unanswered
 }
 
@@ -108,6 +108,9 @@ func (p *pass) copiesNow() bool {
 // fill fills a write-only replica that was added for that: by a restore of the requested backup, which the replicas that have it refuse
 // for themselves. Once the replica has the backup it is verified. Beside a rebuild that copies or has ended the engine restores nothing.
 func (p *pass) fill() {
+	if p.Seen.Rebuilds == nil {
+		return // it is not known whether one copies
+	}
 	for _, r := range p.listed {
 		if r.Mode == v1beta2.ReplicaModeWO && (!p.fillsByRestore() || p.Seen.Rebuilds[r.Address].State != "") {
 			return

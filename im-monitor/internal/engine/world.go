@@ -36,6 +36,8 @@ type Seen struct {
 	Clones    map[string]v1beta2.SnapshotCloneStatus
 	Restores  map[string]v1beta2.RestoreStatus
 	Purges    map[string]v1beta2.PurgeStatus
+	// Unanswered reports that the engine did not answer whether it copies or restores.
+	Unanswered bool
 }
 
 // RW reports whether a replica is in that mode.

@@ -62,12 +62,16 @@ func (c *Controller) ask(ctx context.Context, to way, q engine.Questions) (engin
 	}
 	// The engine passes these questions on to its replicas, and answers with an error if one of them does not answer. The state of the copy
 	// is then unknown, while the modes of all replicas are known: a replica that hangs hides no failure of another one.
-	for _, question := range []func() error{
-		fill(ctx, to, q.Rebuilds, to.proxy.Rebuilds, &seen.Rebuilds),
-		fill(ctx, to, q.Clones, to.proxy.Clones, &seen.Clones),
-		fill(ctx, to, q.Restores, to.proxy.Restores, &seen.Restores),
+	for _, question := range []struct {
+		ask    func() error
+		copies bool
+	}{
+		{fill(ctx, to, q.Rebuilds, to.proxy.Rebuilds, &seen.Rebuilds), false},
+		{fill(ctx, to, q.Clones, to.proxy.Clones, &seen.Clones), true},
+		{fill(ctx, to, q.Restores, to.proxy.Restores, &seen.Restores), true},
 	} {
-		if err := question(); err != nil {
+		if err := question.ask(); err != nil {
+			seen.Unanswered = seen.Unanswered || question.copies
 			c.rt.Log.V(1).Info("the state of a copy is not known", "address", to.Address, "error", err)
 		}
 	}

@@ -61,6 +61,17 @@ func TestARebuildThatHangsHidesNoModes(t *testing.T) {
 	w.until("the failure is not reported", func(e *v1beta2.Engine) bool { return e.Status.ReplicaModeMap[second] == failed })
 }
 
+// The copy may go on while one of its replicas hangs: a rebuild beside it would read what is not complete.
+func TestNoReplicaIsAddedBesideACopyThatDoesNotAnswer(t *testing.T) {
+	w := started(t, quick)
+	w.server.refuse(t, "SnapshotCloneStatus", status.Error(codes.Internal, "failed to get the clone status"))
+	w.spec(map[string]any{"requestedDataSource": "snap://other/s"})
+	w.polls(1)
+	w.maps(second, addresses[second])
+	w.polls(3)
+	require.Empty(t, w.server.changes())
+}
+
 func TestReplicasAreRebuiltOneAfterTheOther(t *testing.T) {
 	w := started(t, quick)
 	w.maps(second, addresses[second], third, addresses[third])
