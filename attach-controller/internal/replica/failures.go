@@ -29,14 +29,22 @@ const (
 // the volume: a replica that failed too often is deleted, and the count must not begin again with the next one. Nil: none.
 func (w *World) countFailures(g groups) *v1beta2.RebuildFailures {
 	f := w.storedFailures()
-	for _, r := range g.healthy { // a success after the last failure
-		if w.mode(r) == v1beta2.ReplicaModeRW && parse(r.Spec.HealthyAt).After(parse(f.LastFailedAt)) {
+	since := parse(f.LastFailedAt)
+	for _, r := range g.healthy {
+		if w.mode(r) != v1beta2.ReplicaModeRW {
+			continue
+		}
+		at := parse(r.Spec.HealthyAt)
+		if at.After(parse(f.LastFailedAt)) { // a success after the last failure
 			delete(f.ByNode, r.Spec.NodeID)
 			f.Count, f.NextAttemptAt, f.Message = 0, "", ""
 		}
+		if at.After(since) {
+			since = at
+		}
 	}
 	if w.everHealthy() {
-		w.addFailures(g, f)
+		w.addFailures(g, f, since)
 	}
 	if f.Count == 0 && len(f.ByNode) == 0 {
 		return nil
@@ -54,11 +62,11 @@ func (w *World) storedFailures() *v1beta2.RebuildFailures {
 	return &out
 }
 
-// addFailures adds the replicas that failed since the last failure that is stored. One that has no data failed in its rebuild.
-func (w *World) addFailures(g groups, f *v1beta2.RebuildFailures) {
-	before := parse(f.LastFailedAt)
+// addFailures adds the replicas that failed since the last failure that is stored, and since the last success: what is stored of failures
+// goes with a success, while the replicas that failed stay for a while. One that has no data failed in its rebuild.
+func (w *World) addFailures(g groups, f *v1beta2.RebuildFailures, since time.Time) {
 	failed := slices.DeleteFunc(slices.Clone(g.failed), func(r *v1beta2.Replica) bool {
-		return r.Spec.HealthyAt != "" || r.Spec.NodeID == "" || !parse(r.Spec.FailedAt).After(before)
+		return r.Spec.HealthyAt != "" || r.Spec.NodeID == "" || !parse(r.Spec.FailedAt).After(since)
 	})
 	slices.SortStableFunc(failed, func(a, b *v1beta2.Replica) int { return parse(a.Spec.FailedAt).Compare(parse(b.Spec.FailedAt)) })
 	for _, r := range failed {

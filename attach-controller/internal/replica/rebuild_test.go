@@ -166,6 +166,16 @@ func TestAFailedRebuildIsCountedOnce(t *testing.T) {
 	require.Zero(t, decide(w).Failures.Count)
 }
 
+// What is stored of failures goes with a success. The replica that failed before it may stay for a while.
+func TestAFailureBeforeTheLastSuccessIsNotCountedAgain(t *testing.T) {
+	w := attached("a b c d", wants(3), fails("d", 2*time.Hour), failures(1, 2*time.Hour, "c"))
+	w.the("d").Spec.NodeID = "c" // on the node of the replica that succeeded an hour ago
+	v := decide(w)
+	require.Nil(t, v.Failures, "a success ends the count")
+	w.Volume.Status.RebuildFailures = v.Failures
+	require.Nil(t, decide(w).Failures, "the next evaluation finds the same")
+}
+
 func TestTheErrorOfAFailedRebuildIsReported(t *testing.T) {
 	w := attached("a b c", fails("c", time.Second), engine(func(e *v1beta2.Engine) {
 		e.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.EngineOperations, Status: v1beta2.ConditionFalse,
