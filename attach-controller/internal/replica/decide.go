@@ -109,14 +109,21 @@ type need struct {
 	count int
 	// local requests one on the node where the volume is attached, beside those that are wanted.
 	local bool
+	// paused reports that rebuilds of the volume failed just now: only a replica that has served since may be taken back.
+	paused bool
 	// until is when the wait for a failed replica ends.
 	until time.Time
 }
 
-// missing counts what must be placed or taken back now. After rebuilds that failed it is nothing until their pause ends.
+// missing counts what must be placed or taken back now. After rebuilds that failed it is nothing until their pause ends, except for a
+// replica that served, and was not rebuilt since: it is on another node than those where rebuilds fail, or that node has been well again.
 func (w *World) missing(g groups) need {
 	n := w.wanting(g)
-	if until := w.nextRebuild(); n.count > 0 && !until.IsZero() {
+	until := w.nextRebuild()
+	if n.count == 0 || until.IsZero() {
+		return n
+	}
+	if n.paused, n.until = true, until; w.toTakeBack(g, n) == nil {
 		return need{until: until}
 	}
 	return n

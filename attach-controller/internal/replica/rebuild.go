@@ -20,12 +20,7 @@ func (w *World) takeBack(g groups, n need, out *Verdict) int {
 	if n.count == 0 || !w.everHealthy() {
 		return 0
 	}
-	var r *v1beta2.Replica
-	for _, one := range g.failed {
-		if w.isBack(one) && (!n.local || w.isLocal(one)) && (r == nil || one.Spec.RebuildRetryCount < r.Spec.RebuildRetryCount) {
-			r = one
-		}
-	}
+	r := w.toTakeBack(g, n)
 	switch {
 	case r == nil:
 		return 0
@@ -35,6 +30,17 @@ func (w *World) takeBack(g groups, n need, out *Verdict) int {
 		out.patch(r, map[string]any{"failedAt": "", "healthyAt": "", "rebuildRetryCount": r.Spec.RebuildRetryCount + 1})
 	}
 	return n.count
+}
+
+// toTakeBack returns the failed replica that is used again first: the one that was rebuilt least often. Nil: none can be.
+func (w *World) toTakeBack(g groups, n need) (r *v1beta2.Replica) {
+	for _, one := range g.failed {
+		fits := w.isBack(one) && (!n.local || w.isLocal(one)) && (!n.paused || one.Spec.HealthyAt != "")
+		if fits && (r == nil || one.Spec.RebuildRetryCount < r.Spec.RebuildRetryCount) {
+			r = one
+		}
+	}
+	return r
 }
 
 // isBack reports whether a failed replica can be used again: its node and its disk are there, and its instance is stopped. A restore fills

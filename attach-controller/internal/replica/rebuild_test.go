@@ -92,11 +92,11 @@ func TestAReplicaThatComesBackIsTakenBack(t *testing.T) {
 		"not where im-monitor only concluded its end": {attached("a b c", failed("c", 0),
 			says("c", v1beta2.InstanceNodeDown, "NodeDown")), "", ""},
 		"the second time at once, too": {attached("a b c", failed("c", 0), tried("c", 1)), "take-back:c", ""},
-		"after two failures in 5 s, not before": {attached("a b c", failed("c", 4*time.Second), tried("c", 2),
+		"after two failures in 5 s, not before": {attached("a b c", fails("c", 4*time.Second), tried("c", 2),
 			failures(2, 4*time.Second)), "", v1beta2.ReasonRebuildFails},
-		"after two failures in 5 s": {attached("a b c", failed("c", 5*time.Second), tried("c", 2), failures(2, 5*time.Second)),
+		"after two failures in 5 s": {attached("a b c", fails("c", 5*time.Second), tried("c", 2), failures(2, 5*time.Second)),
 			"take-back:c", v1beta2.ReasonRebuildFails},
-		"after four failures in 20 s": {attached("a b c", failed("c", 20*time.Second), tried("c", 4), failures(4, 20*time.Second)),
+		"after four failures in 20 s": {attached("a b c", fails("c", 20*time.Second), tried("c", 4), failures(4, 20*time.Second)),
 			"take-back:c", v1beta2.ReasonRebuildFails},
 		"not a sixth time: another one takes its place": {attached("a b c", failed("c", time.Hour), tried("c", 5)), "create:d delete:c",
 			""},
@@ -114,7 +114,7 @@ func TestATakenBackReplicaStartsOver(t *testing.T) {
 }
 
 func TestTheNextAttemptStartsExactlyInTime(t *testing.T) {
-	v := decide(attached("a b c", failed("c", 3*time.Second), tried("c", 3), failures(3, 3*time.Second)))
+	v := decide(attached("a b c", fails("c", 3*time.Second), tried("c", 3), failures(3, 3*time.Second)))
 	require.Equal(t, now.Add(7*time.Second), v.RequeueAt)
 }
 
@@ -174,6 +174,21 @@ func TestAFailureBeforeTheLastSuccessIsNotCountedAgain(t *testing.T) {
 	require.Nil(t, v.Failures, "a success ends the count")
 	w.Volume.Status.RebuildFailures = v.Failures
 	require.Nil(t, decide(w).Failures, "the next evaluation finds the same")
+}
+
+// A node where rebuilds fail keeps no replica of another node from coming back: the volume would go on with fewer copies.
+func TestThePauseAfterFailedRebuildsHoldsNoReplicaThatServed(t *testing.T) {
+	w := attached("a b c d", fails("c", time.Minute), failures(9, time.Minute, "c"))
+	v := decide(w)
+	require.Empty(t, reported(v))
+	require.Equal(t, now.Add(rebuildPause.After(8)-time.Minute), v.RequeueAt)
+
+	failed("b", 0)(&w)
+	require.Equal(t, "take-back:b", reported(decide(w)))
+	fails("b", 0)(&w)
+	v = decide(w)
+	require.Empty(t, reported(v), "it failed in its rebuild, too")
+	require.Equal(t, 10, v.Failures.Count)
 }
 
 func TestTheErrorOfAFailedRebuildIsReported(t *testing.T) {
