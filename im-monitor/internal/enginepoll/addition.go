@@ -81,10 +81,14 @@ func (c *Controller) addOver(ctx context.Context, to way, a imclient.Addition) e
 	return errors.Join(proxy.AddReplica(ctx, to.Target, a), proxy.Close())
 }
 
-// watchRebuild gives a rebuild up that makes no progress, whoever began it. One of a large volume may be without for longer.
+// watchRebuild gives a rebuild up that makes no progress, whoever began it. One of a large volume may be without for longer. A restore that
+// fills a replica reports its progress as a restore.
 func (p *poll) watchRebuild(v engine.Verdict) {
 	percent := 0
 	for _, one := range v.Status.RebuildStatus {
+		percent += one.Progress
+	}
+	for _, one := range v.Status.RestoreStatus {
 		percent += one.Progress
 	}
 	patience := rebuildpace.Patience(p.options.RebuildStallTimeout, max(p.engine.Spec.VolumeSize, v.Status.CurrentSize))

@@ -11,6 +11,27 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
+// The progress is in the status of restores, and the map of rebuilds has none.
+func TestARestoreThatFillsAReplicaIsNotAborted(t *testing.T) {
+	p, s, _ := opened()
+	p.options.RebuildStallTimeout, p.engine.Spec.VolumeSize = 10*time.Minute, 1<<30
+	const minutes = 99
+	watch := func(percent int) {
+		p.watchRebuild(engine.Verdict{Rebuilding: "r-2", Status: v1beta2.EngineStatus{
+			RebuildStatus: map[string]v1beta2.RebuildStatus{"tcp://10.0.0.2:1": {}},
+			RestoreStatus: map[string]v1beta2.RestoreStatus{"tcp://10.0.0.2:1": {IsRestoring: true, Progress: percent}}}})
+		s.clock.Step(time.Minute)
+	}
+	for percent := range minutes {
+		watch(percent)
+	}
+	require.Zero(t, p.memory.view(p.engine, s.clock.Now()).failures["r-2"])
+	for range 12 {
+		watch(minutes)
+	}
+	require.Equal(t, engine.FailuresToErr, p.memory.view(p.engine, s.clock.Now()).failures["r-2"], "a restore that hangs is given up")
+}
+
 // Engines report whole per cents: at 24 MB/s one of a volume of 2 TiB takes 15 minutes.
 func TestARebuildIsAbortedWhenItMakesNoProgressForItsSize(t *testing.T) {
 	const tib = 1 << 40
