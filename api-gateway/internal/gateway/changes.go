@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -35,15 +36,18 @@ const (
 type changes struct {
 	mutex    sync.Mutex
 	versions map[topic]uint64
-	// volumes counts the changes of each volume's resource.
-	volumes map[string]uint64
+	// volumes has the place of each volume that was read since it changed.
+	volumes map[string]*place
 	// next is closed at the next change of any topic.
 	next chan struct{}
 }
 
 func newChanges() *changes {
-	return &changes{versions: map[topic]uint64{}, volumes: map[string]uint64{}, next: make(chan struct{})}
+	return &changes{versions: map[topic]uint64{}, volumes: map[string]*place{}, next: make(chan struct{})}
 }
+
+// place keeps the encoded resource of a volume until something of the volume changes: then the volume gets another place.
+type place struct{ body atomic.Pointer[[]byte] }
 
 // record notes that a topic changed, and the resources of some volumes.
 func (c *changes) record(of topic, volumes ...string) {
@@ -51,14 +55,14 @@ func (c *changes) record(of topic, volumes ...string) {
 	defer c.mutex.Unlock()
 	c.versions[of]++
 	for _, name := range volumes {
-		c.volumes[name]++
+		delete(c.volumes, name)
 	}
 	close(c.next)
 	c.next = make(chan struct{})
 }
 
-// forget drops the count of a volume that does not exist any more.
-func (c *changes) forget(volume string) {
+// leave drops the place of a volume that the cache does not have.
+func (c *changes) leave(volume string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	delete(c.volumes, volume)
@@ -75,11 +79,16 @@ func (c *changes) version(of ...topic) (uint64, <-chan struct{}) {
 	return sum, c.next
 }
 
-// volume returns the number of changes of a volume's resource so far.
-func (c *changes) volume(name string) uint64 {
+// placeOf returns the place of a volume. Whoever reads objects after this call, and keeps the result there, keeps nothing that is too old.
+func (c *changes) placeOf(volume string) *place {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	return c.volumes[name]
+	p := c.volumes[volume]
+	if p == nil {
+		p = &place{}
+		c.volumes[volume] = p
+	}
+	return p
 }
 
 // await returns nil once holds does, which is asked now and after each change in the cache.

@@ -42,6 +42,7 @@ type env struct {
 	options   Options
 	refusal   func() error
 	process   *shell.Process
+	server    *server
 	base      string
 }
 
@@ -70,7 +71,8 @@ func (e *env) start() {
 	e.process = shell.Start(e.t, shell.Options{Identity: identity, Namespace: e.namespace, Owner: account, Cache: Cached()},
 		func(ctx context.Context, rt *runkit.Runtime) error {
 			rt.WhyNotWrite = e.refusal
-			return Setup(ctx, rt, e.options, prometheus.NewRegistry())
+			e.server = newServer(rt, e.options)
+			return e.server.setUp(ctx, rt, prometheus.NewRegistry())
 		})
 	e.t.Cleanup(func() {
 		e.process.Stop()

@@ -47,13 +47,16 @@ type server struct {
 
 // Setup prepares the caches, and starts to answer once they are filled.
 func Setup(ctx context.Context, rt *runkit.Runtime, o Options, registry prometheus.Registerer) error {
-	if err := o.validate(); err != nil {
+	return newServer(rt, o).setUp(ctx, rt, registry)
+}
+
+func (s *server) setUp(ctx context.Context, rt *runkit.Runtime, registry prometheus.Registerer) error {
+	if err := s.options.validate(); err != nil {
 		return err
 	}
 	if err := rt.AddIndexes(ctx, indexes()...); err != nil {
 		return err
 	}
-	s := newServer(rt, o)
 	if err := s.metrics.register(registry); err != nil {
 		return err
 	}

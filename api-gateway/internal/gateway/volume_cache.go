@@ -24,8 +24,7 @@ type volumeCache struct {
 	changes *changes
 
 	mutex sync.Mutex
-	each  map[string]encoded
-	all   encoded // its version is that of the topic
+	all   encoded // its version is that of the topic; each volume's resource is in its place
 }
 
 // encoded is a resource in JSON at a version.
@@ -35,26 +34,29 @@ type encoded struct {
 }
 
 func newVolumeCache(r reader, c *changes) *volumeCache {
-	return &volumeCache{reader: r, changes: c, each: map[string]encoded{}}
+	return &volumeCache{reader: r, changes: c}
 }
 
-// get returns the resource of a volume, with links that begin with anyBase.
+// get returns the resource of a volume, with links that begin with anyBase. It reads the volume again: the caller may have waited since
+// its own read, and what is kept must not be older than the change after which it is kept.
 func (c *volumeCache) get(ctx context.Context, v *v1beta2.Volume) ([]byte, error) {
-	version := c.changes.volume(v.Name)
-	c.mutex.Lock()
-	known, ok := c.each[v.Name]
-	c.mutex.Unlock()
-	if ok && known.version == version {
-		return known.body, nil
+	kept := c.changes.placeOf(v.Name)
+	if body := kept.body.Load(); body != nil {
+		return *body, nil
 	}
-	body, err := c.encode(ctx, v)
+	now, err := lookup.Shared(ctx, c.reader.cache, c.reader.namespace, v.Name, &v1beta2.Volume{})
 	if err != nil {
 		return nil, err
 	}
-	// The objects were read after the version, so that they are at least as new. A later change raises the version, and they are read again.
-	c.mutex.Lock()
-	c.each[v.Name] = encoded{version, body}
-	c.mutex.Unlock()
+	if now == nil { // the cache has it not yet, or not any more
+		c.changes.leave(v.Name)
+		return c.encode(ctx, v)
+	}
+	body, err := c.encode(ctx, now)
+	if err != nil {
+		return nil, err
+	}
+	kept.body.Store(&body)
 	return body, nil
 }
 
@@ -99,25 +101,7 @@ func (c *volumeCache) list(ctx context.Context) ([]byte, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.all = encoded{version, out.Bytes()}
-	c.sweep(items)
 	return c.all.body, nil
-}
-
-// sweep forgets volumes that do not exist any more; the mutex is held.
-func (c *volumeCache) sweep(items []*v1beta2.Volume) {
-	if len(c.each) <= len(items) {
-		return
-	}
-	exist := make(map[string]bool, len(items))
-	for _, v := range items {
-		exist[v.Name] = true
-	}
-	for name := range c.each {
-		if !exist[name] {
-			delete(c.each, name)
-			c.changes.forget(name)
-		}
-	}
 }
 
 // withBase puts the address of one client into the links of a shared resource.
