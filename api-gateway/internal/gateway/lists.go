@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -27,46 +26,71 @@ type list struct {
 type listCache struct {
 	changes *changes
 	all     map[string]list
-
-	mutex sync.Mutex
-	known map[string]encoded
-	// building has a lock for each collection, so that a change is encoded once and not by each client that waits for it.
-	building map[string]*sync.Mutex
+	// each has the collection while nobody builds it: a change is encoded once, and not by each client that waits for it.
+	each map[string]chan *keptList
 }
+
+// keptList is a collection at a version, and the same with the links of the clients that asked for it.
+type keptList struct {
+	encoded
+	exists bool
+	// forBase has the text for each address by which clients know the gateway, at most mostBases: clients choose their header Host.
+	forBase map[string][]byte
+}
+
+// mostBases is for how many addresses a collection is kept; the interface and the programs in a cluster use two or three.
+const mostBases = 4
 
 func newListCache(c *changes, all map[string]list) *listCache {
-	building := map[string]*sync.Mutex{}
+	each := map[string]chan *keptList{}
 	for name := range all {
-		building[name] = &sync.Mutex{}
+		each[name] = make(chan *keptList, 1)
+		each[name] <- &keptList{}
 	}
-	return &listCache{changes: c, all: all, known: map[string]encoded{}, building: building}
+	return &listCache{changes: c, all: all, each: each}
 }
 
-// get returns a collection, with links that begin with anyBase.
-func (c *listCache) get(ctx context.Context, name string) ([]byte, error) {
-	l := c.all[name]
-	c.building[name].Lock()
-	defer c.building[name].Unlock()
-	version, _ := c.changes.version(l.topics...)
-	c.mutex.Lock()
-	known, ok := c.known[name]
-	c.mutex.Unlock()
-	if ok && known.version == version && len(l.topics) > 0 {
-		return known.body, nil
+// get returns a collection with links that begin with base. Clients with the same base share one text.
+func (c *listCache) get(ctx context.Context, name, base string) ([]byte, error) {
+	var kept *keptList
+	select {
+	case kept = <-c.each[name]:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
+	defer func() { c.each[name] <- kept }()
+	l := c.all[name]
+	version, _ := c.changes.version(l.topics...)
+	if !kept.exists || kept.version != version || len(l.topics) == 0 {
+		body, err := encodeList(ctx, name, l)
+		if err != nil {
+			return nil, err
+		}
+		kept = &keptList{encoded{version, body}, true, map[string][]byte{}}
+	}
+	if known, ok := kept.forBase[base]; ok {
+		return known, nil
+	}
+	body, err := withBase(kept.body, base)
+	if err == nil && len(kept.forBase) < mostBases {
+		kept.forBase[base] = body
+	}
+	return body, err
+}
+
+// encodeList builds a collection, with links that begin with anyBase.
+func encodeList(ctx context.Context, name string, l list) ([]byte, error) {
 	built, err := l.build(request{ctx: ctx, base: anyBase})
 	if err != nil {
 		return nil, err
 	}
-	body, isEncoded := built.(shared)
-	if !isEncoded {
-		if body, err = json.Marshal(built); err != nil {
-			return nil, fmt.Errorf("encoding %s: %w", name, err)
-		}
+	if body, isEncoded := built.(shared); isEncoded {
+		return body, nil
 	}
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.known[name] = encoded{version, body}
+	body, err := json.Marshal(built)
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", name, err)
+	}
 	return body, nil
 }
 

@@ -32,6 +32,9 @@ type handler func(request) (any, error)
 // shared is a resource that is encoded already, with links that begin with anyBase.
 type shared []byte
 
+// complete is a resource that is encoded already, with the links of the client.
+type complete []byte
+
 // answer writes the result of a handler.
 func (s *server) answer(w http.ResponseWriter, r request, result any, failed error) {
 	w.Header().Set("X-API-Schemas", r.base+"/"+wire.Version+"/schemas")
@@ -54,8 +57,11 @@ func (s *server) answer(w http.ResponseWriter, r request, result any, failed err
 }
 
 func encodeFor(base string, result any) ([]byte, error) {
-	if body, ok := result.(shared); ok {
+	switch body := result.(type) {
+	case shared:
 		return withBase(body, base)
+	case complete:
+		return body, nil
 	}
 	return json.Marshal(result)
 }

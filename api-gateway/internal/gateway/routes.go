@@ -37,8 +37,8 @@ func (s *server) routes() map[string]handler {
 	}
 	for name := range s.lists.all {
 		routes["GET /v1/"+name] = func(r request) (any, error) {
-			body, err := s.lists.get(r.ctx, name)
-			return shared(body), err
+			body, err := s.lists.get(r.ctx, name, r.base)
+			return complete(body), err
 		}
 	}
 	maps.Copy(routes, s.pageRoutes())

@@ -107,11 +107,7 @@ func (s *server) send(ctx context.Context, connection *websocket.Conn, name stri
 func (s *server) message(ctx context.Context, name, base string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, handleTimeout)
 	defer cancel()
-	body, err := s.lists.get(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	return withBase(body, base)
+	return s.lists.get(ctx, name, base)
 }
 
 // pause returns at the next change, not before the period is over, or when it has pinged the client.
