@@ -25,6 +25,10 @@ func ExpandedSize(v *v1beta2.Volume, wanted Quantity) (int64, error) {
 	return roundUp(size), nil
 }
 
+// IsWanted reports whether a claim that requests this much wants a volume of a size: volumes are larger than a request that is no multiple
+// of what data engines take.
+func IsWanted(size, requested int64) bool { return roundUp(requested) >= size }
+
 // texts are the actions that write a text of the spec that is called as the action's input.
 var texts = map[string]string{
 	"updateAccessMode": "accessMode", "updateBackupCompressionMethod": "backupCompressionMethod",

@@ -217,10 +217,7 @@ func TestAnExpansionRaisesTheClaimFirst(t *testing.T) {
 	e := newEnv(t)
 	e.attachedVolume("grown", "node-1")
 	e.user("grown", "db-0", corev1.PodRunning)
-	claim := &corev1.PersistentVolumeClaim{ObjectMeta: e.meta("claim-grown"), Spec: corev1.PersistentVolumeClaimSpec{
-		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, VolumeName: "pv-" + e.namespace + "-grown",
-		Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}}}}
-	e.create(claim)
+	e.claim("grown", "pv-"+e.namespace+"-grown", "1Gi")
 	e.eventually("/v1/volumes/grown", "its claim", func(v map[string]any) bool {
 		return at(v, "kubernetesStatus", "pvcName") == "claim-grown"
 	})
@@ -228,6 +225,38 @@ func TestAnExpansionRaisesTheClaimFirst(t *testing.T) {
 	require.Contains(t, e.refused(http.StatusInternalServerError, http.MethodPost, "/v1/volumes/grown?action=expand",
 		map[string]any{"size": "2Gi"}), "claim")
 	require.Equal(t, "1073741824", e.call(http.MethodGet, "/v1/volumes/grown", nil)["size"])
+}
+
+// A claim may request a size that no volume has, such as 15G. The resizer asks for it, and the volume gets the next larger size: the claim
+// stays as its user wrote it.
+func TestAClaimWithAnOddSizeIsNotChanged(t *testing.T) {
+	e := newEnv(t)
+	e.attachedVolume("odd", "node-1")
+	e.user("odd", "db-0", corev1.PodRunning)
+	claim := e.claim("odd", "pv-"+e.namespace+"-odd", "15G")
+	e.attachedVolume("other", "node-1")
+	e.user("other", "db-1", corev1.PodRunning)
+	e.claim("other", "pv-of-another-volume", "1Gi")
+	for _, name := range []string{"odd", "other"} {
+		e.eventually("/v1/volumes/"+name, "its claim", func(v map[string]any) bool {
+			return at(v, "kubernetesStatus", "pvcName") == "claim-"+name
+		})
+		expanded := e.call(http.MethodPost, "/v1/volumes/"+name+"?action=expand", map[string]any{"size": "15000000000"})
+		require.Equal(t, "15000928256", expanded["size"], name)
+	}
+	version := claim.ResourceVersion
+	require.NoError(t, e.admin.Get(t.Context(), client.ObjectKeyFromObject(claim), claim))
+	require.Equal(t, version, claim.ResourceVersion)
+}
+
+// claim creates the claim of a volume's user.
+func (e *env) claim(volume, persistentVolume, size string) *corev1.PersistentVolumeClaim {
+	e.t.Helper()
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: e.meta("claim-" + volume), Spec: corev1.PersistentVolumeClaimSpec{
+		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, VolumeName: persistentVolume,
+		Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}}}}
+	e.create(claim)
+	return claim
 }
 
 func TestNothingIsWrittenWhileThisProcessMustNotWrite(t *testing.T) {

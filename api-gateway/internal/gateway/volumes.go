@@ -251,9 +251,9 @@ func (s *server) raiseClaim(ctx context.Context, volume string, size int64) (boo
 	if err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
-	wanted := claim.Spec.Resources.Requests[corev1.ResourceStorage]
-	if wanted.Value() >= size {
-		return false, nil
+	requested := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+	if change.IsWanted(size, requested.Value()) || claim.Spec.VolumeName != facts.PersistentVolume.Name {
+		return false, nil // a claim of another volume has the name of the one that was here
 	}
 	text := resource.NewQuantity(size, resource.BinarySI).String()
 	requests := map[string]any{"requests": map[string]any{"storage": text}}
