@@ -41,6 +41,7 @@ type env struct {
 	admin     client.WithWatch
 	options   Options
 	refusal   func() error
+	log       logr.Logger
 	process   *shell.Process
 	server    *server
 	base      string
@@ -48,7 +49,7 @@ type env struct {
 
 func newEnv(t *testing.T, change ...func(*env)) *env {
 	t.Helper()
-	e := &env{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t), options: DefaultOptions()}
+	e := &env{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t), options: DefaultOptions(), log: logr.Discard()}
 	e.options.Address = freeAddress(t)
 	for _, c := range change {
 		c(e)
@@ -70,7 +71,7 @@ func (e *env) start() {
 	identity := testkit.BinaryIdentity(e.t, e.namespace, account)
 	e.process = shell.Start(e.t, shell.Options{Identity: identity, Namespace: e.namespace, Owner: account, Cache: Cached()},
 		func(ctx context.Context, rt *runkit.Runtime) error {
-			rt.WhyNotWrite = e.refusal
+			rt.WhyNotWrite, rt.Log = e.refusal, e.log
 			e.server = newServer(rt, e.options)
 			return e.server.setUp(ctx, rt, prometheus.NewRegistry())
 		})

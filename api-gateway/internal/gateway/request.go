@@ -1,11 +1,14 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -18,10 +21,28 @@ type request struct {
 	ctx  context.Context
 	base string
 	name string // of the resource in the path; empty: of none
+	// input has the body once it was read, for the log.
+	input *bytes.Buffer
 }
 
 // decode reads the body into the input of a call.
-func (r request) decode(into any) error { return wire.Decode(r.Body, into) }
+func (r request) decode(into any) error {
+	if r.input == nil {
+		return wire.Decode(r.Body, into)
+	}
+	return wire.Decode(io.TeeReader(r.Body, r.input), into)
+}
+
+// mostLogged is how many bytes of a body are logged: enough for what names an object, and not for a node with all its disks.
+const mostLogged = 1 << 10
+
+// logged returns the body as it was read, cut after mostLogged bytes.
+func (r request) logged() string {
+	if r.input.Len() <= mostLogged {
+		return r.input.String()
+	}
+	return strings.ToValidUTF8(string(r.input.Bytes()[:mostLogged]), "") + "…"
+}
 
 // address returns the address of the request itself.
 func (r request) address() string { return r.base + r.URL.Path }

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -21,6 +22,7 @@ import (
 // changing wraps a handler that writes: it refuses while this process must not write, and logs who changed what, and how that ended.
 func (s *server) changing(action string, h handler) handler {
 	return func(r request) (any, error) {
+		r.input = &bytes.Buffer{}
 		result, err := any(nil), s.mayWrite()
 		if err == nil {
 			result, err = h(r)
@@ -30,8 +32,8 @@ func (s *server) changing(action string, h handler) handler {
 			outcome = "failed"
 		}
 		s.metrics.writes.WithLabelValues(action, outcome).Inc()
-		keys := []any{"action", action, "object", r.URL.Path, "client", r.RemoteAddr, "forwardedFor", r.Header.Get("X-Forwarded-For"),
-			"userAgent", r.UserAgent(), "result", outcome}
+		keys := []any{"action", action, "object", r.URL.Path, "input", r.logged(), "client", r.RemoteAddr,
+			"forwardedFor", r.Header.Get("X-Forwarded-For"), "userAgent", r.UserAgent(), "result", outcome}
 		if err != nil {
 			keys = append(keys, "error", err.Error())
 		}
