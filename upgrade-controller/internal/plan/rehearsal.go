@@ -14,13 +14,14 @@ import (
 var Triers = []string{"attach-controller", "im-monitor", "snapshot-controller", "upgrade-controller"}
 
 // awaitsRehearsals lets each binary try by dry-run requests what the upgrade will have to write and delete, and reports whether the
-// answer of one is awaited. A binary that does not answer in the time of initializing blocks the upgrade.
+// answer of one is awaited. A binary that does not answer in the time of initializing blocks the upgrade. That time begins with the
+// request: the images may have taken all of theirs.
 func (p *pass) awaitsRehearsals() bool {
 	if p.status.RehearsalRequestedAt == "" {
 		p.status.RehearsalRequestedAt = p.Now.UTC().Format(time.RFC3339Nano)
 	}
 	silent := p.silentBinaries()
-	deadline := p.checkedSince().Add(nodeupgrade.Timeout(p.Manager, v1beta2.UpgradeStateInitializing))
+	deadline := p.rehearsedSince().Add(nodeupgrade.Timeout(p.Manager, v1beta2.UpgradeStateInitializing))
 	if len(silent) == 0 || !p.Now.Before(deadline) {
 		return false
 	}
@@ -30,6 +31,15 @@ func (p *pass) awaitsRehearsals() bool {
 	p.condition(v1beta2.UpgradePreflight, v1beta2.ConditionFalse, v1beta2.ReasonTryingRequests, message)
 	p.move(v1beta2.ReasonTryingRequests, message)
 	return true
+}
+
+// rehearsedSince returns when the binaries were asked. A time that cannot be read is long ago: nobody waits for it.
+func (p *pass) rehearsedSince() time.Time {
+	since, err := time.Parse(time.RFC3339Nano, p.status.RehearsalRequestedAt)
+	if err != nil {
+		return time.Time{}
+	}
+	return since
 }
 
 // silentBinaries returns the binaries that have not answered the present request.

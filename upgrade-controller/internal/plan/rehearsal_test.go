@@ -71,3 +71,20 @@ func TestABinaryThatDoesNotTryItsRequestsBlocksTheUpgradeInTheEnd(t *testing.T) 
 	require.Contains(t, late.Status.ErrorMessage, "RequestsUntried: im-monitor has not tried")
 	require.NotContains(t, late.Status.ErrorMessage, "attach-controller has not tried")
 }
+
+// The check of the images may take all of its time: then the binaries still get theirs.
+func TestBinariesAreGivenTimeHoweverLongTheImagesTook(t *testing.T) {
+	m := untried()
+	pulling := func(w *plan.World) { w.Images = nil }
+	m.Status = plan.Decide(world(m, pulling)).Status
+	require.Equal(t, v1beta2.ReasonCheckingImages, conditions.Reason(m.Status.Conditions, v1beta2.UpgradePreflight))
+	pulled := now.Add(10 * time.Minute)
+	v := plan.Decide(world(m, func(w *plan.World) { w.Now = pulled }))
+	require.Equal(t, v1beta2.UpgradeStateInitializing, v.Status.State, "%s", v.Status.ErrorMessage)
+	require.Equal(t, v1beta2.ReasonTryingRequests, reason(v))
+	require.Equal(t, pulled.Add(10*time.Minute), v.RequeueAt)
+	m.Status = v.Status
+	model.Answer(m, plan.Triers...)
+	v = plan.Decide(world(m, func(w *plan.World) { w.Now = pulled.Add(time.Second) }))
+	require.Equal(t, v1beta2.UpgradeStateUpgrading, v.Status.State, "%s", v.Status.ErrorMessage)
+}
