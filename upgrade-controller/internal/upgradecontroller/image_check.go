@@ -60,8 +60,10 @@ func checkPod(m *v1beta2.DataEngineUpgradeManager, node, pullSecret string, prof
 	return pod
 }
 
-func tries(pod *corev1.Pod, image string) bool {
-	return len(pod.Spec.Containers) == 1 && pod.Spec.Containers[0].Image == image && pod.Spec.NodeName != ""
+// counts reports whether the pod checks the image of exactly this upgrade now. A pod that is being deleted was made before something was
+// mended, and a pod of another name by an upgrade of before, for another image or of the same name.
+func counts(pod *corev1.Pod, m *v1beta2.DataEngineUpgradeManager) bool {
+	return pod.DeletionTimestamp == nil && pod.Name == checkName(m, pod.Spec.NodeName)
 }
 
 // reported returns the pod's finding about its image: it fits if the container ended well.

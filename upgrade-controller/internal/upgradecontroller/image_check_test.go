@@ -5,9 +5,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/managerimage"
+	"drover.dev/drover/shared/testkit"
 )
 
 func TestTheCheckOfAnImageTriesItsOwnArguments(t *testing.T) {
@@ -36,4 +38,28 @@ func TestAnImageFitsOnlyIfItsCheckEndedWell(t *testing.T) {
 	running.Status.Phase = corev1.PodRunning
 	running.Status.ContainerStatuses[0].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	require.False(t, reported(running).Known, "the check is not over")
+}
+
+// An upgrade that begins again after something was mended asks new pods: the pods of before may still be ending.
+func TestOnlyTheChecksOfThisAttemptCount(t *testing.T) {
+	admin, namespace := testkit.Admin(t), testkit.Namespace(t)
+	m := &v1beta2.DataEngineUpgradeManager{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "upgrade", UID: "uid-2"}}
+	m.Status.State, m.Status.InstanceManagerImage = v1beta2.UpgradeStateInitializing, "im:v1.12.1"
+	before := m.DeepCopy()
+	before.UID = "uid-1"
+	for node, by := range map[string]*v1beta2.DataEngineUpgradeManager{"node-1": m, "node-2": m, "node-3": before} {
+		pod := checkPod(by, node, "", nil)
+		pod.Finalizers = []string{"example.com/ending"}
+		require.NoError(t, admin.Create(t.Context(), pod))
+		pod.Status = corev1.PodStatus{Phase: corev1.PodFailed, Message: "it could not be pulled"}
+		require.NoError(t, admin.Status().Update(t.Context(), pod))
+		if node == "node-2" {
+			require.NoError(t, admin.Delete(t.Context(), pod))
+		}
+	}
+	images, err := observer{namespace: namespace}.images(t.Context(), admin, m)
+	require.NoError(t, err)
+	require.NotEmpty(t, images["node-1"].Missing)
+	require.NotContains(t, images, "node-2", "this pod is being deleted")
+	require.NotContains(t, images, "node-3", "this pod checked for an upgrade of the same name that is gone")
 }

@@ -169,7 +169,7 @@ func (o observer) images(ctx context.Context, reader client.Reader, m *v1beta2.D
 		return nil, err
 	}
 	for _, pod := range pods {
-		if tries(pod, m.Status.InstanceManagerImage) {
+		if counts(pod, m) {
 			out[pod.Spec.NodeName] = reported(pod)
 		}
 	}
