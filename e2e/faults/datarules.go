@@ -43,6 +43,8 @@ func orphanRules() []rule {
 			"== string(o.UID)", `!= ""`),
 		in("given up is no flood", "what a person gave up counts for no flood", []string{orphanCore}, orphanCore, "largestBurst",
 			" && !s.GivenUp", ""),
+		in("time to take it back", "the grace period of what a person gave up begins with the record", []string{orphanCore}, orphanCore,
+			"graceBegan", "return at", "return began"),
 		in("as shown", "nothing is recorded or deleted that is not as it was shown", []string{pluginCommand}, pluginCommand, "target.is",
 			" && t.effect == agreed.effect", ""),
 		in("foreign data stays", "nobody gives up data of another cluster by a selector", []string{pluginOrphans}, pluginOrphans,

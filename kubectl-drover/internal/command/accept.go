@@ -22,10 +22,10 @@ func (f *Frame) orphansAccept() Command {
 		Use:   "accept [NAME...]",
 		Short: "Record that orphans are given up, after a preview, so that policy may take them",
 		Long: `accept records of orphans that exist now and have no object that they are given up: what an earlier control plane left, or what
-happened while Drover did not run. It deletes nothing: policy takes them as it takes what attach-controller gave up itself, after its grace
-period, and holds last copies and what an engine uses. Without auto deletion and eviction nothing follows. The record has your name and the
-time, and is about exactly these orphans: what is found later waits for a person again. --node, --older-than and --all select without
-names: data is left alone then unless --include-data is given.`,
+happened while Drover did not run. It deletes nothing: policy takes them as it takes what attach-controller gave up itself, after a grace
+period that begins with the record, and holds last copies and what an engine uses. Without auto deletion and eviction nothing follows.
+The record has your name and the time, and is about exactly these orphans: what is found later waits for a person again. --node,
+--older-than and --all select without names: data is left alone then unless --include-data is given.`,
 		Example: `  kubectl drover orphans accept --older-than 1h --dry-run
   kubectl drover orphans accept --node node-1 --yes`,
 		ValidArgsFunction: f.completeOrphans,
@@ -83,7 +83,7 @@ func (f *Frame) runOrphansAccept(ctx context.Context, s orphans.Acceptance, agre
 		if !is {
 			return fmt.Errorf("%s is no Orphan", object.GetName())
 		}
-		return api.GiveUpOrphan(ctx, o, who+" "+w.Now.UTC().Format(time.RFC3339))
+		return api.GiveUpOrphan(ctx, o, who+" "+f.Now().UTC().Format(time.RFC3339))
 	}
 	done, failed, err := f.writeAsAgreed(ctx, agreed, plan, "Record that "+plural(len(plan.Accept), "orphan")+" may be deleted by policy?",
 		"recorded", deletion{client: api, right: cluster.PatchOrphans, agreed: orphanTargets(w), read: read, instead: giveUp})

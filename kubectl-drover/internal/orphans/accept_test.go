@@ -24,7 +24,8 @@ func TestWhatAPersonMayGiveUp(t *testing.T) {
 	annotated := func(uid string) func(*world.World) {
 		return func(w *world.World) {
 			w.Orphans.Items[0].UID = "uid-1"
-			w.Orphans.Items[0].Annotations = map[string]string{v1beta2.AnnotationGivenUp: uid, v1beta2.AnnotationGivenUpBy: "jane"}
+			w.Orphans.Items[0].Annotations = map[string]string{v1beta2.AnnotationGivenUp: uid,
+				v1beta2.AnnotationGivenUpBy: "jane 2026-08-01T11:00:00Z"}
 		}
 	}
 	volume := func(w *world.World) {

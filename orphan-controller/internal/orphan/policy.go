@@ -78,11 +78,20 @@ func premiseFallen(w World) *ruleResult {
 
 // gracePeriod waits until the orphan is old enough for auto deletion; eviction does not wait.
 func gracePeriod(w World) *ruleResult {
-	due := w.Orphan.CreationTimestamp.Add(w.Settings.GracePeriod)
+	due := graceBegan(w).Add(w.Settings.GracePeriod)
 	if policyOf(w) != v1beta2.ReasonAutoDeletion || !w.Now.Before(due) {
 		return nil
 	}
 	return holdMarked(w, v1beta2.ReasonGracePeriod, fmt.Sprintf("Auto deletion follows at %s.", due.UTC().Format(time.RFC3339)), due)
+}
+
+// graceBegan returns when the grace period began: with the Orphan, or when a person gave it up, who may err and take that back.
+func graceBegan(w World) time.Time {
+	began := w.Orphan.CreationTimestamp.Time
+	if at := v1beta2.GivenUpAt(w.Orphan); v1beta2.GivenUp(w.Orphan) && at.After(began) {
+		return at
+	}
+	return began
 }
 
 // dryRun reports what policy would delete.

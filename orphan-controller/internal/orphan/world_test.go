@@ -62,8 +62,13 @@ func givenUp(uuid, dataEngine string) change {
 // acceptedAs is a person's record that an orphan of this UID is given up.
 func acceptedAs(uid string) change {
 	return func(w *World) {
-		w.Orphan.Annotations = map[string]string{v1beta2.AnnotationGivenUp: uid, v1beta2.AnnotationGivenUpBy: "jane 2026-08-01T11:59:00Z"}
+		w.Orphan.Annotations = map[string]string{v1beta2.AnnotationGivenUp: uid, v1beta2.AnnotationGivenUpBy: "jane 2026-08-01T11:55:00Z"}
 	}
+}
+
+// recordedBy is who made a person's record, and when.
+func recordedBy(by string) change {
+	return func(w *World) { w.Orphan.Annotations[v1beta2.AnnotationGivenUpBy] = by }
 }
 
 func neverGivenUp(w *World) {

@@ -1,6 +1,10 @@
 package v1beta2
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // AnnotationDeleteByHand is a person's word on an Orphan that a policy deleted: it ends as if a person had deleted it, where the policy
 // holds back. Its value is the UID of the Orphan, so that it is about exactly this one, and cannot be part of its creation.
@@ -18,11 +22,23 @@ func DeleteByHandCommand(o *Orphan) string {
 
 // A person's record that the instance, or the data, of an Orphan is given up, as attach-controller records what it gives up itself: policy
 // may take it then. AnnotationGivenUp has the UID of the Orphan, so that the record is about exactly this one; AnnotationGivenUpBy has who
-// recorded it, and when, for people. An Orphan that is found later, even of the same instance, has another UID.
+// recorded it, a space, and when: the grace period begins then. An Orphan that is found later, even of the same instance, has another UID.
 const (
 	AnnotationGivenUp   = "drover.dev/given-up"
 	AnnotationGivenUpBy = "drover.dev/given-up-by"
 )
 
-// GivenUp reports whether a person recorded that exactly this Orphan is given up. Alone it deletes nothing.
-func GivenUp(o *Orphan) bool { return o.UID != "" && o.Annotations[AnnotationGivenUp] == string(o.UID) }
+// GivenUp reports whether a person recorded that exactly this Orphan is given up, and when. Alone it deletes nothing.
+func GivenUp(o *Orphan) bool {
+	return o.UID != "" && o.Annotations[AnnotationGivenUp] == string(o.UID) && !GivenUpAt(o).IsZero()
+}
+
+// GivenUpAt returns when a person recorded that an Orphan is given up; zero if the record has no time that can be read.
+func GivenUpAt(o *Orphan) time.Time {
+	by := o.Annotations[AnnotationGivenUpBy]
+	at, err := time.Parse(time.RFC3339, by[strings.LastIndex(by, " ")+1:])
+	if err != nil {
+		return time.Time{}
+	}
+	return at
+}
