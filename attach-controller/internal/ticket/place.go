@@ -22,10 +22,13 @@ func (w World) place(current string) string {
 	return w.first(current, w.candidate)
 }
 
+// isForeignUsers reports whether a ticket is of a user, and not one of ours: that of a share moves, or ends, by the same verdict.
+func isForeignUsers(id string, t v1beta2.AttachmentTicket) bool { return isUsers(t) && !ours(id, t) }
+
 // usedOn reports whether a user's ticket wants the volume on a node as it is attached there.
 func (w World) usedOn(node string) bool {
-	for _, t := range w.tickets() {
-		if v1beta2.IsUserTicket(t.Type) && t.NodeID == node && !(t.Type == v1beta2.AttacherCSI && w.shared()) &&
+	for id, t := range w.tickets() {
+		if isForeignUsers(id, t) && t.NodeID == node && !(t.Type == v1beta2.AttacherCSI && w.shared()) &&
 			attach.Matches(t, w.Volume.Spec.DisableFrontend) {
 			return true
 		}
@@ -41,7 +44,7 @@ func (w World) waitedForOn() string {
 	strictLocal := w.Volume.Spec.DataLocality == v1beta2.DataLocalityStrictLocal
 	var users []v1beta2.AttachmentTicket
 	for id, t := range w.tickets() {
-		if t.ID = id; v1beta2.IsUserTicket(t.Type) && w.selectable(t) && w.ready(t.NodeID) && (!strictLocal || w.serves(t.NodeID)) {
+		if t.ID = id; isForeignUsers(id, t) && w.selectable(t) && w.ready(t.NodeID) && (!strictLocal || w.serves(t.NodeID)) {
 			users = append(users, t)
 		}
 	}
