@@ -64,6 +64,7 @@ func (x restore) decide() {
 	}
 	if s.IsStandby && x.engine.Spec.RequestedBackupRestore != backup {
 		if sized := x.growFirst(); !sized {
+			x.failAdded()
 			return
 		}
 	}
@@ -267,6 +268,18 @@ func (x restore) failUnfilled(backup string) bool {
 		}
 	}
 	return true
+}
+
+// failAdded marks write-only replicas that failed to restore the backup that was requested last: the engine does not grow beside them, and
+// they are filled with no later backup before it has grown.
+func (x restore) failAdded() {
+	requested := x.engine.Spec.RequestedBackupRestore
+	failed := restoreErrors(x.engine, requested)
+	for _, r := range x.Replicas {
+		if why := failed[r.Name]; why != "" && x.mode(r.Name) == v1beta2.ReplicaModeWO {
+			x.fail(r, fmt.Sprintf("restoring backup %s to it failed: %s", requested, why))
+		}
+	}
 }
 
 // restoreFailure explains that no replica of the volume has the wanted backup; empty if that is not so.

@@ -59,6 +59,26 @@ func TestAStandbyVolumeHasTheSizeOfABackupBeforeItIsFilledWithIt(t *testing.T) {
 	}
 }
 
+// The backup that the others have may be gone when a replica is added. The engine does not grow while it has a write-only replica.
+func TestAnAddedReplicaThatIsNotFilledHoldsUpNoGrowth(t *testing.T) {
+	s := restoring("x", "y")
+	s.Volume.Spec.Standby, s.Volume.Status.IsStandby, s.Engines[0].Status.LastRestoredBackup = true, true, "b-1"
+	s.Engines[0].Status.CurrentSize = s.Volume.Spec.Size
+	s.Engines[0].Status.ReplicaModeMap["vol-r-1"], s.Replicas[1].Spec.HealthyAt = v1beta2.ReplicaModeWO, ""
+	s.BackupVolume = &v1beta2.BackupVolume{Status: v1beta2.BackupVolumeStatus{LastBackupName: "b-2",
+		Size: strconv.FormatInt(2*s.Volume.Spec.Size, 10)}}
+	s.restores(0, v1beta2.RestoreStatus{LastRestored: "b-1"})
+	s.restores(1, v1beta2.RestoreStatus{})
+	require.Nil(t, findWrite(Decide(s.World), s.Replicas[1]), "a restore may still fill it")
+	s.restores(1, v1beta2.RestoreStatus{Error: "no such backup"})
+	v := Decide(s.World)
+	require.NotNil(t, findWrite(v, s.Volume), "it grows")
+	require.NotEmpty(t, findWrite(v, s.Replicas[1]).Spec["failedAt"])
+	require.Nil(t, findWrite(v, s.Replicas[0]))
+	s.Engines[0].Status.ReplicaModeMap["vol-r-1"], s.Replicas[1].Spec.HealthyAt = v1beta2.ReplicaModeRW, stamp(s.Now)
+	require.Nil(t, findWrite(Decide(s.World), s.Replicas[1]), "one that is read has an earlier backup, and grows with the others")
+}
+
 // restoring is a volume that is attached to x without its frontend, and waits for backup b-1.
 func restoring(nodes ...string) *fixture {
 	s := attached(v1beta2.DataEngineV1, nodes...)
