@@ -89,11 +89,13 @@ endif
 test-image: ## the arguments of pods against the scripts of an unpacked image: IMAGE_ROOT=directory IMAGE=reference; see docs/real-servers.md
 	$(GO) test -count=1 ./shared/managerimage -image-root=$(abspath $(IMAGE_ROOT)) -image=$(IMAGE)
 
-real: controlplane ## the end-to-end scenarios on real instance managers: INSTANCE_MANAGER=path ENGINE=path, as root; see docs/real-servers.md
+real: ## the end-to-end scenarios on real instance managers: INSTANCE_MANAGER=path ENGINE=path, as root; see docs/real-servers.md
 	@mkdir -p bin
-	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
 	@$(GO) build -o bin/real ./e2e/real
-	@trap : INT; bin/real $(REAL_FLAGS) --instance-manager=$(INSTANCE_MANAGER) --engine=$(ENGINE) --spdk-target=$(SPDK_TARGET) --scenarios='$(SCENARIOS)'
+	@bin/real --check --instance-manager='$(INSTANCE_MANAGER)' --engine='$(ENGINE)' --scenarios='$(SCENARIOS)'
+	@$(MAKE) --no-print-directory controlplane
+	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
+	@trap : INT; bin/real $(REAL_FLAGS) --instance-manager='$(INSTANCE_MANAGER)' --engine='$(ENGINE)' --spdk-target='$(SPDK_TARGET)' --scenarios='$(SCENARIOS)'
 
 csi-sanity: controlplane ## the official CSI sanity suite on Longhorn's CSI plugin: CSI_PLUGIN=path of longhorn-manager, as root; CSI_SKIP and CSI_FOCUS are expressions
 	@mkdir -p bin

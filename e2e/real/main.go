@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -24,6 +26,8 @@ type options struct {
 	parallel, count int
 	// directory has the test binaries and everything that the scenarios write, suite is the package that runs inside the namespaces.
 	directory, suite string
+	// checkOnly ends the program once it knows whether this machine can run the scenarios.
+	checkOnly bool
 }
 
 func main() {
@@ -36,9 +40,13 @@ func main() {
 	flag.IntVar(&o.count, "count", 1, "how many times each scenario runs; commands run once")
 	flag.StringVar(&o.directory, "directory", "", "for this program's own use: where it runs inside the namespaces")
 	flag.StringVar(&o.suite, "suite", "", "for this program's own use: what it runs inside the namespaces")
+	flag.BoolVar(&o.checkOnly, "check", false, "find out whether this machine can run the scenarios, and run none")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, o)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("interrupted, and everything that it started has ended: %w", err)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "real:", err)
@@ -57,6 +65,9 @@ func run(ctx context.Context, o options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if o.checkOnly {
+		return nil
+	}
 	return runOutside(ctx, o, selected)
 }
 
@@ -68,18 +79,33 @@ func (o *options) check() error {
 	if _, err := exec.LookPath("ip"); err != nil {
 		return errors.New("this needs the command ip (Debian: apt-get install iproute2): it connects the nodes")
 	}
-	for name, path := range map[string]*string{"INSTANCE_MANAGER": &o.instanceManager, "ENGINE": &o.engine} {
-		if *path == "" {
-			return fmt.Errorf("name the binary: make real INSTANCE_MANAGER=path ENGINE=path; %s is missing", name)
-		}
-		absolute, err := filepath.Abs(*path)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		if err := exec.Command(absolute, "--help").Run(); err != nil {
-			return fmt.Errorf("%s: the binary %s does not run on this machine: %w", name, absolute, err)
-		}
-		*path = absolute
+	var err error
+	if o.instanceManager, err = usable("INSTANCE_MANAGER", o.instanceManager, "daemon"); err != nil {
+		return err
 	}
-	return nil
+	o.engine, err = usable("ENGINE", o.engine, "controller", "replica", "sync-agent")
+	return err
+}
+
+// usable returns the absolute path of a binary that runs on this machine and has these commands: another program, or the other one of the
+// two, would fail in each scenario.
+func usable(name, path string, commands ...string) (string, error) {
+	if path == "" {
+		return "", fmt.Errorf("name the binary: make real INSTANCE_MANAGER=path ENGINE=path; %s is missing", name)
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	help, err := exec.Command(absolute, "--help").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%s: the binary %s does not run on this machine: %w", name, absolute, err)
+	}
+	words := strings.Fields(string(help))
+	for _, command := range commands {
+		if !slices.Contains(words, command) {
+			return "", fmt.Errorf("%s: %s is another program: its help names no command %s", name, absolute, command)
+		}
+	}
+	return absolute, nil
 }

@@ -45,14 +45,12 @@ func runOutside(ctx context.Context, o options, selected *regexp.Regexp) (err er
 			return reports[i].runApart(groupCtx, o)
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
+	failed := group.Wait()
 	all := &report{}
 	for _, r := range reports {
 		all.join(r)
 	}
-	return all.print(os.Stdout, o.spdkTarget, time.Since(began))
+	return errors.Join(failed, all.print(os.Stdout, o.spdkTarget, time.Since(began)))
 }
 
 // runApart runs one package in namespaces of its own, and reads its results.
