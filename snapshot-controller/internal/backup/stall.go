@@ -28,8 +28,12 @@ func (w World) stalledAt() time.Time {
 	if err != nil {
 		return time.Time{}
 	}
+	steps := 1
+	if s.ProgressedAt == "" {
+		steps += s.Progress * stepsOfCopy / 100 // a version without this field saw them, and did not note when
+	}
 	size, _ := strconv.ParseInt(s.VolumeSize, 10, 64)
-	return at.Add(max(stallPatience, time.Duration(size/stepsOfCopy/slowestCopy)*time.Second))
+	return at.Add(time.Duration(steps) * max(stallPatience, time.Duration(size/stepsOfCopy/slowestCopy)*time.Second))
 }
 
 // isStalled reports whether the engine has reported no progress for too long.

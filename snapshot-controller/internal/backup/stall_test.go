@@ -25,9 +25,11 @@ func TestABackupWithoutProgressSaysSo(t *testing.T) {
 		stalled bool
 		wakes   time.Time
 	}{
-		"it made progress a moment ago": {copying(time.Minute), false, noon.Add(2*time.Hour - time.Minute)},
-		"it made none for hours":        {copying(2 * time.Hour), true, time.Time{}},
-		"it never made any":             {with(copying(0), progressed("")), true, time.Time{}},
+		"it made progress a moment ago":               {copying(time.Minute), false, noon.Add(2*time.Hour - time.Minute)},
+		"it made none for hours":                      {copying(2 * time.Hour), true, time.Time{}},
+		"it never made any":                           {with(copying(0), progressed("")), true, time.Time{}},
+		"a version without that time saw steps of it": {with(requested(3*time.Hour), percent(50)), false, noon.Add(9 * time.Hour)},
+		"and none since":                              {with(requested(12*time.Hour), percent(50)), true, time.Time{}},
 		"a large one takes longer": {with(copying(2*time.Hour), ofBytes("10000000000000")), false,
 			noon.Add(100000*time.Second - 2*time.Hour)},
 		"it waits to be requested":          {with(copying(24*time.Hour), state(v1beta2.BackupPending)), false, time.Time{}},
@@ -50,6 +52,15 @@ func TestABackupWithoutProgressSaysSo(t *testing.T) {
 func ofBytes(size string) func(*World) { return func(w *World) { w.Backup.Status.VolumeSize = size } }
 
 func progressed(at string) func(*World) { return func(w *World) { w.Backup.Status.ProgressedAt = at } }
+
+func percent(n int) func(*World) { return func(w *World) { w.Backup.Status.Progress = n } }
+
+// requested is a backup that an engine copies, of which no time of its progress is known.
+func requested(since time.Duration) World {
+	w := with(copying(0), progressed(""))
+	w.Backup.Status.RequestedTime = noon.Add(-since).Format(time.RFC3339Nano)
+	return w
+}
 
 func with(w World, change func(*World)) World {
 	change(&w)
