@@ -29,6 +29,20 @@ func ExpandedSize(v *v1beta2.Volume, wanted Quantity) (int64, error) {
 // of what data engines take.
 func IsWanted(size, requested int64) bool { return roundUp(requested) >= size }
 
+// RefuseRevert returns why a volume is not set back to a snapshot; nil: it may be.
+func RefuseRevert(v *v1beta2.Volume, s *v1beta2.Snapshot) error {
+	switch {
+	case s.Spec.Volume != v.Name || s.Status.MarkRemoved || s.DeletionTimestamp != nil:
+		return fmt.Errorf("snapshot %s cannot be reverted to: it is removed, or of another volume", s.Name)
+	case v.Spec.MigrationNodeID != "":
+		return fmt.Errorf("it moves to node %s: revert it once it has moved", v.Spec.MigrationNodeID)
+	case !v.Spec.DisableFrontend || v.Status.State != v1beta2.VolumeStateAttached:
+		return errors.New("it is reverted only while it is attached without a block device: detach it, and attach it in maintenance mode " +
+			"(disableFrontend)")
+	}
+	return nil
+}
+
 // texts are the actions that write a text of the spec that is called as the action's input.
 var texts = map[string]string{
 	"updateAccessMode": "accessMode", "updateBackupCompressionMethod": "backupCompressionMethod",

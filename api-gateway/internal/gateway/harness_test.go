@@ -42,6 +42,7 @@ type env struct {
 	options   Options
 	refusal   func() error
 	log       logr.Logger
+	cache     *lagging
 	process   *shell.Process
 	server    *server
 	base      string
@@ -73,6 +74,8 @@ func (e *env) start() {
 		func(ctx context.Context, rt *runkit.Runtime) error {
 			rt.WhyNotWrite, rt.Log = e.refusal, e.log
 			e.server = newServer(rt, e.options)
+			e.cache = &lagging{Reader: e.server.reader.cache, held: map[string]client.Object{}}
+			e.server.reader.cache = e.cache
 			return e.server.setUp(ctx, rt, prometheus.NewRegistry())
 		})
 	e.t.Cleanup(func() {

@@ -150,20 +150,25 @@ func (s *server) updateDisks(r request) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	n, err := find(r.ctx, s.reader, r.name, &v1beta2.Node{})
-	if err != nil {
-		return nil, err
-	}
-	fields, err := change.DiskFields(n, in.Disks)
-	if err != nil {
-		return nil, fmt.Errorf("changing the disks of node %s: %w", n.Name, err)
-	}
-	return s.writeNode(r, n, map[string]any{"disks": fields})
+	var answer any
+	err := retried(r.ctx, func() error {
+		n, err := fresh(r.ctx, s.reader, r.name, &v1beta2.Node{})
+		if err != nil {
+			return err
+		}
+		fields, err := change.DiskFields(n, in.Disks)
+		if err != nil {
+			return fmt.Errorf("changing the disks of node %s: %w", n.Name, err)
+		}
+		answer, err = s.writeNode(r, n, map[string]any{"disks": fields}, status.AtVersion())
+		return err
+	})
+	return answer, err
 }
 
-func (s *server) writeNode(r request, n *v1beta2.Node, fields map[string]any) (any, error) {
+func (s *server) writeNode(r request, n *v1beta2.Node, fields map[string]any, options ...status.Option) (any, error) {
 	var written client.Object
-	if err := status.MergeSpec(r.ctx, s.client, n, fields, status.Written(&written)); err != nil {
+	if err := status.MergeSpec(r.ctx, s.client, n, fields, append(options, status.Written(&written))...); err != nil {
 		return nil, fmt.Errorf("changing node %s: %w", n.Name, plainly(err))
 	}
 	s.shown(r.ctx, written, &v1beta2.Node{})

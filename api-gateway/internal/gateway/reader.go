@@ -55,6 +55,16 @@ func look[T client.Object](ctx context.Context, r reader, name string, into T) (
 	return into, false, nil
 }
 
+// fresh reads one object from the API server: a decision about a write must not rest on a cache that lags, since another process may have
+// written a moment ago. It is an error with status 404 if the object does not exist.
+func fresh[T client.Object](ctx context.Context, r reader, name string, into T) (T, error) {
+	found, err := lookup.Get(ctx, r.uncached, r.namespace, name, into)
+	if err == nil && any(found) == any(*new(T)) {
+		return into, notFound(kindOf(into), name)
+	}
+	return found, err
+}
+
 // volumeFacts reads the objects that a volume's resource is computed from.
 func (r reader) volumeFacts(ctx context.Context, v *v1beta2.Volume) (present.VolumeFacts, error) {
 	f := present.VolumeFacts{Volume: v}

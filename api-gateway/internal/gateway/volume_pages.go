@@ -153,19 +153,15 @@ func (s *server) purge(r request, v *v1beta2.Volume) (any, error) {
 // revert asks for the state of a snapshot; attach-controller has the engine revert, and answers in the volume's condition Reverted.
 func (s *server) revert(r request, v *v1beta2.Volume) (any, error) {
 	snapshot, err := s.snapshotNamed(r)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case snapshot.Spec.Volume != v.Name || snapshot.Status.MarkRemoved || snapshot.DeletionTimestamp != nil:
-		return nil, fmt.Errorf("snapshot %s cannot be reverted to: it is removed, or of another volume", snapshot.Name)
-	case v.Spec.MigrationNodeID != "":
-		return nil, fmt.Errorf("volume %s moves to node %s: revert it once it has moved", v.Name, v.Spec.MigrationNodeID)
-	case !v.Spec.DisableFrontend || v.Status.State != v1beta2.VolumeStateAttached:
-		return nil, fmt.Errorf("volume %s is reverted only while it is attached without a block device: detach it, and attach it in "+
-			"maintenance mode (disableFrontend)", v.Name)
 	}
-	_, err = s.writeVolume(r, v, map[string]any{"revertToSnapshot": snapshot.Name,
-		"revertRequestedAt": s.clock.Now().UTC().Format(time.RFC3339)})
+	_, err = s.changeVolume(r, v, func(now *v1beta2.Volume) (map[string]any, error) {
+		if err := change.RefuseRevert(now, snapshot); err != nil {
+			return nil, err
+		}
+		return map[string]any{"revertToSnapshot": snapshot.Name, "revertRequestedAt": s.clock.Now().UTC().Format(time.RFC3339)}, nil
+	})
 	return nil, err
 }
 
@@ -177,28 +173,52 @@ func (s *server) salvage(r request, v *v1beta2.Volume) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	if v.Status.State != v1beta2.VolumeStateDetached || v.Status.Robustness != v1beta2.VolumeRobustnessFaulted {
-		return nil, fmt.Errorf("volume %s is %s and %s: only a volume that is detached and faulted is salvaged", v.Name, v.Status.State,
-			v.Status.Robustness)
-	}
 	if len(in.Names) == 0 {
 		return nil, errors.New("name the replicas to continue from: {\"names\": [\"<replica>\"]}")
 	}
 	var written client.Object
-	for _, name := range in.Names {
-		replica, err := find(r.ctx, s.reader, name, &v1beta2.Replica{})
+	if err := retried(r.ctx, func() error {
+		replicas, err := s.salvageable(r.ctx, v.Name, in.Names)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if replica.Spec.VolumeName != v.Name {
-			return nil, fmt.Errorf("replica %s is of volume %s, not of volume %s", name, replica.Spec.VolumeName, v.Name)
+		for _, replica := range replicas {
+			err := status.MergeSpec(r.ctx, s.client, replica, map[string]any{"failedAt": ""}, status.AtVersion(), status.Written(&written))
+			if err != nil {
+				return fmt.Errorf("salvaging replica %s: %w", replica.Name, plainly(err))
+			}
 		}
-		if err := status.MergeSpec(r.ctx, s.client, replica, map[string]any{"failedAt": ""}, status.Written(&written)); err != nil {
-			return nil, fmt.Errorf("salvaging replica %s: %w", name, plainly(err))
-		}
+		return nil
+	}); err != nil {
+		return nil, err
 	}
 	s.shown(r.ctx, written, &v1beta2.Replica{})
 	return s.volumeNow(r, v)
+}
+
+// salvageable reads the replicas that a client names. All of them are checked before the first one is written: a replica that is taken back
+// by mistake has old data.
+func (s *server) salvageable(ctx context.Context, volume string, names []string) ([]*v1beta2.Replica, error) {
+	v, err := fresh(ctx, s.reader, volume, &v1beta2.Volume{})
+	if err != nil {
+		return nil, err
+	}
+	if v.Status.State != v1beta2.VolumeStateDetached || v.Status.Robustness != v1beta2.VolumeRobustnessFaulted {
+		return nil, fmt.Errorf("volume %s is %s and %s: only a volume that is detached and faulted is salvaged", v.Name, v.Status.State,
+			v.Status.Robustness)
+	}
+	replicas := make([]*v1beta2.Replica, 0, len(names))
+	for _, name := range names {
+		replica, err := fresh(ctx, s.reader, name, &v1beta2.Replica{})
+		if err != nil {
+			return nil, err
+		}
+		if replica.Spec.VolumeName != volume {
+			return nil, fmt.Errorf("replica %s is of volume %s, not of volume %s", name, replica.Spec.VolumeName, volume)
+		}
+		replicas = append(replicas, replica)
+	}
+	return replicas, nil
 }
 
 // removeReplica deletes a Replica; attach-controller lets it go once its data is not needed.
@@ -241,7 +261,12 @@ func (s *server) cancelExpansion(r request, v *v1beta2.Volume) (any, error) {
 	case facts.Engines[0].Status.IsExpanding:
 		return nil, fmt.Errorf("the engine of volume %s expands it now, which cannot be stopped", v.Name)
 	}
-	return s.writeVolume(r, v, map[string]any{"size": strconv.FormatInt(has, 10)})
+	return s.changeVolume(r, v, func(now *v1beta2.Volume) (map[string]any, error) {
+		if now.Spec.Size != v.Spec.Size {
+			return nil, fmt.Errorf("its size was changed to %d meanwhile: look again", now.Spec.Size)
+		}
+		return map[string]any{"size": strconv.FormatInt(has, 10)}, nil
+	})
 }
 
 // activate ends that a standby volume follows its backups.
@@ -259,7 +284,7 @@ func (s *server) activate(r request, v *v1beta2.Volume) (any, error) {
 	if frontend == "" {
 		frontend = "blockdev"
 	}
-	return s.writeVolume(r, v, map[string]any{"frontend": frontend, "Standby": false})
+	return s.changeVolume(r, v, always(map[string]any{"frontend": frontend, "Standby": false}))
 }
 
 // upgradeEngine names another engine image; a v1 volume takes it while it is detached.
@@ -274,7 +299,12 @@ func (s *server) upgradeEngine(r request, v *v1beta2.Volume) (any, error) {
 		return nil, errNotDone("engineUpgrade of a v2 volume",
 			"its engine is replaced with the instance manager of its node; see kubectl drover upgrade")
 	}
-	return s.writeVolume(r, v, map[string]any{"image": in.Image})
+	return s.changeVolume(r, v, always(map[string]any{"image": in.Image}))
+}
+
+// always returns a decision that depends on nothing.
+func always(fields map[string]any) func(*v1beta2.Volume) (map[string]any, error) {
+	return func(*v1beta2.Volume) (map[string]any, error) { return fields, nil }
 }
 
 func (s *server) addJob(r request, v *v1beta2.Volume) (any, error) {

@@ -178,7 +178,8 @@ func (s *server) writeTicket(ctx context.Context, volume string, in change.Attac
 	return nil
 }
 
-// detach removes the client's ticket, or all. A missing ticket was removed before.
+// detach removes the client's ticket, or all. That a ticket is missing, since it was removed before, is read from the API server: another
+// process may have written the ticket a moment ago, and nobody would remove it later.
 func (s *server) detach(r request, v *v1beta2.Volume) (any, error) {
 	var in change.DetachInput
 	if r.ContentLength != 0 {
@@ -189,7 +190,7 @@ func (s *server) detach(r request, v *v1beta2.Volume) (any, error) {
 	if v.Spec.Standby {
 		return nil, fmt.Errorf("detaching volume %s: it is a standby volume, which follows its backups; activate it first", v.Name)
 	}
-	va, err := find(r.ctx, s.reader, v.Name, &v1beta2.VolumeAttachment{})
+	va, err := fresh(r.ctx, s.reader, v.Name, &v1beta2.VolumeAttachment{})
 	if err != nil {
 		if statusOf(err) == http.StatusNotFound {
 			return s.volumeNow(r, v)
@@ -221,21 +222,17 @@ func (s *server) expand(r request, v *v1beta2.Volume) (any, error) {
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	size, err := change.ExpandedSize(v, in.Size)
-	if err != nil || size <= v.Spec.Size {
-		if err != nil {
-			return nil, fmt.Errorf("expanding volume %s: %w", v.Name, err)
+	return s.changeVolume(r, v, func(now *v1beta2.Volume) (map[string]any, error) {
+		size, err := change.ExpandedSize(now, in.Size)
+		if err != nil || size <= now.Spec.Size {
+			return nil, err
 		}
-		return s.volumeNow(r, v)
-	}
-	raised, err := s.raiseClaim(r.ctx, v.Name, size)
-	if err != nil {
-		return nil, fmt.Errorf("expanding volume %s: %w", v.Name, plainly(err))
-	}
-	if raised {
-		return s.volumeNow(r, v)
-	}
-	return s.writeVolume(r, v, map[string]any{"size": fmt.Sprint(size)})
+		raised, err := s.raiseClaim(r.ctx, now.Name, size)
+		if err != nil || raised {
+			return nil, err
+		}
+		return map[string]any{"size": fmt.Sprint(size)}, nil
+	})
 }
 
 // raiseClaim raises the request of the claim that a volume is bound to, and reports whether it did: one that wants as much already needs no
@@ -260,13 +257,27 @@ func (s *server) raiseClaim(ctx context.Context, volume string, size int64) (boo
 	return true, status.MergeSpec(ctx, s.client, claim, map[string]any{"resources": requests})
 }
 
-// writeVolume writes fields of a volume's spec, and answers with the volume.
-func (s *server) writeVolume(r request, v *v1beta2.Volume, fields map[string]any) (any, error) {
+// changeVolume writes the fields of a volume's spec that a decision about its newest version names, and answers with the volume. Without
+// fields it writes nothing.
+func (s *server) changeVolume(r request, v *v1beta2.Volume, decide func(now *v1beta2.Volume) (map[string]any, error)) (any, error) {
 	var written client.Object
-	if err := status.MergeSpec(r.ctx, s.client, v, fields, status.Written(&written)); err != nil {
+	err := retried(r.ctx, func() error {
+		now, err := fresh(r.ctx, s.reader, v.Name, &v1beta2.Volume{})
+		if err != nil {
+			return err
+		}
+		fields, err := decide(now)
+		if err != nil || len(fields) == 0 {
+			return err
+		}
+		return status.MergeSpec(r.ctx, s.client, now, fields, status.AtVersion(), status.Written(&written))
+	})
+	if err != nil {
 		return nil, fmt.Errorf("changing volume %s: %w", v.Name, plainly(err))
 	}
-	s.shown(r.ctx, written, &v1beta2.Volume{})
+	if written != nil {
+		s.shown(r.ctx, written, &v1beta2.Volume{})
+	}
 	now, err := find(r.ctx, s.reader, v.Name, &v1beta2.Volume{})
 	if err != nil {
 		return nil, err
@@ -338,9 +349,11 @@ func (s *server) update(r request, v *v1beta2.Volume, action string) (any, error
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	field, value, err := change.Update(v, action, in)
-	if err != nil {
-		return nil, fmt.Errorf("%s of volume %s: %w", action, v.Name, err)
-	}
-	return s.writeVolume(r, v, map[string]any{field: value})
+	return s.changeVolume(r, v, func(now *v1beta2.Volume) (map[string]any, error) {
+		field, value, err := change.Update(now, action, in)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", action, err)
+		}
+		return map[string]any{field: value}, nil
+	})
 }
