@@ -43,6 +43,7 @@ type env struct {
 	refusal   func() error
 	log       logr.Logger
 	cache     *lagging
+	wrap      func(client.Client) client.Client
 	process   *shell.Process
 	server    *server
 	base      string
@@ -70,7 +71,7 @@ func freeAddress(t *testing.T) string {
 func (e *env) start() {
 	e.t.Helper()
 	identity := testkit.BinaryIdentity(e.t, e.namespace, account)
-	e.process = shell.Start(e.t, shell.Options{Identity: identity, Namespace: e.namespace, Owner: account, Cache: Cached()},
+	e.process = shell.Start(e.t, shell.Options{Identity: identity, Namespace: e.namespace, Owner: account, Cache: Cached(), Wrap: e.wrap},
 		func(ctx context.Context, rt *runkit.Runtime) error {
 			rt.WhyNotWrite, rt.Log = e.refusal, e.log
 			e.server = newServer(rt, e.options)

@@ -43,6 +43,9 @@ type server struct {
 	limits  *limits
 	// refusal returns why this process must not write, or nil.
 	refusal func() error
+	// ending ends when the process is asked to end: streams end then, and waits for the cache, which follows nothing any more.
+	ending context.Context
+	end    context.CancelFunc
 }
 
 // Setup prepares the caches, and starts to answer once they are filled.
@@ -71,6 +74,7 @@ func newServer(rt *runkit.Runtime, o Options) *server {
 	seen := newChanges()
 	s := &server{options: o, reader: r, client: rt.Client, changes: seen, volumes: newVolumeCache(r, seen), clock: rt.Clock,
 		log: rt.Log.WithName("gateway"), metrics: newMetrics(), limits: newLimits(o, rt.Clock)}
+	s.ending, s.end = context.WithCancel(context.Background())
 	s.lists = newListCache(seen, s.buildLists())
 	s.refusal = func() error {
 		if rt.Observe {
@@ -99,9 +103,13 @@ func (r runnable) Start(ctx context.Context) error {
 	return r.server.serve(ctx, listener)
 }
 
+// serve answers until ctx ends. Requests under way go on then: the context of ctx would cut off their writes, and clients would not know
+// which of them were done.
 func (s *server) serve(ctx context.Context, listener net.Listener) error {
+	defer s.end()
 	web := &http.Server{Handler: s.handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx }}
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }}
 	s.log.Info("Serving the REST API", "address", listener.Addr().String())
 	ended := make(chan error, 1)
 	go func() { ended <- web.Serve(netutil.LimitListener(listener, s.options.Connections)) }()
@@ -110,6 +118,7 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("serving the REST API: %w", err)
 	case <-ctx.Done():
 	}
+	s.end()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), handleTimeout)
 	defer cancel()
 	if err := web.Shutdown(last); err != nil {

@@ -47,6 +47,7 @@ func (s *server) stream(w http.ResponseWriter, hr *http.Request) {
 	connection.SetReadLimit(maxMessage)
 	ctx, cancel := context.WithCancel(hr.Context())
 	defer cancel()
+	defer context.AfterFunc(s.ending, cancel)()
 	go drain(ctx, connection, cancel)
 	if err := s.send(ctx, connection, name, periodOf(hr.PathValue("period")), r.base); err != nil && ctx.Err() == nil {
 		s.log.V(1).Info("A stream ended", "stream", name, "error", err.Error())

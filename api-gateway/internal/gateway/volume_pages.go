@@ -115,6 +115,7 @@ func (s *server) takeSnapshot(r request, v *v1beta2.Volume) (any, error) {
 	var taken any
 	limited, cancel := context.WithTimeout(r.ctx, s.options.WriteTimeout)
 	defer cancel()
+	defer context.AfterFunc(s.ending, cancel)()
 	if err := s.changes.await(limited, func() bool {
 		found, err := s.engineSnapshot(r, v, snapshot.Name)
 		taken = found

@@ -64,6 +64,7 @@ func retried(ctx context.Context, do func() error) error {
 func (s *server) shown(ctx context.Context, written, into client.Object) {
 	ctx, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
 	defer cancel()
+	defer context.AfterFunc(s.ending, cancel)()
 	_ = s.changes.await(ctx, func() bool {
 		err := s.reader.cache.Get(ctx, client.ObjectKeyFromObject(written), into)
 		if err != nil {
@@ -89,6 +90,7 @@ func (s *server) shown(ctx context.Context, written, into client.Object) {
 func awaited[T client.Object](ctx context.Context, s *server, name string, into T) (T, error) {
 	limited, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
 	defer cancel()
+	defer context.AfterFunc(s.ending, cancel)()
 	var found T
 	var failed error
 	exists := false
