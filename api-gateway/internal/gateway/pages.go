@@ -64,11 +64,7 @@ func deleting[T client.Object](s *server, newObject func() T) handler {
 		if err != nil {
 			return nil, err
 		}
-		uid := found.GetUID()
-		gone := newObject()
-		gone.SetNamespace(found.GetNamespace())
-		gone.SetName(found.GetName())
-		err = s.client.Delete(r.ctx, gone, client.Preconditions{UID: &uid})
+		err = s.remove(r.ctx, found)
 		if apierrors.IsNotFound(err) {
 			return nil, notFound(kindOf(found), r.name)
 		}

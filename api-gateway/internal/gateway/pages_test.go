@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -100,6 +101,19 @@ func TestThePageOfOrphansListsAndDeletesOne(t *testing.T) {
 	require.Equal(t, http.StatusOK, code, "%s", body)
 	testkit.WaitGone(t, e.admin, o)
 	e.refused(http.StatusNotFound, http.MethodDelete, "/v1/orphans/orphan-1", nil)
+}
+
+// The page of jobs has no stream: it deletes what was selected one by one, and lists again.
+func TestAListAfterADeletionShowsIt(t *testing.T) {
+	e := newEnv(t)
+	const jobs = 10
+	for i := range jobs {
+		e.call(http.MethodPost, "/v1/recurringjobs", map[string]any{"name": fmt.Sprint("job-", i), "task": "snapshot", "cron": "0 0 * * *"})
+	}
+	for i := range jobs {
+		require.Len(t, e.call(http.MethodGet, "/v1/recurringjobs", nil)["data"], jobs-i)
+		e.call(http.MethodDelete, fmt.Sprint("/v1/recurringjobs/job-", i), nil)
+	}
 }
 
 func TestThePageOfAVolumeShowsItsSnapshotsAndChangesIt(t *testing.T) {

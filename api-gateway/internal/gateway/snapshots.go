@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/api-gateway/internal/change"
@@ -105,10 +104,7 @@ func (s *server) removeSnapshot(r request, v *v1beta2.Volume, snapshot *v1beta2.
 	if snapshot.Spec.Volume != v.Name {
 		return fmt.Errorf("snapshot %s is of volume %s, not of volume %s", snapshot.Name, snapshot.Spec.Volume, v.Name)
 	}
-	uid := snapshot.UID
-	err := s.client.Delete(r.ctx, &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Namespace: snapshot.Namespace, Name: snapshot.Name}},
-		client.Preconditions{UID: &uid})
-	if client.IgnoreNotFound(err) != nil {
+	if err := s.remove(r.ctx, snapshot); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("deleting snapshot %s: %w", snapshot.Name, err)
 	}
 	return nil
@@ -223,10 +219,7 @@ func (s *server) deleteBackup(r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	uid := b.UID
-	err = s.client.Delete(r.ctx, &v1beta2.Backup{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: b.Name}},
-		client.Preconditions{UID: &uid})
-	if client.IgnoreNotFound(err) != nil {
+	if err := s.remove(r.ctx, b); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("deleting backup %s: %w", b.Name, err)
 	}
 	return s.getBackupVolume(r)

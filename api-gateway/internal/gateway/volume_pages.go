@@ -237,10 +237,7 @@ func (s *server) removeReplica(r request, v *v1beta2.Volume) (any, error) {
 	if replica.Spec.VolumeName != v.Name {
 		return nil, fmt.Errorf("replica %s is of volume %s, not of volume %s", in.Name, replica.Spec.VolumeName, v.Name)
 	}
-	uid := replica.UID
-	err = s.client.Delete(r.ctx, &v1beta2.Replica{ObjectMeta: metav1.ObjectMeta{Namespace: replica.Namespace, Name: replica.Name}},
-		client.Preconditions{UID: &uid})
-	if client.IgnoreNotFound(err) != nil {
+	if err := s.remove(r.ctx, replica); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("removing replica %s: %w", in.Name, plainly(err))
 	}
 	return s.volumeNow(r, v)

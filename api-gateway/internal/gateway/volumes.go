@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/api-gateway/internal/change"
@@ -123,9 +122,7 @@ func (s *server) deleteVolume(r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	uid := v.UID
-	err = s.client.Delete(r.ctx, &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: v.Namespace, Name: v.Name}},
-		client.Preconditions{UID: &uid})
+	err = s.remove(r.ctx, v)
 	if apierrors.IsNotFound(err) {
 		return nil, notFound("volume", r.name)
 	}

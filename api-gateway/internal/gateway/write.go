@@ -73,14 +73,37 @@ func (s *server) shown(ctx context.Context, written, into client.Object) {
 		order, err := resourceversion.CompareResourceVersion(into.GetResourceVersion(), written.GetResourceVersion())
 		return err != nil || order >= 0
 	})
-	// The cache may have the object a moment before its event is recorded: encoded answers from before the write must not be sent meanwhile.
+	s.recordChangeOf(into)
+}
+
+// remove deletes exactly the object that was read, and no other one of its name. Then it waits until the own cache shows that, so that a
+// page that lists again does not show it as before. That the cache lags is no failure.
+func (s *server) remove(ctx context.Context, found client.Object) error {
+	uid, into := found.GetUID(), found.DeepCopyObject().(client.Object)
+	if err := s.client.Delete(ctx, into, client.Preconditions{UID: &uid}); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
+	defer cancel()
+	defer context.AfterFunc(s.ending, cancel)()
+	_ = s.changes.await(ctx, func() bool {
+		err := s.reader.cache.Get(ctx, client.ObjectKeyFromObject(found), into)
+		return apierrors.IsNotFound(err) || err == nil && (into.GetUID() != uid || into.GetDeletionTimestamp() != nil)
+	})
+	s.recordChangeOf(found)
+	return nil
+}
+
+// recordChangeOf notes that an object changed. The cache may have it a moment before its event is recorded: encoded answers from before the
+// write must not be sent meanwhile.
+func (s *server) recordChangeOf(o client.Object) {
 	for _, k := range kinds() {
-		if reflect.TypeOf(k.object) != reflect.TypeOf(into) {
+		if reflect.TypeOf(k.object) != reflect.TypeOf(o) {
 			continue
 		}
 		var volumes []string
 		if k.volumes != nil {
-			volumes = k.volumes(into)
+			volumes = k.volumes(o)
 		}
 		s.changes.record(k.topic, volumes...)
 	}
