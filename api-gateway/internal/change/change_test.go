@@ -50,6 +50,10 @@ func TestSizesAreRoundedUpToWhatDataEnginesTake(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, v.Spec.Size, given)
 	}
+	for _, more := range []Quantity{"18446744073709551617", "9223372036854775807", "100E", "1e1000000"} {
+		_, err := NewVolume("ns", VolumeInput{Name: "v", Size: more}, VolumeFacts{Setting: defaults})
+		require.ErrorContains(t, err, "more than any disk has", more)
+	}
 	_, err := NewVolume("ns", VolumeInput{Name: "v", Size: "much"}, VolumeFacts{Setting: defaults})
 	require.ErrorContains(t, err, "is no size")
 	_, err = NewVolume("ns", VolumeInput{Name: "v", Size: "1Gi", DataEngine: "v2"}, VolumeFacts{Setting: defaults})

@@ -3,6 +3,7 @@ package change
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -28,8 +29,14 @@ func (q Quantity) Bytes() (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%q is no size: write bytes, or a number with a unit, such as 10Gi", string(q))
 	}
+	if parsed.CmpInt64(maxSize) > 0 { // the value of such a quantity is 0, or what is left of it in 64 bits
+		return 0, fmt.Errorf("%q is more than any disk has", string(q))
+	}
 	return parsed.Value(), nil
 }
+
+// maxSize is the most bytes that a size may have: the next multiple of sizeUnit is still a number of 64 bits.
+const maxSize = math.MaxInt64 / sizeUnit * sizeUnit
 
 // Count is a number that some clients write as text.
 type Count int

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -200,7 +201,7 @@ func (d Definition) check(value string) error {
 		return d.Range.check(float64(n))
 	case "float":
 		n, err := strconv.ParseFloat(value, 64)
-		if err != nil {
+		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
 			return fmt.Errorf("it must be a number")
 		}
 		return d.FloatRange.check(n)

@@ -50,6 +50,11 @@ func TestAValueForEachDataEngineIsCompactAndInOrder(t *testing.T) {
 		_, err := d.Normalize(wrong)
 		require.Error(t, err, wrong)
 	}
+	cpu, _ := Find("guaranteed-instance-manager-cpu")
+	for _, wrong := range []string{"NaN", "inf", "-1", "41"} {
+		_, err := cpu.Normalize(wrong)
+		require.Error(t, err, wrong)
+	}
 	require.Equal(t, "7", d.ValueFor(`{"v1":"7","v2":"2"}`, "v1"))
 	require.Equal(t, "3", d.ValueFor("nonsense", "v1"), "the default")
 }
