@@ -60,6 +60,20 @@ func TestSizesAreRoundedUpToWhatDataEnginesTake(t *testing.T) {
 	require.ErrorContains(t, err, "switched off by the setting v2-data-engine")
 }
 
+// No share manager is made, so that pods would wait for ever for a volume that was bound. A volume that has been shared stays as it is.
+func TestAVolumeIsNotSharedAfterItsCreation(t *testing.T) {
+	v := &v1beta2.Volume{}
+	v.Status.State, v.Spec.AccessMode = v1beta2.VolumeStateDetached, v1beta2.AccessModeReadWriteOnce
+	_, _, err := Update(v, "updateAccessMode", map[string]any{"accessMode": "rwx"})
+	require.ErrorContains(t, err, "share managers")
+	v.Spec.Migratable = true
+	_, _, err = Update(v, "updateAccessMode", map[string]any{"accessMode": "rwx"})
+	require.NoError(t, err)
+	v.Spec.Migratable, v.Spec.AccessMode = false, v1beta2.AccessModeReadWriteMany
+	_, _, err = Update(v, "updateAccessMode", map[string]any{"accessMode": "rwx"})
+	require.NoError(t, err)
+}
+
 // The answer to the ticket before must not be taken for the answer to this one: CSI would mount a device that is not there.
 func TestATicketThatComesBackHasAGenerationOfItsOwn(t *testing.T) {
 	va := &v1beta2.VolumeAttachment{}

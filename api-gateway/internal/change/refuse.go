@@ -29,6 +29,9 @@ func refuseUnhonored(in VolumeInput) error {
 			return fmt.Errorf("%s %q is not done: %s", p.name, p.value, p.why)
 		}
 	}
+	if err := refuseSharing(in.AccessMode, in.Migratable); err != nil {
+		return err
+	}
 	if len(in.TopologyRequirement) > 0 {
 		return fmt.Errorf("topologyRequirement is not done: replicas may lie in any zone and region; tag the nodes and give nodeSelector, or " +
 			"empty the setting csi-allowed-topology-keys")
@@ -39,6 +42,16 @@ func refuseUnhonored(in VolumeInput) error {
 	if n, err := in.ReplicaRebuildingBandwidthLimit.Bytes(); err != nil || n != 0 {
 		return fmt.Errorf("replicaRebuildingBandwidthLimit %q is not done: rebuilds are as fast as the data engine lets them; leave it out",
 			string(in.ReplicaRebuildingBandwidthLimit))
+	}
+	return nil
+}
+
+// refuseSharing returns why a volume cannot have an access mode: one that many nodes mount is shared by a share manager, whose pods would
+// wait for ever. A migratable volume has no file system, and needs none.
+func refuseSharing(accessMode string, migratable bool) error {
+	if accessMode == v1beta2.AccessModeReadWriteMany && !migratable {
+		return fmt.Errorf("accessMode %q is not done: no controller makes share managers; claim ReadWriteOnce, or name migratable in the "+
+			"class for the disks of virtual machines", accessMode)
 	}
 	return nil
 }

@@ -107,6 +107,9 @@ func refuseUpdate(v *v1beta2.Volume, field, text string) error {
 		if text != v.Spec.AccessMode && v.Status.State != v1beta2.VolumeStateDetached {
 			return fmt.Errorf("the access mode changes only while the volume is detached: it is %s", v.Status.State)
 		}
+		if text != v.Spec.AccessMode {
+			return refuseSharing(text, v.Spec.Migratable)
+		}
 	case "replicaAutoBalance":
 		return refuseUnhonored(VolumeInput{ReplicaAutoBalance: text})
 	case "snapshotDataIntegrity":

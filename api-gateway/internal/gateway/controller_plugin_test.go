@@ -120,7 +120,7 @@ func TestEachParameterOfAClassIsHonoredOrRefusedByName(t *testing.T) {
 		"freezeFilesystemForSnapshot": "enabled", "restoreVolumeRecurringJob": "enabled", "cloneMode": "linked-clone",
 		"topologyRequirement": []any{map[string]any{"zone": "z"}}, "dataLayout": map[string]any{"type": "sharded"},
 		"replicaRebuildingBandwidthLimit": 5, "diskSelector": []string{"nvme"}, "nodeSelector": []string{"rack-2"}, "size": "0",
-		"snapshotMaxSize": "1Gi", "dataEngine": "v3", "dataSource": "vol://nothing"} {
+		"snapshotMaxSize": "1Gi", "dataEngine": "v3", "dataSource": "vol://nothing", "accessMode": "rwx"} {
 		require.Contains(t, e.refused(http.StatusInternalServerError, http.MethodPost, "/v1/volumes", created("no", map[string]any{key: value})),
 			key, "the sentence names the parameter")
 	}
