@@ -3,7 +3,6 @@ package gateway
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -65,10 +64,7 @@ func (l *limits) allow(address string) bool {
 // limited passes requests on that keep to the limits, and whose page may send them.
 func (s *server) limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
-		address, _, err := net.SplitHostPort(hr.RemoteAddr)
-		if err != nil {
-			address = hr.RemoteAddr
-		}
+		address := hostOf(hr.RemoteAddr)
 		r := request{Request: hr, ctx: hr.Context(), base: wire.BaseOf(hr, "")}
 		var refused error
 		switch {

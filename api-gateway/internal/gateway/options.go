@@ -33,7 +33,8 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.RequestsPerSecond, "requests-per-second", o.RequestsPerSecond,
 		"requests per second that one client address may send; more are answered with 429")
 	flags.IntVar(&o.Burst, "request-burst", o.Burst, "requests that one client address may send at once beyond that rate")
-	flags.IntVar(&o.Connections, "connections", o.Connections, "connections that may be open at once; more wait to be accepted")
+	flags.IntVar(&o.Connections, "connections", o.Connections, "connections that may be open at once; more wait to be accepted, and "+
+		"one client address may hold half of them")
 	flags.IntVar(&o.Streams, "streams", o.Streams, "streams (WebSockets) that may be open at once; more are answered with 503")
 	flags.StringSliceVar(&o.Origins, "allowed-origins", o.Origins,
 		"origins, such as https://longhorn.example.com, of other web sites whose pages may write and stream; pages that this address serves "+

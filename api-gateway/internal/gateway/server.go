@@ -112,7 +112,10 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }}
 	s.log.Info("Serving the REST API", "address", listener.Addr().String())
 	ended := make(chan error, 1)
-	go func() { ended <- web.Serve(netutil.LimitListener(listener, s.options.Connections)) }()
+	go func() {
+		ended <- web.Serve(newFairListener(netutil.LimitListener(listener, s.options.Connections),
+			s.options.Connections, s.metrics))
+	}()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serving the REST API: %w", err)
