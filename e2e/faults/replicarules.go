@@ -43,7 +43,7 @@ func replicaRules() []rule {
 			"reservations.wait", "", "return false"),
 		in("held rebuilds report why", "a rebuild that waits at its engine reports why", []string{replicaCore}, replicaCore,
 			"World.heldRebuild", "", `return ""`),
-		in("rebuilds report their wait", "a rebuild that waits for a slot reports for which", []string{replicaCore}, replicaCore, "World.place",
-			"case len(out.WaitsFor) > 0 && !n.local:", "case false:"),
+		in("rebuilds report their wait", "a rebuild that waits for a slot reports for which", []string{replicaCore}, replicaCore,
+			"World.reportPlaces", "case len(out.WaitsFor) > 0 && !n.local:", "case false:"),
 	}
 }

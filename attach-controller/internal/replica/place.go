@@ -36,6 +36,11 @@ func (w *World) place(g groups, n need, out *Verdict) {
 		taken = append(taken, placement.Place{Node: disk.Node, Zone: disk.Zone, DiskUUID: disk.UUID})
 		w.promise(*disk)
 	}
+	w.reportPlaces(g, n, refusal, out)
+}
+
+// reportPlaces reports on the volume what a replica or its rebuild waits for.
+func (w *World) reportPlaces(g groups, n need, refusal placement.Refusal, out *Verdict) {
 	held, failing := "", ""
 	if w.attached() {
 		held, failing = w.heldRebuild(g), w.failing()
@@ -51,6 +56,8 @@ func (w *World) place(g groups, n need, out *Verdict) {
 		w.scheduled(out, v1beta2.ConditionFalse, v1beta2.ReasonRebuildFails, failing)
 	case n.count > 0 && len(out.WaitsFor) == 0, n.count == 0 && len(g.staying)+len(g.coming) >= w.Volume.Spec.NumberOfReplicas:
 		w.scheduled(out, v1beta2.ConditionTrue, v1beta2.ReasonPlaced, "Every replica has a place.")
+	case w.attached() && conditions.Reason(w.Volume.Status.Conditions, v1beta2.VolumeScheduled) == v1beta2.ReasonRebuildHeld:
+		w.scheduled(out, v1beta2.ConditionTrue, v1beta2.ReasonPlaced, "A replica is being rebuilt, and others follow.")
 	}
 }
 

@@ -293,6 +293,18 @@ func TestARebuildThatItsEngineHoldsReportsWhy(t *testing.T) {
 	}
 }
 
+// Of two missing replicas one is rebuilt at a time: the report ends when its engine takes it in, not when the last one has a place.
+func TestAReportOfAHeldRebuildEndsWhenTheRebuildBegins(t *testing.T) {
+	w := attached("a", wants(3), coming("c"), use("c", v1beta2.ReplicaModeWO), volume(func(v *v1beta2.Volume) {
+		v.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeScheduled, Status: v1beta2.ConditionFalse,
+			Reason: v1beta2.ReasonRebuildHeld, Message: "It is at its limit."}}
+	}))
+	v := decide(w)
+	require.Equal(t, v1beta2.ConditionTrue, v.Scheduled.Status)
+	done(&w, v)
+	require.Nil(t, decide(w).Scheduled)
+}
+
 func filledV1(e *v1beta2.Engine) {
 	e.Spec.RequestedBackupRestore, e.Spec.DataEngine = "b-1", v1beta2.DataEngineV1
 }
