@@ -164,12 +164,16 @@ func (s scenario) print(name string) {
 func follow(name string, from io.Reader, log io.Writer) []scenario {
 	var all []scenario
 	reasons, figures, current := map[string]string{}, map[string]string{}, ""
+	hasParts := map[string]bool{} // the parts of a test print their own results, and a part that is not served fails the whole
 	lines := bufio.NewReaderSize(from, 1<<20)
 	for {
 		line, err := lines.ReadString('\n')
 		_, _ = io.WriteString(log, line)
 		if found := running.FindStringSubmatch(line); found != nil {
 			current = found[1]
+			if slash := strings.LastIndexByte(current, '/'); slash > 0 {
+				hasParts[current[:slash]] = true
+			}
 		}
 		if _, text, found := strings.Cut(line, world.NotServed+": "); found && reasons[current] == "" {
 			reasons[current] = strings.TrimSpace(text)
@@ -185,7 +189,9 @@ func follow(name string, from io.Reader, log io.Writer) []scenario {
 				s.Result = unserved
 			}
 			all = append(all, s)
-			s.print(name)
+			if s.Result != "FAIL" || !hasParts[s.Name] {
+				s.print(name)
+			}
 		}
 		if err != nil {
 			return all
