@@ -2,6 +2,7 @@ package rehearsal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -112,15 +113,26 @@ func sentences(c client.Client, requests []Request, answers []error) (out []stri
 }
 
 // isRefusal reports whether the API server answered that the request is not allowed, or that the object is not valid. A webhook
-// that does not answer is an internal error; it would refuse the write of the upgrade as well.
+// refuses with any code that it likes, and one that does not answer would refuse the write of the upgrade as well. Any other internal
+// error, such as a change of etcd's leader, refuses nothing.
 func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsUnauthorized(err) ||
-		apierrors.IsMethodNotSupported(err) || apierrors.IsInternalError(err)
+		apierrors.IsMethodNotSupported(err) || apierrors.IsRequestEntityTooLargeError(err) || isOfWebhook(err)
+}
+
+// isOfWebhook reports whether an admission webhook denied the request, or could not be called. Only the text of the answer shows it.
+func isOfWebhook(err error) bool {
+	answer := apierrors.APIStatus(nil)
+	if !errors.As(err, &answer) {
+		return false
+	}
+	message := answer.Status().Message
+	return strings.HasPrefix(message, "admission webhook ") || strings.Contains(message, "failed calling webhook ")
 }
 
 // isAccepted reports whether an error shows that only the object is not as the request expects: roles and admission have passed.
 func isAccepted(err error) bool {
-	return apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err)
+	return !isOfWebhook(err) && (apierrors.IsNotFound(err) || apierrors.IsAlreadyExists(err) || apierrors.IsConflict(err))
 }
 
 // shorten cuts a text to a number of bytes, and never inside of a character.

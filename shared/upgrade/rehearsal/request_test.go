@@ -1,12 +1,22 @@
 package rehearsal
 
 import (
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	admissionv1 "k8s.io/api/admission/v1"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -65,4 +75,49 @@ func TestAScopeLeavesOutWhatIsUpgradedOrNotNamed(t *testing.T) {
 	m.Spec.Nodes = []string{"c"}
 	require.False(t, scopeOf(m).Has("b"))
 	require.True(t, scopeOf(m).Has("c"))
+}
+
+// A webhook denies with a code of its own choice, also with the codes of answers that refuse nothing.
+func TestAWebhookThatDeniesRefusesWhateverItsCode(t *testing.T) {
+	admin, namespace := testkit.Admin(t), testkit.Namespace(t)
+	var code atomic.Int32
+	code.Store(http.StatusConflict)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review admissionv1.AdmissionReview
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID,
+			Result: &metav1.Status{Code: code.Load(), Message: "not during office hours"}}
+		_ = json.NewEncoder(w).Encode(review) // a client that has gone needs no answer
+	}))
+	defer server.Close()
+	none, exact := admissionregistrationv1.SideEffectClassNone, admissionregistrationv1.Exact
+	hook := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: namespace + ".example.com"},
+		Webhooks: []admissionregistrationv1.ValidatingWebhook{{Name: namespace + ".example.com", SideEffects: &none, MatchPolicy: &exact,
+			AdmissionReviewVersions: []string{"v1"},
+			NamespaceSelector:       &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: namespace}},
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: &server.URL,
+				CABundle: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})},
+			Rules: []admissionregistrationv1.RuleWithOperations{{
+				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+				Rule: admissionregistrationv1.Rule{APIGroups: []string{v1beta2.GroupVersion.Group}, APIVersions: []string{"*"},
+					Resources: []string{"nodes"}}}}}}}
+	require.NoError(t, admin.Create(t.Context(), hook))
+	defer func() { require.NoError(t, admin.Delete(t.Context(), hook)) }()
+	refusals := func() []string {
+		refused, err := run(t.Context(), client.NewDryRunClient(admin),
+			[]Request{Create(&v1beta2.Node{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "new"}})})
+		require.NoError(t, err)
+		return refused
+	}
+	require.Eventually(t, func() bool { return len(refusals()) > 0 }, 30*time.Second, 50*time.Millisecond, "the webhook never comes in force")
+	require.Contains(t, refusals()[0], "not during office hours")
+	code.Store(http.StatusNotFound)
+	require.Contains(t, refusals()[0], "not during office hours")
+	server.Close()
+	require.Contains(t, refusals()[0], "failed calling webhook")
+
+	require.False(t, isRefusal(apierrors.NewInternalError(errors.New("etcdserver: leader changed"))), "it is tried again")
 }
