@@ -29,6 +29,8 @@ type Conn struct {
 	spdk      *grpc.ClientConn // nil for v1
 	refused   refusal
 	closing   sync.Once
+	// doubt forgets that the server answers in plaintext, if that is how the SPDK service is called; else nil.
+	doubt func()
 }
 
 var _ Client = (*Conn)(nil)
@@ -42,6 +44,9 @@ var errSpent = errors.New("the connection was lost and is not made again")
 func (d *Dialer) Connect(address, dataEngine string, ports managerimage.TLS) (*Conn, error) {
 	d.encryption.note(address, ports)
 	conn := &Conn{address: address, options: d.options}
+	if _, unencrypted := d.encryption.at(address); unencrypted {
+		conn.doubt = func() { d.encryption.forget(address) }
+	}
 	var err error
 	if conn.instances, err = d.open(address, d.options.InstancePort, &conn.refused); err != nil {
 		return nil, err
@@ -115,7 +120,8 @@ func (c *Conn) Version(ctx context.Context) (Version, error) {
 	return version, c.awaitSPDK(ctx)
 }
 
-// awaitSPDK waits for the second connection of a v2 instance manager.
+// awaitSPDK waits for the second connection of a v2 instance manager. Another server may have the address since that of before answered
+// in plaintext: if plaintext fails, TLS is tried again.
 func (c *Conn) awaitSPDK(ctx context.Context) error {
 	if c.spdk == nil {
 		return nil
@@ -126,6 +132,9 @@ func (c *Conn) awaitSPDK(ctx context.Context) error {
 			return nil
 		}
 		if state != connectivity.Idle && state != connectivity.Connecting || !c.spdk.WaitForStateChange(ctx, state) {
+			if c.doubt != nil {
+				c.doubt()
+			}
 			return fmt.Errorf("connecting to %s: %w: its SPDK service at port %d is %s",
 				c.address, ErrUnreachable, c.options.SPDKPort, strings.ToLower(state.String()))
 		}

@@ -38,6 +38,13 @@ func (e *encryption) learn(address string) {
 	e.unencrypted[address] = true
 }
 
+// forget drops that the server at an address answered in plaintext.
+func (e *encryption) forget(address string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.unencrypted, address)
+}
+
 // at returns what is known of a server, and whether it answered in plaintext although its release is unknown.
 func (e *encryption) at(address string) (ports managerimage.TLS, unencrypted bool) {
 	e.mu.Lock()

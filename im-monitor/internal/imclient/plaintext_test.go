@@ -77,6 +77,31 @@ func TestPlaintextOfAnUnknownImageIsSpokenOnlyIfAPersonAllowsIt(t *testing.T) {
 	}
 }
 
+// An upgrade replaces a server that speaks plaintext by a server that does not, and the new pod may get the address of the old one.
+func TestPlaintextIsForgottenIfTheNextServerAtTheAddressRefusesIt(t *testing.T) {
+	ca, directory := newAuthority(t), t.TempDir()
+	ca.issue(t, directory, ServerName)
+	older, newer := mixed(t, ca, directory), serve(t, ca.serverTLS(t, directory, tls.VersionTLS13)).dial
+	dial := older
+	d := NewDialer(Options{Credentials: secured(t, directory), PlaintextOfUnknown: true,
+		Dial: func(ctx context.Context, address string) (net.Conn, error) { return dial(ctx, address) }})
+	connects := func() bool {
+		conn, err := d.Connect("10.0.0.1", v1beta2.DataEngineV2, managerimage.TLSUnknown)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, conn.Close()) }()
+		_, err = conn.Version(t.Context())
+		return err == nil
+	}
+	for range 2 {
+		dial = older
+		connects() // it may learn that this server speaks plaintext
+		require.True(t, connects(), "plaintext is spoken")
+		dial = newer
+		connects()
+		require.True(t, connects(), "TLS is spoken again")
+	}
+}
+
 func TestWithoutTLSFilesAllPortsArePlaintext(t *testing.T) {
 	plain := serve(t)
 	for _, ports := range []managerimage.TLS{managerimage.TLSUnknown, managerimage.TLSProxyAndInstances, managerimage.TLSEverywhere} {
