@@ -76,6 +76,8 @@ func (o *Orphan) notAcceptable(w *world.World, s Acceptance) string {
 		return "It is recorded already, by " + o.GivenUpBy + "."
 	case o.recorded:
 		return "attach-controller recorded already that it gave this instance up."
+	case o.Orphaned.Reason == "":
+		return "im-monitor has not found it orphaned: look again once it has."
 	case o.Orphaned.Reason == v1beta2.ReasonForeignData:
 		return "Its data may be another cluster's: no policy deletes it, only its deletion by name."
 	case o.Orphaned.Reason != v1beta2.ReasonNoOwnerCR && o.Orphaned.Reason != v1beta2.ReasonDataOnly:

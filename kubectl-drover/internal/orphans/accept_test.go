@@ -43,6 +43,7 @@ func TestWhatAPersonMayGiveUp(t *testing.T) {
 		"another instance of the name was":   {engine, v1beta2.ReasonNoOwnerCR, "", recordedAs("other"), ""},
 		"one that was given up already":      {engine, v1beta2.ReasonNoOwnerCR, "", annotated("uid-1"), "recorded already, by jane"},
 		"an earlier one of the name was":     {engine, v1beta2.ReasonNoOwnerCR, "", annotated("uid-0"), ""},
+		"one that was not evaluated":         {engine, "", "", nil, "has not found it orphaned"},
 		"one whose object is elsewhere":      {engine, v1beta2.ReasonOwnedByOtherInstanceManager, "", nil, "without a record"},
 		"one whose object is stopped":        {engine, v1beta2.ReasonStoppedButPresent, "", nil, "without a record"},
 		"one that is deleted":                {engine, v1beta2.ReasonNoOwnerCR, "", deleted, "deleted already"},
