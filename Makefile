@@ -87,7 +87,8 @@ else
 endif
 
 test-image: ## the arguments of pods against the scripts of an unpacked image: IMAGE_ROOT=directory IMAGE=reference; see docs/real-servers.md
-	$(GO) test -count=1 ./shared/managerimage -image-root=$(abspath $(IMAGE_ROOT)) -image=$(IMAGE)
+	@[ -d '$(IMAGE_ROOT)' ] && [ -n '$(IMAGE)' ] || { echo "name an unpacked image: make test-image IMAGE_ROOT=directory IMAGE=reference"; exit 2; }
+	$(GO) test -count=1 ./shared/managerimage -image-root='$(abspath $(IMAGE_ROOT))' -image='$(IMAGE)'
 
 real: ## the end-to-end scenarios on real instance managers: INSTANCE_MANAGER=path ENGINE=path, as root; see docs/real-servers.md
 	@mkdir -p bin

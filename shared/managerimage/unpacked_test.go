@@ -63,7 +63,17 @@ func unpacked(t *testing.T) scripts.Unpacked {
 	return image
 }
 
-func tagOf(reference string) string { return reference[strings.LastIndex(reference, ":")+1:] }
+// tagOf returns the tag of a reference, which may also have a digest.
+func tagOf(reference string) string {
+	name, _, _ := strings.Cut(reference, "@")
+	return name[strings.LastIndex(name, ":")+1:]
+}
+
+// A reference without its image, or an image without its reference, would try the stand-ins alone, or the arguments of another release.
+func TestAnUnpackedImageHasAReference(t *testing.T) {
+	require.Equal(t, *imageRoot == "", *imageName == "", "give both: make test-image IMAGE_ROOT=directory IMAGE=reference")
+	require.Equal(t, "v1.12.1", tagOf("registry:5000/im:v1.12.1@sha256:00"))
+}
 
 // asWanted reports what spdk_tgt and the daemon were not started with, although the settings ask for it and the arguments name it.
 func asWanted(run scripts.Run, arguments []string, o managerimage.Options) error {
