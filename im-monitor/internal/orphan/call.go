@@ -44,7 +44,7 @@ type Call struct {
 
 // DecideCall is the last check before a deletion. The runtime of a replica whose data is claimed is stopped without
 // destroying data. Data that is destroyed must be mapped by no running engine and, where a policy requested the deletion, not be the
-// last copy.
+// last copy. Of data on a disk without a Volume, nobody but a person can record that it is not needed.
 func DecideCall(c CallWorld, v Verdict) Call {
 	if !executes(v, c.Orphan.Name) {
 		return Call{}
@@ -59,7 +59,7 @@ func DecideCall(c CallWorld, v Verdict) Call {
 	if claimed {
 		return Call{Allowed: true}
 	}
-	if c.Orphan.ByPolicy() && c.Orphan.Data != nil && !c.Copies.Exists {
+	if c.Orphan.ByPolicy() && !c.Orphan.GivenUp && c.Orphan.Data != nil && !c.Copies.Exists {
 		return Call{Failure: Failure{v1beta2.ReasonLastCopy,
 			fmt.Sprintf("Neither a Volume nor a PersistentVolume of volume %q exists, so nothing shows that its data is not needed: the "+
 				"objects may be missing, as after restoring an earlier state of etcd. Restore them; or, if the data is not needed, release the "+

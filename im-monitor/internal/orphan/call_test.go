@@ -122,6 +122,10 @@ func TestAPolicyDoesNotDeleteTheLastCopy(t *testing.T) {
 	require.True(t, call(seen(v2), byPolicy, ofData, copies("vol-1", true, 1)).Allowed)
 	require.True(t, call(seen(v2), byPolicy, byHand, ofData, copies("vol-1", false, 0)).Allowed)
 	require.Contains(t, call(seen(v2), byPolicy, command, ofData, copies("vol-1", false, 0)).Failure.Message, "with kubectl annotate")
+	givenUp := func(c *orphan.CallWorld) { c.Orphan.GivenUp = true }
+	require.True(t, call(seen(v2), byPolicy, givenUp, ofData, copies("vol-1", false, 0)).Allowed, "a person recorded that it is not needed")
+	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, givenUp, ofData, copies("vol-1", true, 0)).Failure.Reason)
+	require.Equal(t, v1beta2.ReasonLastCopy, call(seen(v2), byPolicy, givenUp, ofData, copies("", false, 0)).Failure.Reason)
 	require.True(t, call(seen(v2), ofData, copies("vol-1", false, 0)).Allowed, "a person may delete it")
 	require.True(t, call(seen(v2), byPolicy, copies("vol-1", false, 0)).Allowed, "the volume is gone, so no copy is needed")
 	require.True(t, call(seen(v2), copies("vol-1", true, 0)).Allowed, "a person was warned, and may delete it")

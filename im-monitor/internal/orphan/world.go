@@ -102,7 +102,9 @@ type Orphan struct {
 	// ByHand reports a person's word that it is to be deleted although a policy holds back, ByHandCommand is how to give it.
 	ByHand        bool
 	ByHandCommand string
-	OwnerID       string
+	// GivenUp reports that a person recorded exactly this Orphan as given up.
+	GivenUp bool
+	OwnerID string
 	// Conditions are all conditions, those of others included.
 	Conditions []v1beta2.Condition
 	// DiskUUID is that of a replica's disk; "" is unknown.

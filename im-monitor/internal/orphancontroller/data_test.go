@@ -77,6 +77,33 @@ func TestDataWithoutAReplicaGetsAnOrphanAndIsDestroyedOnce(t *testing.T) {
 	w.reports(runtime, v1beta2.OrphanWithdrawn, v1beta2.ConditionTrue, v1beta2.ReasonInstanceGone)
 }
 
+// Data without a Volume is destroyed for a policy only if a person recorded that it is given up.
+func TestPolicyDestroysDataThatAPersonGaveUp(t *testing.T) {
+	for _, givenUp := range []bool{true, false} {
+		t.Run(fmt.Sprint(givenUp), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.withDisk()
+			w.start()
+			o := w.dataOrphan()
+			w.reports(o, v1beta2.OrphanDataCleanable, v1beta2.ConditionTrue, "")
+			if givenUp {
+				require.NoError(t, status.MergeMetadata(t.Context(), w.admin, o, map[string]any{"annotations": map[string]any{
+					v1beta2.AnnotationGivenUp: o.UID, v1beta2.AnnotationGivenUpBy: "jane 2026-08-01T12:00:00Z"}}))
+			}
+			w.approve(o, v1beta2.Condition{Type: v1beta2.OrphanDeletionReason, Status: v1beta2.ConditionTrue,
+				Reason: v1beta2.ReasonAutoDeletion})
+			if givenUp {
+				w.reports(o, v1beta2.OrphanInstanceState, v1beta2.ConditionFalse, v1beta2.InstanceStateTerminated)
+				require.Equal(t, []string{"disk-1/" + lvol}, w.store.destructions())
+				return
+			}
+			w.reports(o, v1beta2.OrphanCleanupFailed, v1beta2.ConditionTrue, v1beta2.ReasonLastCopy)
+			require.Empty(t, w.store.destructions())
+		})
+	}
+}
+
 // Two orphans may name one lvol. Whoever comes second finds nothing to do.
 func TestTheDataIsDestroyedOnceAlthoughBothItsOrphansAreDeleted(t *testing.T) {
 	w := newWorld(t)

@@ -166,7 +166,7 @@ func (s *base) orphanOf(o *v1beta2.Orphan, instanceManager string) orphan.Orphan
 		InstanceManager: o.Spec.Parameters[v1beta2.OrphanParameterInstanceManager],
 		UUID:            o.Spec.Parameters[v1beta2.OrphanParameterInstanceUUID],
 		DiskUUID:        o.Spec.Parameters[v1beta2.OrphanParameterDiskUUID],
-		ByHand:          v1beta2.DeletedByHand(o), ByHandCommand: v1beta2.DeleteByHandCommand(o),
+		ByHand:          v1beta2.DeletedByHand(o), ByHandCommand: v1beta2.DeleteByHandCommand(o), GivenUp: v1beta2.GivenUp(o),
 		Deleting: deleting(o), OwnerID: o.Status.OwnerID, Conditions: o.Status.Conditions,
 	}
 	if o.Spec.OrphanType == v1beta2.OrphanTypeReplicaData {
