@@ -123,7 +123,9 @@ func TestAStandbyVolumeFollowsTheNewestBackupUntilItIsActivated(t *testing.T) {
 	w.is(v, "activated", func(v *v1beta2.Volume) bool { return !v.Status.IsStandby && !v.Status.RestoreRequired })
 	w.newest(described, "b-5")
 	w.quiet(p)
-	w.engine(e.Name, "left alone", func(e *v1beta2.Engine) bool { return e.Spec.RequestedBackupRestore == "b-4" })
+	w.engine(e.Name, "asked for no backup any more", func(e *v1beta2.Engine) bool {
+		return e.Spec.RequestedBackupRestore == "" && e.Spec.BackupVolume == ""
+	})
 	w.once("Restored")
 }
 

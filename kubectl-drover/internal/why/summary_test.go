@@ -202,7 +202,7 @@ func TestTheScreenOfAVolumeThatIsAsWantedShowsWhatIsUnderWay(t *testing.T) {
 func TestARebuildThatFailedSuggestsToLookAtItsEngine(t *testing.T) {
 	w := volume("")
 	w.Engines.Items = []v1beta2.Engine{{ObjectMeta: named("e-1"), Status: v1beta2.EngineStatus{RebuildStatus: map[string]v1beta2.RebuildStatus{
-		"10.0.0.1:1": {Error: "no space"}}}}}
+		"10.0.0.1:1": {State: "error", Error: "no space"}}}}}
 	require.Equal(t, []Step{{Command: "kubectl -n longhorn-system describe lhe e-1", For: "Engine e-1, RebuildFailed",
 		Guide: "docs/attaching.md"}}, Explain(w).Next)
 }
