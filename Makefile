@@ -28,7 +28,7 @@ demo: controlplane ## show the main job, on a real API server; DEMO_FLAGS=--keep
 
 # Tests mostly wait for controllers, so that more run side by side than there are processors: packages, and tests of one package.
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
-RUNTESTS = $(GO) -C tools/runtests run . -root ../.. -p $$(($(PROCESSORS) * 4))
+RUNTESTS = $(GO) -C tools/runtests run . -root ../.. -p $$(($(PROCESSORS) * 3))
 
 test: compiled ## every package on its own and the main scenarios, on a real API server; docs/tests.md lists what test-all has beside them
 	$(RUNTESTS) -set fast

@@ -24,6 +24,7 @@ var lasting = map[string]string{
 
 // The reasons of waits that are left are these: a new one is added here with what ends it, and has its line in kubectl drover doctor.
 func TestEveryWaitThatLastsIsListed(t *testing.T) {
+	t.Parallel()
 	seen, longest := map[string]int{}, 0
 	for seed := range uint64(1000) {
 		outcome := Play(seed, false)
