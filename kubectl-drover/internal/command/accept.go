@@ -93,13 +93,13 @@ func (f *Frame) runOrphansAccept(ctx context.Context, s orphans.Acceptance, agre
 	return errors.Join(err, f.print(accepted{Accepted: done, Failed: failed}))
 }
 
-// accepted is what was recorded as given up, and what was not. Names are <resource>.<group>/<name>.
+// accepted lists the orphans that were recorded as given up, and those that could not be. Names are <resource>.<group>/<name>.
 type accepted struct {
 	Accepted []string         `json:"accepted"`
 	Failed   []failedDeletion `json:"failed"`
 }
 
-// Names returns what was recorded.
+// Names returns the orphans that were recorded.
 func (a accepted) Names() []string { return a.Accepted }
 
 // Text writes one line for each, as kubectl does.

@@ -9,53 +9,34 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Acceptance selects what a person gives up. With names the others narrow what the names mean.
+// Acceptance selects the orphans that a person gives up. If names are given, the other fields narrow the orphans among which the names are
+// looked for.
 type Acceptance struct {
 	// Names are complete names of instances or of Orphans.
 	Names []string
-	// Node selects those of one node, OlderThan those whose Orphan was made that long ago, All each one.
+	// Node selects the orphans of one node, OlderThan those whose object was created at least that long ago, All every orphan.
 	Node      string
 	OlderThan time.Duration
 	All       bool
-	// Data selects those, too, whose deletion destroys data.
+	// Data also selects orphans whose deletion destroys data.
 	Data bool
 }
 
-// GivenUp is what an acceptance would record.
+// GivenUp is the preview of an acceptance.
 type GivenUp struct {
 	Accept []Orphan `json:"accept"`
-	// Left are selected, and left alone.
+	// Left has the orphans that are selected and left alone.
 	Left []Left `json:"left"`
 }
 
-// Accept selects what is recorded as given up: what policy leaves to people because no object of it exists and nobody recorded why. All
-// others are left alone, with the reason.
+// Accept selects the orphans to record as given up: policy leaves them to people, because they have no object and nobody recorded why. It
+// leaves all others alone, with the reason. Its errors are those of a name that no orphan, or more than one, has.
 func Accept(w *world.World, all []Orphan, s Acceptance) (GivenUp, error) {
-	out := GivenUp{Accept: []Orphan{}, Left: []Left{}}
 	pool := slices.DeleteFunc(slices.Clone(all), func(o Orphan) bool {
 		return s.Node != "" && o.Node != s.Node || s.OlderThan > 0 && !o.isOlder(w.Now, s.OlderThan)
 	})
-	chosen := pool
-	if len(s.Names) > 0 {
-		chosen = nil
-		for _, name := range s.Names {
-			o, err := Complete(w, pool, name)
-			if err != nil {
-				return out, err
-			}
-			if !slices.ContainsFunc(chosen, func(c Orphan) bool { return c.Object == o.Object }) {
-				chosen = append(chosen, *o)
-			}
-		}
-	}
-	for i := range chosen {
-		if why := chosen[i].notAcceptable(w, s); why != "" {
-			out.Left = append(out.Left, Left{chosen[i], why})
-		} else {
-			out.Accept = append(out.Accept, chosen[i])
-		}
-	}
-	return out, nil
+	accepted, left, err := chooseNamed(w, pool, s.Names, func(o *Orphan) string { return o.notAcceptable(w, s) })
+	return GivenUp{Accept: accepted, Left: left}, err
 }
 
 // isOlder reports whether the Orphan was made at least that long ago.
@@ -93,26 +74,7 @@ func (o *Orphan) notAcceptable(w *world.World, s Acceptance) string {
 // Names returns the Orphans that are recorded as given up.
 func (g GivenUp) Names() []string { return names(g.Accept) }
 
-// Text writes what would be recorded, with what policy does then, and what is left alone.
+// Text writes the orphans that would be recorded, with the effect of policy on them, and the orphans that are left alone.
 func (g GivenUp) Text(out *terminal.Printer) {
-	var rows [][]terminal.Cell
-	for _, o := range g.Accept {
-		style := terminal.Plain
-		if o.DestroysData {
-			style = terminal.Warning
-		}
-		rows = append(rows, []terminal.Cell{{Text: o.Instance}, {Text: o.Node}, {Text: o.Orphaned.Reason}, {Text: o.Effect, Style: style}})
-		for _, warning := range o.cautions() {
-			rows = append(rows, []terminal.Cell{{}, {}, {}, {Text: "  " + warning, Style: terminal.Warning}})
-		}
-	}
-	out.Table("", []string{"GIVEN UP", "NODE", "WHY", "WHAT POLICY DOES"}, rows)
-	rows = nil
-	for _, l := range g.Left {
-		rows = append(rows, terminal.Row(l.Instance, l.Node, l.Orphaned.Reason, l.Reason))
-	}
-	if len(rows) > 0 && len(g.Accept) > 0 {
-		out.Line("")
-	}
-	out.Table("", []string{"LEFT ALONE", "NODE", "WHY", "REASON"}, rows)
+	writeChoice(out, []string{"GIVEN UP", "NODE", "WHY", "WHAT POLICY DOES"}, g.Accept, g.Left)
 }

@@ -35,31 +35,38 @@ type Left struct {
 // Choose selects. An orphan that a person names is deleted, whatever it is; of those that only a selector names, what destroys data is left
 // alone unless Data says otherwise, and what is held back in any case: what may be a volume's last copy, or still be used.
 func Choose(w *world.World, all []Orphan, s Selection) (Plan, error) {
-	plan := Plan{Delete: []Orphan{}, Left: []Left{}}
 	pool := slices.DeleteFunc(slices.Clone(all), func(o Orphan) bool {
 		return s.Node != "" && o.Node != s.Node || s.Approved && !slices.Contains(approved, o.Decision.Reason)
 	})
-	chosen := pool
-	if len(s.Names) > 0 {
-		chosen = nil
-		for _, name := range s.Names {
+	chosen, left, err := chooseNamed(w, pool, s.Names, func(o *Orphan) string { return refusal(o, s) })
+	return Plan{Delete: chosen, Left: left}, err
+}
+
+// chooseNamed returns those of the pool that have the names, each once, or the whole pool if there are no names. Orphans for which refusal
+// returns a reason are left alone with it. It is an error if a name is that of no orphan of the pool, or of several.
+func chooseNamed(w *world.World, pool []Orphan, names []string, refusal func(*Orphan) string) ([]Orphan, []Left, error) {
+	selected := pool
+	if len(names) > 0 {
+		selected = nil
+		for _, name := range names {
 			o, err := Complete(w, pool, name)
 			if err != nil {
-				return plan, err
+				return nil, nil, err
 			}
-			if !slices.ContainsFunc(chosen, func(c Orphan) bool { return c.Object == o.Object }) {
-				chosen = append(chosen, *o)
+			if !slices.ContainsFunc(selected, func(c Orphan) bool { return c.Object == o.Object }) {
+				selected = append(selected, *o)
 			}
 		}
 	}
-	for i := range chosen {
-		if why := refusal(&chosen[i], s); why != "" {
-			plan.Left = append(plan.Left, Left{chosen[i], why})
+	chosen, left := []Orphan{}, []Left{}
+	for i := range selected {
+		if why := refusal(&selected[i]); why != "" {
+			left = append(left, Left{selected[i], why})
 		} else {
-			plan.Delete = append(plan.Delete, chosen[i])
+			chosen = append(chosen, selected[i])
 		}
 	}
-	return plan, nil
+	return chosen, left, nil
 }
 
 // refusal states why a selected orphan is left alone; empty where it is not.

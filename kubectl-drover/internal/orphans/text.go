@@ -145,8 +145,14 @@ func (p Plan) Names() []string { return names(p.Delete) }
 
 // Text writes what would go, with the effect, and what is left alone.
 func (p Plan) Text(out *terminal.Printer) {
+	writeChoice(out, []string{"DELETED", "NODE", "WHY", "EFFECT"}, p.Delete, p.Left)
+}
+
+// writeChoice writes two tables: the chosen orphans with their effects and cautions under the given head, and the orphans that are left
+// alone.
+func writeChoice(out *terminal.Printer, head []string, chosen []Orphan, left []Left) {
 	var rows [][]terminal.Cell
-	for _, o := range p.Delete {
+	for _, o := range chosen {
 		style := terminal.Plain
 		if o.DestroysData {
 			style = terminal.Warning
@@ -156,12 +162,12 @@ func (p Plan) Text(out *terminal.Printer) {
 			rows = append(rows, []terminal.Cell{{}, {}, {}, {Text: "  " + warning, Style: terminal.Warning}})
 		}
 	}
-	out.Table("", []string{"DELETED", "NODE", "WHY", "EFFECT"}, rows)
+	out.Table("", head, rows)
 	rows = nil
-	for _, l := range p.Left {
+	for _, l := range left {
 		rows = append(rows, terminal.Row(l.Instance, l.Node, l.Orphaned.Reason, l.Reason))
 	}
-	if len(rows) > 0 && len(p.Delete) > 0 {
+	if len(rows) > 0 && len(chosen) > 0 {
 		out.Line("")
 	}
 	out.Table("", []string{"LEFT ALONE", "NODE", "WHY", "REASON"}, rows)
