@@ -188,5 +188,5 @@ type Failure struct {
 	Error string `json:"error"`
 }
 
-// longestWait bounds how long GET /v1/journal waits.
-const longestWait = time.Minute
+// LongestWait bounds how long a request waits: for an entry of the journal, or for a write.
+const LongestWait = time.Minute

@@ -109,7 +109,7 @@ func (s *Server) instances(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	out := []Instance{}
 	for _, p := range s.options.Machine.Pods() {
-		if skip(q.Get("node"), p.Node) || skip(q.Get("engine"), p.DataEngine) || skip(q.Get("pod"), p.Name) {
+		if Differs(q.Get("node"), p.Node) || Differs(q.Get("engine"), p.DataEngine) || Differs(q.Get("pod"), p.Name) {
 			continue
 		}
 		server, ok := s.options.Plane.ServerOf(p.Name)
@@ -117,7 +117,7 @@ func (s *Server) instances(r *http.Request) (any, error) {
 			continue
 		}
 		for name, i := range server.True() {
-			if !skip(q.Get("name"), name) {
+			if !Differs(q.Get("name"), name) {
 				out = append(out, Instance{Node: p.Node, Pod: p.Name, Instance: i, ReportedUUID: server.Report(i).UUID})
 			}
 		}
@@ -126,7 +126,8 @@ func (s *Server) instances(r *http.Request) (any, error) {
 	return out, nil
 }
 
-func skip(wanted, found string) bool { return wanted != "" && wanted != found }
+// Differs reports whether a value is not the wanted one; an empty wanted value stands for every value.
+func Differs(wanted, found string) bool { return wanted != "" && wanted != found }
 
 func (s *Server) put(r *http.Request) (any, error) {
 	in, err := Read[PutRequest](r)
@@ -170,7 +171,7 @@ func (s *Server) remove(r *http.Request) (any, error) {
 func (s *Server) held(r *http.Request) (any, error) {
 	out := []Held{}
 	for _, n := range s.options.Machine.Nodes() {
-		if skip(r.URL.Query().Get("node"), n.Name) {
+		if Differs(r.URL.Query().Get("node"), n.Name) {
 			continue
 		}
 		out = append(out, Held{Node: n.Name, Lvols: s.options.Plane.LvolsOf(n.Name), Directories: s.options.Plane.DirectoriesOf(n.Name),
@@ -213,6 +214,13 @@ func (s *Server) setEngineImage(r *http.Request) (any, error) {
 
 // journal answers with the entries after a serial number that match; with wait it waits for one.
 func (s *Server) journal(r *http.Request) (any, error) {
+	return ReadJournal(r, s.options.Plane.Journal)
+}
+
+// ReadJournal answers a request for the entries of a journal after a serial number that have the source, node, name and method of the
+// request, each if it is given. Without such an entry it waits as long as the request asks. read returns the entries after a serial number, and
+// waits for one until its context ends. The error is that of a bad request.
+func ReadJournal(r *http.Request, read func(ctx context.Context, after uint64) []dataplane.Entry) ([]dataplane.Entry, error) {
 	q := r.URL.Query()
 	after, err := strconv.ParseUint("0"+q.Get("after"), 10, 64)
 	if err != nil {
@@ -222,18 +230,18 @@ func (s *Server) journal(r *http.Request) (any, error) {
 	if q.Get("wait") != "" && err != nil {
 		return nil, fmt.Errorf("%w: wait: %w", errBadRequest, err)
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), min(wait, longestWait))
+	ctx, cancel := context.WithTimeout(r.Context(), min(wait, LongestWait))
 	defer cancel()
 	out := []dataplane.Entry{}
 	for len(out) == 0 {
-		entries := s.options.Plane.Journal(ctx, after)
+		entries := read(ctx, after)
 		if len(entries) == 0 {
 			break
 		}
 		after = entries[len(entries)-1].Serial
 		for _, e := range entries {
-			if !skip(q.Get("source"), e.Source) && !skip(q.Get("node"), e.Node) && !skip(q.Get("name"), e.Name) &&
-				!skip(q.Get("method"), e.Method) {
+			if !Differs(q.Get("source"), e.Source) && !Differs(q.Get("node"), e.Node) && !Differs(q.Get("name"), e.Name) &&
+				!Differs(q.Get("method"), e.Method) {
 				out = append(out, e)
 			}
 		}

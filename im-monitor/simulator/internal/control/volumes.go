@@ -35,7 +35,7 @@ func (s *Server) writeBlock(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	deadline := time.Now().Add(min(time.Duration(in.Wait), longestWait))
+	deadline := time.Now().Add(min(time.Duration(in.Wait), LongestWait))
 	for {
 		written, err := s.options.Plane.Write(r.PathValue("name"), in.Node, in.Block, in.Text)
 		if dataplane.CodeOf(err) != string(dataplane.Unavailable) || time.Now().After(deadline) {

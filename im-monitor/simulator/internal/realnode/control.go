@@ -6,14 +6,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"drover.dev/drover/im-monitor/simulator/internal/control"
 	"drover.dev/drover/im-monitor/simulator/internal/machine"
 )
-
-// longestWait bounds how long a request may wait.
-const longestWait = time.Minute
 
 // nothing is the answer to a request that only does something.
 type nothing struct{}

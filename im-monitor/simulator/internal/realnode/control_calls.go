@@ -1,45 +1,17 @@
 package realnode
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"drover.dev/drover/im-monitor/simulator/internal/control"
 	"drover.dev/drover/im-monitor/simulator/internal/fault"
 )
 
 func (m *Machine) readJournal(r *http.Request) (any, error) {
-	q := r.URL.Query()
-	after, err := strconv.ParseUint("0"+q.Get("after"), 10, 64)
-	if err != nil {
-		return nil, control.BadRequest(err)
-	}
-	wait, err := time.ParseDuration("0" + q.Get("wait"))
-	if q.Get("wait") != "" && err != nil {
-		return nil, control.BadRequest(err)
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), min(wait, longestWait))
-	defer cancel()
-	out := []entry{}
-	for len(out) == 0 {
-		entries := m.front.journal.after(ctx, after)
-		if len(entries) == 0 {
-			break
-		}
-		after = entries[len(entries)-1].Serial
-		for _, e := range entries {
-			if !differs(q.Get("source"), e.Source) && !differs(q.Get("node"), e.Node) && !differs(q.Get("name"), e.Name) &&
-				!differs(q.Get("method"), e.Method) {
-				out = append(out, e)
-			}
-		}
-	}
-	return out, nil
+	return control.ReadJournal(r, m.front.journal.after)
 }
 
 // addFault sets a fault of calls, or cuts the link of a node.

@@ -16,12 +16,10 @@ func (m *Machine) listInstances(r *http.Request) (any, error) {
 	all, err := m.everything(r.Context())
 	q := r.URL.Query()
 	return slices.DeleteFunc(all, func(i control.Instance) bool {
-		return differs(q.Get("node"), i.Node) || differs(q.Get("engine"), i.DataEngine) || differs(q.Get("pod"), i.Pod) ||
-			differs(q.Get("name"), i.Name)
+		return control.Differs(q.Get("node"), i.Node) || control.Differs(q.Get("engine"), i.DataEngine) || control.Differs(q.Get("pod"), i.Pod) ||
+			control.Differs(q.Get("name"), i.Name)
 	}), err
 }
-
-func differs(wanted, found string) bool { return wanted != "" && wanted != found }
 
 func (m *Machine) putInstances(r *http.Request) (any, error) {
 	in, err := control.Read[control.PutRequest](r)

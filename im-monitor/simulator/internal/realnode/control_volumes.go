@@ -37,7 +37,7 @@ func (m *Machine) listVolumes(r *http.Request) (any, error) {
 		}
 		for _, t := range tasks {
 			at := slices.IndexFunc(all, func(i control.Instance) bool { return i.Pod == p.Name && i.Name == t.instance() })
-			if at < 0 || t.after("controller") == "" || differs(r.URL.Query().Get("name"), t.volume()) {
+			if at < 0 || t.after("controller") == "" || control.Differs(r.URL.Query().Get("name"), t.volume()) {
 				continue
 			}
 			modes, err := m.modes(r.Context(), p, all[at], t.volume(), names)
@@ -74,7 +74,7 @@ func (m *Machine) writeVolume(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nothing{}, m.write(r.Context(), r.PathValue("name"), in.Node, in.Block, in.Text, min(time.Duration(in.Wait), longestWait))
+	return nothing{}, m.write(r.Context(), r.PathValue("name"), in.Node, in.Block, in.Text, min(time.Duration(in.Wait), control.LongestWait))
 }
 
 // saveVolume takes a snapshot of a volume in use, and with a target a backup of it, and returns when both are complete.
@@ -130,7 +130,7 @@ func (m *Machine) save(ctx context.Context, volume string, in control.SaveVolume
 
 // backedUp waits until a backup is complete, and returns its URL.
 func (m *Machine) backedUp(ctx context.Context, p *pod, request *imrpc.ProxyEngineRequest, backup, replica string) (url string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, longestWait)
+	ctx, cancel := context.WithTimeout(ctx, control.LongestWait)
 	defer cancel()
 	for {
 		var answer *imrpc.EngineSnapshotBackupStatusProxyResponse
