@@ -21,11 +21,11 @@ func (f *Frame) orphansAccept() Command {
 	cmd := &cobra.Command{
 		Use:   "accept [NAME...]",
 		Short: "Record that orphans are given up, after a preview, so that policy may take them",
-		Long: `accept records of orphans that exist now and have no object that they are given up: what an earlier control plane left, or what
-happened while Drover did not run. It deletes nothing: policy takes them as it takes what attach-controller gave up itself, after a grace
-period that begins with the record, and holds last copies and what an engine uses. Without auto deletion and eviction nothing follows.
-The record has your name and the time, and is about exactly these orphans: what is found later waits for a person again. --node,
---older-than and --all select without names: data is left alone then unless --include-data is given.`,
+		Long: `accept records that the selected orphans are given up. It is for orphans without an object: an earlier control plane left them, or they came
+about while Drover did not run. It deletes nothing. Policy then deletes them like instances that attach-controller gave up: after a grace
+period that begins with the record. It still holds last copies, and data that an engine uses. If auto deletion is off and no node is
+evicted, the record has no effect. It has your name and the time, and covers exactly these orphans: later ones wait for a person again.
+If --node, --older-than or --all selects the orphans, data is left alone unless --include-data is given.`,
 		Example: `  kubectl drover orphans accept --older-than 1h --dry-run
   kubectl drover orphans accept --node node-1 --yes`,
 		ValidArgsFunction: f.completeOrphans,
@@ -40,10 +40,10 @@ The record has your name and the time, and is about exactly these orphans: what 
 			return f.runOrphansAccept(cmd.Context(), s, agreed)
 		},
 	}
-	cmd.Flags().StringVar(&s.Node, "node", "", "those of this node")
-	cmd.Flags().DurationVar(&s.OlderThan, "older-than", 0, "those that were found at least this long ago, such as 1h")
-	cmd.Flags().BoolVar(&s.All, "all", false, "all that there are now")
-	cmd.Flags().BoolVar(&s.Data, "include-data", false, "those, too, whose deletion destroys data")
+	cmd.Flags().StringVar(&s.Node, "node", "", "orphans of this node")
+	cmd.Flags().DurationVar(&s.OlderThan, "older-than", 0, "orphans that were found at least this long ago, such as 1h")
+	cmd.Flags().BoolVar(&s.All, "all", false, "every orphan that exists now")
+	cmd.Flags().BoolVar(&s.Data, "include-data", false, "also orphans whose deletion destroys data")
 	agreed.add(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("node", f.completeFlag("Node", cluster.Nodes.Right))
 	return Command{Command: cmd, Rights: append(rightsOf(orphanReads...), cluster.PatchOrphans, cluster.AskWho)}

@@ -49,8 +49,8 @@ func (f *Frame) deleteAsAgreed(ctx context.Context, consent consent, plan Report
 	return errors.Join(err, f.print(done))
 }
 
-// writeAsAgreed asks the person, reads the targets again, and writes to each target that the plan names. If the person does not agree, or if
-// a target changed since it was shown, nothing is written and done is nil. did is the participle of the action, for error messages.
+// writeAsAgreed asks the person, reads the targets again, and writes to each target that the plan names. If the person does not agree, or
+// if a target changed since it was shown, nothing is written and done is nil. did is the participle of the action, for error messages.
 func (f *Frame) writeAsAgreed(ctx context.Context, consent consent, plan Report, question, did string, d deletion) (done []string,
 	failed []failedDeletion, err error) {
 	if err := f.preview(ctx, consent, plan, question); err != nil {

@@ -218,8 +218,8 @@ func (s *Server) journal(r *http.Request) (any, error) {
 }
 
 // ReadJournal answers a request for the entries of a journal after a serial number that have the source, node, name and method of the
-// request, each if it is given. Without such an entry it waits as long as the request asks. read returns the entries after a serial number, and
-// waits for one until its context ends. The error is that of a bad request.
+// request, each if it is given. Without such an entry it waits as long as the request asks. read returns the entries after a serial
+// number, and waits for one until its context ends. A number or duration that cannot be parsed is a bad request.
 func ReadJournal(r *http.Request, read func(ctx context.Context, after uint64) []dataplane.Entry) ([]dataplane.Entry, error) {
 	q := r.URL.Query()
 	after, err := strconv.ParseUint("0"+q.Get("after"), 10, 64)
