@@ -131,70 +131,52 @@ func pathOf(resourceType string) string {
 	return wire.CollectionURL("", resourceType)[len("/"+wire.Version+"/"):]
 }
 
-// objectsOf lists the objects of one kind, by name.
-func objectsOf[T any, P interface {
-	*T
-	client.Object
-}](r request, from reader, into client.ObjectList, items func() []T) ([]P, error) {
-	if err := lookup.ListShared(r.ctx, from.cache, from.namespace, into); err != nil {
+// collect reads the objects of one kind into a list, of which items are a field, and answers with their resources by name.
+func collect[T any, P object[T], R any](r request, from reader, resourceType string, list client.ObjectList, items *[]T,
+	newResource func(base string, of *T) R, selected ...client.ListOption) (any, error) {
+	if err := lookup.ListShared(r.ctx, from.cache, from.namespace, list, selected...); err != nil {
 		return nil, err
 	}
-	all := items()
-	out := make([]P, 0, len(all))
-	for i := range all {
-		out = append(out, &all[i])
+	out := make([]R, 0, len(*items))
+	for _, o := range byName[T, P](*items) {
+		out = append(out, newResource(r.base, o))
 	}
-	return byName(out), nil
+	return newCollection(r, resourceType, out), nil
 }
 
 func (s *server) listAllBackups(r request) (any, error) {
-	var found v1beta2.BackupList
-	backups, err := objectsOf[v1beta2.Backup](r, s.reader, &found, func() []v1beta2.Backup { return found.Items })
-	var out []present.Backup
-	for _, b := range backups {
-		out = append(out, present.NewBackup(r.base, b))
-	}
-	return newCollection(r, wire.TypeBackup, out), err
+	var list v1beta2.BackupList
+	return collect(r, s.reader, wire.TypeBackup, &list, &list.Items, present.NewBackup)
 }
 
 func (s *server) listVolumeAttachments(r request) (any, error) {
-	var found v1beta2.VolumeAttachmentList
-	all, err := objectsOf[v1beta2.VolumeAttachment](r, s.reader, &found, func() []v1beta2.VolumeAttachment { return found.Items })
-	var out []present.VolumeAttachment
-	for _, va := range all {
-		out = append(out, present.NewVolumeAttachment(r.base, va))
-	}
-	return newCollection(r, wire.TypeVolumeAttachment, out), err
+	var list v1beta2.VolumeAttachmentList
+	return collect(r, s.reader, wire.TypeVolumeAttachment, &list, &list.Items, present.NewVolumeAttachment)
 }
 
 func (s *server) listOrphans(r request) (any, error) {
-	var found v1beta2.OrphanList
-	all, err := objectsOf[v1beta2.Orphan](r, s.reader, &found, func() []v1beta2.Orphan { return found.Items })
-	var out []present.Orphan
-	for _, o := range all {
-		out = append(out, present.NewOrphan(r.base, o))
-	}
-	return newCollection(r, wire.TypeOrphan, out), err
+	var list v1beta2.OrphanList
+	return collect(r, s.reader, wire.TypeOrphan, &list, &list.Items, present.NewOrphan)
 }
 
 func (s *server) listInstanceManagers(r request) (any, error) {
-	var found v1beta2.InstanceManagerList
-	all, err := objectsOf[v1beta2.InstanceManager](r, s.reader, &found, func() []v1beta2.InstanceManager { return found.Items })
-	var out []present.InstanceManager
-	for _, m := range all {
-		out = append(out, present.NewInstanceManager(r.base, m))
-	}
-	return newCollection(r, wire.TypeInstanceManager, out), err
+	var list v1beta2.InstanceManagerList
+	return collect(r, s.reader, wire.TypeInstanceManager, &list, &list.Items, present.NewInstanceManager)
 }
 
 func (s *server) listRecurringJobs(r request) (any, error) {
-	var found v1beta2.RecurringJobList
-	all, err := objectsOf[v1beta2.RecurringJob](r, s.reader, &found, func() []v1beta2.RecurringJob { return found.Items })
-	var out []present.RecurringJob
-	for _, j := range all {
-		out = append(out, present.NewRecurringJob(r.base, j))
-	}
-	return newCollection(r, wire.TypeRecurringJob, out), err
+	var list v1beta2.RecurringJobList
+	return collect(r, s.reader, wire.TypeRecurringJob, &list, &list.Items, present.NewRecurringJob)
+}
+
+func (s *server) listBackupTargets(r request) (any, error) {
+	var list v1beta2.BackupTargetList
+	return collect(r, s.reader, wire.TypeBackupTarget, &list, &list.Items, present.NewBackupTarget)
+}
+
+func (s *server) listBackupVolumes(r request) (any, error) {
+	var list v1beta2.BackupVolumeList
+	return collect(r, s.reader, wire.TypeBackupVolume, &list, &list.Items, present.NewBackupVolume)
 }
 
 func (s *server) listEngineImages(r request) (any, error) {
@@ -209,16 +191,18 @@ func (s *server) engineImages(r request) ([]present.EngineImage, error) {
 		return nil, err
 	}
 	var found v1beta2.EngineImageList
-	all, err := objectsOf[v1beta2.EngineImage](r, s.reader, &found, func() []v1beta2.EngineImage { return found.Items })
+	if err := lookup.ListShared(r.ctx, s.reader.cache, s.reader.namespace, &found); err != nil {
+		return nil, err
+	}
 	out, hasDefault := []present.EngineImage{}, false
-	for _, i := range all {
+	for _, i := range byName(found.Items) {
 		out = append(out, present.NewEngineImage(r.base, i, byDefault))
 		hasDefault = hasDefault || i.Spec.Image == byDefault
 	}
 	if !hasDefault && byDefault != "" {
 		out = append(out, present.NewDefaultEngineImage(r.base, byDefault))
 	}
-	return out, err
+	return out, nil
 }
 
 func (s *server) listTags(r request, kind string) (any, error) {

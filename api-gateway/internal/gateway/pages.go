@@ -22,9 +22,9 @@ func (s *server) pageRoutes() map[string]handler {
 		"PUT /v1/settings/{name}":          s.changing("setSetting", s.putSetting),
 		"PUT /v1/nodes/{name}":             s.changing("updateNode", s.putNode),
 		"POST /v1/nodes/{name}":            s.actOnNode,
-		"DELETE /v1/nodes/{name}":          s.changing("deleteNode", deleting(s, func() *v1beta2.Node { return &v1beta2.Node{} })),
+		"DELETE /v1/nodes/{name}":          s.changing("deleteNode", deleting[v1beta2.Node](s)),
 		"GET /v1/orphans/{name}":           s.getOrphan,
-		"DELETE /v1/orphans/{name}":        s.changing("deleteOrphan", deleting(s, func() *v1beta2.Orphan { return &v1beta2.Orphan{} })),
+		"DELETE /v1/orphans/{name}":        s.changing("deleteOrphan", deleting[v1beta2.Orphan](s)),
 		"GET /v1/volumeattachments/{name}": s.getVolumeAttachment,
 		"GET /v1/instancemanagers/{name}":  s.getInstanceManager,
 		"GET /v1/engineimages/{name}":      s.getEngineImage,
@@ -33,16 +33,14 @@ func (s *server) pageRoutes() map[string]handler {
 		"GET /v1/recurringjobs/{name}":     s.getRecurringJob,
 		"POST /v1/recurringjobs":           s.changing("createRecurringJob", s.createRecurringJob),
 		"PUT /v1/recurringjobs/{name}":     s.changing("updateRecurringJob", s.putRecurringJob),
-		"DELETE /v1/recurringjobs/{name}": s.changing("deleteRecurringJob",
-			deleting(s, func() *v1beta2.RecurringJob { return &v1beta2.RecurringJob{} })),
-		"POST /v1/backuptargets":        s.changing("createBackupTarget", s.createBackupTarget),
-		"PUT /v1/backuptargets":         absentSync,
-		"POST /v1/backuptargets/{name}": s.actOnBackupTarget,
-		"DELETE /v1/backuptargets/{name}": s.changing("deleteBackupTarget",
-			deleting(s, func() *v1beta2.BackupTarget { return &v1beta2.BackupTarget{} })),
-		"PUT /v1/backupvolumes":           absentSync,
-		"PUT /v1/backupvolumes/{name}":    absentSync,
-		"DELETE /v1/backupvolumes/{name}": absent(wire.TypeBackupVolume),
+		"DELETE /v1/recurringjobs/{name}":  s.changing("deleteRecurringJob", deleting[v1beta2.RecurringJob](s)),
+		"POST /v1/backuptargets":           s.changing("createBackupTarget", s.createBackupTarget),
+		"PUT /v1/backuptargets":            absentSync,
+		"POST /v1/backuptargets/{name}":    s.actOnBackupTarget,
+		"DELETE /v1/backuptargets/{name}":  s.changing("deleteBackupTarget", deleting[v1beta2.BackupTarget](s)),
+		"PUT /v1/backupvolumes":            absentSync,
+		"PUT /v1/backupvolumes/{name}":     absentSync,
+		"DELETE /v1/backupvolumes/{name}":  absent(wire.TypeBackupVolume),
 	}
 	for _, name := range absentTypes {
 		path := pathOf(name)
@@ -58,9 +56,9 @@ func absentSync(request) (any, error) {
 }
 
 // deleting returns a handler that deletes exactly the object that was read.
-func deleting[T client.Object](s *server, newObject func() T) handler {
+func deleting[T any, P object[T]](s *server) handler {
 	return func(r request) (any, error) {
-		found, err := find(r.ctx, s.reader, r.name, newObject())
+		found, err := find(r.ctx, s.reader, r.name, P(new(T)))
 		if err != nil {
 			return nil, err
 		}
@@ -171,28 +169,14 @@ func (s *server) writeNode(r request, n *v1beta2.Node, fields map[string]any, op
 	return s.getNode(r)
 }
 
-func (s *server) getOrphan(r request) (any, error) {
-	o, err := find(r.ctx, s.reader, r.name, &v1beta2.Orphan{})
-	if err != nil {
-		return nil, err
-	}
-	return present.NewOrphan(r.base, o), nil
-}
+func (s *server) getOrphan(r request) (any, error) { return show(r, s.reader, present.NewOrphan) }
 
 func (s *server) getVolumeAttachment(r request) (any, error) {
-	va, err := find(r.ctx, s.reader, r.name, &v1beta2.VolumeAttachment{})
-	if err != nil {
-		return nil, err
-	}
-	return present.NewVolumeAttachment(r.base, va), nil
+	return show(r, s.reader, present.NewVolumeAttachment)
 }
 
 func (s *server) getInstanceManager(r request) (any, error) {
-	m, err := find(r.ctx, s.reader, r.name, &v1beta2.InstanceManager{})
-	if err != nil {
-		return nil, err
-	}
-	return present.NewInstanceManager(r.base, m), nil
+	return show(r, s.reader, present.NewInstanceManager)
 }
 
 func (s *server) getEngineImage(r request) (any, error) {
@@ -209,11 +193,7 @@ func (s *server) getEngineImage(r request) (any, error) {
 }
 
 func (s *server) getRecurringJob(r request) (any, error) {
-	j, err := find(r.ctx, s.reader, r.name, &v1beta2.RecurringJob{})
-	if err != nil {
-		return nil, err
-	}
-	return present.NewRecurringJob(r.base, j), nil
+	return show(r, s.reader, present.NewRecurringJob)
 }
 
 func (s *server) createRecurringJob(r request) (any, error) {

@@ -23,6 +23,12 @@ type reader struct {
 	namespace       string
 }
 
+// object is a pointer to the struct of a kind.
+type object[T any] interface {
+	*T
+	client.Object
+}
+
 // notFound is the answer to a request about an object that does not exist.
 func notFound(kind, name string) error {
 	return wire.WithStatus(http.StatusNotFound, fmt.Errorf("there is no %s %q", kind, name))
@@ -35,6 +41,15 @@ func find[T client.Object](ctx context.Context, r reader, name string, into T) (
 		return found, notFound(kindOf(into), name)
 	}
 	return found, err
+}
+
+// show answers with the resource of the object that the path names.
+func show[T any, P object[T], R any](r request, from reader, newResource func(base string, of *T) R) (any, error) {
+	found, err := find(r.ctx, from, r.name, P(new(T)))
+	if err != nil {
+		return nil, err
+	}
+	return newResource(r.base, found), nil
 }
 
 // look reads one object, and reports whether it exists.

@@ -114,7 +114,7 @@ func (s *server) nodes(r request) ([]*v1beta2.Node, error) {
 	if err := lookup.ListShared(r.ctx, s.reader.cache, s.reader.namespace, &list); err != nil {
 		return nil, err
 	}
-	return byName(pointers(list.Items)), nil
+	return byName(list.Items), nil
 }
 
 func (s *server) getNode(r request) (any, error) {
@@ -162,36 +162,8 @@ func (s *server) getSetting(r request) (any, error) {
 	return present.NewSetting(r.base, d, stored), nil
 }
 
-func (s *server) listBackupTargets(r request) (any, error) {
-	var list v1beta2.BackupTargetList
-	if err := lookup.ListShared(r.ctx, s.reader.cache, s.reader.namespace, &list); err != nil {
-		return nil, err
-	}
-	var out []present.BackupTarget
-	for _, t := range byName(pointers(list.Items)) {
-		out = append(out, present.NewBackupTarget(r.base, t))
-	}
-	return newCollection(r, wire.TypeBackupTarget, out), nil
-}
-
 func (s *server) getBackupTarget(r request) (any, error) {
-	t, err := find(r.ctx, s.reader, r.name, &v1beta2.BackupTarget{})
-	if err != nil {
-		return nil, err
-	}
-	return present.NewBackupTarget(r.base, t), nil
-}
-
-func (s *server) listBackupVolumes(r request) (any, error) {
-	var list v1beta2.BackupVolumeList
-	if err := lookup.ListShared(r.ctx, s.reader.cache, s.reader.namespace, &list); err != nil {
-		return nil, err
-	}
-	var out []present.BackupVolume
-	for _, b := range byName(pointers(list.Items)) {
-		out = append(out, present.NewBackupVolume(r.base, b))
-	}
-	return newCollection(r, wire.TypeBackupVolume, out), nil
+	return show(r, s.reader, present.NewBackupTarget)
 }
 
 // getBackupVolume answers for every name: the CSI plugin asks by the name of the volume, and ends if it gets 404.
@@ -211,10 +183,11 @@ func newCollection[T any](r request, resourceType string, items []T) wire.Collec
 	return wire.NewCollection(wire.CollectionURL(r.base, resourceType), resourceType, items)
 }
 
-// byName orders objects by name.
-func byName[T interface{ GetName() string }](items []T) []T {
-	slices.SortFunc(items, func(a, b T) int { return strings.Compare(a.GetName(), b.GetName()) })
-	return items
+// byName returns the addresses of items, which belong to the cache, in the order of their names.
+func byName[T any, P object[T]](items []T) []*T {
+	out := pointers(items)
+	slices.SortFunc(out, func(a, b *T) int { return strings.Compare(P(a).GetName(), P(b).GetName()) })
+	return out
 }
 
 // errNotDone is the answer to calls that this gateway does not serve.

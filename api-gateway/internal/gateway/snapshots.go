@@ -67,15 +67,9 @@ func (s *server) getSnapshotCR(r request, _ *v1beta2.Volume) (any, error) {
 }
 
 func (s *server) listSnapshotCRs(r request, v *v1beta2.Volume) (any, error) {
-	snapshots, err := s.snapshotsOf(r, v.Name)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]present.SnapshotCR, 0, len(snapshots))
-	for _, one := range snapshots {
-		out = append(out, present.NewSnapshotCR(r.base, one))
-	}
-	return newCollection(r, wire.TypeSnapshotCR, out), nil
+	var list v1beta2.SnapshotList
+	return collect(r, s.reader, wire.TypeSnapshotCR, &list, &list.Items, present.NewSnapshotCR,
+		client.MatchingFields{kube.FieldVolume: v.Name})
 }
 
 func (s *server) snapshotsOf(r request, volume string) ([]*v1beta2.Snapshot, error) {
@@ -84,7 +78,7 @@ func (s *server) snapshotsOf(r request, volume string) ([]*v1beta2.Snapshot, err
 	if err := lookup.ListShared(r.ctx, s.reader.cache, s.reader.namespace, &list, which); err != nil {
 		return nil, err
 	}
-	return byName(pointers(list.Items)), nil
+	return byName(list.Items), nil
 }
 
 // deleteSnapshotCR deletes a Snapshot object; snapshot-controller has its data merged. A missing object counts as deleted.
@@ -162,15 +156,7 @@ func (s *server) listBackups(r request) (any, error) {
 		return nil, err
 	}
 	var list v1beta2.BackupList
-	which := client.MatchingFields{kube.FieldVolume: volume}
-	if err := lookup.ListShared(r.ctx, s.reader.cache, s.reader.namespace, &list, which); err != nil {
-		return nil, err
-	}
-	out := make([]present.Backup, 0, len(list.Items))
-	for _, b := range byName(pointers(list.Items)) {
-		out = append(out, present.NewBackup(r.base, b))
-	}
-	return newCollection(r, wire.TypeBackup, out), nil
+	return collect(r, s.reader, wire.TypeBackup, &list, &list.Items, present.NewBackup, client.MatchingFields{kube.FieldVolume: volume})
 }
 
 // backedUpVolume returns the volume whose backups a client asks for: the body names it, or the path, which has the name of a

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
 	"sync"
 
 	"drover.dev/drover/api-gateway/internal/present"
@@ -81,8 +79,7 @@ func (c *volumeCache) list(ctx context.Context) ([]byte, error) {
 	if err := lookup.ListShared(ctx, c.reader.cache, c.reader.namespace, &volumes); err != nil {
 		return nil, err
 	}
-	items := pointers(volumes.Items)
-	slices.SortFunc(items, func(a, b *v1beta2.Volume) int { return strings.Compare(a.Name, b.Name) })
+	items := byName(volumes.Items)
 	out := bytes.NewBuffer(make([]byte, 0, len(items)*6<<10))
 	self := wire.CollectionURL(anyBase, wire.TypeVolume)
 	out.WriteString(`{"type":"collection","resourceType":"volume","links":{"self":"` + self + `"},"actions":{},"createTypes":{"volume":"` +
