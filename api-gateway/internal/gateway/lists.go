@@ -32,8 +32,8 @@ type listCache struct {
 
 // keptList is a collection at a version, and the same with the links of the clients that asked for it.
 type keptList struct {
-	encoded
-	exists bool
+	version uint64
+	body    []byte // nil: the collection was never built
 	// forBase has the text for each address by which clients know the gateway, at most mostBases: clients choose their header Host.
 	forBase map[string][]byte
 }
@@ -61,12 +61,12 @@ func (c *listCache) get(ctx context.Context, name, base string) ([]byte, error) 
 	defer func() { c.each[name] <- kept }()
 	l := c.all[name]
 	version, _ := c.changes.version(l.topics...)
-	if !kept.exists || kept.version != version || len(l.topics) == 0 {
+	if kept.body == nil || kept.version != version || len(l.topics) == 0 {
 		body, err := encodeList(ctx, name, l)
 		if err != nil {
 			return nil, err
 		}
-		kept = &keptList{encoded{version, body}, true, map[string][]byte{}}
+		kept = &keptList{version: version, body: body, forBase: map[string][]byte{}}
 	}
 	if known, ok := kept.forBase[base]; ok {
 		return known, nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"sync"
 
 	"drover.dev/drover/api-gateway/internal/present"
 	"drover.dev/drover/api-gateway/internal/wire"
@@ -15,20 +14,10 @@ import (
 // anyBase is the placeholder for the address of the gateway, as a client knows it, in resources that all clients share.
 const anyBase = "http://gateway.invalid"
 
-// volumeCache keeps the encoded resource of each volume until something of it changes, and the list of all until anything does: clients
-// that read or follow the same list share one encoding.
+// volumeCache keeps the encoded resource of each volume, in the volume's place, until something of the volume changes.
 type volumeCache struct {
 	reader  reader
 	changes *changes
-
-	mutex sync.Mutex
-	all   encoded // its version is that of the topic; each volume's resource is in its place
-}
-
-// encoded is a resource in JSON at a version.
-type encoded struct {
-	version uint64
-	body    []byte
 }
 
 func newVolumeCache(r reader, c *changes) *volumeCache {
@@ -66,15 +55,8 @@ func (c *volumeCache) encode(ctx context.Context, v *v1beta2.Volume) ([]byte, er
 	return json.Marshal(present.NewVolume(anyBase, facts))
 }
 
-// list returns the collection of all volumes, with links that begin with anyBase.
+// list builds the collection of all volumes, with links that begin with anyBase. The listCache keeps it.
 func (c *volumeCache) list(ctx context.Context) ([]byte, error) {
-	version, _ := c.changes.version(topicVolumes)
-	c.mutex.Lock()
-	if c.all.body != nil && c.all.version == version {
-		defer c.mutex.Unlock()
-		return c.all.body, nil
-	}
-	c.mutex.Unlock()
 	var volumes v1beta2.VolumeList
 	if err := lookup.ListShared(ctx, c.reader.cache, c.reader.namespace, &volumes); err != nil {
 		return nil, err
@@ -95,10 +77,7 @@ func (c *volumeCache) list(ctx context.Context) ([]byte, error) {
 		out.Write(body)
 	}
 	out.WriteString("]}")
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.all = encoded{version, out.Bytes()}
-	return c.all.body, nil
+	return out.Bytes(), nil
 }
 
 // withBase puts the address of one client into the links of a shared resource.
