@@ -104,7 +104,7 @@ func (s *server) putSetting(r request) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to validate setting %s with invalid value %s: %w", r.name, in.Value, plainly(err))
 	}
-	s.shown(r.ctx, written, &v1beta2.Setting{})
+	s.shown(r.ctx, written)
 	return s.getSetting(r)
 }
 
@@ -165,7 +165,7 @@ func (s *server) writeNode(r request, n *v1beta2.Node, fields map[string]any, op
 	if err := status.MergeSpec(r.ctx, s.client, n, fields, append(options, status.Written(&written))...); err != nil {
 		return nil, fmt.Errorf("changing node %s: %w", n.Name, plainly(err))
 	}
-	s.shown(r.ctx, written, &v1beta2.Node{})
+	s.shown(r.ctx, written)
 	return s.getNode(r)
 }
 
@@ -208,7 +208,7 @@ func (s *server) createRecurringJob(r request) (any, error) {
 	if err := s.client.Create(r.ctx, j); err != nil {
 		return nil, fmt.Errorf("creating recurring job %s: %w", j.Name, plainly(err))
 	}
-	s.shown(r.ctx, j, &v1beta2.RecurringJob{})
+	s.shown(r.ctx, j)
 	return present.NewRecurringJob(r.base, j), nil
 }
 
@@ -226,7 +226,7 @@ func (s *server) putRecurringJob(r request) (any, error) {
 	if err := status.MergeSpec(r.ctx, s.client, j, change.JobFields(in), status.Written(&written)); err != nil {
 		return nil, fmt.Errorf("changing recurring job %s: %w", j.Name, plainly(err))
 	}
-	s.shown(r.ctx, written, &v1beta2.RecurringJob{})
+	s.shown(r.ctx, written)
 	return s.getRecurringJob(r)
 }
 
@@ -239,7 +239,7 @@ func (s *server) createBackupTarget(r request) (any, error) {
 	if err := s.client.Create(r.ctx, t); err != nil {
 		return nil, fmt.Errorf("creating backup target %q: %w", in.Name, plainly(err))
 	}
-	s.shown(r.ctx, t, &v1beta2.BackupTarget{})
+	s.shown(r.ctx, t)
 	return present.NewBackupTarget(r.base, t), nil
 }
 
@@ -270,6 +270,6 @@ func (s *server) updateBackupTarget(r request) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("changing backup target %s: %w", t.Name, plainly(err))
 	}
-	s.shown(r.ctx, written, &v1beta2.BackupTarget{})
+	s.shown(r.ctx, written)
 	return s.getBackupTarget(r)
 }

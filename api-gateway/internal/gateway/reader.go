@@ -29,6 +29,12 @@ type object[T any] interface {
 	client.Object
 }
 
+// nilable is an object that can be compared with nil.
+type nilable interface {
+	client.Object
+	comparable
+}
+
 // notFound is the answer to a request about an object that does not exist.
 func notFound(kind, name string) error {
 	return wire.WithStatus(http.StatusNotFound, fmt.Errorf("there is no %s %q", kind, name))

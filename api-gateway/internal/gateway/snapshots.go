@@ -33,7 +33,7 @@ func (s *server) createSnapshotCR(r request, v *v1beta2.Volume) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating snapshot %q of volume %s: %w", snapshot.Name, v.Name, plainly(err))
 	}
-	s.shown(r.ctx, snapshot, &v1beta2.Snapshot{})
+	s.shown(r.ctx, snapshot)
 	return present.NewSnapshotCR(r.base, snapshot), nil
 }
 
@@ -125,7 +125,7 @@ func (s *server) backUp(r request, v *v1beta2.Volume) (any, error) {
 	if err := s.client.Create(r.ctx, backup); err != nil {
 		return nil, fmt.Errorf("backing up volume %s: %w", v.Name, plainly(err))
 	}
-	s.shown(r.ctx, backup, &v1beta2.Backup{})
+	s.shown(r.ctx, backup)
 	return s.volumeNow(r, v)
 }
 

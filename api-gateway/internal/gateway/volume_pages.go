@@ -113,10 +113,7 @@ func (s *server) takeSnapshot(r request, v *v1beta2.Volume) (any, error) {
 		return nil, fmt.Errorf("taking a snapshot of volume %s: %w", v.Name, plainly(err))
 	}
 	var taken any
-	limited, cancel := context.WithTimeout(r.ctx, s.options.WriteTimeout)
-	defer cancel()
-	defer context.AfterFunc(s.ending, cancel)()
-	if err := s.changes.await(limited, func() bool {
+	if err := s.await(r.ctx, func(context.Context) bool {
 		found, err := s.engineSnapshot(r, v, snapshot.Name)
 		taken = found
 		return err == nil
@@ -193,7 +190,7 @@ func (s *server) salvage(r request, v *v1beta2.Volume) (any, error) {
 	}); err != nil {
 		return nil, err
 	}
-	s.shown(r.ctx, written, &v1beta2.Replica{})
+	s.shown(r.ctx, written)
 	return s.volumeNow(r, v)
 }
 
@@ -331,7 +328,7 @@ func (s *server) labelJob(r request, v *v1beta2.Volume, value any) (any, error) 
 		}
 		return nil, fmt.Errorf("labelling volume %s: %w", v.Name, plainly(err))
 	}
-	s.shown(r.ctx, written, &v1beta2.Volume{})
+	s.shown(r.ctx, written)
 	return listJobs(r, written), nil
 }
 

@@ -39,7 +39,7 @@ func (s *server) createVolume(r request) (any, error) {
 	if err := s.client.Create(r.ctx, v); err != nil {
 		return nil, fmt.Errorf("creating volume %q: %w", v.Name, plainly(err))
 	}
-	s.shown(r.ctx, v, &v1beta2.Volume{})
+	s.shown(r.ctx, v)
 	return s.volumeNow(r, v)
 }
 
@@ -145,7 +145,7 @@ func (s *server) attach(r request, v *v1beta2.Volume) (any, error) {
 	if v.Status.RestoreRequired {
 		return nil, fmt.Errorf("attaching volume %s: it is being restored from its backup; wait until that has ended", v.Name)
 	}
-	if _, err := awaited(r.ctx, s, v.Name, &v1beta2.VolumeAttachment{}); err != nil {
+	if err := awaitObject(r.ctx, s, v.Name, &v1beta2.VolumeAttachment{}); err != nil {
 		return nil, err
 	}
 	err = retried(r.ctx, func() error { return s.writeTicket(r.ctx, v.Name, in) })
@@ -171,7 +171,7 @@ func (s *server) writeTicket(ctx context.Context, volume string, in change.Attac
 	if err := status.MergeSpec(ctx, s.client, va, fields, status.AtVersion(), status.Written(&written)); err != nil {
 		return err
 	}
-	s.shown(ctx, written, &v1beta2.VolumeAttachment{})
+	s.shown(ctx, written)
 	return nil
 }
 
@@ -207,7 +207,7 @@ func (s *server) detach(r request, v *v1beta2.Volume) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("detaching volume %s: %w", v.Name, plainly(err))
 	}
-	s.shown(r.ctx, written, &v1beta2.VolumeAttachment{})
+	s.shown(r.ctx, written)
 	return s.volumeNow(r, v)
 }
 
@@ -273,7 +273,7 @@ func (s *server) changeVolume(r request, v *v1beta2.Volume, decide func(now *v1b
 		return nil, fmt.Errorf("changing volume %s: %w", v.Name, plainly(err))
 	}
 	if written != nil {
-		s.shown(r.ctx, written, &v1beta2.Volume{})
+		s.shown(r.ctx, written)
 	}
 	now, err := find(r.ctx, s.reader, v.Name, &v1beta2.Volume{})
 	if err != nil {

@@ -59,13 +59,20 @@ func retried(ctx context.Context, do func() error) error {
 	}
 }
 
-// shown waits until the own cache has an object as it was written, so that the next read of the client sees it. That the cache lags is no
-// failure of the write.
-func (s *server) shown(ctx context.Context, written, into client.Object) {
+// await returns nil once holds does, which is asked now and after each change in the cache. It gives up after the write timeout, or if the
+// process is asked to end.
+func (s *server) await(ctx context.Context, holds func(context.Context) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
 	defer cancel()
 	defer context.AfterFunc(s.ending, cancel)()
-	_ = s.changes.await(ctx, func() bool {
+	return s.changes.await(ctx, func() bool { return holds(ctx) })
+}
+
+// shown waits until the own cache has an object as it was written, so that the next read of the client sees it. That the cache lags is no
+// failure of the write.
+func (s *server) shown(ctx context.Context, written client.Object) {
+	into := written.DeepCopyObject().(client.Object)
+	_ = s.await(ctx, func(ctx context.Context) bool {
 		err := s.reader.cache.Get(ctx, client.ObjectKeyFromObject(written), into)
 		if err != nil {
 			return false
@@ -83,10 +90,7 @@ func (s *server) remove(ctx context.Context, found client.Object) error {
 	if err := s.client.Delete(ctx, into, client.Preconditions{UID: &uid}); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
-	defer cancel()
-	defer context.AfterFunc(s.ending, cancel)()
-	_ = s.changes.await(ctx, func() bool {
+	_ = s.await(ctx, func(ctx context.Context) bool {
 		err := s.reader.cache.Get(ctx, client.ObjectKeyFromObject(found), into)
 		return apierrors.IsNotFound(err) || err == nil && (into.GetUID() != uid || into.GetDeletionTimestamp() != nil)
 	})
@@ -109,25 +113,18 @@ func (s *server) recordChangeOf(o client.Object) {
 	}
 }
 
-// awaited reads an object that a controller creates, and waits for it for a moment.
-func awaited[T client.Object](ctx context.Context, s *server, name string, into T) (T, error) {
-	limited, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
-	defer cancel()
-	defer context.AfterFunc(s.ending, cancel)()
-	var found T
+// awaitObject returns nil once the cache has an object that a controller creates.
+func awaitObject[T nilable](ctx context.Context, s *server, name string, into T) error {
 	var failed error
-	exists := false
-	err := s.changes.await(limited, func() bool {
-		if found, failed = lookup.Shared(limited, s.reader.cache, s.reader.namespace, name, into); failed != nil {
-			return true
-		}
-		exists = any(found) != any(*new(T))
-		return exists
+	err := s.await(ctx, func(ctx context.Context) bool {
+		var none, found T
+		found, failed = lookup.Shared(ctx, s.reader.cache, s.reader.namespace, name, into)
+		return failed != nil || found != none
 	})
-	if err == nil && failed == nil && exists {
-		return found, nil
+	if err == nil && failed == nil {
+		return nil
 	}
-	return into, errors.Join(failed, fmt.Errorf("the %s of %s does not exist yet: its controller creates it; try again", kindOf(into), name))
+	return errors.Join(failed, fmt.Errorf("the %s of %s does not exist yet: its controller creates it; try again", kindOf(into), name))
 }
 
 // generatedName returns 16 random hexadecimal digits.
