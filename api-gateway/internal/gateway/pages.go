@@ -89,12 +89,12 @@ func (s *server) putSetting(r request) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to validate setting %s with invalid value %s: %w", r.name, in.Value, err)
 	}
-	stored, exists, err := lookOrNil(r.ctx, s.reader, r.name, &v1beta2.Setting{})
+	stored, err := look(r.ctx, s.reader, r.name, &v1beta2.Setting{})
 	if err != nil {
 		return nil, err
 	}
 	written := client.Object(&v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: s.reader.namespace, Name: r.name}, Value: value})
-	if exists {
+	if stored != nil {
 		body := client.RawPatch("application/merge-patch+json", settingBody(value))
 		written = &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: stored.Namespace, Name: stored.Name}}
 		err = s.client.Patch(r.ctx, written, body)

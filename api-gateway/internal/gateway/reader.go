@@ -41,10 +41,11 @@ func notFound(kind, name string) error {
 }
 
 // find reads one object; an error with status 404 if it does not exist.
-func find[T client.Object](ctx context.Context, r reader, name string, into T) (T, error) {
-	found, exists, err := look(ctx, r, name, into)
-	if err == nil && !exists {
-		return found, notFound(kindOf(into), name)
+func find[T nilable](ctx context.Context, r reader, name string, into T) (T, error) {
+	var none T
+	found, err := look(ctx, r, name, into)
+	if err == nil && found == none {
+		err = notFound(kindOf(into), name)
 	}
 	return found, err
 }
@@ -58,30 +59,23 @@ func show[T any, P object[T], R any](r request, from reader, newResource func(ba
 	return newResource(r.base, found), nil
 }
 
-// look reads one object, and reports whether it exists.
-func look[T client.Object](ctx context.Context, r reader, name string, into T) (found T, exists bool, err error) {
-	for _, from := range []client.Reader{r.cache, r.uncached} {
-		options := []client.GetOption{}
-		if from == r.cache {
-			options = append(options, client.UnsafeDisableDeepCopy)
-		}
-		found, err := lookup.Get(ctx, from, r.namespace, name, into, options...)
-		if err != nil {
-			return into, false, err
-		}
-		if any(found) != any(*new(T)) {
-			return found, true, nil
-		}
+// look reads one object; nil if it does not exist.
+func look[T nilable](ctx context.Context, r reader, name string, into T) (T, error) {
+	var none T
+	found, err := lookup.Shared(ctx, r.cache, r.namespace, name, into)
+	if err != nil || found != none {
+		return found, err
 	}
-	return into, false, nil
+	return lookup.Get(ctx, r.uncached, r.namespace, name, into)
 }
 
 // fresh reads one object from the API server: a decision about a write must not rest on a cache that lags, since another process may have
 // written a moment ago. It is an error with status 404 if the object does not exist.
-func fresh[T client.Object](ctx context.Context, r reader, name string, into T) (T, error) {
+func fresh[T nilable](ctx context.Context, r reader, name string, into T) (T, error) {
+	var none T
 	found, err := lookup.Get(ctx, r.uncached, r.namespace, name, into)
-	if err == nil && any(found) == any(*new(T)) {
-		return into, notFound(kindOf(into), name)
+	if err == nil && found == none {
+		err = notFound(kindOf(into), name)
 	}
 	return found, err
 }

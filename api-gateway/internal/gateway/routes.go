@@ -122,10 +122,6 @@ func (s *server) getNode(r request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.nodeNow(r, n)
-}
-
-func (s *server) nodeNow(r request, n *v1beta2.Node) (any, error) {
 	address, err := s.reader.addressOf(r.ctx, n.Name)
 	return present.NewNode(r.base, n, address), err
 }
@@ -152,12 +148,9 @@ func (s *server) getSetting(r request) (any, error) {
 	if !known {
 		return nil, notFound("setting", r.name)
 	}
-	stored, exists, err := look(r.ctx, s.reader, r.name, &v1beta2.Setting{})
+	stored, err := look(r.ctx, s.reader, r.name, &v1beta2.Setting{})
 	if err != nil {
 		return nil, err
-	}
-	if !exists {
-		stored = nil
 	}
 	return present.NewSetting(r.base, d, stored), nil
 }
@@ -168,11 +161,11 @@ func (s *server) getBackupTarget(r request) (any, error) {
 
 // getBackupVolume answers for every name: the CSI plugin asks by the name of the volume, and ends if it gets 404.
 func (s *server) getBackupVolume(r request) (any, error) {
-	b, exists, err := look(r.ctx, s.reader, r.name, &v1beta2.BackupVolume{})
+	b, err := look(r.ctx, s.reader, r.name, &v1beta2.BackupVolume{})
 	if err != nil {
 		return nil, err
 	}
-	if !exists {
+	if b == nil {
 		return present.NewAbsentBackupVolume(r.base, r.name), nil
 	}
 	return present.NewBackupVolume(r.base, b), nil

@@ -173,8 +173,8 @@ func (s *server) backedUpVolume(r request) (string, error) {
 	if r.URL.Query().Get("action") == "backupListByVolume" && in.Name != "" {
 		return in.Name, nil
 	}
-	b, exists, err := look(r.ctx, s.reader, r.name, &v1beta2.BackupVolume{})
-	if err != nil || !exists || b.Spec.VolumeName == "" {
+	b, err := look(r.ctx, s.reader, r.name, &v1beta2.BackupVolume{})
+	if err != nil || b == nil || b.Spec.VolumeName == "" {
 		return r.name, err
 	}
 	return b.Spec.VolumeName, nil

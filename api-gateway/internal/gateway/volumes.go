@@ -62,28 +62,15 @@ func (s *server) creationFacts(r request, in change.VolumeInput) (change.VolumeF
 		f.NodeTags = append(f.NodeTags, tag.Name)
 	}
 	if volume, snapshot := change.SourceOf(in.DataSource); volume != "" {
-		if f.Source, _, err = lookOrNil(r.ctx, s.reader, volume, &v1beta2.Volume{}); err != nil {
+		if f.Source, err = look(r.ctx, s.reader, volume, &v1beta2.Volume{}); err != nil {
 			return f, err
 		}
-		if f.Snapshot, _, err = lookOrNil(r.ctx, s.reader, snapshot, &v1beta2.Snapshot{}); err != nil {
+		if f.Snapshot, err = look(r.ctx, s.reader, snapshot, &v1beta2.Snapshot{}); err != nil {
 			return f, err
 		}
 	}
 	f.RestoreSize, err = s.restoreSize(r.ctx, in.FromBackup)
 	return f, errors.Join(err, failed)
-}
-
-// lookOrNil is look with nil for an object that does not exist.
-func lookOrNil[T client.Object](ctx context.Context, r reader, name string, into T) (T, bool, error) {
-	var none T
-	if name == "" {
-		return none, false, nil
-	}
-	found, exists, err := look(ctx, r, name, into)
-	if !exists {
-		return none, false, err
-	}
-	return found, true, err
 }
 
 // restoreSize returns the size of the volume whose backup an address names; 0: it is unknown.
