@@ -117,10 +117,8 @@ func working(e *v1beta2.Engine) string {
 	if v1beta2.IsRebuilding(e.Status.RebuildStatus) {
 		return "rebuilds a replica"
 	}
-	for _, s := range e.Status.RestoreStatus {
-		if s.IsRestoring {
-			return "restores a backup"
-		}
+	if v1beta2.IsRestoring(e.Status.RestoreStatus) {
+		return "restores a backup"
 	}
 	return ""
 }

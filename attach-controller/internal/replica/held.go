@@ -2,7 +2,6 @@ package replica
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
@@ -16,20 +15,18 @@ func EngineHolds(e *v1beta2.Engine) string {
 	switch {
 	case e == nil:
 		return ""
-	case len(inMode(e, v1beta2.ReplicaModeWO)) > 0:
+	case hasInMode(e, v1beta2.ReplicaModeWO):
 		return notFilled(e)
-	case len(inMode(e, "")) == 0:
+	case !hasInMode(e, ""):
 		return ""
 	}
-	for _, where := range slices.Sorted(maps.Keys(e.Status.RestoreStatus)) {
-		if e.Status.RestoreStatus[where].IsRestoring {
-			return fmt.Sprintf("Engine %s restores a backup, and takes in no replica before that ends.", e.Name)
-		}
+	if v1beta2.IsRestoring(e.Status.RestoreStatus) {
+		return fmt.Sprintf("Engine %s restores a backup, and takes in no replica before that ends.", e.Name)
 	}
 	if v1beta2.IsCloning(e.Status.CloneStatus) {
 		return fmt.Sprintf("Engine %s copies another volume, and takes in no replica before that ends.", e.Name)
 	}
-	if e.Spec.RequestedBackupRestore != "" && e.Spec.DataEngine != v1beta2.DataEngineV2 {
+	if v1beta2.FillsByRestore(e) {
 		return "" // no snapshot is taken for a replica that a restore fills
 	}
 	if limit := snapshotlimit.Reached(e.Spec.VolumeName, e.Status.Snapshots, snapshotlimit.OfEngine(e)); limit != "" {
@@ -41,25 +38,21 @@ func EngineHolds(e *v1beta2.Engine) string {
 // notFilled returns why no restore begins that fills a write-only replica; empty: one goes on, or is not waited for.
 func notFilled(e *v1beta2.Engine) string {
 	c := conditions.Get(e.Status.Conditions, v1beta2.EngineOperations)
-	if e.Spec.RequestedBackupRestore == "" || e.Spec.DataEngine == v1beta2.DataEngineV2 || c == nil || c.Status != v1beta2.ConditionFalse {
+	waits := v1beta2.FillsByRestore(e) && c != nil && c.Status == v1beta2.ConditionFalse
+	if !waits || v1beta2.IsRestoring(e.Status.RestoreStatus) {
 		return ""
-	}
-	for _, one := range e.Status.RestoreStatus {
-		if one.IsRestoring {
-			return ""
-		}
 	}
 	return "A restore is to fill the replica. " + c.Message
 }
 
-// inMode returns the replicas of an engine's spec that it reported in a mode; those that it has not reported, without one.
-func inMode(e *v1beta2.Engine, mode string) (out []string) {
+// hasInMode reports whether an engine reported a replica of its spec in a mode; with an empty mode, whether it has yet to report a replica.
+func hasInMode(e *v1beta2.Engine, mode string) bool {
 	for name := range e.Spec.ReplicaAddressMap {
 		if e.Status.ReplicaModeMap[name] == mode {
-			out = append(out, name)
+			return true
 		}
 	}
-	return out
+	return false
 }
 
 // Waits reports whether a replica that lacks its data waits at its engine, so that nothing is copied to it now.

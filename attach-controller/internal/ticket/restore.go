@@ -30,10 +30,5 @@ func Filled(e *v1beta2.Engine) bool {
 	if e == nil || e.Spec.RequestedBackupRestore == "" || e.Status.LastRestoredBackup != e.Spec.RequestedBackupRestore {
 		return false
 	}
-	for _, s := range e.Status.RestoreStatus {
-		if s.IsRestoring {
-			return false
-		}
-	}
-	return true
+	return !v1beta2.IsRestoring(e.Status.RestoreStatus)
 }

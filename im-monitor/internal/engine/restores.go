@@ -90,19 +90,12 @@ func (p *pass) isWriteOnly(where string) bool {
 	return false
 }
 
-// fillsByRestore reports whether replicas that are added to the engine are filled by its next restore. A v2 engine rebuilds them as ever.
-func (p *pass) fillsByRestore() bool {
-	return p.Engine.Spec.RequestedBackupRestore != "" && p.Engine.Spec.DataEngine != v1beta2.DataEngineV2
-}
+// fillsByRestore reports whether the engine's next restore fills the replicas that are added to it now.
+func (p *pass) fillsByRestore() bool { return v1beta2.FillsByRestore(p.Engine) }
 
 // copiesNow reports whether a replica of the engine is being filled from a backup or from another volume.
 func (p *pass) copiesNow() bool {
-	for _, one := range p.Seen.Restores {
-		if one.IsRestoring {
-			return true
-		}
-	}
-	return begun(p.Seen.Clones) && !cloned(p.Seen.Clones)
+	return v1beta2.IsRestoring(p.Seen.Restores) || begun(p.Seen.Clones) && !cloned(p.Seen.Clones)
 }
 
 // fill fills a write-only replica that was added for that: by a restore of the requested backup, which the replicas that have it refuse

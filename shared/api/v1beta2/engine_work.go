@@ -30,8 +30,23 @@ func IsCloning(all map[string]SnapshotCloneStatus) bool {
 	return false
 }
 
-// A v1 engine asks its replicas one by one what a purge, a rebuild, a copy or a restore has become, and lists an error alone for a replica
-// that does not answer it. That is no report of the work, which may go on: each of these entries is unanswered.
+// IsRestoring reports whether a replica is being filled from a backup, by what an engine reports about its replicas.
+func IsRestoring(all map[string]RestoreStatus) bool {
+	for _, one := range all {
+		if one.IsRestoring {
+			return true
+		}
+	}
+	return false
+}
+
+// FillsByRestore reports whether the next restore fills the replicas that an engine gets now. A v2 engine rebuilds them all the same.
+func FillsByRestore(e *Engine) bool {
+	return e.Spec.RequestedBackupRestore != "" && e.Spec.DataEngine != DataEngineV2
+}
+
+// A v1 engine asks each of its replicas about the progress of a purge, a rebuild, a copy or a restore. If a replica does not answer, the
+// engine lists an error alone for it. Such an entry is unanswered: the work may go on.
 
 // IsUnanswered reports whether the entry is the error of the question alone.
 func (s PurgeStatus) IsUnanswered() bool { return s.Error != "" && s == PurgeStatus{Error: s.Error} }

@@ -105,10 +105,8 @@ func restoring(_ World, v cluster.Volume) string {
 		return "it gets its data from a backup; wait until that is done."
 	}
 	for _, e := range v.Engines {
-		for _, status := range e.Status.RestoreStatus {
-			if status.IsRestoring {
-				return "it gets its data from a backup; wait until that is done."
-			}
+		if v1beta2.IsRestoring(e.Status.RestoreStatus) {
+			return "it gets its data from a backup; wait until that is done."
 		}
 	}
 	return ""
@@ -119,10 +117,8 @@ func cloning(_ World, v cluster.Volume) string {
 		return "it gets its data from another volume; wait until that is done."
 	}
 	for _, e := range v.Engines {
-		for _, status := range e.Status.CloneStatus {
-			if status.IsCloning {
-				return "it takes part in a clone; wait until that is done."
-			}
+		if v1beta2.IsCloning(e.Status.CloneStatus) {
+			return "it takes part in a clone; wait until that is done."
 		}
 	}
 	if len(v.Clones) > 0 {
