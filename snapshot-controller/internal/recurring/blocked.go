@@ -83,16 +83,19 @@ func (w World) retained(list []v1beta2.Condition) []v1beta2.Condition {
 			". It goes on with a volume once they are gone: see the conditions of those that it names."}, w.Now)
 }
 
-// PassesOver reports whether the run that is under way takes nothing of the volume of this world, which has one, because of what the job
-// deleted of it.
-func PassesOver(w World) bool {
-	run, _ := parseTime(w.Job.Status.CurrentRun)
+// WhyPassedOver explains why the run under way takes nothing of a volume, which is the only one of this World; empty if the run takes a
+// snapshot of it, or already has.
+func WhyPassedOver(w World) string {
 	if Removes(w.Job) {
-		return false
+		return ""
 	}
-	return slices.ContainsFunc(w.volumes(), func(v *v1beta2.Volume) bool {
+	run, _ := parseTime(w.Job.Status.CurrentRun)
+	for _, v := range w.volumes() {
 		name := Name(w.Job, run, v)
 		taken := w.isCreated(name) || slices.ContainsFunc(w.Snapshots, func(s *v1beta2.Snapshot) bool { return s.Name == name })
-		return !taken && w.mayBegin(v) && w.Paused(v) != ""
-	})
+		if !taken && w.mayBegin(v) {
+			return w.Paused(v)
+		}
+	}
+	return ""
 }

@@ -33,8 +33,10 @@ func (w *World) runsBlocked(hours int) {
 	for range hours {
 		for range 6 {
 			w.PassedOver = nil
-			if len(w.Volumes) > 0 && IsRunning(w.Job) && PassesOver(*w) {
-				w.PassedOver = []string{w.Paused(w.Volumes[0])}
+			if len(w.Volumes) > 0 && IsRunning(w.Job) {
+				if why := WhyPassedOver(*w); why != "" {
+					w.PassedOver = []string{why}
+				}
 			}
 			w.keeps(decide(*w))
 			w.taken()

@@ -57,8 +57,9 @@ func (o observer) observe(ctx context.Context, name string, done *finished) (*re
 		}
 		left.shown(one.Snapshots)
 		one.WhileDetached, one.Created = w.WhileDetached, w.Created
-		if delete(left.paused, v.UID); recurring.PassesOver(*one) {
-			left.paused[v.UID] = one.Paused(v)
+		delete(left.paused, v.UID)
+		if why := recurring.WhyPassedOver(*one); why != "" {
+			left.paused[v.UID] = why
 		}
 		if now, forGood := recurring.IsFinished(*one); now {
 			if forGood {

@@ -40,10 +40,11 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: cachePause}, nil // it may show a run that has ended
 	}
 	verdict := recurring.Decide(*world)
-	paused.WithLabelValues(request.Name).Set(0)
+	passesOver := 0.0
 	if conditions.IsFalse(verdict.Status.Conditions, v1beta2.RecurringJobRetained) {
-		paused.WithLabelValues(request.Name).Set(1)
+		passesOver = 1
 	}
+	paused.WithLabelValues(request.Name).Set(passesOver) // once: a scrape between two values would end an alert
 	if err := r.apply(ctx, world.Job, verdict); err != nil {
 		return ctrl.Result{}, err
 	}
