@@ -82,7 +82,7 @@ func (f Found) shares() (out []Loss) {
 	}
 	for i := range f.Volumes {
 		v := &f.Volumes[i]
-		if v.Spec.AccessMode != v1beta2.AccessModeReadWriteMany || v.Spec.Migratable {
+		if !v1beta2.IsShared(v) {
 			continue
 		}
 		what := "nobody makes its share (ReadWriteMany)"

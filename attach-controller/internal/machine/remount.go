@@ -27,8 +27,7 @@ func (f Facts) losesUsers() bool {
 	}
 	for _, t := range f.Attachment.Spec.AttachmentTickets {
 		on := t.NodeID != "" && (t.NodeID == s.CurrentNodeID || t.NodeID == s.CurrentMigrationNodeID)
-		byShare := t.Type == v1beta2.AttacherCSI && v1beta2.IsShared(f.Volume)
-		if on && v1beta2.IsUserTicket(t.Type) && !byShare && attach.Matches(t, false) {
+		if on && v1beta2.IsUserTicket(t.Type) && !v1beta2.WantsShare(f.Volume, t.Type) && attach.Matches(t, false) {
 			return true
 		}
 	}

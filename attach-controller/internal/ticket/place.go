@@ -28,7 +28,7 @@ func isForeignUsers(id string, t v1beta2.AttachmentTicket) bool { return isUsers
 // usedOn reports whether a user's ticket wants the volume on a node as it is attached there.
 func (w World) usedOn(node string) bool {
 	for id, t := range w.tickets() {
-		if isForeignUsers(id, t) && t.NodeID == node && !(t.Type == v1beta2.AttacherCSI && w.shared()) &&
+		if isForeignUsers(id, t) && t.NodeID == node && !v1beta2.WantsShare(w.Volume, t.Type) &&
 			attach.Matches(t, w.Volume.Spec.DisableFrontend) {
 			return true
 		}
@@ -97,7 +97,7 @@ func (w World) selectable(t v1beta2.AttachmentTicket) bool {
 		return false
 	case t.Type == v1beta2.AttacherLonghornAPI && v1beta2.IsNodeCordoned(node):
 		return false
-	case t.Type == v1beta2.AttacherCSI && w.shared():
+	case v1beta2.WantsShare(w.Volume, t.Type):
 		return false
 	}
 	return true

@@ -55,8 +55,7 @@ func (w World) held(tickets map[string]v1beta2.AttachmentTicket) bool {
 	disabled := strconv.FormatBool(v.Spec.DisableFrontend)
 	for _, t := range tickets {
 		want := frontendOf(t)
-		counts := t.Type != v1beta2.AttacherCSI || !w.shared()
-		if counts && t.NodeID == v.Spec.NodeID && (want == v1beta2.TicketValueAny || want == disabled) {
+		if !v1beta2.WantsShare(w.Volume, t.Type) && t.NodeID == v.Spec.NodeID && (want == v1beta2.TicketValueAny || want == disabled) {
 			return true
 		}
 	}

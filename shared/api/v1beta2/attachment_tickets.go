@@ -68,8 +68,11 @@ func IsShared(v *Volume) bool {
 	return v.Spec.AccessMode == AccessModeReadWriteMany && !v.Spec.Migratable
 }
 
-// IsUserTicket reports whether the tickets of an attacher are of users of the volume: pods, people, shares. All others are for the volume's
-// own work.
+// WantsShare reports whether a ticket wants the share of a volume, and does not attach the volume itself: it is the ticket of a pod.
+func WantsShare(v *Volume, attacher string) bool { return attacher == AttacherCSI && IsShared(v) }
+
+// IsUserTicket reports whether an attacher's tickets are for users of the volume: pods, people, shares. All other tickets are for the
+// volume's own work.
 func IsUserTicket(attacher string) bool {
 	switch attacher {
 	case AttacherCSI, AttacherLonghornAPI, AttacherLonghornUpgrader, AttacherShareManager:
