@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"drover.dev/drover/attach-controller/internal/retry"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/retry"
 )
 
 // migrationPause is how long a migration waits after its second engine failed.

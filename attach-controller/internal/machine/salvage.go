@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"drover.dev/drover/attach-controller/internal/retry"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/retry"
 )
 
 // faultPause is how long a volume stays detached after its engine or frontend failed over healthy replicas; restorePause, after a restore

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"drover.dev/drover/attach-controller/internal/placement"
-	"drover.dev/drover/attach-controller/internal/retry"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/retry"
 )
 
 // rebuildPause is how long a volume waits after rebuilds that failed. The first repetition has no pause: a v1 rebuild that lost its caller,

@@ -3,18 +3,16 @@ package execute
 import (
 	"sync"
 	"time"
+
+	"drover.dev/drover/shared/retry"
 )
 
 // Backoff is a wait that doubles with every try.
 type Backoff struct{ First, Most time.Duration }
 
-// After is the wait after so many tries in a row; that after none is that after one.
+// After returns the wait after so many tries in a row: even before the first try it is the shortest wait.
 func (b Backoff) After(tries int) time.Duration {
-	for d := b.First; ; d *= 2 {
-		if tries--; tries <= 0 || d >= b.Most {
-			return min(d, b.Most)
-		}
-	}
+	return retry.Pause{First: b.First, Longest: b.Most}.After(max(tries, 1))
 }
 
 // The waits between two tries.

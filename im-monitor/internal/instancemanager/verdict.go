@@ -5,6 +5,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/retry"
 )
 
 // PodAction is what must be done to the pod.
@@ -66,18 +67,8 @@ func Types() []string {
 		v1beta2.InstanceManagerReachable, v1beta2.InstanceManagerSettingSynced, v1beta2.InstanceManagerFrontendRecords}
 }
 
-// Backoff is how long to wait before the pod is made again after so many failures in a row: at once after the first,
-// then 10 s doubling up to 5 min.
-func Backoff(failures int) time.Duration {
-	const first, limit = 10 * time.Second, 5 * time.Minute
-	if failures <= 1 {
-		return 0
-	}
-	wait := first
-	for range failures - 2 {
-		if wait *= 2; wait >= limit {
-			return limit
-		}
-	}
-	return wait
-}
+// podPause begins with the second failure in a row: after the first one the pod is made again at once.
+var podPause = retry.Pause{First: 10 * time.Second, Longest: 5 * time.Minute}
+
+// Backoff returns the wait after so many failures in a row, until the pod is made again or the server is called again.
+func Backoff(failures int) time.Duration { return podPause.After(failures - 1) }
