@@ -84,7 +84,8 @@ func MergeMetadata(ctx context.Context, c client.Client, obj client.Object, fiel
 
 // MergeTickets writes, or with nil removes, tickets of a VolumeAttachment by their ids, and changes no other. Every field of a
 // ticket is named, so that an empty one is emptied.
-func MergeTickets(ctx context.Context, c client.Client, a *v1beta2.VolumeAttachment, tickets map[string]*v1beta2.AttachmentTicket) error {
+func MergeTickets(ctx context.Context, c client.Client, a *v1beta2.VolumeAttachment, tickets map[string]*v1beta2.AttachmentTicket,
+	opts ...Option) error {
 	fields := make(map[string]any, len(tickets))
 	for id, t := range tickets {
 		if t == nil {
@@ -93,7 +94,7 @@ func MergeTickets(ctx context.Context, c client.Client, a *v1beta2.VolumeAttachm
 		}
 		fields[id] = map[string]any{"id": t.ID, "type": t.Type, "nodeID": t.NodeID, "parameters": t.Parameters, "generation": t.Generation}
 	}
-	return MergeSpec(ctx, c, a, map[string]any{"attachmentTickets": fields})
+	return MergeSpec(ctx, c, a, map[string]any{"attachmentTickets": fields}, opts...)
 }
 
 const metadataPart, statusPart = "metadata", "status"

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -106,6 +107,12 @@ func (s *server) putSetting(r request) (any, error) {
 	}
 	s.shown(r.ctx, written)
 	return s.getSetting(r)
+}
+
+// settingBody is the patch of a setting's value, which is beside its spec.
+func settingBody(value string) []byte {
+	body, _ := json.Marshal(map[string]string{"value": value}) // a text is always JSON
+	return body
 }
 
 // putNode replaces the fields of a node that clients may change; a field that the client leaves out is false, null or 0.

@@ -2,14 +2,12 @@ package gateway
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/api-gateway/internal/change"
@@ -303,7 +301,7 @@ func always(fields map[string]any) func(*v1beta2.Volume) (map[string]any, error)
 }
 
 func (s *server) addJob(r request, v *v1beta2.Volume) (any, error) {
-	return s.labelJob(r, v, "enabled")
+	return s.labelJob(r, v, v1beta2.RecurringEnabled)
 }
 
 func (s *server) deleteJob(r request, v *v1beta2.Volume) (any, error) { return s.labelJob(r, v, nil) }
@@ -317,12 +315,9 @@ func (s *server) labelJob(r request, v *v1beta2.Volume, value any) (any, error) 
 	if in.Name == "" {
 		return nil, errors.New("name the recurring job, or the group: {\"name\": \"<job>\", \"isGroup\": false}")
 	}
-	body, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]any{change.JobLabel(in): value}}})
-	if err != nil {
-		return nil, fmt.Errorf("encoding the label of volume %s: %w", v.Name, err)
-	}
-	written := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: v.Namespace, Name: v.Name}}
-	if err := s.client.Patch(r.ctx, written, client.RawPatch("application/merge-patch+json", body)); err != nil {
+	labels := map[string]any{"labels": map[string]any{change.JobLabel(in): value}}
+	var written client.Object
+	if err := status.Merge(r.ctx, s.client, v, "metadata", labels, status.Written(&written)); err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil, notFound("volume", v.Name)
 		}
@@ -332,16 +327,10 @@ func (s *server) labelJob(r request, v *v1beta2.Volume, value any) (any, error) 
 	return listJobs(r, written), nil
 }
 
-func listJobs(r request, v *v1beta2.Volume) any {
+func listJobs(r request, v client.Object) any {
 	var out []present.VolumeJob
-	for _, j := range change.JobsOf(v.Labels) {
+	for _, j := range change.JobsOf(v.GetLabels()) {
 		out = append(out, present.NewVolumeJob(r.base, j.Name, j.IsGroup))
 	}
 	return newCollection(r, wire.TypeVolumeJob, out)
-}
-
-// settingBody is the patch of a setting's value, which is beside its spec.
-func settingBody(value string) []byte {
-	body, _ := json.Marshal(map[string]string{"value": value}) // a text is always JSON
-	return body
 }

@@ -152,10 +152,9 @@ func (s *server) writeTicket(ctx context.Context, volume string, in change.Attac
 	if !needed {
 		return nil
 	}
-	fields := map[string]any{"attachmentTickets": map[string]any{ticket.ID: map[string]any{"id": ticket.ID, "type": ticket.Type,
-		"nodeID": ticket.NodeID, "parameters": ticket.Parameters, "generation": ticket.Generation}}}
+	tickets := map[string]*v1beta2.AttachmentTicket{ticket.ID: ticket}
 	var written client.Object
-	if err := status.MergeSpec(ctx, s.client, va, fields, status.AtVersion(), status.Written(&written)); err != nil {
+	if err := status.MergeTickets(ctx, s.client, va, tickets, status.AtVersion(), status.Written(&written)); err != nil {
 		return err
 	}
 	s.shown(ctx, written)
@@ -185,13 +184,8 @@ func (s *server) detach(r request, v *v1beta2.Volume) (any, error) {
 	if len(removed) == 0 {
 		return s.volumeNow(r, v)
 	}
-	fields := map[string]any{}
-	for id := range removed {
-		fields[id] = nil
-	}
 	var written client.Object
-	err = status.MergeSpec(r.ctx, s.client, va, map[string]any{"attachmentTickets": fields}, status.Written(&written))
-	if err != nil {
+	if err := status.MergeTickets(r.ctx, s.client, va, removed, status.Written(&written)); err != nil {
 		return nil, fmt.Errorf("detaching volume %s: %w", v.Name, plainly(err))
 	}
 	s.shown(r.ctx, written)
