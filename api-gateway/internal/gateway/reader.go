@@ -83,24 +83,33 @@ func fresh[T nilable](ctx context.Context, r reader, name string, into T) (T, er
 // volumeFacts reads the objects that a volume's resource is computed from.
 func (r reader) volumeFacts(ctx context.Context, v *v1beta2.Volume) (present.VolumeFacts, error) {
 	f := present.VolumeFacts{Volume: v}
-	var engines v1beta2.EngineList
+	var err error
+	if f.Engines, err = r.enginesOf(ctx, v.Name); err != nil {
+		return f, err
+	}
 	var frontends v1beta2.EngineFrontendList
 	var replicas v1beta2.ReplicaList
 	var backups v1beta2.BackupList
-	for _, list := range []client.ObjectList{&engines, &frontends, &replicas, &backups} {
+	for _, list := range []client.ObjectList{&frontends, &replicas, &backups} {
 		if err := lookup.ListShared(ctx, r.cache, r.namespace, list, client.MatchingFields{kube.FieldVolume: v.Name}); err != nil {
 			return f, err
 		}
 	}
-	f.Engines, f.Frontends = pointers(engines.Items), pointers(frontends.Items)
-	f.Replicas, f.Backups = pointers(replicas.Items), pointers(backups.Items)
-	attachment, err := lookup.Shared(ctx, r.cache, r.namespace, v.Name, &v1beta2.VolumeAttachment{})
-	if err != nil {
+	f.Frontends, f.Replicas, f.Backups = pointers(frontends.Items), pointers(replicas.Items), pointers(backups.Items)
+	if f.Attachment, err = lookup.Shared(ctx, r.cache, r.namespace, v.Name, &v1beta2.VolumeAttachment{}); err != nil {
 		return f, err
 	}
-	f.Attachment = attachment
 	f.Kubernetes, err = r.kubernetesFacts(ctx, v.Name)
 	return f, err
+}
+
+// enginesOf reads the engines of a volume.
+func (r reader) enginesOf(ctx context.Context, volume string) ([]*v1beta2.Engine, error) {
+	var list v1beta2.EngineList
+	if err := lookup.ListShared(ctx, r.cache, r.namespace, &list, client.MatchingFields{kube.FieldVolume: volume}); err != nil {
+		return nil, err
+	}
+	return pointers(list.Items), nil
 }
 
 // kubernetesFacts reads who uses a volume. A PersistentVolume that is bound wins over one that is not.

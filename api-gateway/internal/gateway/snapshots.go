@@ -12,7 +12,6 @@ import (
 	"drover.dev/drover/api-gateway/internal/wire"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
-	"drover.dev/drover/shared/lookup"
 )
 
 // createSnapshotCR creates a Snapshot object; snapshot-controller has the snapshot taken.
@@ -70,15 +69,6 @@ func (s *server) listSnapshotCRs(r request, v *v1beta2.Volume) (any, error) {
 	var list v1beta2.SnapshotList
 	return collect(r, s.reader, wire.TypeSnapshotCR, &list, &list.Items, present.NewSnapshotCR,
 		client.MatchingFields{kube.FieldVolume: v.Name})
-}
-
-func (s *server) snapshotsOf(r request, volume string) ([]*v1beta2.Snapshot, error) {
-	var list v1beta2.SnapshotList
-	which := client.MatchingFields{kube.FieldVolume: volume}
-	if err := lookup.ListShared(r.ctx, s.reader.cache, s.reader.namespace, &list, which); err != nil {
-		return nil, err
-	}
-	return byName(list.Items), nil
 }
 
 // deleteSnapshotCR deletes a Snapshot object; snapshot-controller has its data merged. A missing object counts as deleted.

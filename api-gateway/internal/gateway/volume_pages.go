@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,6 +15,8 @@ import (
 	"drover.dev/drover/api-gateway/internal/present"
 	"drover.dev/drover/api-gateway/internal/wire"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -32,16 +35,11 @@ func (s *server) pageActions() map[string]volumeAction {
 
 // engineOf returns the only engine of a volume that runs: it lists the snapshots.
 func (s *server) engineOf(r request, v *v1beta2.Volume) (*v1beta2.Engine, error) {
-	facts, err := s.reader.volumeFacts(r.ctx, v)
+	engines, err := s.reader.enginesOf(r.ctx, v.Name)
 	if err != nil {
 		return nil, err
 	}
-	var running []*v1beta2.Engine
-	for _, e := range facts.Engines {
-		if e.Status.CurrentState == "running" {
-			running = append(running, e)
-		}
-	}
+	running := slices.DeleteFunc(engines, func(e *v1beta2.Engine) bool { return e.Status.CurrentState != v1beta2.InstanceStateRunning })
 	switch len(running) {
 	case 0:
 		return nil, fmt.Errorf("volume %s is not attached: its snapshots are listed by a running engine; attach it, or use snapshotCRList",
@@ -57,13 +55,14 @@ func (s *server) engineSnapshots(r request, v *v1beta2.Volume) ([]present.Snapsh
 	if err != nil {
 		return nil, err
 	}
-	objects, err := s.snapshotsOf(r, v.Name)
-	if err != nil {
+	var list v1beta2.SnapshotList
+	of := client.MatchingFields{kube.FieldVolume: v.Name}
+	if err := lookup.ListShared(r.ctx, s.reader.cache, s.reader.namespace, &list, of); err != nil {
 		return nil, err
 	}
 	checksums := map[string]string{}
-	for _, o := range objects {
-		checksums[o.Name] = o.Status.Checksum
+	for i := range list.Items {
+		checksums[list.Items[i].Name] = list.Items[i].Status.Checksum
 	}
 	return present.NewSnapshots(r.base, engine, checksums), nil
 }
@@ -240,18 +239,18 @@ func (s *server) removeReplica(r request, v *v1beta2.Volume) (any, error) {
 
 // cancelExpansion sets the size back to the engine's.
 func (s *server) cancelExpansion(r request, v *v1beta2.Volume) (any, error) {
-	facts, err := s.reader.volumeFacts(r.ctx, v)
+	engines, err := s.reader.enginesOf(r.ctx, v.Name)
 	if err != nil {
 		return nil, err
 	}
-	if len(facts.Engines) != 1 {
-		return nil, fmt.Errorf("volume %s has %d engines: its expansion is cancelled once it has one", v.Name, len(facts.Engines))
+	if len(engines) != 1 {
+		return nil, fmt.Errorf("volume %s has %d engines: its expansion is cancelled once it has one", v.Name, len(engines))
 	}
-	has := facts.Engines[0].Status.CurrentSize
+	has := engines[0].Status.CurrentSize
 	switch {
 	case has == v.Spec.Size || has == 0:
 		return nil, fmt.Errorf("volume %s is not being expanded", v.Name)
-	case facts.Engines[0].Status.IsExpanding:
+	case engines[0].Status.IsExpanding:
 		return nil, fmt.Errorf("the engine of volume %s expands it now, which cannot be stopped", v.Name)
 	}
 	return s.changeVolume(r, v, func(now *v1beta2.Volume) (map[string]any, error) {

@@ -55,12 +55,7 @@ func (s *server) creationFacts(r request, in change.VolumeInput) (change.VolumeF
 	if err != nil {
 		return f, err
 	}
-	for _, tag := range present.NewTags("", "disk", nodes) {
-		f.DiskTags = append(f.DiskTags, tag.Name)
-	}
-	for _, tag := range present.NewTags("", "node", nodes) {
-		f.NodeTags = append(f.NodeTags, tag.Name)
-	}
+	f.DiskTags, f.NodeTags = present.TagsOf("disk", nodes), present.TagsOf("node", nodes)
 	if volume, snapshot := change.SourceOf(in.DataSource); volume != "" {
 		if f.Source, err = look(r.ctx, s.reader, volume, &v1beta2.Volume{}); err != nil {
 			return f, err

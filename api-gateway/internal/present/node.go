@@ -3,7 +3,6 @@ package present
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"drover.dev/drover/api-gateway/internal/wire"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -75,6 +74,15 @@ type Tag struct {
 
 // NewTags returns each tag of nodes, or of disks if kind is "disk", once and in order.
 func NewTags(base, kind string, nodes []*v1beta2.Node) []Tag {
+	out := []Tag{}
+	for _, name := range TagsOf(kind, nodes) {
+		out = append(out, Tag{Meta: wire.NewMeta(base, wire.TypeTag, name), Name: name, TagType: kind})
+	}
+	return out
+}
+
+// TagsOf names each tag of nodes, or of disks if kind is "disk", once and in order.
+func TagsOf(kind string, nodes []*v1beta2.Node) []string {
 	var names []string
 	for _, n := range nodes {
 		if kind == "node" {
@@ -85,10 +93,6 @@ func NewTags(base, kind string, nodes []*v1beta2.Node) []Tag {
 			names = append(names, d.Tags...)
 		}
 	}
-	slices.SortFunc(names, strings.Compare)
-	out := []Tag{}
-	for _, name := range slices.Compact(names) {
-		out = append(out, Tag{Meta: wire.NewMeta(base, wire.TypeTag, name), Name: name, TagType: kind})
-	}
-	return out
+	slices.Sort(names)
+	return slices.Compact(names)
 }
