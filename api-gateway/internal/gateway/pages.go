@@ -22,7 +22,7 @@ func (s *server) pageRoutes() map[string]handler {
 	routes := map[string]handler{
 		"PUT /v1/settings/{name}":          s.changing("setSetting", s.putSetting),
 		"PUT /v1/nodes/{name}":             s.changing("updateNode", s.putNode),
-		"POST /v1/nodes/{name}":            s.actOnNode,
+		"POST /v1/nodes/{name}":            acting("a node", map[string]handler{"diskUpdate": s.changing("diskUpdate", s.updateDisks)}),
 		"DELETE /v1/nodes/{name}":          s.changing("deleteNode", deleting[v1beta2.Node](s)),
 		"GET /v1/orphans/{name}":           s.getOrphan,
 		"DELETE /v1/orphans/{name}":        s.changing("deleteOrphan", deleting[v1beta2.Orphan](s)),
@@ -130,17 +130,6 @@ func (s *server) putNode(r request) (any, error) {
 		return nil, fmt.Errorf("changing node %s: %w", n.Name, err)
 	}
 	return s.writeNode(r, n, fields)
-}
-
-func (s *server) actOnNode(r request) (any, error) {
-	switch action := r.URL.Query().Get("action"); action {
-	case "":
-		return nil, wire.WithStatus(http.StatusBadRequest, errNoAction)
-	case "diskUpdate":
-		return s.changing(action, s.updateDisks)(r)
-	default:
-		return nil, errNotDone("action "+action+" of a node", "this gateway does not know it")
-	}
 }
 
 // updateDisks replaces the disks of a node.

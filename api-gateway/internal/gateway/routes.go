@@ -27,13 +27,13 @@ func (s *server) routes() map[string]handler {
 		"GET /v1/schemas/{name}":        s.getSchema,
 		"GET /v1/volumes/{name}":        s.getVolume,
 		"POST /v1/volumes":              s.changing("create", s.createVolume),
-		"POST /v1/volumes/{name}":       s.actOnVolume,
+		"POST /v1/volumes/{name}":       acting("a volume", s.volumeActions()),
 		"DELETE /v1/volumes/{name}":     s.changing("delete", s.deleteVolume),
 		"GET /v1/nodes/{name}":          s.getNode,
 		"GET /v1/settings/{name}":       s.getSetting,
 		"GET /v1/backuptargets/{name}":  s.getBackupTarget,
 		"GET /v1/backupvolumes/{name}":  s.getBackupVolume,
-		"POST /v1/backupvolumes/{name}": s.actOnBackupVolume,
+		"POST /v1/backupvolumes/{name}": acting("a backup volume", s.backupActions()),
 	}
 	for name := range s.lists.all {
 		routes["GET /v1/"+name] = func(r request) (any, error) {
@@ -186,6 +186,21 @@ func byName[T any, P object[T]](items []T) []*T {
 // errNotDone is the answer to calls that this gateway does not serve.
 func errNotDone(what, why string) error {
 	return wire.WithStatus(http.StatusNotImplemented, fmt.Errorf("%s is not done here: %s", what, why))
+}
+
+// acting returns a handler that takes the action that the query names; of is the kind of the object.
+func acting(of string, actions map[string]handler) handler {
+	return func(r request) (any, error) {
+		name := r.URL.Query().Get("action")
+		if name == "" {
+			return nil, wire.WithStatus(http.StatusBadRequest, errNoAction)
+		}
+		act, known := actions[name]
+		if !known {
+			return nil, errNotDone("action "+name+" of "+of, "this gateway does not know it")
+		}
+		return act(r)
+	}
 }
 
 var errNoAction = errors.New("name the action in the query, as ?action=attach")

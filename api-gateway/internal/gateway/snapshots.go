@@ -128,17 +128,6 @@ func (s *server) backupActions() map[string]handler {
 		}}
 }
 
-func (s *server) actOnBackupVolume(r request) (any, error) {
-	name := r.URL.Query().Get("action")
-	if act, known := s.backupActions()[name]; known {
-		return act(r)
-	}
-	if name == "" {
-		return nil, wire.WithStatus(http.StatusBadRequest, errNoAction)
-	}
-	return nil, errNotDone("action "+name+" of a backup volume", "this gateway does not know it")
-}
-
 // listBackups lists the backups of the volume that the body names, else of the volume of the path.
 func (s *server) listBackups(r request) (any, error) {
 	volume, err := s.backedUpVolume(r)

@@ -265,8 +265,8 @@ func messageOf(list []v1beta2.Condition, kind string) string {
 	return "nothing is known of it yet"
 }
 
-// volumeActions are the actions of a volume by name.
-func (s *server) volumeActions() map[string]volumeAction {
+// volumeActions are the handlers of a volume's actions by name.
+func (s *server) volumeActions() map[string]handler {
 	actions := map[string]volumeAction{
 		"attach": s.attach, "detach": s.detach, "expand": s.expand,
 		"snapshotCRCreate": s.createSnapshotCR, "snapshotCRGet": s.getSnapshotCR, "snapshotCRList": s.listSnapshotCRs,
@@ -279,7 +279,14 @@ func (s *server) volumeActions() map[string]volumeAction {
 	for name, why := range notDone {
 		actions[name] = func(request, *v1beta2.Volume) (any, error) { return nil, errNotDone(name, why) }
 	}
-	return actions
+	handlers := map[string]handler{}
+	for name, act := range actions {
+		handlers[name] = s.onVolume(act)
+		if !reads[name] {
+			handlers[name] = s.changing(name, handlers[name])
+		}
+	}
+	return handlers
 }
 
 // notDone are the actions that no controller can do from custom resources.
@@ -293,27 +300,15 @@ var notDone = map[string]string{
 var reads = map[string]bool{"snapshotCRGet": true, "snapshotCRList": true, "snapshotGet": true, "snapshotList": true,
 	"recurringJobList": true}
 
-// actOnVolume takes the action that the query names.
-func (s *server) actOnVolume(r request) (any, error) {
-	name := r.URL.Query().Get("action")
-	act, known := s.volumeActions()[name]
-	switch {
-	case name == "":
-		return nil, wire.WithStatus(http.StatusBadRequest, errNoAction)
-	case !known:
-		return nil, errNotDone("action "+name+" of a volume", "this gateway does not know it")
-	}
-	h := func(r request) (any, error) {
+// onVolume returns a handler that takes an action on the volume that the path names.
+func (s *server) onVolume(act volumeAction) handler {
+	return func(r request) (any, error) {
 		v, err := find(r.ctx, s.reader, r.name, &v1beta2.Volume{})
 		if err != nil {
 			return nil, err
 		}
 		return act(r, v)
 	}
-	if reads[name] {
-		return h(r)
-	}
-	return s.changing(name, h)(r)
 }
 
 // update writes the one field of a volume that an action names.
