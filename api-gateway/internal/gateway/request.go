@@ -100,7 +100,8 @@ func (s *server) fail(w http.ResponseWriter, r request, failed error) {
 	_, _ = w.Write(body)
 }
 
-// statusOf returns the status for a client. A conflict is 409: the same request may be sent again, as no field was written.
+// statusOf returns the status for a client: 500, as for every refused input, unless the error carries a status. A conflict is 409: the same
+// request may be sent again, as no field was written.
 func statusOf(err error) int {
 	var known wire.StatusError
 	switch {
@@ -109,5 +110,5 @@ func statusOf(err error) int {
 	case apierrors.IsConflict(err):
 		return http.StatusConflict
 	}
-	return wire.StatusOf(err)
+	return http.StatusInternalServerError
 }

@@ -17,8 +17,7 @@ type Attachment struct {
 
 // NestedAttachment is the attachment of a volume inside the volume.
 type NestedAttachment struct {
-	Links       *struct{}             `json:"links"`
-	Actions     *struct{}             `json:"actions"`
+	wire.Nested
 	ID          string                `json:"id"`
 	Volume      string                `json:"volume"`
 	Attachments map[string]Attachment `json:"attachments"`

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"drover.dev/drover/api-gateway/internal/wire"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -142,14 +143,13 @@ type PurgeStatus struct {
 	IsPurging bool `json:"isPurging"`
 }
 
-// nestedStatus has the common fields of the three; they carry no type, and neither links nor actions.
+// nestedStatus has the common fields of the three.
 type nestedStatus struct {
-	Links    *struct{} `json:"links"`
-	Actions  *struct{} `json:"actions"`
-	Replica  string    `json:"replica"`
-	State    string    `json:"state"`
-	Progress int       `json:"progress"`
-	Error    string    `json:"error"`
+	wire.Nested
+	Replica  string `json:"replica"`
+	State    string `json:"state"`
+	Progress int    `json:"progress"`
+	Error    string `json:"error"`
 }
 
 // replicaNames finds a replica by the address of its data.
@@ -216,16 +216,15 @@ func newPurges(f VolumeFacts, names map[string]string) []PurgeStatus {
 
 // BackupStatus is a backup in its volume.
 type BackupStatus struct {
-	Links     *struct{} `json:"links"`
-	Actions   *struct{} `json:"actions"`
-	ID        string    `json:"id"`
-	Snapshot  string    `json:"snapshot"`
-	Progress  int       `json:"progress"`
-	BackupURL string    `json:"backupURL"`
-	Error     string    `json:"error"`
-	State     string    `json:"state"`
-	Replica   string    `json:"replica"`
-	Size      string    `json:"size"`
+	wire.Nested
+	ID        string `json:"id"`
+	Snapshot  string `json:"snapshot"`
+	Progress  int    `json:"progress"`
+	BackupURL string `json:"backupURL"`
+	Error     string `json:"error"`
+	State     string `json:"state"`
+	Replica   string `json:"replica"`
+	Size      string `json:"size"`
 }
 
 func newBackupStatus(b *v1beta2.Backup) BackupStatus {

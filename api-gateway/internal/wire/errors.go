@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"errors"
-	"net/http"
-)
+import "net/http"
 
 // Error is the answer to a request that failed.
 type Error struct {
@@ -36,12 +33,3 @@ func (e StatusError) Unwrap() error { return e.Err }
 
 // WithStatus returns an error that the client gets with a status.
 func WithStatus(status int, err error) error { return StatusError{Status: status, Err: err} }
-
-// StatusOf returns the status that an error has for the client: 500, as for every refused input, unless the error carries a status.
-func StatusOf(err error) int {
-	var known StatusError
-	if errors.As(err, &known) {
-		return known.Status
-	}
-	return http.StatusInternalServerError
-}

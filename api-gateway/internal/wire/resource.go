@@ -1,7 +1,5 @@
 package wire
 
-import "encoding/json"
-
 // Meta is the part that every resource has. Links and Actions are objects, never null.
 type Meta struct {
 	ID      string            `json:"id"`
@@ -32,7 +30,6 @@ type Collection struct {
 	ResourceType string            `json:"resourceType"`
 	Links        map[string]string `json:"links"`
 	Actions      map[string]string `json:"actions"`
-	CreateTypes  map[string]string `json:"createTypes,omitempty"`
 	Data         []any             `json:"data"`
 }
 
@@ -44,15 +41,6 @@ func NewCollection[T any](address, resourceType string, items []T) Collection {
 		c.Data = append(c.Data, item)
 	}
 	return c
-}
-
-// Raw returns resources that are encoded already as members of a collection.
-func Raw(items [][]byte) []json.RawMessage {
-	out := make([]json.RawMessage, 0, len(items))
-	for _, item := range items {
-		out = append(out, item)
-	}
-	return out
 }
 
 // Empty is the answer of an action that returns nothing.

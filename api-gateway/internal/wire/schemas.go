@@ -6,31 +6,20 @@ import (
 	"strings"
 )
 
-// Field is a field of a schema; clients bind resources by methods and actions and ignore it.
-type Field struct {
-	Type     string `json:"type"`
-	Create   bool   `json:"create"`
-	Update   bool   `json:"update"`
-	Required bool   `json:"required"`
-	Unique   bool   `json:"unique"`
-	Nullable bool   `json:"nullable"`
-	Default  any    `json:"default"`
-}
-
 // Action names the types of an action's input and output.
 type Action struct {
 	Input  string `json:"input"`
 	Output string `json:"output"`
 }
 
-// Schema describes a type.
+// Schema describes a type. It names no fields: clients bind resources by methods and actions.
 type Schema struct {
 	Meta
-	PluralName        string            `json:"pluralName"`
-	ResourceMethods   []string          `json:"resourceMethods"`
-	CollectionMethods []string          `json:"collectionMethods"`
-	ResourceFields    map[string]Field  `json:"resourceFields"`
-	ResourceActions   map[string]Action `json:"resourceActions"`
+	PluralName        string              `json:"pluralName"`
+	ResourceMethods   []string            `json:"resourceMethods"`
+	CollectionMethods []string            `json:"collectionMethods"`
+	ResourceFields    map[string]struct{} `json:"resourceFields"`
+	ResourceActions   map[string]Action   `json:"resourceActions"`
 }
 
 // methods are the methods that a collection and a resource of a type declare.
@@ -156,7 +145,7 @@ func newSchema(base, name string) Schema {
 		m = methods{[]string{get}, []string{get}}
 	}
 	s := Schema{Meta: NewMeta(base, "schema", name), PluralName: Plural(name), CollectionMethods: m.collection,
-		ResourceMethods: m.resource, ResourceFields: map[string]Field{}, ResourceActions: actionsOf[name]}
+		ResourceMethods: m.resource, ResourceFields: map[string]struct{}{}, ResourceActions: actionsOf[name]}
 	s.Links["self"] = base + "/" + Version + "/schemas/" + name
 	s.Links["collection"] = CollectionURL(base, name)
 	if s.ResourceActions == nil {
