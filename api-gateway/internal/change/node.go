@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -81,12 +82,7 @@ func refuseDisk(n *v1beta2.Node, name string, d DiskInput) error {
 	return nil
 }
 
-func diskType(text string) string {
-	if text == "" {
-		return "filesystem"
-	}
-	return text
-}
+func diskType(text string) string { return cmp.Or(text, "filesystem") }
 
 func orNull(text string) any {
 	if text == "" {

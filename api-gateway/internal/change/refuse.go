@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,12 +104,7 @@ func refuseEngine(spec v1beta2.VolumeSpec, in VolumeInput, f VolumeFacts) error 
 	return nil
 }
 
-func dataEngineOf(v *v1beta2.Volume) string {
-	if v.Spec.DataEngine == "" {
-		return v1beta2.DataEngineV1
-	}
-	return v.Spec.DataEngine
-}
+func dataEngineOf(v *v1beta2.Volume) string { return cmp.Or(v.Spec.DataEngine, v1beta2.DataEngineV1) }
 
 // SourceOf returns the volume that a data source names, and its snapshot if it names one, in lower case as objects are named; empty if the
 // text is no data source.

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -50,16 +51,9 @@ func NewBackup(v *v1beta2.Volume, in SnapshotInput, generated string, kubernetes
 		}
 		labels["KubernetesStatus"] = string(text)
 	}
-	mode := in.BackupMode
-	if mode == "" {
-		mode = "incremental"
-	}
-	target := v.Spec.BackupTargetName
-	if target == "" {
-		target = v1beta2.BackupTargetDefault
-	}
+	target := cmp.Or(v.Spec.BackupTargetName, v1beta2.BackupTargetDefault)
 	return &v1beta2.Backup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: v.Namespace, Name: "backup-" + generated, Labels: map[string]string{
 			v1beta2.LabelBackupVolume: v1beta2.LabelValue(v.Name), v1beta2.LabelBackupTarget: v1beta2.LabelValue(target)}},
-		Spec: v1beta2.BackupSpec{SnapshotName: in.ObjectName(), Labels: labels, BackupMode: mode}}, nil
+		Spec: v1beta2.BackupSpec{SnapshotName: in.ObjectName(), Labels: labels, BackupMode: cmp.Or(in.BackupMode, "incremental")}}, nil
 }

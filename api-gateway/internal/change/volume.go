@@ -237,34 +237,25 @@ func atoi(text string) int64 {
 	return n
 }
 
-// The labels of a volume that name its recurring jobs.
-const (
-	jobLabel   = "recurring-job.longhorn.io/"
-	groupLabel = "recurring-job-group.longhorn.io/"
-	enabled    = "enabled"
-)
-
 // JobLabel returns a volume's label of a recurring job, or of a group of them.
 func JobLabel(j JobSelector) string {
 	if j.IsGroup {
-		return groupLabel + j.Name
+		return v1beta2.LabelRecurringGroupPrefix + j.Name
 	}
-	return jobLabel + j.Name
+	return v1beta2.LabelRecurringJobPrefix + j.Name
 }
 
 // JobsOf returns the recurring jobs and groups that labels name.
 func JobsOf(labels map[string]string) []JobSelector {
 	out := []JobSelector{}
 	for label, value := range labels {
-		name, isGroup := strings.CutPrefix(label, groupLabel)
-		if !isGroup {
-			var isJob bool
-			if name, isJob = strings.CutPrefix(label, jobLabel); !isJob || name == "source" {
-				continue
-			}
+		if value != v1beta2.RecurringEnabled || label == v1beta2.LabelRecurringSource {
+			continue
 		}
-		if value == enabled {
-			out = append(out, JobSelector{Name: name, IsGroup: isGroup})
+		if name, isGroup := strings.CutPrefix(label, v1beta2.LabelRecurringGroupPrefix); isGroup {
+			out = append(out, JobSelector{Name: name, IsGroup: true})
+		} else if name, isJob := strings.CutPrefix(label, v1beta2.LabelRecurringJobPrefix); isJob {
+			out = append(out, JobSelector{Name: name})
 		}
 	}
 	slices.SortFunc(out, func(a, b JobSelector) int { return cmp.Compare(JobLabel(a), JobLabel(b)) })
@@ -274,10 +265,10 @@ func JobsOf(labels map[string]string) []JobSelector {
 func labelsOf(in VolumeInput, spec v1beta2.VolumeSpec) map[string]string {
 	labels := map[string]string{v1beta2.LabelBackupTarget: spec.BackupTargetName}
 	for _, j := range in.RecurringJobSelector {
-		labels[JobLabel(j)] = enabled
+		labels[JobLabel(j)] = v1beta2.RecurringEnabled
 	}
 	if len(in.RecurringJobSelector) == 0 {
-		labels[groupLabel+"default"] = enabled
+		labels[v1beta2.LabelRecurringGroupPrefix+v1beta2.RecurringGroupDefault] = v1beta2.RecurringEnabled
 	}
 	if _, query, found := strings.Cut(in.FromBackup, "?"); found {
 		for pair := range strings.SplitSeq(query, "&") {

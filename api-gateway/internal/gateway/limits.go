@@ -1,7 +1,7 @@
 package gateway
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -103,15 +103,8 @@ func (s *server) checkOrigin(r *http.Request) error {
 	if slices.Contains(s.options.Origins, origin) {
 		return nil
 	}
-	return wire.WithStatus(http.StatusForbidden, errors.New("a page of "+named(origin)+" may not write or stream here: serve the interface "+
-		"from this address, or name its origin in --allowed-origins"))
-}
-
-func named(origin string) string {
-	if origin == "" {
-		return "another web site"
-	}
-	return origin
+	return wire.WithStatus(http.StatusForbidden, fmt.Errorf("a page of %s may not write or stream here: serve the interface from this "+
+		"address, or name its origin in --allowed-origins", cmp.Or(origin, "another web site")))
 }
 
 // openStream reports whether one more stream may be open, and counts it.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -272,11 +273,7 @@ func (s *server) activate(r request, v *v1beta2.Volume) (any, error) {
 	if !v.Spec.Standby {
 		return nil, fmt.Errorf("volume %s is no standby volume", v.Name)
 	}
-	frontend := in.Frontend
-	if frontend == "" {
-		frontend = "blockdev"
-	}
-	return s.changeVolume(r, v, always(map[string]any{"frontend": frontend, "Standby": false}))
+	return s.changeVolume(r, v, always(map[string]any{"frontend": cmp.Or(in.Frontend, "blockdev"), "Standby": false}))
 }
 
 // upgradeEngine names another engine image; a v1 volume takes it while it is detached.

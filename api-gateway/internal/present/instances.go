@@ -48,15 +48,13 @@ type Replica struct {
 	DataEngine string `json:"dataEngine"`
 }
 
-const running = "running"
-
 // newController returns an engine as clients see it. A v2 engine has the node and the block device of its frontend.
 func newController(f VolumeFacts, e *v1beta2.Engine) Controller {
 	size := e.Status.CurrentSize
 	out := Controller{Instance: Instance{Name: e.Name, HostID: e.Spec.NodeID, Address: e.Status.IP,
-		Running: e.Status.CurrentState == running, Image: e.Spec.Image, CurrentImage: e.Status.CurrentImage,
+		Running: e.Status.CurrentState == v1beta2.InstanceStateRunning, Image: e.Spec.Image, CurrentImage: e.Status.CurrentImage,
 		InstanceManagerName: e.Status.InstanceManagerName},
-		ActualSize: number(ActualSize(e)), Endpoint: e.Status.Endpoint, LastRestoredBackup: e.Status.LastRestoredBackup,
+		ActualSize: number(actualSize(e)), Endpoint: e.Status.Endpoint, LastRestoredBackup: e.Status.LastRestoredBackup,
 		RequestedBackupRestore: e.Spec.RequestedBackupRestore, IsExpanding: e.Status.IsExpanding,
 		LastExpansionError: e.Status.LastExpansionError, LastExpansionFailedAt: e.Status.LastExpansionFailedAt,
 		UnmapMarkSnapChainRemovedEnabled: e.Status.UnmapMarkSnapChainRemovedEnabled}
@@ -85,20 +83,18 @@ func frontendOf(frontends []*v1beta2.EngineFrontend, e *v1beta2.Engine) *v1beta2
 	return found
 }
 
-// ActualSize returns how many bytes the snapshots of an engine and its volume head use.
-func ActualSize(e *v1beta2.Engine) int64 {
+// actualSize returns how many bytes the snapshots of an engine and its volume head use.
+func actualSize(e *v1beta2.Engine) int64 {
 	var sum int64
 	for _, s := range e.Status.Snapshots {
-		if n, err := strconv.ParseInt(s.Size, 10, 64); err == nil {
-			sum += n
-		}
+		sum += v1beta2.BytesOf(s.Size)
 	}
 	return sum
 }
 
 func newReplica(r *v1beta2.Replica, mode string) Replica {
 	out := Replica{Instance: Instance{Name: r.Name, HostID: r.Spec.NodeID, Address: r.Status.IP,
-		Running: r.Status.CurrentState == running, Image: r.Spec.Image, CurrentImage: r.Status.CurrentImage,
+		Running: r.Status.CurrentState == v1beta2.InstanceStateRunning, Image: r.Spec.Image, CurrentImage: r.Status.CurrentImage,
 		InstanceManagerName: r.Status.InstanceManagerName},
 		DiskID: r.Spec.DiskID, DiskPath: r.Spec.DiskPath, Mode: mode, FailedAt: r.Spec.FailedAt,
 		DataEngine: cmp.Or(r.Spec.DataEngine, v1beta2.DataEngineV1)}

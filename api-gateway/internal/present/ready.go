@@ -1,17 +1,12 @@
 package present
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
-)
-
-// The states of a clone whose data can be used.
-const (
-	cloneCompleted = "completed"
-	cloneCopied    = "copy-completed-awaiting-healthy"
 )
 
 // whyNotReady returns the first reason why a workload cannot use the volume, as a sentence; empty: it can.
@@ -26,7 +21,7 @@ func whyNotReady(f VolumeFacts) string {
 		return fmt.Sprintf("volume %s has replicas without a place: %s", v.Name, messageOf(scheduled))
 	case v.Status.Robustness == v1beta2.VolumeRobustnessFaulted:
 		return fmt.Sprintf("volume %s is faulted: none of its replicas can serve; see its condition Faulted", v.Name)
-	case isClone(v) && v.Status.CloneStatus.State != cloneCompleted && v.Status.CloneStatus.State != cloneCopied:
+	case isClone(v) && v.Status.CloneStatus.State != v1beta2.CloneCompleted && v.Status.CloneStatus.State != v1beta2.CloneCopyCompleted:
 		return fmt.Sprintf("volume %s is being filled from %s: its clone is %s", v.Name, v.Spec.DataSource,
 			named(v.Status.CloneStatus.State))
 	case v.Status.RestoreRequired:
@@ -57,9 +52,4 @@ func messageOf(c *v1beta2.Condition) string {
 }
 
 // named returns a state, or a word for none.
-func named(state string) string {
-	if state == "" {
-		return "new"
-	}
-	return state
-}
+func named(state string) string { return cmp.Or(state, "new") }
