@@ -85,9 +85,12 @@ func (s *server) send(ctx context.Context, connection *websocket.Conn, name stri
 	topics := s.lists.all[name].topics
 	var last []byte
 	var sent uint64
-	for first := true; ; first = false {
+	for {
 		version, changed := s.changes.version(topics...)
-		if first || version != sent || len(topics) == 0 {
+		if len(topics) == 0 {
+			changed = nil // no change announces itself: the list is built again after each ping
+		}
+		if last == nil || changed == nil || version != sent {
 			body, err := s.message(ctx, name, base)
 			if err != nil {
 				return err
@@ -99,7 +102,7 @@ func (s *server) send(ctx context.Context, connection *websocket.Conn, name stri
 			}
 			last, sent = body, version
 		}
-		if err := s.pause(ctx, connection, changed, ping, period, len(topics) > 0); err != nil {
+		if err := s.pause(ctx, connection, changed, ping, period); err != nil {
 			return err
 		}
 	}
@@ -112,11 +115,8 @@ func (s *server) message(ctx context.Context, name, base string) ([]byte, error)
 }
 
 // pause returns at the next change, not before the period is over, or when it has pinged the client.
-func (s *server) pause(ctx context.Context, connection *websocket.Conn, changed <-chan struct{}, ping clock.Timer, period time.Duration,
-	followsChanges bool) error {
-	if !followsChanges {
-		changed = nil
-	}
+func (s *server) pause(ctx context.Context, connection *websocket.Conn, changed <-chan struct{}, ping clock.Timer,
+	period time.Duration) error {
 	if period > 0 {
 		timer := s.clock.NewTimer(period)
 		defer timer.Stop()
