@@ -223,6 +223,19 @@ func (w *World) understood(ctx context.Context, controller string, flags []strin
 	})
 }
 
+// leaseFlags returns the flags of the controller's lease; the gateway has no lease.
+func (w *World) leaseFlags(ctx context.Context, controller string) []string {
+	if controller == APIGateway {
+		return nil
+	}
+	flags := w.understood(ctx, controller, []string{"--lease-lock-dir=" + filepath.Join(w.Dir, "leases")})
+	if lease := w.options.Lease; lease > 0 {
+		flags = append(flags, fmt.Sprintf("--lease-duration=%s", lease), fmt.Sprintf("--renew-deadline=%s", lease*3/4),
+			fmt.Sprintf("--retry-period=%s", lease/10))
+	}
+	return flags
+}
+
 // StartController starts one more process of the controller under its own identity.
 func (w *World) StartController(ctx context.Context, controller, instance string) (*Process, error) {
 	kubeconfig, token, err := w.kubeconfig(ctx, controller, instance)
@@ -233,14 +246,8 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	if err != nil {
 		return nil, err
 	}
-	flags := slices.Concat([]string{"--log-level=debug", "--log-format=text"}, times, w.options.Flags[controller])
-	if lease := w.options.Lease; lease > 0 && controller != APIGateway {
-		flags = append(slices.Clone(flags), fmt.Sprintf("--lease-duration=%s", lease), fmt.Sprintf("--renew-deadline=%s", lease*3/4),
-			fmt.Sprintf("--retry-period=%s", lease/10))
-	}
-	if controller != APIGateway { // which has no lease
-		flags = append(slices.Clone(flags), w.understood(ctx, controller, []string{"--lease-lock-dir=" + filepath.Join(w.Dir, "leases")})...)
-	}
+	flags := slices.Concat([]string{"--log-level=debug", "--log-format=text"}, times, w.options.Flags[controller],
+		w.leaseFlags(ctx, controller))
 	if !w.options.Attach && controller == IMMonitor {
 		flags = append(slices.Clone(flags), w.understood(ctx, controller, []string{"--manage-instances=false"})...)
 	}
