@@ -41,7 +41,8 @@ func NewTicket(in AttachInput, va *v1beta2.VolumeAttachment) (*v1beta2.Attachmen
 	return t, true
 }
 
-// RemovedTickets returns the tickets that a detachment removes: one, or all; empty if they are missing.
+// RemovedTickets returns the tickets that a detachment removes, by their ids, without values: the client's ticket, or all tickets. It is
+// empty if they are missing.
 func RemovedTickets(in DetachInput, va *v1beta2.VolumeAttachment) map[string]*v1beta2.AttachmentTicket {
 	out := map[string]*v1beta2.AttachmentTicket{}
 	for id := range va.Spec.AttachmentTickets {

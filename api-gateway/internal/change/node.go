@@ -40,7 +40,7 @@ type DiskInput struct {
 	Tags              []string `json:"tags"`
 }
 
-// DiskFields returns the fields of a node's disks, and null for a disk that is to go. Fields that clients do not know stay.
+// DiskFields returns the fields of a node's disks, and null for each disk to remove. Fields that clients do not know stay.
 func DiskFields(n *v1beta2.Node, wanted map[string]DiskInput) (map[string]any, error) {
 	fields, paths := map[string]any{}, map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {

@@ -20,7 +20,7 @@ func (q *Quantity) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Bytes returns the size in bytes; an empty one is 0.
+// Bytes returns the size in bytes; 0 for an empty text.
 func (q Quantity) Bytes() (int64, error) {
 	if q == "" {
 		return 0, nil

@@ -47,8 +47,8 @@ func refuseUnhonored(in VolumeInput) error {
 	return nil
 }
 
-// refuseSharing returns why a volume cannot have an access mode: one that many nodes mount is shared by a share manager, whose pods would
-// wait for ever. A migratable volume has no file system, and needs none.
+// refuseSharing returns why a volume cannot have an access mode: only a share manager can share a volume among nodes, and the volume's pods
+// would wait for ever. A migratable volume has no file system, and needs no share manager.
 func refuseSharing(accessMode string, migratable bool) error {
 	if accessMode == v1beta2.AccessModeReadWriteMany && !migratable {
 		return fmt.Errorf("accessMode %q is not done: no controller makes share managers; claim ReadWriteOnce, or name migratable in the "+
@@ -57,7 +57,7 @@ func refuseSharing(accessMode string, migratable bool) error {
 	return nil
 }
 
-// refuseSelectors returns which tag no disk or node has: such a volume would wait for ever.
+// refuseSelectors returns an error about a tag that no disk or node has: such a volume would wait for ever.
 func refuseSelectors(in VolumeInput, f VolumeFacts) error {
 	for _, tag := range in.DiskSelector {
 		if !slices.Contains(f.DiskTags, tag) {
@@ -106,8 +106,8 @@ func refuseEngine(spec v1beta2.VolumeSpec, in VolumeInput, f VolumeFacts) error 
 
 func dataEngineOf(v *v1beta2.Volume) string { return cmp.Or(v.Spec.DataEngine, v1beta2.DataEngineV1) }
 
-// SourceOf returns the volume that a data source names, and its snapshot if it names one, in lower case as objects are named; empty if the
-// text is no data source.
+// SourceOf returns the volume and the snapshot that a data source names, in lower case as objects are named. The snapshot is empty if the
+// data source is a volume; both are empty if the text is no data source.
 func SourceOf(source string) (volume, snapshot string) {
 	source = strings.ToLower(source)
 	if volume, found := strings.CutPrefix(source, "vol://"); found {

@@ -32,7 +32,7 @@ func NewSnapshot(v *v1beta2.Volume, in SnapshotInput, generated string) *v1beta2
 		Spec: v1beta2.SnapshotSpec{Volume: v.Name, CreateSnapshot: true, Labels: in.Labels}}
 }
 
-// NewBackup returns the Backup object that has a snapshot copied to the volume's backup target. kubernetes shows who uses the volume.
+// NewBackup returns the Backup object that has a snapshot copied to the volume's backup target. kubernetes names the users of the volume.
 func NewBackup(v *v1beta2.Volume, in SnapshotInput, generated string, kubernetes any) (*v1beta2.Backup, error) {
 	if in.Name == "" {
 		return nil, fmt.Errorf("name the snapshot to back up: {\"name\": \"<snapshot>\"}")

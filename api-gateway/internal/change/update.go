@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// ExpandedSize returns the size that a volume gets; one that is not larger than now changes nothing.
+// ExpandedSize returns the size that a volume gets. A size that is not larger than the volume's changes nothing.
 func ExpandedSize(v *v1beta2.Volume, wanted Quantity) (int64, error) {
 	size, err := wanted.Bytes()
 	switch {
@@ -25,8 +25,7 @@ func ExpandedSize(v *v1beta2.Volume, wanted Quantity) (int64, error) {
 	return roundUp(size), nil
 }
 
-// IsWanted reports whether a claim that requests this much wants a volume of a size: volumes are larger than a request that is no multiple
-// of what data engines take.
+// IsWanted reports whether a claim with this request wants a volume of this size: data engines round sizes up.
 func IsWanted(size, requested int64) bool { return roundUp(requested) >= size }
 
 // RefuseRevert returns why a volume is not set back to a snapshot; nil: it may be.
@@ -43,7 +42,7 @@ func RefuseRevert(v *v1beta2.Volume, s *v1beta2.Snapshot) error {
 	return nil
 }
 
-// texts are the actions that write a text of the spec that is called as the action's input.
+// texts are the actions that write a text, with its key in the input and in the spec.
 var texts = map[string]string{
 	"updateAccessMode": "accessMode", "updateBackupCompressionMethod": "backupCompressionMethod",
 	"updateBackupTargetName": "backupTargetName", "updateDataLocality": "dataLocality",
@@ -100,7 +99,7 @@ func input(in map[string]any, key string) any {
 	return nil
 }
 
-// refuseUpdate returns why a text is refused: what Drover does not do, as for a new volume.
+// refuseUpdate refuses a text that no controller of Drover obeys, as for a new volume.
 func refuseUpdate(v *v1beta2.Volume, field, text string) error {
 	switch field {
 	case "accessMode":

@@ -89,7 +89,7 @@ type VolumeFacts struct {
 	// Source is the volume of dataSource, Snapshot its snapshot; nil if it does not exist, or is not named.
 	Source   *v1beta2.Volume
 	Snapshot *v1beta2.Snapshot
-	// RestoreSize is the size of the volume whose backup is named by fromBackup; 0: it is unknown.
+	// RestoreSize is the size of the volume in the backup that fromBackup names; 0 if it is unknown.
 	RestoreSize int64
 }
 

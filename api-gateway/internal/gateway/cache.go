@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/kube"
 )
 
-// kinds are the objects that are read from caches, each with the list that a change of it concerns. A volume's resource is made of many.
+// kinds returns the kinds that the gateway caches, each with the list that its changes concern. The resource of a volume shows many kinds.
 func kinds() []kind {
 	ofVolume := func(o client.Object) []string { return []string{kube.VolumeName(o)} }
 	named := func(o client.Object) []string { return []string{o.GetName()} }
@@ -42,7 +42,7 @@ func kinds() []kind {
 type kind struct {
 	object client.Object
 	topic  topic
-	// volumes names the volumes whose resource has a part of the object.
+	// volumes names the volumes whose resources show the object.
 	volumes func(client.Object) []string
 }
 
@@ -62,7 +62,7 @@ func Cached() map[client.Object]cache.ByObject {
 	return out
 }
 
-// The fields of the indexes that are the gateway's own.
+// The fields of the gateway's own indexes.
 const (
 	fieldClaim = "gateway.claim"
 	fieldURL   = "gateway.url"
@@ -91,7 +91,7 @@ func thin(obj any) (any, error) {
 	return obj, nil
 }
 
-// thinPod keeps of a pod with claims which they are, how it is and who owns it; of any other pod little more than its name.
+// thinPod keeps the claims, the phase and the owner of a pod with claims, and little more than the name of any other pod.
 func thinPod(pod *corev1.Pod) *corev1.Pod {
 	small := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID,
 		ResourceVersion: pod.ResourceVersion}}
@@ -116,7 +116,7 @@ func thinPod(pod *corev1.Pod) *corev1.Pod {
 	return small
 }
 
-// thinPersistentVolume keeps which claim a PersistentVolume of Longhorn's driver is bound to; of any other only its name.
+// thinPersistentVolume keeps the volume, the claim and the phase of a PersistentVolume of Longhorn's driver, and the name of any other.
 func thinPersistentVolume(pv *corev1.PersistentVolume) *corev1.PersistentVolume {
 	small := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: pv.Name, UID: pv.UID, ResourceVersion: pv.ResourceVersion}}
 	handle := kube.VolumeHandleOf(pv)
@@ -145,7 +145,7 @@ func claimsOf(pod *corev1.Pod) []string {
 	return out
 }
 
-// claimOf returns the key of the claim that a PersistentVolume of Longhorn's driver is bound to; empty: it is not.
+// claimOf returns the key of the claim that a PersistentVolume of Longhorn's driver is bound to; empty if it is not bound.
 func claimOf(pv *corev1.PersistentVolume) string {
 	if kube.VolumeHandleOf(pv) == "" || pv.Spec.ClaimRef == nil || pv.Status.Phase != corev1.VolumeBound {
 		return ""

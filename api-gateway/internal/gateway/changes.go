@@ -32,7 +32,7 @@ const (
 	topicEngineImages  topic = "engineimages"
 )
 
-// changes counts what changed in the cache, and wakes up whoever waits for it. It is safe for concurrent use.
+// changes counts the changes in the cache, and wakes up everybody who waits for them. It is safe for concurrent use.
 type changes struct {
 	mutex    sync.Mutex
 	versions map[topic]uint64
@@ -79,7 +79,7 @@ func (c *changes) version(of ...topic) (uint64, <-chan struct{}) {
 	return sum, c.next
 }
 
-// placeOf returns the place of a volume. Whoever reads objects after this call, and keeps the result there, keeps nothing that is too old.
+// placeOf returns the place of a volume. A caller that reads objects after this call, and keeps the result there, keeps no old result.
 func (c *changes) placeOf(volume string) *place {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -91,7 +91,7 @@ func (c *changes) placeOf(volume string) *place {
 	return p
 }
 
-// await returns nil once holds does, which is asked now and after each change in the cache.
+// await returns nil once holds returns true, and calls it now and after each change in the cache.
 func (c *changes) await(ctx context.Context, holds func() bool) error {
 	for {
 		_, changed := c.version()
@@ -149,7 +149,7 @@ func (f follower) record(ctx context.Context, versions ...any) {
 	f.changes.record(f.kind.topic, volumes...)
 }
 
-// volumesOf names the volumes whose resource has a part of an object.
+// volumesOf names the volumes whose resources show an object.
 func (f follower) volumesOf(ctx context.Context, obj client.Object) []string {
 	pod, ok := obj.(*corev1.Pod)
 	if !ok {

@@ -16,7 +16,7 @@ import (
 	"drover.dev/drover/api-gateway/internal/wire"
 )
 
-// limits keeps how much each client address asked for.
+// limits counts the requests of each client address, and the open streams.
 type limits struct {
 	options Options
 	clock   clock.PassiveClock
@@ -32,7 +32,7 @@ type clientRate struct {
 	last time.Time
 }
 
-// forgetAfter is how long an idle address is remembered.
+// forgetAfter is the time after which an idle address is forgotten.
 const forgetAfter = time.Minute
 
 func newLimits(o Options, c clock.PassiveClock) *limits {
@@ -61,7 +61,7 @@ func (l *limits) allow(address string) bool {
 	return c.AllowN(now, 1)
 }
 
-// limited passes requests on that keep to the limits, and whose page may send them.
+// limited passes on the requests that keep to the limits and come from a page that may send them.
 func (s *server) limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, hr *http.Request) {
 		address := hostOf(hr.RemoteAddr)

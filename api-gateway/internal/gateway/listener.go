@@ -34,7 +34,7 @@ func (l *fairListener) Accept() (net.Conn, error) {
 			return &countedConnection{Conn: connection, release: sync.OnceFunc(func() { l.release(address) })}, nil
 		}
 		l.metrics.refuse(http.StatusTooManyRequests)
-		_ = connection.Close() // it is refused, whatever becomes of it
+		_ = connection.Close() // the connection is refused: an error changes nothing
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 // list is a collection that clients read, and follow in a stream.
 type list struct {
-	// topics are what changes it; none: it is built for each request, and followed by the clock.
+	// topics are the topics whose changes change the list. A list without topics is built for each request, and sent by the clock.
 	topics []topic
 	build  handler
 }
@@ -26,7 +26,7 @@ type list struct {
 type listCache struct {
 	changes *changes
 	all     map[string]list
-	// each has the collection while nobody builds it: a change is encoded once, and not by each client that waits for it.
+	// each holds the collection while nobody builds it: a change is encoded once, and not by each client that waits for it.
 	each map[string]chan *keptList
 }
 
@@ -38,7 +38,7 @@ type keptList struct {
 	forBase map[string][]byte
 }
 
-// mostBases is for how many addresses a collection is kept; the interface and the programs in a cluster use two or three.
+// mostBases limits the addresses for which a collection is kept; the interface and the programs in a cluster use two or three.
 const mostBases = 4
 
 func newListCache(c *changes, all map[string]list) *listCache {
@@ -94,7 +94,7 @@ func encodeList(ctx context.Context, name string, l list) ([]byte, error) {
 	return body, nil
 }
 
-// buildLists are all collections by their path below /v1.
+// buildLists returns all collections by their path below /v1.
 func (s *server) buildLists() map[string]list {
 	lists := map[string]list{
 		"volumes": {[]topic{topicVolumes}, func(r request) (any, error) {
@@ -123,7 +123,7 @@ func (s *server) buildLists() map[string]list {
 	return lists
 }
 
-// absentTypes are the types whose objects no controller of Drover makes: their collections are empty, so that pages show that.
+// absentTypes are the types whose objects no controller of Drover makes: pages show their empty collections.
 var absentTypes = []string{wire.TypeBackingImage, "backupBackingImage", "systemBackup", "systemRestore", "shard", "shardGroup",
 	"supportBundle"}
 
@@ -228,10 +228,10 @@ func (s *server) listEvents(r request) (any, error) {
 // mostEvents is the limit of events that one request reads.
 const mostEvents = 2000
 
-// topicNone is of lists that never change.
+// topicNone is the topic of lists that never change.
 const topicNone topic = "none"
 
-// absent answers requests about one resource of a type that no object has.
+// absent returns a handler for the resources of a type that has no objects.
 func absent(resourceType string) handler {
 	return func(r request) (any, error) {
 		if r.Method == http.MethodGet {

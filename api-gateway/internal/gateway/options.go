@@ -11,14 +11,14 @@ import (
 
 // Options are the flags of the gateway.
 type Options struct {
-	// Address is where it listens.
+	// Address is the address that the gateway listens on.
 	Address string
 	// RequestsPerSecond and Burst limit the requests of one client address; Connections limits open connections, Streams open WebSockets.
 	RequestsPerSecond, Burst int
 	Connections, Streams     int
 	// Origins are other web sites whose pages may write and stream.
 	Origins []string
-	// WriteTimeout is how long a request waits until the own cache shows its write, or until an object of a controller exists.
+	// WriteTimeout limits how long a request waits until the gateway's own cache shows its write, or until a controller created an object.
 	WriteTimeout time.Duration
 }
 

@@ -17,7 +17,7 @@ import (
 	"drover.dev/drover/shared/status"
 )
 
-// pageRoutes are the handlers for the pages of the web interface beside the lists, by pattern.
+// pageRoutes returns the handlers for the pages of the web interface beside the lists, by pattern.
 func (s *server) pageRoutes() map[string]handler {
 	routes := map[string]handler{
 		"PUT /v1/settings/{name}":          s.changing("setSetting", s.putSetting),
@@ -74,7 +74,7 @@ func deleting[T any, P object[T]](s *server) handler {
 	}
 }
 
-// putSetting stores the value of a setting, as it is normalized for its data engines.
+// putSetting stores the value of a setting in its normal form.
 func (s *server) putSetting(r request) (any, error) {
 	var in struct {
 		Value string `json:"value"`
@@ -109,7 +109,7 @@ func (s *server) putSetting(r request) (any, error) {
 	return s.getSetting(r)
 }
 
-// settingBody is the patch of a setting's value, which is beside its spec.
+// settingBody returns the patch of a setting's value: a Setting has no spec.
 func settingBody(value string) []byte {
 	body, _ := json.Marshal(map[string]string{"value": value}) // a text is always JSON
 	return body
@@ -208,7 +208,7 @@ func (s *server) createRecurringJob(r request) (any, error) {
 	return present.NewRecurringJob(r.base, j), nil
 }
 
-// putRecurringJob changes a job, but for its task.
+// putRecurringJob changes a job, except its name and its task.
 func (s *server) putRecurringJob(r request) (any, error) {
 	var in change.JobInput
 	if err := r.decode(&in); err != nil {

@@ -35,7 +35,7 @@ type nilable interface {
 	comparable
 }
 
-// notFound is the answer to a request about an object that does not exist.
+// notFound returns the answer to a request about an object that does not exist.
 func notFound(kind, name string) error {
 	return wire.WithStatus(http.StatusNotFound, fmt.Errorf("there is no %s %q", kind, name))
 }
@@ -112,7 +112,7 @@ func (r reader) enginesOf(ctx context.Context, volume string) ([]*v1beta2.Engine
 	return pointers(list.Items), nil
 }
 
-// kubernetesFacts reads who uses a volume. A PersistentVolume that is bound wins over one that is not.
+// kubernetesFacts reads the objects of Kubernetes that use a volume. A bound PersistentVolume wins over an unbound PersistentVolume.
 func (r reader) kubernetesFacts(ctx context.Context, volume string) (present.KubernetesFacts, error) {
 	var f present.KubernetesFacts
 	var list corev1.PersistentVolumeList
@@ -151,7 +151,7 @@ func (r reader) addressOf(ctx context.Context, node string) (string, error) {
 	return "", nil
 }
 
-// settingValue returns the value of a setting for a data engine: its default if no Setting object has one.
+// settingValue returns the value of a setting for a data engine; the default if there is no Setting object.
 func (r reader) settingValue(ctx context.Context, name, dataEngine string) (string, error) {
 	d, known := settings.Find(name)
 	if !known {

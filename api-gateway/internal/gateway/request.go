@@ -20,7 +20,7 @@ type request struct {
 	*http.Request
 	ctx  context.Context
 	base string
-	name string // of the resource in the path; empty: of none
+	name string // of the resource in the path; empty if the path names none
 	// input has the body once it was read, for the log.
 	input *bytes.Buffer
 }
@@ -33,7 +33,7 @@ func (r request) decode(into any) error {
 	return wire.Decode(io.TeeReader(r.Body, r.input), into)
 }
 
-// mostLogged is how many bytes of a body are logged: enough for what names an object, and not for a node with all its disks.
+// mostLogged limits the bytes of a body in the log: enough for the names of an object, and not for a node with all its disks.
 const mostLogged = 1 << 10
 
 // logged returns the body as it was read, cut after mostLogged bytes.
@@ -87,7 +87,7 @@ func encodeFor(base string, result any) ([]byte, error) {
 	return json.Marshal(result)
 }
 
-// fail writes an error in the form of the API. 404 is kept for an object of the path that does not exist: clients take it for that.
+// fail writes an error in the form of the API. Only a missing object of the path gets 404: clients understand that status so.
 func (s *server) fail(w http.ResponseWriter, r request, failed error) {
 	status := statusOf(failed)
 	body, err := json.Marshal(wire.NewError(status, failed.Error(), r.address()))

@@ -15,7 +15,7 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// routes are all handlers by their pattern.
+// routes returns all handlers by their pattern.
 func (s *server) routes() map[string]handler {
 	routes := map[string]handler{
 		"GET /{$}":                      s.listVersions,
@@ -183,7 +183,7 @@ func byName[T any, P object[T]](items []T) []*T {
 	return out
 }
 
-// errNotDone is the answer to calls that this gateway does not serve.
+// errNotDone returns the answer to a call that this gateway does not serve.
 func errNotDone(what, why string) error {
 	return wire.WithStatus(http.StatusNotImplemented, fmt.Errorf("%s is not done here: %s", what, why))
 }

@@ -18,13 +18,13 @@ import (
 	"drover.dev/drover/shared/runkit"
 )
 
-// The times of a connection. A client that sends or reads more slowly is cut off, so that slow ones cannot use up the connections.
+// The times of a connection. A client that sends or reads more slowly is cut off, so that slow clients cannot use up the connections.
 const (
 	headerTimeout = 5 * time.Second
 	readTimeout   = 10 * time.Second
 	answerTimeout = 30 * time.Second
 	idleTimeout   = time.Minute
-	// handleTimeout is how long a handler may work: less than the 10 s after which the CSI plugin gives up.
+	// handleTimeout limits the work of a handler: to less than the 10 s after which the CSI plugin gives up.
 	handleTimeout = 9 * time.Second
 	maxHeader     = 32 << 10
 )
@@ -43,7 +43,8 @@ type server struct {
 	limits  *limits
 	// refusal returns why this process must not write, or nil.
 	refusal func() error
-	// ending ends when the process is asked to end: streams end then, and waits for the cache, which follows nothing any more.
+	// ending is cancelled when the process is asked to end. Streams end then, and so does every wait for the cache, which follows no
+	// changes any more.
 	ending context.Context
 	end    context.CancelFunc
 }

@@ -83,7 +83,7 @@ func (s *server) deleteSnapshotCR(r request, v *v1beta2.Volume) (any, error) {
 	return wire.NewEmpty(), s.removeSnapshot(r, v, snapshot)
 }
 
-// removeSnapshot deletes a Snapshot object of a volume, and no other one of its name.
+// removeSnapshot deletes a Snapshot object of a volume, and no other object of its name.
 func (s *server) removeSnapshot(r request, v *v1beta2.Volume, snapshot *v1beta2.Snapshot) error {
 	if snapshot.Spec.Volume != v.Name {
 		return fmt.Errorf("snapshot %s is of volume %s, not of volume %s", snapshot.Name, snapshot.Spec.Volume, v.Name)
@@ -119,7 +119,7 @@ func (s *server) backUp(r request, v *v1beta2.Volume) (any, error) {
 	return s.volumeNow(r, v)
 }
 
-// backupActions are the actions of a backup volume by name.
+// backupActions returns the handlers of a backup volume's actions by name.
 func (s *server) backupActions() map[string]handler {
 	return map[string]handler{"backupList": s.listBackups, "backupListByVolume": s.listBackups, "backupGet": s.getBackup,
 		"backupDelete": s.changing("backupDelete", s.deleteBackup),

@@ -14,7 +14,7 @@ import (
 	"drover.dev/drover/api-gateway/internal/wire"
 )
 
-// The times of a stream. A client that takes no message for streamTimeout is cut off, so that slow ones hold no memory.
+// The times of a stream. A client that takes no message for streamTimeout is cut off, so that slow clients hold no memory.
 const (
 	pingPeriod    = 15 * time.Second
 	maxPeriod     = 15 * time.Second
@@ -55,7 +55,7 @@ func (s *server) stream(w http.ResponseWriter, hr *http.Request) {
 	_ = connection.Close(websocket.StatusGoingAway, "")
 }
 
-// periodOf returns the least time between two messages; none if the text is no duration.
+// periodOf returns the least time between two messages; 0 if the text is no duration.
 func periodOf(text string) time.Duration {
 	period, err := time.ParseDuration(text)
 	if err != nil {

@@ -25,7 +25,7 @@ func newVolumeCache(r reader, c *changes) *volumeCache {
 }
 
 // get returns the resource of a volume, with links that begin with anyBase. It reads the volume again: the caller may have waited since
-// its own read, and what is kept must not be older than the change after which it is kept.
+// its own read, and the resource that is kept must not be older than the change before it.
 func (c *volumeCache) get(ctx context.Context, v *v1beta2.Volume) ([]byte, error) {
 	kept := c.changes.placeOf(v.Name)
 	if body := kept.body.Load(); body != nil {
@@ -35,7 +35,7 @@ func (c *volumeCache) get(ctx context.Context, v *v1beta2.Volume) ([]byte, error
 	if err != nil {
 		return nil, err
 	}
-	if now == nil { // the cache has it not yet, or not any more
+	if now == nil { // the cache does not have it yet, or no longer
 		c.changes.leave(v.Name)
 		return c.encode(ctx, v)
 	}

@@ -23,7 +23,7 @@ import (
 
 type volumeAction = func(request, *v1beta2.Volume) (any, error)
 
-// pageActions are the actions of a volume that only the pages of the web interface use.
+// pageActions returns the actions of a volume that only the pages of the web interface use.
 func (s *server) pageActions() map[string]volumeAction {
 	return map[string]volumeAction{
 		"snapshotCreate": s.takeSnapshot, "snapshotList": s.listEngineSnapshots, "snapshotGet": s.getEngineSnapshot,
@@ -34,7 +34,7 @@ func (s *server) pageActions() map[string]volumeAction {
 	}
 }
 
-// engineOf returns the only engine of a volume that runs: it lists the snapshots.
+// engineOf returns the only running engine of a volume, which lists the snapshots.
 func (s *server) engineOf(r request, v *v1beta2.Volume) (*v1beta2.Engine, error) {
 	engines, err := s.reader.enginesOf(r.ctx, v.Name)
 	if err != nil {
@@ -192,8 +192,8 @@ func (s *server) salvage(r request, v *v1beta2.Volume) (any, error) {
 	return s.volumeNow(r, v)
 }
 
-// salvageable reads the replicas that a client names. All of them are checked before the first one is written: a replica that is taken back
-// by mistake has old data.
+// salvageable reads the replicas that a client names, and checks all of them before the first write: a replica that is taken back by
+// mistake has old data.
 func (s *server) salvageable(ctx context.Context, volume string, names []string) ([]*v1beta2.Replica, error) {
 	v, err := fresh(ctx, s.reader, volume, &v1beta2.Volume{})
 	if err != nil {
@@ -262,7 +262,7 @@ func (s *server) cancelExpansion(r request, v *v1beta2.Volume) (any, error) {
 	})
 }
 
-// activate ends that a standby volume follows its backups.
+// activate makes a standby volume stop following its backups.
 func (s *server) activate(r request, v *v1beta2.Volume) (any, error) {
 	var in struct {
 		Frontend string `json:"frontend"`

@@ -68,7 +68,7 @@ func (s *server) creationFacts(r request, in change.VolumeInput) (change.VolumeF
 	return f, errors.Join(err, failed)
 }
 
-// restoreSize returns the size of the volume whose backup an address names; 0: it is unknown.
+// restoreSize returns the size of the volume in the backup at an address; 0 if it is unknown.
 func (s *server) restoreSize(ctx context.Context, address string) (int64, error) {
 	if address == "" {
 		return 0, nil
@@ -137,7 +137,7 @@ func (s *server) attach(r request, v *v1beta2.Volume) (any, error) {
 	return s.volumeNow(r, v)
 }
 
-// writeTicket writes a ticket after an uncached read: its generation depends on the answer to the one before.
+// writeTicket writes a ticket after an uncached read: its generation depends on the answer to the earlier ticket.
 func (s *server) writeTicket(ctx context.Context, volume string, in change.AttachInput) error {
 	va := &v1beta2.VolumeAttachment{}
 	if err := s.reader.uncached.Get(ctx, client.ObjectKey{Namespace: s.reader.namespace, Name: volume}, va); err != nil {
@@ -156,8 +156,8 @@ func (s *server) writeTicket(ctx context.Context, volume string, in change.Attac
 	return nil
 }
 
-// detach removes the client's ticket, or all. That a ticket is missing, since it was removed before, is read from the API server: another
-// process may have written the ticket a moment ago, and nobody would remove it later.
+// detach removes the client's ticket, or all tickets. It reads them from the API server: another process may have written the ticket a
+// moment ago, and nobody would remove it later.
 func (s *server) detach(r request, v *v1beta2.Volume) (any, error) {
 	var in change.DetachInput
 	if r.ContentLength != 0 {
@@ -208,8 +208,8 @@ func (s *server) expand(r request, v *v1beta2.Volume) (any, error) {
 	})
 }
 
-// raiseClaim raises the request of the claim that a volume is bound to, and reports whether it did: one that wants as much already needs no
-// change.
+// raiseClaim raises the request of the claim that a volume is bound to, and reports whether it did: a claim that wants as much already
+// needs no change.
 func (s *server) raiseClaim(ctx context.Context, volume string, size int64) (bool, error) {
 	facts, err := s.reader.kubernetesFacts(ctx, volume)
 	if err != nil || facts.PersistentVolume == nil || claimOf(facts.PersistentVolume) == "" {
@@ -223,15 +223,15 @@ func (s *server) raiseClaim(ctx context.Context, volume string, size int64) (boo
 	}
 	requested := claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	if change.IsWanted(size, requested.Value()) || claim.Spec.VolumeName != facts.PersistentVolume.Name {
-		return false, nil // a claim of another volume has the name of the one that was here
+		return false, nil // another volume's claim has taken the name
 	}
 	text := resource.NewQuantity(size, resource.BinarySI).String()
 	requests := map[string]any{"requests": map[string]any{"storage": text}}
 	return true, status.MergeSpec(ctx, s.client, claim, map[string]any{"resources": requests})
 }
 
-// changeVolume writes the fields of a volume's spec that a decision about its newest version names, and answers with the volume. Without
-// fields it writes nothing.
+// changeVolume writes the fields that decide returns for the newest version of a volume, and answers with the volume. If decide returns no
+// fields, it writes nothing.
 func (s *server) changeVolume(r request, v *v1beta2.Volume, decide func(now *v1beta2.Volume) (map[string]any, error)) (any, error) {
 	var written client.Object
 	err := retried(r.ctx, func() error {
@@ -265,7 +265,7 @@ func messageOf(list []v1beta2.Condition, kind string) string {
 	return "nothing is known of it yet"
 }
 
-// volumeActions are the handlers of a volume's actions by name.
+// volumeActions returns the handlers of a volume's actions by name.
 func (s *server) volumeActions() map[string]handler {
 	actions := map[string]volumeAction{
 		"attach": s.attach, "detach": s.detach, "expand": s.expand,

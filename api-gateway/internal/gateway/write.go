@@ -19,7 +19,7 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// changing wraps a handler that writes: it refuses while this process must not write, and logs who changed what, and how that ended.
+// changing wraps a handler that writes: it refuses while this process must not write, and logs the client, the action and the result.
 func (s *server) changing(action string, h handler) handler {
 	return func(r request) (any, error) {
 		r.input = &bytes.Buffer{}
@@ -59,8 +59,8 @@ func retried(ctx context.Context, do func() error) error {
 	}
 }
 
-// await returns nil once holds does, which is asked now and after each change in the cache. It gives up after the write timeout, or if the
-// process is asked to end.
+// await returns nil once holds returns true, and calls it now and after each change in the cache. It gives up after the write timeout, or
+// when the process is asked to end.
 func (s *server) await(ctx context.Context, holds func(context.Context) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, s.options.WriteTimeout)
 	defer cancel()
@@ -68,8 +68,8 @@ func (s *server) await(ctx context.Context, holds func(context.Context) bool) er
 	return s.changes.await(ctx, func() bool { return holds(ctx) })
 }
 
-// shown waits until the own cache has an object as it was written, so that the next read of the client sees it. That the cache lags is no
-// failure of the write.
+// shown waits until the gateway's own cache has an object as it was written, so that the client's next read sees it. A cache that lags does
+// not make the write fail.
 func (s *server) shown(ctx context.Context, written client.Object) {
 	into := written.DeepCopyObject().(client.Object)
 	_ = s.await(ctx, func(ctx context.Context) bool {
@@ -83,8 +83,8 @@ func (s *server) shown(ctx context.Context, written client.Object) {
 	s.recordChangeOf(into)
 }
 
-// remove deletes exactly the object that was read, and no other one of its name. Then it waits until the own cache shows that, so that a
-// page that lists again does not show it as before. That the cache lags is no failure.
+// remove deletes exactly the object that was read, and no other object of its name. Then it waits until the gateway's own cache shows the
+// deletion, so that a page that lists again does not show the object as before. A cache that lags does not make the deletion fail.
 func (s *server) remove(ctx context.Context, found client.Object) error {
 	uid, into := found.GetUID(), found.DeepCopyObject().(client.Object)
 	if err := s.client.Delete(ctx, into, client.Preconditions{UID: &uid}); err != nil {
@@ -134,7 +134,8 @@ func generatedName() string {
 	return hex.EncodeToString(digits[:])
 }
 
-// plainly returns the API server's error without what only a programmer reads: its sentence is the one of the definition that refused.
+// plainly returns the API server's error without the parts that only programmers read. It keeps the sentences of the definition that
+// refused.
 func plainly(err error) error {
 	status := apierrors.APIStatus(nil)
 	if !errors.As(err, &status) {

@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// volumeActions names the actions that clients may take on a volume now: they enable their buttons, and find the addresses, by them.
+// volumeActions names the actions that clients may take on a volume now: clients enable buttons, and find addresses, by this list.
 func volumeActions(v *v1beta2.Volume) []string {
 	actions := []string{"attach", "detach"}
 	if v.Status.Robustness == v1beta2.VolumeRobustnessFaulted {
@@ -29,7 +29,7 @@ func volumeActions(v *v1beta2.Volume) []string {
 	return actions
 }
 
-// updatesBut names the actions that change one field, without some.
+// updatesBut names the actions that change one field, except some.
 func updatesBut(without ...string) []string {
 	return slices.DeleteFunc(wire.UpdateActions(), func(name string) bool { return slices.Contains(without, name) })
 }

@@ -99,7 +99,7 @@ func newBackupVolumeMeta(base, name string) wire.Meta {
 		"backupVolumeSync")
 }
 
-// BackupTarget is where backups go.
+// BackupTarget is a place for backups.
 type BackupTarget struct {
 	wire.Meta
 	Name             string `json:"name"`

@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Instance is what engines and replicas have in common.
+// Instance has the common fields of engines and replicas.
 type Instance struct {
 	Name                string `json:"name"`
 	HostID              string `json:"hostId"`
@@ -148,7 +148,7 @@ type nestedStatus struct {
 	Error    string `json:"error"`
 }
 
-// replicaNames finds a replica by the address of its data.
+// replicaNames returns the names of replicas by the addresses of their data.
 func replicaNames(replicas []*v1beta2.Replica) map[string]string {
 	names := map[string]string{}
 	for _, r := range replicas {
@@ -196,7 +196,7 @@ func newRestores(f VolumeFacts, names map[string]string) []RestoreStatus {
 	return out
 }
 
-// newPurges returns null without a purge, as clients know it.
+// newPurges returns nil if there is no purge: clients expect null then.
 func newPurges(f VolumeFacts, names map[string]string) []PurgeStatus {
 	var out []PurgeStatus
 	for _, e := range f.Engines {

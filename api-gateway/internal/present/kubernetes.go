@@ -12,11 +12,11 @@ import (
 
 // KubernetesFacts are the objects of Kubernetes that use a volume.
 type KubernetesFacts struct {
-	PersistentVolume *corev1.PersistentVolume // nil: none names the volume
-	Pods             []*corev1.Pod            // those that use its claim
+	PersistentVolume *corev1.PersistentVolume // nil if none names the volume
+	Pods             []*corev1.Pod            // the pods that use its claim
 }
 
-// KubernetesStatus is who uses a volume. The CSI plugin publishes a volume only if one of its pods is pending, or all run.
+// KubernetesStatus names the users of a volume. The CSI plugin publishes a volume only if one of its pods is pending, or all run.
 type KubernetesStatus struct {
 	PVName          string           `json:"pvName"`
 	PVStatus        string           `json:"pvStatus"`
@@ -35,7 +35,7 @@ type WorkloadStatus struct {
 	WorkloadType string `json:"workloadType"`
 }
 
-// NewKubernetesStatus derives who uses a volume: no controller writes that to the Volume.
+// NewKubernetesStatus derives the users of a volume: no controller writes them to the Volume.
 func NewKubernetesStatus(f KubernetesFacts, stored v1beta2.VolumeStatus) KubernetesStatus {
 	out := KubernetesStatus{LastPVCRefAt: stored.KubernetesStatus.LastPVCRefAt, LastPodRefAt: stored.KubernetesStatus.LastPodRefAt}
 	pv := f.PersistentVolume

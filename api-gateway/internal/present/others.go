@@ -23,7 +23,7 @@ func NewOrphan(base string, o *v1beta2.Orphan) Orphan {
 		DataEngine: o.Spec.DataEngine, Parameters: table(o.Spec.Parameters)}
 }
 
-// InstanceManager is what runs the instances of a node.
+// InstanceManager runs the instances of a node.
 type InstanceManager struct {
 	wire.Meta
 	Name                    string                             `json:"name"`
@@ -46,7 +46,7 @@ func NewInstanceManager(base string, m *v1beta2.InstanceManager) InstanceManager
 		InstanceEngineFrontends: m.Status.InstanceEngineFrontends}
 }
 
-// RecurringJob is a job that is run by the clock.
+// RecurringJob is a job that runs by the clock.
 type RecurringJob struct {
 	wire.Meta
 	Name            string            `json:"name"`

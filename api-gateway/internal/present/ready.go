@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// whyNotReady returns the first reason why a workload cannot use the volume, as a sentence; empty: it can.
+// whyNotReady returns the first reason why a workload cannot use the volume, as a sentence; empty if it can.
 func whyNotReady(f VolumeFacts) string {
 	v := f.Volume
 	scheduled := conditions.Get(v.Status.Conditions, v1beta2.VolumeScheduled)

@@ -15,7 +15,7 @@ type Setting struct {
 	Definition settings.Definition `json:"definition"`
 }
 
-// NewSetting returns a setting as clients see it. stored is nil if there is no Setting object: its default is in force then. A setting
+// NewSetting returns a setting as clients see it. stored is nil if there is no Setting object: the default applies then. A setting
 // that no controller reports on counts as applied, since interfaces list every unapplied setting as pending.
 func NewSetting(base string, d settings.Definition, stored *v1beta2.Setting) Setting {
 	out := Setting{Meta: wire.NewMeta(base, wire.TypeSetting, d.Name()), Name: d.Name(), Value: d.Default, Applied: true, Definition: d}

@@ -119,7 +119,7 @@ type VolumeStatus struct {
 	CloneStatus      CloneStatus          `json:"cloneStatus"`
 }
 
-// CloneStatus is how far a clone is filled.
+// CloneStatus is the progress of a clone.
 type CloneStatus struct {
 	SourceVolume         string `json:"sourceVolume"`
 	Snapshot             string `json:"snapshot"`
@@ -160,7 +160,7 @@ func NewVolume(base string, f VolumeFacts) Volume {
 	return out
 }
 
-// sortFacts orders objects by name, on copies of the slices: those given may be shared.
+// sortFacts orders objects by name, on copies of the slices: the given slices may be shared.
 func sortFacts(f *VolumeFacts) {
 	f.Engines = sortedByName(f.Engines)
 	f.Frontends = sortedByName(f.Frontends)

@@ -1,4 +1,4 @@
-// Package settings knows which settings the API lists, their defaults, and which values it accepts. It is pure.
+// Package settings has the settings that the API lists, with their defaults and the values that they accept. It is pure.
 package settings
 
 import (
@@ -46,7 +46,7 @@ func (d Definition) Name() string { return d.name }
 //go:embed definitions.yaml
 var table []byte
 
-// load reads the table once. It is part of the program, so that an unreadable one is a fault of the program.
+// load reads the table once. It is part of the program, so that an unreadable table is a fault of the program.
 var load = sync.OnceValue(func() []Definition {
 	var rows []struct {
 		Name string `json:"name"`
@@ -99,7 +99,8 @@ func title(name string) string {
 	return strings.Join(words, " ")
 }
 
-// Normalize returns a value as it is stored: without blanks around it, and of a setting for each data engine with a text for each of them.
+// Normalize returns a value as it is stored: without blanks around it, and with a text for each data engine if the setting distinguishes
+// them.
 func (d Definition) Normalize(value string) (string, error) {
 	value = strings.TrimSpace(value)
 	if !d.DataEngineSpecific {
@@ -220,7 +221,7 @@ func (l *Limits) check(n float64) error {
 	return nil
 }
 
-// ValueFor returns the value that is in force for a data engine if this one is stored; the default's if it is empty or unreadable.
+// ValueFor returns the value that applies to a data engine if stored is the stored value; the default if stored is empty or unreadable.
 func (d Definition) ValueFor(stored, dataEngine string) string {
 	value, err := d.Normalize(stored)
 	if stored == "" || err != nil {

@@ -10,7 +10,7 @@ import (
 const Version = "v1"
 
 // BaseOf returns the address that links of an answer begin with, without a slash at its end. The client reached this server there,
-// as its headers or those that proxies add report. managerURL, the setting manager-url, wins if it is not empty.
+// as its headers, or the headers that proxies add, report. managerURL, the setting manager-url, wins if it is not empty.
 func BaseOf(r *http.Request, managerURL string) string {
 	if requested := first(r.Header.Get("X-API-request-url")); requested != "" && managerURL == "" {
 		requested, _, _ = strings.Cut(requested, "?")
