@@ -123,7 +123,8 @@ func (i Image) Start(arguments []string) (Start, error) {
 	if err != nil {
 		return Start{}, err
 	}
-	return out, out.daemon()
+	err = out.daemon()
+	return out, err
 }
 
 // Entry runs the scripts of the image with the arguments of its container, and leaves the start of longhorn-instance-manager to the caller.
