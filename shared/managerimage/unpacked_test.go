@@ -21,13 +21,13 @@ var (
 	imageName = flag.String("image", "", "reference of that image, as default-instance-manager-image has it; its tag decides the profile")
 )
 
-// starter is a way to start an image: its stand-in, or its own scripts.
+// starter starts an image by its stand-in, or by its own scripts.
 type starter struct {
 	tag   string
 	start func(arguments []string, options managerimage.Options) error
 }
 
-// starters are the stand-ins of all releases, and the scripts of the image in -image-root.
+// starters returns the stand-ins of all releases, and the scripts of the image in -image-root.
 func starters(t *testing.T) (out []starter) {
 	t.Helper()
 	for _, image := range scripts.Images() {
@@ -55,7 +55,7 @@ func starters(t *testing.T) (out []starter) {
 	return out
 }
 
-// unpacked is the image in -image-root.
+// unpacked returns the image in -image-root.
 func unpacked(t *testing.T) scripts.Unpacked {
 	t.Helper()
 	image, err := scripts.Unpack(*imageRoot)
@@ -75,7 +75,7 @@ func TestAnUnpackedImageHasAReference(t *testing.T) {
 	require.Equal(t, "v1.12.1", tagOf("registry:5000/im:v1.12.1@sha256:00"))
 }
 
-// asWanted reports what spdk_tgt and the daemon were not started with, although the settings ask for it and the arguments name it.
+// asWanted returns an error if spdk_tgt or the daemon was started without an option that the settings ask for and the arguments have.
 func asWanted(run scripts.Run, arguments []string, o managerimage.Options) error {
 	named := func(option string) bool { return strings.Contains(strings.Join(arguments, " "), option) }
 	mask := o.CPUMask
@@ -110,7 +110,7 @@ func asWanted(run scripts.Run, arguments []string, o managerimage.Options) error
 	return poolsAsWanted(run.Config, named, o)
 }
 
-// poolsAsWanted reports numbers of buffers in the start-up file of spdk_tgt that are not those of the settings.
+// poolsAsWanted returns an error if the numbers of buffers in the start-up file of spdk_tgt differ from the settings.
 func poolsAsWanted(config string, named func(string) bool, o managerimage.Options) error {
 	want := map[string]int{}
 	if named("--spdk-iobuf-large-pool-size") {
@@ -139,12 +139,12 @@ func poolsAsWanted(config string, named func(string) bool, o managerimage.Option
 	return nil
 }
 
-// The end of a pod is what its own hook makes of it, and the check of a container reads the scripts as they are.
+// The hook of an image decides how its pods end, and the check of a container reads the unchanged scripts.
 func TestTheHookAndTheCheckOfAnImage(t *testing.T) {
 	type image struct {
 		tag      string
 		files    map[string]string
-		keeps    bool // devices stay, and SPDK's end is waited for
+		keeps    bool // devices stay, and the hook waits for SPDK's end
 		supports func(managerimage.Profile) bool
 	}
 	var images []image

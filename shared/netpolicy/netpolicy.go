@@ -54,7 +54,8 @@ func CutOff(namespace string, policies []networkingv1.NetworkPolicy) []string {
 	return slices.Compact(out)
 }
 
-// closes reports whether a policy selects the pod, and so closes what no policy opens. A policy without policyTypes applies to ingress.
+// closes reports whether a policy selects the pod, and so closes every port that no policy opens. A policy without policyTypes applies to
+// ingress.
 func closes(p *networkingv1.NetworkPolicy, pod labels.Set) bool {
 	types := p.Spec.PolicyTypes
 	return selects(&p.Spec.PodSelector, pod) && (len(types) == 0 || slices.Contains(types, networkingv1.PolicyTypeIngress))

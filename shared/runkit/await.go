@@ -24,7 +24,7 @@ const (
 	apiServerCheck = "api-server"
 )
 
-// awaitAPIServer returns once the API server answers, and meanwhile reports why it does not, in the log and by readiness.
+// awaitAPIServer returns once the API server answers. Until then it reports the reason in the log and by readiness.
 func awaitAPIServer(ctx context.Context, impatient *rest.Config, log logr.Logger, health *health) error {
 	server, err := discovery.NewDiscoveryClientForConfig(impatient)
 	if err != nil {
@@ -38,8 +38,8 @@ func awaitAPIServer(ctx context.Context, impatient *rest.Config, log logr.Logger
 	})
 }
 
-// awaitKinds returns a mapper once the API server serves all kinds of the cache, and meanwhile reports which it does not, in the log and by
-// readiness: one that has just started may serve custom resources moments after everything else.
+// awaitKinds returns a mapper once the API server serves all kinds of the cache: after its start it may serve custom resources moments
+// after everything else. Until then it reports a missing kind in the log and by readiness.
 func awaitKinds(ctx context.Context, impatient *rest.Config, scheme *runtime.Scheme, cached map[client.Object]cache.ByObject,
 	log logr.Logger, health *health) (meta.RESTMapper, error) {
 	var kinds []schema.GroupVersionKind
@@ -69,7 +69,7 @@ func awaitKinds(ctx context.Context, impatient *rest.Config, scheme *runtime.Sch
 	})
 }
 
-// await returns once nothing is missing of the API server, and meanwhile reports what is, in the log and by readiness.
+// await returns once missing returns no error. Until then it reports the error in the log and by readiness.
 func await(ctx context.Context, log logr.Logger, health *health, missing func() error) error {
 	report := func(err error) { health.require(apiServerCheck, func(context.Context) error { return err }) }
 	report(errors.New("the API server has not been asked yet"))
@@ -83,7 +83,7 @@ func await(ctx context.Context, log logr.Logger, health *health, missing func() 
 	})
 }
 
-// why returns what keeps the API server from serving this process: it is unreachable, or it refuses the identity.
+// why explains an error of the API server: it is unreachable, or it refuses the identity.
 func why(err error, server string) error {
 	switch {
 	case apierrors.IsUnauthorized(err):

@@ -34,7 +34,7 @@ type options struct {
 	checkTakeOver          bool
 }
 
-// addFlags adds the flags that every binary has; those of the lease only where there is one.
+// addFlags adds the flags that every binary has. A stateless binary has no lease, and no flags for it.
 func (o *options) addFlags(flags *pflag.FlagSet, stateless bool) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "kubeconfig file; empty means $KUBECONFIG, else the pod's service account")
 	flags.StringVar(&o.namespace, "namespace", namespaceDefault(), "namespace of the Longhorn objects (default from $POD_NAMESPACE)")
@@ -52,7 +52,7 @@ func (o *options) addFlags(flags *pflag.FlagSet, stateless bool) {
 	flags.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
 	flags.StringVar(&o.logFormat, "log-format", "json", "json or text")
 	lease := flags
-	if stateless { // the flags of the lease are not offered, and keep their defaults
+	if stateless { // the options of the lease get their defaults, and no flags
 		lease = pflag.NewFlagSet("", pflag.ContinueOnError)
 	}
 	o.addLeaseFlags(lease)

@@ -56,8 +56,8 @@ type Program struct {
 	// Contracts are the values of the label drover.dev/contract on custom resource definitions that this binary knows the
 	// meaning of. With any other it is not ready, and does not lead.
 	Contracts []string
-	// Stateless: any number of processes work at once, each as soon as it runs. There is no lease, and a write is sent at most once, so that
-	// a refusal is the answer to whoever asked, and no event.
+	// Stateless lets any number of processes work at once, each as soon as it runs, without a lease. The program sends a write at most once:
+	// a refusal is its caller's answer, and no event.
 	Stateless bool
 	// Setup registers the controllers on the manager. They run only while the process leads.
 	Setup func(context.Context, *Runtime) error
@@ -79,8 +79,8 @@ type Runtime struct {
 	Namespace string
 	// Observe forbids every effect, also on the data plane.
 	Observe bool
-	// WhyNotWrite returns what keeps this process from writing, such as a longhorn-manager that runs; nil: it may write. A program with a
-	// lease need not ask: without writing it does not lead.
+	// WhyNotWrite returns why this process must not write, for example because a longhorn-manager runs; nil: it may write. A program with a
+	// lease need not ask: if it must not write, it does not lead.
 	WhyNotWrite func() error
 	Clock       clock.Clock
 	Log         logr.Logger
@@ -151,11 +151,11 @@ func Command(p Program) *cobra.Command {
 	return command
 }
 
-// processLogger guards the loggers of the process, which klog does not.
+// processLogger guards the loggers of the process, since klog's logger has no lock.
 var processLogger sync.Once
 
-// setProcessLogger sets the loggers that client-go and controller-runtime share, for the first run of a process: parts of an earlier run,
-// as tests have them, may still log when the next one begins.
+// setProcessLogger sets the loggers that client-go and controller-runtime share, only in the first run of a process: in tests, parts of an
+// earlier run may still log when the next run begins.
 func setProcessLogger(log logr.Logger) {
 	processLogger.Do(func() {
 		ctrl.SetLogger(log)

@@ -12,30 +12,29 @@ import (
 const (
 	driver = "driver.longhorn.io"
 	plugin = "longhorn-csi-plugin"
-	// backend is the Service that the CSI plugin and the web interface ask.
+	// backend is the Service to which the CSI plugin and the web interface send their requests.
 	backend = "longhorn-backend"
-	// mostNamed is how many names a sentence has; the others are counted.
+	// mostNamed is the largest number of names in a sentence; it counts the rest.
 	mostNamed = 10
 )
 
-// Loss is what stops working once longhorn-manager has ended, because no controller of Drover does it yet.
+// Loss is a function of longhorn-manager that ends with it, because no controller of Drover has it yet, or that then waits for a person.
 type Loss struct {
-	// Object names the affected object by kind and name, or a kind.
+	// Object names the affected object by kind and name, or its kind alone.
 	Object string
-	// What stops, and what goes on.
+	// What describes the loss, and the functions that remain.
 	What string
-	// Do is what a person can do about it before.
+	// Do advises a person on how to avoid or end the loss.
 	Do string
 }
 
-// Losses lists what the installation uses and loses: class by class, volume by volume where that is possible. None of them blocks taking
-// over.
+// Losses lists the functions that the installation uses and loses, by class and by volume if possible. No loss blocks the take-over.
 func Losses(f Found) []Loss {
 	return slices.Concat(f.mounting(), f.classes(), f.shares(), f.filesystemDisks(), f.engineImages(), f.storageNetwork(), f.unreadSettings())
 }
 
-// mounting is the CSI node plugin: at each mount it asks the Service longhorn-backend, which leads to longhorn-manager until a person
-// changes that.
+// mounting returns the loss of mounts: the CSI node plugin calls the Service longhorn-backend at each mount, and that Service leads to
+// longhorn-manager until a person changes it.
 func (f Found) mounting() (out []Loss) {
 	for i := range f.DaemonSets {
 		if d := &f.DaemonSets[i]; d.Name == plugin {
@@ -49,11 +48,11 @@ func (f Found) mounting() (out []Loss) {
 	return out
 }
 
-// unhonored are the parameters of a StorageClass that api-gateway refuses, with the values that it accepts all the same.
+// unhonored lists the parameters of a StorageClass that Drover does not obey, with the values that api-gateway accepts nevertheless.
 var unhonored = map[string][]string{"replicaAutoBalance": {"", "ignored", "disabled"}, "cloneMode": {"", "full-copy"},
 	"freezeFilesystemForSnapshot": {"", "ignored", "disabled"}, "dataLayout.type": {"", "replicated"}, "dataLayout.mode": {"", "raid1"}}
 
-// classes are the StorageClasses of which a claim gets no volume: Drover does not do what a parameter asks for.
+// classes returns the StorageClasses whose new claims get no volume, because Drover does not obey a parameter.
 func (f Found) classes() (out []Loss) {
 	for i := range f.Classes {
 		c := &f.Classes[i]
@@ -74,7 +73,7 @@ func (f Found) classes() (out []Loss) {
 	return out
 }
 
-// shares are the RWX volumes that a share manager serves.
+// shares returns the RWX volumes, which share managers serve.
 func (f Found) shares() (out []Loss) {
 	states := map[string]string{}
 	for i := range f.Shares {
@@ -127,7 +126,7 @@ func (f Found) engineImages() (out []Loss) {
 		"finish engine upgrades before; never delete a DaemonSet engine-image-ei-…"}}
 }
 
-// storageNetwork names the setting of a second network: pods of im-monitor do not join it.
+// storageNetwork returns the loss of a second network: the pods that im-monitor creates do not join it.
 func (f Found) storageNetwork() (out []Loss) {
 	for i := range f.Settings {
 		if s := &f.Settings[i]; s.Name == "storage-network" && s.Value != "" {

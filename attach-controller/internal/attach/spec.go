@@ -133,9 +133,9 @@ func (t table) stranded() bool {
 		})
 }
 
-// interrupts reports whether a ticket asks for what its volume's holders cannot give, and may take it from background work. One for a node
-// that is not ready takes it from no node that is: that is the last choice, and the volume would come back. The volume's own data takes it
-// from no user, whose node may be back in a moment: its mount would be dead.
+// interrupts reports whether a ticket needs the volume elsewhere than its holders have it, and may take it from background work. A ticket
+// for a node that is not ready takes the volume from no ready node: that node is the last choice, and the volume would come back. A ticket
+// for the volume's own data takes the volume from no user: the user's node may be back in a moment, and the mount there would be dead.
 func (t table) interrupts(x v1beta2.AttachmentTicket) bool {
 	v := t.Volume
 	elsewhere := x.NodeID != v.NodeID || !Matches(x, v.DisableFrontend)
@@ -144,7 +144,7 @@ func (t table) interrupts(x v1beta2.AttachmentTicket) bool {
 	return elsewhere && may && lasts && t.counted(x) && t.selectable(x)
 }
 
-// inUse reports whether a user's ticket holds the volume, whatever its node does at the moment.
+// inUse reports whether a user's ticket holds the volume, even if its node is down.
 func (t table) inUse() bool {
 	return slices.ContainsFunc(t.holders(t.Volume.Spec), func(h v1beta2.AttachmentTicket) bool { return v1beta2.IsUserTicket(h.Type) })
 }

@@ -54,7 +54,7 @@ var concerns = []concern{
 	{Facts.unchanging, of[limits]},
 	// I/O that was suspended for a fail-over resumes, unless the target move has just decided that the fail-over goes on. [UPG-1]
 	{Facts.kept, of[resumption]},
-	// Users who lose the volume although they still want it get new mounts.
+	// A user who loses the volume and still wants it gets a new mount.
 	{Facts.kept, of[remount]},
 	// A faulted volume is used again once the table has detached it.
 	{Facts.kept, of[salvage]},

@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/retry"
 )
 
-// migrationPause is how long a migration waits after its second engine failed.
+// migrationPause delays a migration after its second engine failed.
 var migrationPause = retry.Pause{First: 10 * time.Second, Longest: 5 * time.Minute}
 
 const (

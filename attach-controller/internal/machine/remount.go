@@ -5,9 +5,9 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// remount requests new mounts for users who lose the volume although they still want it: it is taken from their node while their tickets
-// are there, as from a node that is down. The pods may live on, and their mounts are dead when the volume comes back. A faulted volume
-// requests the same once it can be used again (salvage).
+// remount requests new mounts for users who lose the volume although they still want it: the volume leaves their node while their tickets
+// exist, for example because the node is down. The pods may live on, and their mounts are dead when the volume comes back. For a faulted
+// volume, salvage makes the same request once the volume can be used again.
 type remount struct{ *draft }
 
 func (r remount) decide() {
@@ -19,7 +19,7 @@ func (r remount) decide() {
 	r.requestRemount()
 }
 
-// losesUsers reports whether a user's ticket wants the volume on a node where it is attached, with the frontend that it has there.
+// losesUsers reports whether a user's ticket wants the volume on a node where the volume is attached, with its present frontend.
 func (f Facts) losesUsers() bool {
 	s := f.Volume.Status
 	if f.Attachment == nil || s.FrontendDisabled {

@@ -78,8 +78,8 @@ func (x restore) decide() {
 	x.readResult(backup)
 }
 
-// endRequest ends the request to restore a backup once the volume has its data: while an engine has one, replicas that are added to it are
-// filled by a restore, and not rebuilt.
+// endRequest ends the request to restore a backup once the volume has its data. While an engine has such a request, a restore fills the
+// replicas that are added to it; afterwards they are rebuilt.
 func (x restore) endRequest() {
 	if e := x.engine; e != nil && (e.Spec.RequestedBackupRestore != "" || e.Spec.BackupVolume != "") {
 		x.patch(StageRun, e, "requestedBackupRestore", "")
@@ -200,8 +200,8 @@ func (x restore) readResult(backup string) {
 	x.emit(Event{Reason: EventRestored, Note: note + "."})
 }
 
-// restoresReadable reports whether a replica is being restored that the engine reads, or of which that is not known. A replica that was
-// added since delays no end: no one reads from it before it has the backup.
+// restoresReadable reports whether a restore fills a replica that the engine reads, or may read. A replica that was added during the
+// restore does not delay its end: the engine does not read from it before it has the backup.
 func (x restore) restoresReadable() bool {
 	e := x.engine
 	writeOnly := map[string]bool{}
@@ -243,7 +243,7 @@ func (f Facts) notBegun(what string) string {
 	return text
 }
 
-// failUnfilled marks the replicas that failed to restore a backup that others have: other replicas take their places. If no
+// failUnfilled marks the replicas that failed to restore a backup, if another replica has it: new replicas take their places. If no
 // replica has the backup, the volume is faulted, and filled again after a pause. Only reports of this engine run count.
 func (x restore) failUnfilled(backup string) bool {
 	failed := restoreErrors(x.engine, backup)
@@ -270,8 +270,8 @@ func (x restore) failUnfilled(backup string) bool {
 	return true
 }
 
-// failAdded marks write-only replicas that failed to restore the backup that was requested last: the engine does not grow beside them, and
-// they are filled with no later backup before it has grown.
+// failAdded marks write-only replicas that failed to restore the last requested backup: the engine does not grow while it has them, and it
+// restores no later backup before it has grown.
 func (x restore) failAdded() {
 	requested := x.engine.Spec.RequestedBackupRestore
 	failed := restoreErrors(x.engine, requested)

@@ -59,7 +59,7 @@ func TestAStandbyVolumeHasTheSizeOfABackupBeforeItIsFilledWithIt(t *testing.T) {
 	}
 }
 
-// The backup that the others have may be gone when a replica is added. The engine does not grow while it has a write-only replica.
+// When a replica is added, the backup of the present replicas may be gone. The engine does not grow while it has a write-only replica.
 func TestAnAddedReplicaThatIsNotFilledHoldsUpNoGrowth(t *testing.T) {
 	s := restoring("x", "y")
 	s.Volume.Spec.Standby, s.Volume.Status.IsStandby, s.Engines[0].Status.LastRestoredBackup = true, true, "b-1"
@@ -194,7 +194,7 @@ func TestTwoReplicasWithTwoErrorsGiveOneMessage(t *testing.T) {
 	}
 }
 
-// B3: no one reads from a replica that was added before it has the backup.
+// B3: the engine does not read from an added replica before that has the backup.
 func TestAReplicaThatIsAddedToAStandbyVolumeDelaysNoActivation(t *testing.T) {
 	s := restoring("x", "y")
 	s.Volume.Status.IsStandby, s.Engines[0].Status.LastRestoredBackup = true, "b-1"

@@ -10,14 +10,14 @@ import (
 	"drover.dev/drover/shared/retry"
 )
 
-// faultPause is how long a volume stays detached after its engine or frontend failed over healthy replicas; restorePause, after a restore
-// that failed on all its replicas.
+// A volume stays detached for faultPause after its engine or frontend failed over healthy replicas, and for restorePause after a restore
+// failed on all its replicas.
 var (
 	faultPause   = retry.Pause{First: 5 * time.Second, Longest: 5 * time.Minute}
 	restorePause = retry.Pause{First: 5 * time.Minute, Longest: time.Hour}
 )
 
-// worksAfter is how long after its last pause a volume is without a failure before the next one counts as the first again.
+// After worksAfter without a failure, counted from the end of its last pause, a volume works: its next failure is the first again.
 const worksAfter = 10 * time.Minute
 
 // failedTogether is the longest time between failures of replicas that count as failed together.
@@ -80,7 +80,7 @@ func (f Facts) faultsInARow() int {
 	return 1
 }
 
-// pause returns what is waited for while a pause after the volume's failure lasts.
+// pause returns the reason to wait while the pause after the volume's failure lasts.
 func (s salvage) pause(length time.Duration, why string) waiting {
 	faulted := conditions.Get(s.Volume.Status.Conditions, v1beta2.VolumeFaulted)
 	if faulted == nil || faulted.Status != v1beta2.ConditionTrue {

@@ -73,7 +73,8 @@ type Verdict struct {
 	// FreshVolume requests the uncached Volume, too: it is about to be filled, and the cache may not show yet that this ended and that it is
 	// in use. It comes with Fresh.
 	FreshVolume bool
-	// FreshAttachment requests the uncached VolumeAttachment, too: whether a user still wants the volume where it is. It comes with Fresh.
+	// FreshAttachment also requests the uncached VolumeAttachment, to see whether a user still wants the volume on its node. It comes with
+	// Fresh.
 	FreshAttachment bool
 	// Writes are in order of their stages.
 	Writes []Write

@@ -42,7 +42,7 @@ type World struct {
 	Nodes map[string]Node
 	// Listed are the instances that instance managers list under the name of an engine that is being deleted.
 	Listed map[string][]abandoned.Listing
-	// Attachment has the tickets; nil when it does not exist.
+	// Attachment has the tickets; nil: it does not exist.
 	Attachment *v1beta2.VolumeAttachment
 	// StartsSince is since when the volume waits for each replica, by its name (Starts); a missing one starts waiting now.
 	StartsSince map[string]time.Time

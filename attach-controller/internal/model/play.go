@@ -24,7 +24,7 @@ type Outcome struct {
 	Broken string
 	// Log is what happened, one entry each, if that was requested.
 	Log []string
-	// Rounds is how long the quiet world took to settle, and Reasons has the reason of each wait that is left in it.
+	// Rounds counts the rounds in which the quiet world settled. Reasons has the reason of each wait that remained.
 	Rounds  int
 	Reasons []string
 }

@@ -8,19 +8,19 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// patientRounds is for how many rounds of a quiet world a wait may have no reason: a status follows what it reports by a round.
+// patientRounds is the number of quiet rounds in which a wait may have no reason: a status follows the facts one round later.
 const patientRounds = 2
 
-// passing lists the reasons that name something that ends by itself: a settled world has ended it. Every other reason names what a node,
-// another user or a person has to do.
+// passing lists the reasons of waits that end by themselves: in a settled world they have ended. Each other reason names a node, a user or
+// a person who has to act.
 var passing = []string{
 	v1beta2.ReasonAttaching, v1beta2.ReasonMigrating, v1beta2.ReasonWaitingForDetach, v1beta2.ReasonLowerPriority,
 	v1beta2.ReasonWaitingForData, v1beta2.ReasonNodeUpgrading, v1beta2.ReasonDetaching, v1beta2.ReasonWaitingForReplicas,
 	v1beta2.ReasonWaitingForEngine, v1beta2.ReasonWaitingForFrontend, v1beta2.ReasonRestoring, v1beta2.ReasonCloning,
 }
 
-// listReasons returns the reason of each wait of the world: of each ticket that is not satisfied, and of a volume that is neither attached
-// nor detached as its spec asks. untold names the first wait that no condition explains.
+// listReasons returns the reason of each wait: of each ticket that is not satisfied, and of the volume if it is not attached or detached
+// as its spec asks. untold names the first wait that no condition explains.
 func (w *world) listReasons() (reasons []string, untold string) {
 	for _, t := range w.tickets() {
 		if w.satisfied(t) {
@@ -55,7 +55,7 @@ func explanation(list []v1beta2.Condition, conditionType string) string {
 	return c.Reason
 }
 
-// checkReasons is called after each round of the quiet world: no object waits for longer than a moment without a reason.
+// checkReasons checks after each quiet round that no object waits for more than patientRounds without a reason.
 func (w *world) checkReasons() {
 	_, untold := w.listReasons()
 	if untold == "" {
@@ -67,7 +67,7 @@ func (w *world) checkReasons() {
 	}
 }
 
-// endsReported: whatever still waits in a settled world waits for a node, another user or a person, and a condition names it.
+// endsReported checks that each wait of a settled world is for a node, a user or a person, and that a condition names that.
 func (w *world) endsReported() string {
 	reasons, _ := w.listReasons()
 	if len(reasons) > 0 && !slices.ContainsFunc(reasons, func(r string) bool { return !slices.Contains(passing, r) }) {

@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// lasting lists the reasons that a settled world may end with, and what ends each.
+// lasting lists the reasons that a settled world may have, each with its end.
 var lasting = map[string]string{
 	v1beta2.ReasonAttachedElsewhere:                  "its other user lets the volume go",
 	v1beta2.ReasonAttachedWithIncompatibleParameters: "its other user lets the volume go",
@@ -22,7 +22,8 @@ var lasting = map[string]string{
 	v1beta2.ReasonNoUsableReplica:                    "a node with a replica returns, or a person chooses one",
 }
 
-// The reasons of waits that are left are these: a new one is added here with what ends it, and has its line in kubectl drover doctor.
+// A settled world has no other reasons than these. A new reason needs an entry here that names its end, and a line in kubectl drover
+// doctor.
 func TestEveryWaitThatLastsIsListed(t *testing.T) {
 	t.Parallel()
 	seen, longest := map[string]int{}, 0

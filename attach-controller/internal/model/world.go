@@ -60,8 +60,8 @@ type world struct {
 
 	// broken is the first invariant that did not hold; log is what happened, if it is recorded.
 	broken string
-	// untold counts the quiet rounds in a row with a wait that no condition explains; reasons has the waits of the settled world, and
-	// rounds is how many quiet rounds it took.
+	// untold counts the quiet rounds in a row with a wait that no condition explains, rounds counts all quiet rounds, and reasons has the
+	// reasons of the waits of the settled world.
 	untold, rounds int
 	reasons        []string
 	// moves reports whether an upgrade relocates the volume's target.

@@ -42,11 +42,11 @@ type Request struct {
 	HonourCordon bool
 }
 
-// Place is where a replica is. A disk is known by its node and its UUID: copied devices have one UUID.
+// Place is the node, zone and disk of a replica. Node and UUID together identify a disk: a copy of a device has the same UUID.
 type Place struct {
 	Node, Zone, DiskUUID string
-	// Leaves reports whether the replica goes once another one has its data. It then shares its node, its zone and its disk with nobody;
-	// until then a place elsewhere is preferred.
+	// Leaves reports whether the replica is removed once another replica has its data. Its node, zone and disk then count as free, though a
+	// place on another node is preferred.
 	Leaves bool
 }
 
@@ -184,7 +184,7 @@ func (s *search) diskRefused(spec v1beta2.DiskSpec, status v1beta2.DiskStatus) s
 	return fits
 }
 
-// share records what the disk shares with the volume's other replicas that stay, and how many are on its node.
+// share records whether the disk, its node or its zone has another replica of the volume that stays, and counts the replicas on the node.
 func (o *option) share(taken []Place) {
 	for _, t := range taken {
 		if t.Node == o.Node {

@@ -84,7 +84,7 @@ func taken(node, key string) func(*Request) {
 	}
 }
 
-// leaving is where a replica is that goes once another one has its data.
+// leaving returns the place of a replica that is removed once another replica has its data.
 func leaving(node, key string) func(*Request) {
 	return func(r *Request) {
 		taken(node, key)(r)
@@ -92,7 +92,7 @@ func leaving(node, key string) func(*Request) {
 	}
 }
 
-// onDisk is where another replica is: on the disk of that UUID of a node, in no zone.
+// onDisk returns the place of another replica: the disk with that UUID on a node without a zone.
 func onDisk(node, uuid string) func(*Request) {
 	return func(r *Request) { r.Taken = append(r.Taken, Place{Node: node, DiskUUID: uuid}) }
 }

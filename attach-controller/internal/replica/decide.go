@@ -109,14 +109,14 @@ type need struct {
 	count int
 	// local requests one on the node where the volume is attached, beside those that are wanted.
 	local bool
-	// paused reports that rebuilds of the volume failed just now: only a replica that has served since may be taken back.
+	// paused reports that the pause after failed rebuilds lasts: only a replica that has served may be taken back.
 	paused bool
 	// until is when the wait for a failed replica ends.
 	until time.Time
 }
 
-// missing counts what must be placed or taken back now. After rebuilds that failed it is nothing until their pause ends, except for a
-// replica that served, and was not rebuilt since: it is on another node than those where rebuilds fail, or that node has been well again.
+// missing counts the replicas that must be placed or taken back now. After failed rebuilds their pause has to end first, except for a
+// failed replica that served after its last rebuild: its node is not one on which rebuilds fail, or it has worked again since.
 func (w *World) missing(g groups) need {
 	n := w.wanting(g)
 	until := w.nextRebuild()
@@ -129,7 +129,7 @@ func (w *World) missing(g groups) need {
 	return n
 }
 
-// wanting counts what the volume lacks: all replicas before the first attachment, later one at a time, over a running engine.
+// wanting counts the replicas that the volume lacks: all of them before the first attachment, later one at a time, over a running engine.
 func (w *World) wanting(g groups) need {
 	wanted := w.Volume.Spec.NumberOfReplicas
 	if !w.everHealthy() {

@@ -14,19 +14,19 @@ import (
 	"drover.dev/drover/shared/retry"
 )
 
-// rebuildPause is how long a volume waits after rebuilds that failed. The first repetition has no pause: a v1 rebuild that lost its caller,
-// as at a change of im-monitor's leader, only has to be repeated.
+// rebuildPause delays the next rebuild of a volume after failed rebuilds. The first repetition has no pause: if a v1 rebuild lost its
+// caller, as at a change of im-monitor's leader, it only has to be repeated.
 var rebuildPause = retry.Pause{First: 5 * time.Second, Longest: time.Hour}
 
 const (
-	// avoidAfter is after how many failures on a node the next replica goes to another node, if one has room.
+	// After avoidAfter failures on a node the next replica goes to another node, if any other node has room.
 	avoidAfter = 3
-	// forgetAfter is how long a failure counts.
+	// After forgetAfter without another failure the count begins again.
 	forgetAfter = 24 * time.Hour
 )
 
-// countFailures returns the failed rebuilds of the volume: the stored ones, and those that this World is the first to show. They belong to
-// the volume: a replica that failed too often is deleted, and the count must not begin again with the next one. Nil: none.
+// countFailures returns the failed rebuilds of the volume: the stored failures, and new failures that this World shows. The count belongs
+// to the volume: a replica that failed too often is deleted, and the count must not begin again with its successor. Nil: no rebuild failed.
 func (w *World) countFailures(g groups) *v1beta2.RebuildFailures {
 	f := w.storedFailures()
 	since := parse(f.LastFailedAt)
@@ -62,8 +62,8 @@ func (w *World) storedFailures() *v1beta2.RebuildFailures {
 	return &out
 }
 
-// addFailures adds the replicas that failed since the last failure that is stored, and since the last success: what is stored of failures
-// goes with a success, while the replicas that failed stay for a while. One that has no data failed in its rebuild.
+// addFailures adds the replicas that failed after both the last stored failure and the last success. A success clears the stored failures,
+// while the replicas that failed before it stay for a while. A failed replica without data failed in its rebuild.
 func (w *World) addFailures(g groups, f *v1beta2.RebuildFailures, since time.Time) {
 	failed := slices.DeleteFunc(slices.Clone(g.failed), func(r *v1beta2.Replica) bool {
 		return r.Spec.HealthyAt != "" || r.Spec.NodeID == "" || !parse(r.Spec.FailedAt).After(since)
@@ -97,7 +97,7 @@ func (w *World) whyFailed(r *v1beta2.Replica) string {
 	return strings.TrimSpace(fmt.Sprintf("Replica %s on %s could not be rebuilt. %s", r.Name, r.Spec.NodeID, why))
 }
 
-// nextRebuild returns when the pause after failed rebuilds ends; zero: there is none.
+// nextRebuild returns when the pause after failed rebuilds ends; zero: there is no pause.
 func (w *World) nextRebuild() time.Time {
 	if w.failures == nil || !parse(w.failures.NextAttemptAt).After(w.Now) {
 		return time.Time{}
@@ -114,7 +114,7 @@ func (w *World) failing() string {
 	return fmt.Sprintf("%d rebuilds failed in a row. %s The next one begins at %s.", f.Count, f.Message, cmp.Or(f.NextAttemptAt, "once"))
 }
 
-// elsewhere leaves out the nodes on which rebuilds of the volume fail, if another one has a place.
+// elsewhere returns the candidates without the nodes on which rebuilds of the volume fail; if no other node has a place, all of them.
 func (w *World) elsewhere(r placement.Request) []placement.Node {
 	if w.failures == nil || !w.everHealthy() {
 		return w.Candidates

@@ -9,8 +9,8 @@ import (
 	"drover.dev/drover/shared/snapshotlimit"
 )
 
-// EngineHolds returns why a running engine copies nothing to a replica that it is to take in; empty: it copies, or lacks none. Such a
-// replica takes no slot of its node: what the engine waits for may be a person.
+// EngineHolds returns why a running engine does not copy to a replica of its spec; empty: the engine copies, or has every replica. A
+// replica that waits for this takes no slot of its node: it may wait for a person.
 func EngineHolds(e *v1beta2.Engine) string {
 	switch {
 	case e == nil:
@@ -35,7 +35,7 @@ func EngineHolds(e *v1beta2.Engine) string {
 	return ""
 }
 
-// notFilled returns why no restore begins that fills a write-only replica; empty: one goes on, or is not waited for.
+// notFilled returns why the restore that is to fill a write-only replica does not begin; empty: it has begun, or no restore fills replicas.
 func notFilled(e *v1beta2.Engine) string {
 	c := conditions.Get(e.Status.Conditions, v1beta2.EngineOperations)
 	waits := v1beta2.FillsByRestore(e) && c != nil && c.Status == v1beta2.ConditionFalse
@@ -64,7 +64,7 @@ func Waits(w World, r *v1beta2.Replica) bool {
 	return mapped && EngineHolds(w.Engine) != ""
 }
 
-// heldRebuild returns why the rebuild that is under way does not begin; empty: none waits.
+// heldRebuild returns why the rebuild of a replica that has its place does not begin; empty: no such rebuild waits.
 func (w *World) heldRebuild(g groups) string {
 	if slices.ContainsFunc(g.coming, func(r *v1beta2.Replica) bool { return Waits(*w, r) }) {
 		return EngineHolds(w.Engine)

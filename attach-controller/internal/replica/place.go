@@ -39,7 +39,7 @@ func (w *World) place(g groups, n need, out *Verdict) {
 	w.reportPlaces(g, n, refusal, out)
 }
 
-// reportPlaces reports on the volume what a replica or its rebuild waits for.
+// reportPlaces writes into the volume's condition why a replica or its rebuild waits.
 func (w *World) reportPlaces(g groups, n need, refusal placement.Refusal, out *Verdict) {
 	held, failing := "", ""
 	if w.attached() {
@@ -201,8 +201,8 @@ func (w *World) data() int64 {
 	return sum
 }
 
-// taken returns the places of the volume's replicas. A replica that is evicted or deleted, and serves until another one has its data,
-// leaves its place. Places of failed replicas count only before the first attachment, since later they are deleted.
+// taken returns the places of the volume's replicas. If a replica is evicted or deleted, and only serves until its successor has the data,
+// its place is marked as leaving. Places of failed replicas count only before the first attachment, since later they are deleted.
 func (w *World) taken(g groups) []placement.Place {
 	list := slices.Concat(w.sources(g), g.coming)
 	if !w.everHealthy() {

@@ -160,7 +160,7 @@ func TestNoRebuildWaitsWithoutAReason(t *testing.T) {
 	})
 }
 
-// Whatever fails, and whenever: the attempts of a day are few, although every replica that failed too often is another object.
+// Any replica may fail at any time: the attempts of a day are few, although a replica that failed too often gets a successor.
 func TestEveryRetryHasAPauseThatOutlivesItsReplica(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := attached("a b", wants(3))

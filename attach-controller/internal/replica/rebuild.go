@@ -32,7 +32,7 @@ func (w *World) takeBack(g groups, n need, out *Verdict) int {
 	return n.count
 }
 
-// toTakeBack returns the failed replica that is used again first: the one that was rebuilt least often. Nil: none can be.
+// toTakeBack returns the failed replica that is used again first: the replica that was rebuilt least often. Nil: no replica can be used.
 func (w *World) toTakeBack(g groups, n need) (r *v1beta2.Replica) {
 	for _, one := range g.failed {
 		fits := w.isBack(one) && (!n.local || w.isLocal(one)) && (!n.paused || one.Spec.HealthyAt != "")

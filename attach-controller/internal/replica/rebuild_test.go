@@ -118,7 +118,7 @@ func TestTheNextAttemptStartsExactlyInTime(t *testing.T) {
 	require.Equal(t, now.Add(7*time.Second), v.RequeueAt)
 }
 
-// failures is what the volume has stored of rebuilds that failed in a row, the last one some time ago, all of them on the given nodes.
+// failures returns the stored failures of rebuilds in a row on the given nodes, of which the last came some time ago.
 func failures(count int, d time.Duration, nodes ...string) change {
 	return volume(func(v *v1beta2.Volume) {
 		f := &v1beta2.RebuildFailures{Count: count, LastFailedAt: ago(d), Message: "It failed.", ByNode: map[string]int{}}
@@ -166,7 +166,7 @@ func TestAFailedRebuildIsCountedOnce(t *testing.T) {
 	require.Zero(t, decide(w).Failures.Count)
 }
 
-// What is stored of failures goes with a success. The replica that failed before it may stay for a while.
+// A success clears the stored failures. The replica that failed before it may stay for a while.
 func TestAFailureBeforeTheLastSuccessIsNotCountedAgain(t *testing.T) {
 	w := attached("a b c d", wants(3), fails("d", 2*time.Hour), failures(1, 2*time.Hour, "c"))
 	w.the("d").Spec.NodeID = "c" // on the node of the replica that succeeded an hour ago
@@ -176,7 +176,7 @@ func TestAFailureBeforeTheLastSuccessIsNotCountedAgain(t *testing.T) {
 	require.Nil(t, decide(w).Failures, "the next evaluation finds the same")
 }
 
-// A node where rebuilds fail keeps no replica of another node from coming back: the volume would go on with fewer copies.
+// If rebuilds fail on one node, replicas of other nodes still come back: otherwise the volume would have fewer copies for longer.
 func TestThePauseAfterFailedRebuildsHoldsNoReplicaThatServed(t *testing.T) {
 	w := attached("a b c d", fails("c", time.Minute), failures(9, time.Minute, "c"))
 	v := decide(w)
@@ -248,7 +248,7 @@ func TestRebuildsThatAlwaysFailAreTriedEverMoreRarely(t *testing.T) {
 	require.Equal(t, v1beta2.ReasonRebuildFails, reason(w, Verdict{}))
 }
 
-// B8: what waits for a person takes no slot, and says what it waits for.
+// B8: a rebuild that waits for a person takes no slot, and the volume's condition has the reason.
 func TestARebuildThatItsEngineHoldsReportsWhy(t *testing.T) {
 	mapped := func(w *World) {
 		coming("c")(w)
@@ -293,7 +293,8 @@ func TestARebuildThatItsEngineHoldsReportsWhy(t *testing.T) {
 	}
 }
 
-// Of two missing replicas one is rebuilt at a time: the report ends when its engine takes it in, not when the last one has a place.
+// Two missing replicas are rebuilt one after the other: the report ends when the engine takes the first one in, before the second one has
+// a place.
 func TestAReportOfAHeldRebuildEndsWhenTheRebuildBegins(t *testing.T) {
 	w := attached("a", wants(3), coming("c"), use("c", v1beta2.ReplicaModeWO), volume(func(v *v1beta2.Volume) {
 		v.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeScheduled, Status: v1beta2.ConditionFalse,
@@ -515,7 +516,7 @@ func TestAReplicaThatCannotBeRebuiltIsReplacedInTheEnd(t *testing.T) {
 	t.Fatal("it was never deleted")
 }
 
-// B3: a restore may take days, and that of a standby volume never ends.
+// B3: a restore may take days, and the restore of a standby volume never ends.
 func TestAVolumeThatTakesItsDataFromBackupsIsNotLeftAlone(t *testing.T) {
 	v1 := func(w *World) { w.Volume.Spec.DataEngine = v1beta2.DataEngineV1 }
 	filesystem := func(w *World) {

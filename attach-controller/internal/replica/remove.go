@@ -48,8 +48,8 @@ func (w *World) remove(out *Verdict) {
 	w.leave(out)
 }
 
-// leave finds the directories that no Replica has any more. In the hand-over of a migration two Replicas have one directory: it is in use
-// until the last of them goes.
+// leave finds the directories that no Replica has any more. In the hand-over of a migration two Replicas share a directory: it is in use
+// until both are gone.
 func (w *World) leave(out *Verdict) {
 	staying := slices.DeleteFunc(slices.Concat(w.Replicas, w.Second, w.Previous),
 		func(r *v1beta2.Replica) bool { return slices.Contains(out.Release, r) })

@@ -45,14 +45,15 @@ type Verdict struct {
 	Abandoned []abandoned.Record
 	// Release are deleted replicas that nothing is left of: their finalizer is dropped.
 	Release []*v1beta2.Replica
-	// Left are those of Release that were the last ones of a v1 directory, which nobody removes.
+	// Left lists the replicas of Release that were the last users of a v1 directory: it stays on the disk.
 	Left []*v1beta2.Replica
 	// Poll requests an engine poll: it is the wanted Engine.spec.lookRequestedAt; empty requests none. It is written after the approvals,
 	// one of which records it.
 	Poll string
 	// Scheduled is the volume's condition; nil leaves it.
 	Scheduled *v1beta2.Condition
-	// Failures are the failed rebuilds of the volume; nil: none. They are stored before a replica that failed is used again or deleted.
+	// Failures counts the failed rebuilds of the volume; nil: no rebuild failed. It is stored before a failed replica is used again or
+	// deleted.
 	Failures *v1beta2.RebuildFailures
 	// AcceptedSize is the size in bytes that engine and replicas may get from now on; zero leaves what was accepted.
 	AcceptedSize int64

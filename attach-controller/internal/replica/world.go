@@ -41,7 +41,7 @@ type World struct {
 	// Candidates are all nodes, read only if Needs returned true.
 	Candidates []placement.Node
 
-	// failures are the failed rebuilds that count in this evaluation; nil: none.
+	// failures counts the failed rebuilds in this evaluation; nil: no rebuild failed.
 	failures *v1beta2.RebuildFailures
 }
 
@@ -63,14 +63,14 @@ func (w *World) engineUp() bool {
 		!conditions.IsTrue(e.Status.Conditions, v1beta2.InstanceNodeDown) && !v1beta2.IsNodeDown(w.Nodes[e.Spec.NodeID])
 }
 
-// busy reports whether the engine does something that no rebuild may disturb. It copies or grows at this moment: a volume that waits for
-// its source, or for its next backup, is not left alone meanwhile.
+// busy reports whether the engine copies or grows at this moment: no rebuild may disturb that. While a volume waits for its source or for
+// its next backup, rebuilds go on.
 func (w *World) busy() bool {
 	return w.Engine.Status.IsExpanding || v1beta2.IsCloning(w.Engine.Status.CloneStatus)
 }
 
-// fillsByRestore reports whether replicas that the engine gets now are filled by its next restore: the volume takes its data from backups.
-// A v2 engine rebuilds them as ever.
+// fillsByRestore reports whether the engine's next restore fills the replicas that it gets now: the volume takes its data from backups. A
+// v2 engine rebuilds them all the same.
 func (w *World) fillsByRestore() bool {
 	return w.Volume.Status.RestoreRequired && w.Volume.Spec.DataEngine != v1beta2.DataEngineV2
 }

@@ -72,7 +72,7 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 		return err
 	}
 	failed := !reflect.DeepEqual(verdict.Failures, failuresOf(w.Volume))
-	if failed { // before what shows them is used again, or goes
+	if failed { // before the replicas that show the failures are used again or deleted
 		if err := r.scheduled(ctx, w.Volume, verdict); err != nil {
 			r.unreserve(ctx, verdict.Patches)
 			return err

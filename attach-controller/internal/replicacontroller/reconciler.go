@@ -130,7 +130,7 @@ func (r *reconciler) settle(ctx context.Context, w replica.World) {
 	}
 }
 
-// releaseWaiting frees the slots of rebuilds that wait at their engine, and takes those of rebuilds that continue.
+// releaseWaiting frees the slots of rebuilds that wait at their engine, and takes slots for rebuilds that continue.
 func (r *reconciler) releaseWaiting(ctx context.Context, w replica.World) {
 	for _, one := range w.Replicas {
 		if r.observer.reservations.wait(one.Name, replica.Waits(w, one)) {

@@ -62,7 +62,7 @@ func TestTheLastCopyStaysUntilItsVolumeGoes(t *testing.T) {
 	w.shows(vol, "node-1/new")
 	w.attached(vol, "node-1")
 	r := w.on(vol, "node-1")
-	w.only() // else another one takes its place there
+	w.only() // otherwise another replica takes its place there
 	w.delete(r)
 	c := w.approval(r, v1beta2.ReasonNoHealthyCopy)
 	require.Contains(t, c.Message, "its data may be the last copy")

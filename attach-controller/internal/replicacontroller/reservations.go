@@ -18,11 +18,10 @@ type reservations struct {
 	scheduled  map[diskKey]int64
 	rebuilding map[string]int  // by node
 	reserved   map[string]bool // replicas that must be rebuilt, and do not run yet
-	waiting    map[string]bool // replicas whose engine does not take them in now: nothing is copied to them
+	waiting    map[string]bool // replicas to which their engine does not copy now
 }
 
-// diskKey identifies a disk: disks of two nodes have one UUID if one of them is a copy of the other, or moved with its replicas' objects
-// left behind.
+// diskKey identifies a disk. Two nodes have the same UUID if a device was copied, or if a disk moved and the Replicas of its old node stay.
 type diskKey struct{ node, uuid string }
 
 type entry struct {
@@ -104,8 +103,8 @@ func (l *reservations) cancel(name string) (freed bool) {
 	return true
 }
 
-// wait records whether a replica that is to be rebuilt waits at its engine, and reports whether that frees a slot. It takes a slot again
-// once it is copied to, even if no other is free: nobody could stop the copy.
+// wait records whether a replica waits for its engine to rebuild it, and reports whether that frees a slot. Once the engine copies, the
+// replica takes a slot again, even if none is free: nobody could stop the copy.
 func (l *reservations) wait(name string, waits bool) (freed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

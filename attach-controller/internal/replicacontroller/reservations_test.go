@@ -37,7 +37,7 @@ func TestReservationsAddUpExistingReplicas(t *testing.T) {
 	require.Empty(t, l.entries)
 }
 
-// A copied device, or one that moved to another node while objects of its replicas were left behind.
+// A device was copied to another node, or it moved there while the Replicas of its old node stayed.
 func TestDisksOfTwoNodesWithOneUUIDAreTwo(t *testing.T) {
 	l := newReservations()
 	one, two := on("r", "a", v1beta2.InstanceStateStopped), on("s", "b", v1beta2.InstanceStateStopped)
@@ -96,7 +96,7 @@ func TestAReservationOutlastsTheEventsOfWhatItWasDecidedOn(t *testing.T) {
 	require.Zero(t, l.rebuilds("a"))
 }
 
-// B8: what waits at its engine takes no slot; once it is copied to it takes one, whatever the limit is.
+// B8: a replica that waits at its engine takes no slot. Once the engine copies to it, it takes a slot, even beyond the limit.
 func TestARebuildThatWaitsAtItsEngineTakesNoSlot(t *testing.T) {
 	l := newReservations()
 	r := on("r", "a", v1beta2.InstanceStateStopped)
@@ -121,7 +121,7 @@ func TestARebuildThatWaitsAtItsEngineTakesNoSlot(t *testing.T) {
 	require.EqualValues(t, 10, l.bytes("a", "disk-of-a"))
 }
 
-// Whatever happens in whatever order: the slots of a node are those of the replicas that are copied to, or are about to.
+// After any events in any order, the slots of a node are taken by the replicas to which an engine copies, or is about to copy.
 func TestEverySlotIsHeldByARebuildThatMoves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newReservations()

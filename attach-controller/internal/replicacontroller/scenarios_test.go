@@ -258,7 +258,7 @@ func TestAnEvictedReplicaGoesAfterAnotherOneIsHealthy(t *testing.T) {
 	w.shows(vol, "node-1 node-3")
 }
 
-// B8: a rebuild that waits for a person leaves its slot to the next one, and both report what they wait for.
+// B8: a rebuild that waits for a person leaves its slot to the next rebuild, and both volumes report why they wait.
 func TestARebuildThatItsEngineHoldsLeavesItsSlot(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

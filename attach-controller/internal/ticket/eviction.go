@@ -26,8 +26,8 @@ func eviction(w World, _ []wish) []wish {
 	return []wish{x}
 }
 
-// unplaced reports whether the volume wants a replica for which there is no place. The condition of a detached volume follows when there
-// is one. A rebuild that waits needs the volume attached.
+// unplaced reports whether the volume wants a replica and no place is found for it. The condition of a detached volume follows when a place
+// appears. A rebuild that waits does not count: it needs the volume attached.
 func (w World) unplaced() bool {
 	list := w.Volume.Status.Conditions
 	return conditions.IsFalse(list, conditionScheduled) && !v1beta2.WaitsForRebuild(conditions.Reason(list, conditionScheduled))

@@ -9,9 +9,9 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// place is row P: the node for the volume's own work whose ticket is now for current. It is the node where the volume is wanted anyhow,
-// also while that is down if a user holds the volume there: the work is no reason to take it from its user. Else it is the node where a
-// user waits for the volume; else it stays; else it is the first node by name that can do the work. Empty: no node can.
+// place returns the node for the volume's own work (row P); current is the node of its ticket now. The work goes where the volume is wanted
+// anyhow, even if that node is down while a user holds the volume there: the work is no reason to take it from the user. Otherwise it goes
+// where a user waits for the volume; otherwise it stays; otherwise it goes to the first node by name that can do it. Empty: no node can.
 func (w World) place(current string) string {
 	if at := w.Volume.Spec.NodeID; at != "" && (!v1beta2.IsNodeDown(w.Nodes[at]) || w.usedOn(at)) {
 		return at
@@ -22,10 +22,11 @@ func (w World) place(current string) string {
 	return w.first(current, w.candidate)
 }
 
-// isForeignUsers reports whether a ticket is of a user, and not one of ours: that of a share moves, or ends, by the same verdict.
+// isForeignUsers reports whether a ticket is a user's, and another owner wrote it: our own ticket for a share moves or ends by this
+// verdict.
 func isForeignUsers(id string, t v1beta2.AttachmentTicket) bool { return isUsers(t) && !ours(id, t) }
 
-// usedOn reports whether a user's ticket wants the volume on a node as it is attached there.
+// usedOn reports whether a user's ticket wants the volume on a node, with the frontend that the volume has.
 func (w World) usedOn(node string) bool {
 	for id, t := range w.tickets() {
 		if isForeignUsers(id, t) && t.NodeID == node && !v1beta2.WantsShare(w.Volume, t.Type) &&
@@ -36,7 +37,7 @@ func (w World) usedOn(node string) bool {
 	return false
 }
 
-// waitedForOn returns the node of the user who gets the volume next; empty: no user waits whose node could take it now.
+// waitedForOn returns the node of the user who gets the volume next; empty: no user waits on a node that could take it now.
 func (w World) waitedForOn() string {
 	if !slices.ContainsFunc(w.Replicas, func(r v1beta2.Replica) bool { return v1beta2.IsReplicaReadable(&r, w.Replicas) }) {
 		return ""

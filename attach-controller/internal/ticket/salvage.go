@@ -35,5 +35,5 @@ func (w World) inDoubt() bool {
 	return w.has(v1beta2.AttacherSalvage, w.Volume.Name)
 }
 
-// isUsers reports whether the ticket is of a user of the volume.
+// isUsers reports whether the ticket is for a user of the volume.
 func isUsers(t v1beta2.AttachmentTicket) bool { return v1beta2.IsUserTicket(t.Type) }

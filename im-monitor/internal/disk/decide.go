@@ -287,8 +287,8 @@ func (d *one) moved() string {
 		d.out.DiskPath, d.spec.Path)
 }
 
-// claimedElsewhere reports the first replica of another node that names this disk by its UUID: the disk moved here, or is a copy. A
-// replica is where its object says, on its own node, so that nothing on this disk counts as its data.
+// claimedElsewhere reports the first Replica of another node that has the UUID of this disk: the disk moved here, or is a copy. The Replica
+// stays a replica of its own node, and its data on this disk does not count.
 func (d *one) claimedElsewhere() string {
 	var first *Claim
 	for i, c := range d.Elsewhere {

@@ -356,7 +356,7 @@ func TestAPathThatChangedCountsFromTheNextStartOn(t *testing.T) {
 	require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskReady).Message, "loaded from /dev/sdb; the path /dev/sdz")
 }
 
-// A disk moved to another node with its UUID, and the replicas that were on it are still of the node where it was.
+// A disk moved to another node with its UUID, and its Replicas still name the old node.
 func TestADiskThatReplicasOfAnotherNodeNameReportsThem(t *testing.T) {
 	message := func(claims ...Claim) string {
 		s := Decide(world(loaded, recorded(nil), func(w *World) { w.Elsewhere = claims })).Changes["fast"]

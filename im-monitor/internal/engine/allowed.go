@@ -15,13 +15,13 @@ type CallWorld struct {
 	Volume *v1beta2.Volume
 }
 
-// ReadsVolume reports whether Allowed reads the Volume for a call: one that replaces, loses or merges data, or fills a replica.
+// ReadsVolume reports whether Allowed reads the Volume for a call: it does if the call replaces, loses or merges data, or fills a replica.
 func (o Op) ReadsVolume() bool {
 	return o == OpClone || o == OpRestore || o == OpRevert || o == OpPurge || o == OpAdd || o == OpVerify
 }
 
-// IsRestored reports whether a replica that is added to the engine is filled by the next restore: the volume takes its data from backups,
-// as it does until it may be used. A v2 engine rebuilds such a replica as ever.
+// IsRestored reports whether the engine's next restore fills a replica that is added to it: until the volume may be used, it takes its data
+// from backups. A v2 engine rebuilds such a replica all the same.
 func IsRestored(e *v1beta2.Engine, v *v1beta2.Volume) bool {
 	return v != nil && v.Status.RestoreRequired && e.Spec.DataEngine != v1beta2.DataEngineV2
 }

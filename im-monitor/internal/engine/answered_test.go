@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// A v1 engine lists an error alone where it could not ask a replica, which may copy on.
+// A v1 engine lists an error alone for a replica that did not answer. The replica may go on with its copy.
 func TestAQuestionThatAReplicaDidNotAnswerIsNoFailedCopy(t *testing.T) {
 	where := "tcp://" + at("a")
 	alone := v1beta2.SnapshotCloneStatus{Error: "Failed to get clone status on " + where + ": connection refused"}

@@ -23,7 +23,7 @@ func (p *pass) calls() {
 		return // a v1 engine refuses one more of these
 	}
 	if p.rebuilding() {
-		p.fill() // and refuses all others beside a rebuild
+		p.fill() // beside a rebuild, a v1 engine refuses all other calls
 		return
 	}
 	switch {

@@ -40,7 +40,7 @@ type pass struct {
 	// listed are the replicas by name.
 	listed map[string]Replica
 	going  bool
-	// unanswered reports that a replica did not answer its engine about a restore or a copy, or the engine did not answer at all.
+	// unanswered reports that a replica did not answer its engine about a restore or a copy, or that the engine did not answer.
 	unanswered bool
 	out        Verdict
 }

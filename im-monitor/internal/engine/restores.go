@@ -9,8 +9,8 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// keepUnanswered lets a replica that did not answer its engine keep the entry that the status has (v1beta2.PurgeStatus.IsUnanswered).
-// Without such an entry the replica has none, and it is not known which work it has begun.
+// keepUnanswered keeps the stored entry of a replica that did not answer its engine (v1beta2.PurgeStatus.IsUnanswered). If no entry is
+// stored, it is not known which work the replica has begun.
 func (p *pass) keepUnanswered() {
 	var clones, restores bool
 	asked := p.Seen.Clones
@@ -25,8 +25,7 @@ func (p *pass) keepUnanswered() {
 	p.going = p.going || p.unanswered
 }
 
-// KnownPurges returns what the replicas of an engine report about a purge, as far as it is known: the last report of a replica that did not
-// answer counts.
+// KnownPurges returns the reports of an engine's replicas about a purge. For a replica that did not answer, its last report counts.
 func KnownPurges(e *v1beta2.Engine, seen map[string]v1beta2.PurgeStatus) map[string]v1beta2.PurgeStatus {
 	known, _ := answered(seen, e.Status.PurgeStatus)
 	return known
@@ -70,7 +69,7 @@ func (p *pass) copies() {
 	for where, one := range p.Seen.Restores {
 		p.going = p.going || one.IsRestoring
 		if p.isWriteOnly(where) {
-			continue // no one reads from it before it is verified
+			continue // the engine does not read from it before it is verified
 		}
 		counted = true
 		lacking = lacking || one.IsRestoring || one.Error != "" || one.LastRestored != wanted
@@ -80,7 +79,7 @@ func (p *pass) copies() {
 	}
 }
 
-// isWriteOnly reports whether the engine lists a replica at that address as write-only.
+// isWriteOnly reports whether the engine lists the replica at an address as write-only.
 func (p *pass) isWriteOnly(where string) bool {
 	for _, r := range p.listed {
 		if r.Address == where {
@@ -98,8 +97,8 @@ func (p *pass) copiesNow() bool {
 	return v1beta2.IsRestoring(p.Seen.Restores) || begun(p.Seen.Clones) && !cloned(p.Seen.Clones)
 }
 
-// fill fills a write-only replica that was added for that: by a restore of the requested backup, which the replicas that have it refuse
-// for themselves. Once the replica has the backup it is verified. Beside a rebuild that copies or has ended the engine restores nothing.
+// fill restores the requested backup to a write-only replica that was added for it; replicas that have the backup refuse it for themselves.
+// Once the replica has the backup, it is verified. While another replica is rebuilt, or its rebuild has ended, the engine restores nothing.
 func (p *pass) fill() {
 	if p.Seen.Rebuilds == nil {
 		return // it is not known whether one copies
@@ -120,8 +119,8 @@ func (p *pass) fill() {
 	}
 }
 
-// verifications returns the calls that make a write-only replica readable. The replica must have the requested backup, as every replica
-// that is read.
+// verifications returns the calls that make a write-only replica readable. The replica must have the requested backup, like every replica
+// from which the engine reads.
 func (p *pass) verifications() (out []Call) {
 	wanted := p.Engine.Spec.RequestedBackupRestore
 	if !p.fillsByRestore() || p.out.Status.LastRestoredBackup != wanted || p.copiesNow() || p.unanswered {
@@ -143,8 +142,8 @@ func (p *pass) isMapped(r Replica) bool {
 	return ok && bare(address) == bare(r.Address)
 }
 
-// restoreDue reports whether the requested backup has to be restored: the engine has not begun to, or a replica that was added since lacks
-// it.
+// restoreDue reports whether the requested backup has to be restored: the engine has not begun, or a replica that was added later lacks the
+// backup.
 func (p *pass) restoreDue() bool {
 	if p.Seen.Restores == nil || p.copiesNow() {
 		return false

@@ -103,7 +103,7 @@ func TestNoReplicaIsAddedDuringARestore(t *testing.T) {
 	require.Equal(t, []engine.Call{{Op: engine.OpRestore}}, engine.Decide(w).Calls, "but one that has to wait delays no restore")
 }
 
-// B3: the replica is filled by a restore of the backup that the others have, and is read once it is verified.
+// B3: a restore fills the replica with the backup of the other replicas, and the engine reads from it once it is verified.
 func TestAReplicaOfAStandbyVolumeIsFilledAndVerified(t *testing.T) {
 	a, b := "tcp://"+at("a"), "tcp://"+at("b")
 	standby := func(change ...func(*engine.World)) engine.World {

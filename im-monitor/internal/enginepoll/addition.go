@@ -81,8 +81,8 @@ func (c *Controller) addOver(ctx context.Context, to way, a imclient.Addition) e
 	return errors.Join(proxy.AddReplica(ctx, to.Target, a), proxy.Close())
 }
 
-// watchRebuild gives a rebuild up that makes no progress, whoever began it. One of a large volume may be without for longer. A restore that
-// fills a replica reports its progress as a restore.
+// watchRebuild gives up a rebuild that makes no progress, also if another process began it. The rebuild of a large volume gets more time. A
+// restore that fills a replica reports its progress as a restore.
 func (p *poll) watchRebuild(v engine.Verdict) {
 	percent := 0
 	for _, one := range v.Status.RebuildStatus {

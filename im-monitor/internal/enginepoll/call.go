@@ -79,8 +79,8 @@ func allowed(why error) execute.Checked {
 	return execute.Checked{Allowed: true}
 }
 
-// check reads the engine uncached, and where the call depends on it the volume: what is called must be what their specs ask for now. How
-// a replica is added depends on the volume alone.
+// check reads the engine uncached, and the volume if the call depends on it: their specs must still ask for the call. It also sets how a
+// replica is added, which depends on the volume alone.
 func (p *poll) check(ctx context.Context, to way, call *engine.Call) error {
 	now, err := p.unchanged(ctx, p.rt.Uncached, to, call.Op)
 	if err != nil {

@@ -60,8 +60,8 @@ func (c *Controller) ask(ctx context.Context, to way, q engine.Questions) (engin
 	if err := both.Wait(); err != nil {
 		return seen, err
 	}
-	// The engine passes these questions on to its replicas, and answers with an error if one of them does not answer. The state of the copy
-	// is then unknown, while the modes of all replicas are known: a replica that hangs hides no failure of another one.
+	// The engine passes these questions on to its replicas, and answers with an error if a replica does not answer. The state of the copy is
+	// then unknown, while the modes of all replicas are known: a replica that hangs does not hide the failure of another replica.
 	for _, question := range []struct {
 		ask    func() error
 		copies bool

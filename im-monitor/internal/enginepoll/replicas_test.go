@@ -61,7 +61,7 @@ func TestARebuildThatHangsHidesNoModes(t *testing.T) {
 	w.until("the failure is not reported", func(e *v1beta2.Engine) bool { return e.Status.ReplicaModeMap[second] == failed })
 }
 
-// The copy may go on while one of its replicas hangs: a rebuild beside it would read what is not complete.
+// The copy may go on while one of its replicas hangs: a rebuild beside it would read incomplete data.
 func TestNoReplicaIsAddedBesideACopyThatDoesNotAnswer(t *testing.T) {
 	w := started(t, quick)
 	w.server.refuse(t, "SnapshotCloneStatus", status.Error(codes.Internal, "failed to get the clone status"))

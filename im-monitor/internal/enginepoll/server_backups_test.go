@@ -24,7 +24,7 @@ type copyWork struct {
 	// waits is how long the caller of SnapshotBackupStatus waited for an answer at most; hangs lets it wait that long.
 	waits time.Duration
 	hangs bool
-	// unreached is why the engine cannot reach the target: it refuses, and reports the backup as failed.
+	// unreached has the error with which the engine cannot reach the target: it refuses, and reports the backup as failed.
 	unreached string
 	// deaf is how many questions about a backup do not reach the replica that copies.
 	deaf int

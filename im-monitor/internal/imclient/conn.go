@@ -29,7 +29,7 @@ type Conn struct {
 	spdk      *grpc.ClientConn // nil for v1
 	refused   refusal
 	closing   sync.Once
-	// doubt forgets that the server answers in plaintext, if that is how the SPDK service is called; else nil.
+	// doubt forgets that the server answers in plaintext; nil if the SPDK service is not called in plaintext.
 	doubt func()
 }
 
@@ -120,8 +120,8 @@ func (c *Conn) Version(ctx context.Context) (Version, error) {
 	return version, c.awaitSPDK(ctx)
 }
 
-// awaitSPDK waits for the second connection of a v2 instance manager. Another server may have the address since that of before answered
-// in plaintext: if plaintext fails, TLS is tried again.
+// awaitSPDK waits for the second connection of a v2 instance manager. After a server answered in plaintext, another server may have got its
+// address: if plaintext fails, TLS is tried again.
 func (c *Conn) awaitSPDK(ctx context.Context) error {
 	if c.spdk == nil {
 		return nil

@@ -6,15 +6,16 @@ import (
 	"drover.dev/drover/im-monitor/internal/rpc/imrpc"
 )
 
-// Logs are what an instance manager logs.
+// Logs has the levels at which an instance manager logs.
 type Logs struct {
 	// Level is for the instance manager itself.
 	Level string
-	// SPDKLevel and SPDKFlags are for the v2 data engine. An empty level asks nothing of it, empty flags clear all flags.
+	// SPDKLevel and SPDKFlags are for the v2 data engine. With an empty level it is not asked; empty flags clear all flags.
 	SPDKLevel, SPDKFlags string
 }
 
-// SetLogs asks the server to log so. The server forgets it when it ends. Each part may be repeated, and an error may leave some done.
+// SetLogs asks the server to log at these levels. The server forgets them when it ends. Each call may be repeated; after an error some of
+// them may have been obeyed.
 func (c *Conn) SetLogs(ctx context.Context, logs Logs) error {
 	ctx, cancel := c.listContext(ctx)
 	defer cancel()

@@ -38,7 +38,7 @@ func (e *encryption) learn(address string) {
 	e.unencrypted[address] = true
 }
 
-// forget drops that the server at an address answered in plaintext.
+// forget forgets that the server at an address answered in plaintext.
 func (e *encryption) forget(address string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

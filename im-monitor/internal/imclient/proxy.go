@@ -176,8 +176,8 @@ func (p *Proxy) Restores(ctx context.Context, t Target) (map[string]v1beta2.Rest
 	return out, nil
 }
 
-// Addition is one replica that an engine must take in; Address is ip:port, Size what the volume has now. Restoring leaves it to the next
-// restore to fill the replica: the call then answers at once.
+// Addition is a replica that an engine must take in. Address is ip:port, Size the present size of the volume. With Restoring the next
+// restore fills the replica, and the call answers at once.
 type Addition struct {
 	Name, Address string
 	Size          volumesize.Backend
@@ -195,8 +195,8 @@ func (p *Proxy) AddReplica(ctx context.Context, t Target, a Addition) error {
 	return callError(ctx, "ReplicaAdd", p.address, err)
 }
 
-// VerifyReplica lets a v1 engine read from a write-only replica that was added for a restore and has the backup. One that lacks it becomes
-// ERR.
+// VerifyReplica lets a v1 engine read from a write-only replica that was added for a restore and has the backup. A replica that lacks the
+// backup becomes ERR.
 func (p *Proxy) VerifyReplica(ctx context.Context, t Target, name, address string) error {
 	ctx, cancel := p.change(ctx)
 	defer cancel()

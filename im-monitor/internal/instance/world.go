@@ -33,7 +33,7 @@ type World struct {
 	// Tried is the Identity of the last call, NotBefore when the same one is due again.
 	Tried     string
 	NotBefore time.Time
-	// EndingSince is when this process first saw the listed instance of Here ending; zero if it is not.
+	// EndingSince is the time at which this process first saw the listed instance of Here ending; zero: it is not ending.
 	EndingSince time.Time
 	// Refusals counts the consecutive refused creations, Refusal is the server's last error.
 	Refusals int
@@ -250,7 +250,7 @@ type Settings struct {
 	PathLoss time.Duration
 	// CallPatience is how long a server may still execute a call that was not answered.
 	CallPatience time.Duration
-	// StuckEnding is how long a v1 process may be ending until its deletion is requested again.
+	// StuckEnding is the time after which the deletion of a v1 process that is still ending is requested again.
 	StuckEnding time.Duration
 	// Rediscovery is how long after its start a v2 server's list may lack surviving instances.
 	Rediscovery time.Duration

@@ -15,7 +15,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// errLost is how a v2 server answers a call that it carried out, one in a thousand, while its processor is busy.
+// errLost is the answer that a v2 server with a busy processor gives to one in a thousand calls, although it carried the call out.
 var errLost = &imclient.CallError{Method: "InstanceCreate", Address: "scripted", Kind: imclient.ErrFailed,
 	Err: errors.New("received nil response during async message send")}
 
@@ -42,7 +42,7 @@ func (w *world) listed(im, name, state string, answer error) {
 	})
 }
 
-// kinds are a replica, an engine and a frontend of a v2 volume that are to run, each with the wait for a state.
+// kinds lists a replica, an engine and a frontend of a v2 volume that are to run, each with a function that waits for its state.
 func (w *world) kinds(node string) map[string]struct {
 	object client.Object
 	wait   func(state string)
@@ -59,7 +59,7 @@ func (w *world) kinds(node string) map[string]struct {
 	}
 }
 
-// K8: what a server carried out in spite of its answer is read from a list: nothing is created or deleted twice.
+// K8: if a server carried out a call in spite of its answer, its list shows that: no instance is created or deleted twice.
 func TestWhatWasCarriedOutInSpiteOfItsAnswerIsRead(t *testing.T) {
 	w := newWorld(t, "answer-1")
 	for kind, k := range w.kinds("answer-1") {

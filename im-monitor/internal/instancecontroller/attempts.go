@@ -38,12 +38,12 @@ type attempt struct {
 	// missed is the UUID of a started instance that the newest list lacked, missedAt when this process first found that.
 	missed   string
 	missedAt time.Time
-	// ending is the UUID of a listed instance that is ending, endingSince when this process first saw that.
+	// ending is the UUID of a listed instance that is ending, endingSince the time at which this process first saw it ending.
 	ending      string
 	endingSince time.Time
 }
 
-// sawEnding notes whether the newest list has the instance as ending, and returns since when it is.
+// sawEnding notes whether the newest list shows the instance as ending, and returns the time at which that was first seen.
 func (t *attempt) sawEnding(entry *instance.Entry, now time.Time) time.Time {
 	switch {
 	case entry == nil || entry.State != v1beta2.InstanceStateStopping:

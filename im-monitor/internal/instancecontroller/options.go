@@ -22,8 +22,8 @@ type Options struct {
 	ControlPath string
 	// Rediscovery is how long after its start a v2 server may not list what outlived it.
 	Rediscovery time.Duration
-	// StuckEnding is how long a v1 process may be ending until its deletion is requested again. Its server waits 60 s for its end, kills it,
-	// and does nothing more unless it is asked again; before that it passes over a repetition.
+	// StuckEnding is the time after which the deletion of a v1 process that is still ending is requested again. Its server waits 60 s, kills
+	// the process, and does no more unless it is asked again; an earlier repetition has no effect.
 	StuckEnding time.Duration
 	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer, until it drops the path.
 	PathLoss time.Duration

@@ -7,15 +7,15 @@ import (
 	"drover.dev/drover/im-monitor/internal/setting"
 )
 
-// Logging reports how it went when the server was asked to log as the settings demand.
+// Logging reports whether the server obeyed when it was asked to log as the settings demand.
 type Logging struct {
-	// Problem is the answer of the server that did not do it; empty if it did, or was not asked yet.
+	// Problem is the error of a server that did not obey; empty if it obeyed, or was not asked yet.
 	Problem string
-	// RetryAt is when the server is asked again; zero means never.
+	// RetryAt is the time of the next request; zero: there is none.
 	RetryAt time.Time
 }
 
-// WantedLogs returns what the server shall log. A v1 server has no data engine that logs by itself.
+// WantedLogs returns the log levels that the settings demand of the server. A v1 server has no data engine that logs by itself.
 func (w World) WantedLogs() setting.Logging {
 	out := w.Settings.Logging
 	if !w.v2() {
@@ -24,7 +24,7 @@ func (w World) WantedLogs() setting.Logging {
 	return out
 }
 
-// logsIn is how long the next question about logs waits; 0: there is none.
+// logsIn returns the time until the next request about logs; 0: there is none.
 func logsIn(w World) time.Duration {
 	if w.Logging.RetryAt.IsZero() {
 		return 0
@@ -32,7 +32,7 @@ func logsIn(w World) time.Duration {
 	return max(w.Logging.RetryAt.Sub(w.Now), time.Millisecond)
 }
 
-// wrongLogs reports why the server does not log as the settings demand; empty if nothing is known of that.
+// wrongLogs returns why the server does not log as the settings demand; empty: no problem is known.
 func wrongLogs(w World) string {
 	if w.Logging.Problem == "" || !PodReady(w.Pod) {
 		return ""

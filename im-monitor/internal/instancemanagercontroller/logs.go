@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 )
 
-// logsAsked is what one run of a server was asked to log, and how it went.
+// logsAsked is the request about logs to one run of a server, with its outcome.
 type logsAsked struct {
 	run      string
 	wanted   imclient.Logs
@@ -18,7 +18,8 @@ type logsAsked struct {
 	problem  string
 }
 
-// reportedFailures is the number of failures in a row from which on a person is shown them: a call that fails once is repeated at once.
+// reportedFailures is the number of failures in a row after which the condition reports them: after the first one the call is repeated at
+// once.
 const reportedFailures = 2
 
 // setLogs asks the server to log as the settings demand: once for each run of the server, and once for each change of these settings. A
@@ -51,14 +52,14 @@ func (s *reconciler) setLogs(ctx context.Context, w *instancemanager.World) {
 	}
 }
 
-// logsAsked returns what the instance manager was asked to log last.
+// logsAsked returns the last request about logs to an instance manager.
 func (m *memory) logsAsked(name string) logsAsked {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.of(name).logs
 }
 
-// askedLogs notes what the instance manager was asked to log.
+// askedLogs notes the last request about logs to an instance manager.
 func (m *memory) askedLogs(name string, asked logsAsked) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

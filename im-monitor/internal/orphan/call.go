@@ -44,7 +44,8 @@ type Call struct {
 
 // DecideCall is the last check before a deletion. The runtime of a replica whose data is claimed is stopped without
 // destroying data. Data that is destroyed must be mapped by no running engine and, where a policy requested the deletion, not be the
-// last copy. Of data on a disk without a Volume, nobody but a person can record that it is not needed.
+// last copy. Only a person can record that data on a disk
+// without a Volume is not needed.
 func DecideCall(c CallWorld, v Verdict) Call {
 	if !executes(v, c.Orphan.Name) {
 		return Call{}

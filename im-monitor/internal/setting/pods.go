@@ -69,7 +69,7 @@ func oneOf(words ...string) func(string) (string, error) {
 
 var logFlag = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`)
 
-// allLogFlags stands for every flag. SPDK refuses it beside another one.
+// allLogFlags stands for every flag. SPDK refuses it beside other flags.
 const allLogFlags = "all"
 
 // parseLogFlags reads names separated by commas; SPDK writes them in lower case. A server compares names: it knows no wildcards.

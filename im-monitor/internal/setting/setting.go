@@ -95,7 +95,7 @@ type Pods struct {
 	StorageNetwork string
 }
 
-// Logging are the settings of what instance managers log.
+// Logging has the settings for the logs of instance managers.
 type Logging struct {
 	// Level is for the instance manager itself, SPDKLevel and SPDKFlags are for its v2 data engine.
 	Level, SPDKLevel, SPDKFlags string

@@ -7,21 +7,21 @@ import (
 	"drover.dev/drover/im-monitor/internal/imclient"
 )
 
-// Logged returns what a server was asked to log, in order.
+// Logged returns the requests about logs to a server, in order.
 func (s *Servers) Logged(manager string) []imclient.Logs {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.logged[manager])
 }
 
-// RefuseLogs makes a server refuse to change what it logs, or do it again.
+// RefuseLogs makes a server refuse requests about logs, or obey them again.
 func (s *Servers) RefuseLogs(manager string, refuse bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.deaf[manager] = refuse
 }
 
-// SetLogs notes what the server was asked to log.
+// SetLogs notes a request about logs.
 func (c *connection) SetLogs(_ context.Context, logs imclient.Logs) error {
 	c.servers.mu.Lock()
 	defer c.servers.mu.Unlock()

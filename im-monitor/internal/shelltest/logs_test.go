@@ -31,7 +31,7 @@ func TestAServerIsAskedForItsLogsOnceForEachStartAndChange(t *testing.T) {
 	e.Set(setting.LogLevel, "Debug")
 	e.logs(name, first, imclient.Logs{Level: "Info", SPDKLevel: "Notice", SPDKFlags: "bdev"}, changed)
 
-	// Another setting, an instance, and a connection that is lost change nothing of it.
+	// A change of another setting, an instance, or a lost connection causes no further request.
 	e.Set(setting.PriorityClass, "")
 	e.Servers.Shut(name, true)
 	e.Servers.Shut(name, false)

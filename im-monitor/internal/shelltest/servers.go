@@ -24,7 +24,7 @@ type Servers struct {
 	disks     map[string]imclient.Disk
 	loaded    map[string]string // states of disks by server and name
 	calls     []Call
-	// logged is what each server was asked to log, in order; deaf servers refuse.
+	// logged has the requests about logs to each server, in order; deaf servers refuse them.
 	logged map[string][]imclient.Logs
 	deaf   map[string]bool
 	hook   Hook

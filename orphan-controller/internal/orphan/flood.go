@@ -10,8 +10,8 @@ import (
 
 // flood holds auto deletion back when so many instances of a node lost their CRs at once that the CRs are probably
 // missing, as after restoring an old backup of the cluster. It counts only instances that have no CR at all: a node that
-// comes back after its volumes moved is no flood. What a person gave up is no part of one. Acknowledged orphans are not
-// counted again.
+// comes back after its volumes moved is no flood. Orphans that a person gave up, and acknowledged
+// orphans, do not count.
 func flood(w World) *ruleResult {
 	if policyOf(w) != v1beta2.ReasonAutoDeletion || approvedNow(w) || acknowledged(w) || v1beta2.GivenUp(w.Orphan) ||
 		!disowned(evaluation(w)) {

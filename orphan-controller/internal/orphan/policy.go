@@ -85,7 +85,8 @@ func gracePeriod(w World) *ruleResult {
 	return holdMarked(w, v1beta2.ReasonGracePeriod, fmt.Sprintf("Auto deletion follows at %s.", due.UTC().Format(time.RFC3339)), due)
 }
 
-// graceBegan returns when the grace period began: with the Orphan, or when a person gave it up, who may err and take that back.
+// graceBegan returns when the grace period began: with the Orphan, or later, when a person gave it up. A person may err, and take that
+// back.
 func graceBegan(w World) time.Time {
 	began := w.Orphan.CreationTimestamp.Time
 	if at := v1beta2.GivenUpAt(w.Orphan); v1beta2.GivenUp(w.Orphan) && at.After(began) {

@@ -58,7 +58,7 @@ type Sibling struct {
 	// Rule is the reason of Orphaned, Approval that of CleanupApproved; "" while there is none.
 	Rule, Approval string
 	Withdrawn      bool
-	// GivenUp: a person recorded that it is given up.
+	// GivenUp reports whether a person recorded that it is given up.
 	GivenUp bool
 	// Data is true for the data of a v2 replica, which may be an instance, too: the two are counted apart.
 	Data bool

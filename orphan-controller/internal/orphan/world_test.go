@@ -66,7 +66,7 @@ func acceptedAs(uid string) change {
 	}
 }
 
-// recordedBy is who made a person's record, and when.
+// recordedBy is the part of a person's record that names the person and the time.
 func recordedBy(by string) change {
 	return func(w *World) { w.Orphan.Annotations[v1beta2.AnnotationGivenUpBy] = by }
 }

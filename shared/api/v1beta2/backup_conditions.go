@@ -42,14 +42,14 @@ const (
 	// RecurringJobReady (writer snapshot-controller) is True while the job is scheduled; the message names its last and its
 	// next run.
 	RecurringJobReady = "Ready"
-	// RecurringJobRetained (writer snapshot-controller) is False while the job passes volumes over, because what it deleted of them is not
-	// removed; it is as of the last run that ended, and absent if that passed none over.
+	// RecurringJobRetained (writer snapshot-controller) is False while the job passes volumes over, because Snapshots or Backups that it
+	// deleted are not removed; it is as of the last run that ended, and absent if that passed none over.
 	RecurringJobRetained = "Retained"
 )
 
 // Reasons of RecurringJobRetained.
 const (
-	// ReasonRetentionBlocked surfaces when a job takes no further snapshot of a volume, because those that it deleted are still there.
+	// ReasonRetentionBlocked surfaces when a job takes no further snapshot of a volume, because the Snapshots that it deleted are still there.
 	ReasonRetentionBlocked = "RetentionBlocked"
 )
 

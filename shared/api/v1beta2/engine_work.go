@@ -20,7 +20,7 @@ func IsRebuilding(all map[string]RebuildStatus) bool {
 	return false
 }
 
-// IsCloning reports whether a replica is being filled from another volume, by what an engine reports about its replicas.
+// IsCloning reports whether a replica is being filled from another volume, according to an engine's reports about its replicas.
 func IsCloning(all map[string]SnapshotCloneStatus) bool {
 	for _, one := range all {
 		if one.IsCloning {
@@ -30,7 +30,7 @@ func IsCloning(all map[string]SnapshotCloneStatus) bool {
 	return false
 }
 
-// IsRestoring reports whether a replica is being filled from a backup, by what an engine reports about its replicas.
+// IsRestoring reports whether a replica is being filled from a backup, according to an engine's reports about its replicas.
 func IsRestoring(all map[string]RestoreStatus) bool {
 	for _, one := range all {
 		if one.IsRestoring {

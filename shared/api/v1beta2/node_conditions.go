@@ -129,7 +129,7 @@ const (
 	ReasonVolumeUnsettled = "VolumeUnsettled"
 	// ReasonSettingsLeftOut surfaces while the image of the pod has no option for a setting in force: the pod runs without it.
 	ReasonSettingsLeftOut = "SettingsLeftOut"
-	// ReasonLogsNotSet surfaces while the server fails to obey the settings of what it logs; the message has its answer.
+	// ReasonLogsNotSet surfaces while the server fails to obey the settings for its logs; the message has its answer.
 	ReasonLogsNotSet = "LogsNotSet"
 	// ReasonOnHost surfaces when the pod mounts a directory of the host at /metadata.
 	ReasonOnHost = "OnHost"

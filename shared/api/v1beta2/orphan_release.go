@@ -20,9 +20,9 @@ func DeleteByHandCommand(o *Orphan) string {
 	return fmt.Sprintf("kubectl -n %s annotate orphans.longhorn.io %s %s=%s", o.Namespace, o.Name, AnnotationDeleteByHand, o.UID)
 }
 
-// A person's record that the instance, or the data, of an Orphan is given up, as attach-controller records what it gives up itself: policy
-// may take it then. AnnotationGivenUp has the UID of the Orphan, so that the record is about exactly this one; AnnotationGivenUpBy has who
-// recorded it, a space, and when: the grace period begins then. An Orphan that is found later, even of the same instance, has another UID.
+// With these annotations a person records that the instance, or the data, of an Orphan is given up: policy may then delete it, as it may
+// after a record of attach-controller. AnnotationGivenUp has the UID of the Orphan, so that the record counts for no later Orphan, not even
+// of the same instance. AnnotationGivenUpBy has the person, a space, and the time of the record, at which the grace period begins.
 const (
 	AnnotationGivenUp   = "drover.dev/given-up"
 	AnnotationGivenUpBy = "drover.dev/given-up-by"

@@ -1,7 +1,7 @@
 package v1beta2
 
 // VolumeScheduled (writer attach-controller) is True while every replica that the volume wants has a place of the size that is wanted, and
-// no rebuild of one waits.
+// no rebuild waits.
 const VolumeScheduled = "Scheduled"
 
 // Reasons of VolumeScheduled.
@@ -31,7 +31,7 @@ const (
 	ReasonRebuildFails = "RebuildFails"
 )
 
-// WaitsForRebuild reports whether a reason of VolumeScheduled is about a rebuild that waits: the replica has a place, or will get one.
+// WaitsForRebuild reports whether a rebuild waits by a reason of VolumeScheduled: the replica has a place, or will get a place.
 func WaitsForRebuild(reason string) bool {
 	return reason == ReasonRebuildLimit || reason == ReasonRebuildHeld || reason == ReasonRebuildFails
 }

@@ -118,8 +118,8 @@ type VolumeStatus struct {
 	// How far the move of a v2 target is. Written by attach-controller; absent means none is under way.
 	// +optional
 	SwitchoverState string `json:"switchoverState,omitempty"`
-	// How often the volume failed in a row: after each failure it is attached again later. One that comes ten minutes after the last pause
-	// is the first again. Written by attach-controller; absent means never.
+	// How often the volume failed in a row: after each failure it is attached again later. A failure that comes ten minutes after the last
+	// pause is the first again. Written by attach-controller; absent means never.
 	// +optional
 	Faults *VolumeFaults `json:"faults,omitempty"`
 	// The metadata.generation that this status describes. Written by no controller yet; absent means unknown.

@@ -92,7 +92,8 @@ func Images() (out []Image) {
 	return out
 }
 
-// laterRelease matches the releases after v1.12.1, the last one that was read. That their scripts are those of v1.12.1 is an assumption.
+// laterRelease matches the releases after v1.12.1, the last release whose scripts were read. Later releases are assumed to have the same
+// scripts.
 var laterRelease = regexp.MustCompile(`^v1\.(12\.([2-9]|[1-9]\d+)|(1[3-9]|[2-9]\d)\.\d+)$`)
 
 // Named returns the stand-in of a tag. A tag that names no release is the smallest image with engine frontends: what starts there

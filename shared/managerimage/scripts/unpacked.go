@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Unpacked is an image whose files are in a directory. Its own scripts are run, in a root directory of their own: with the shell and the
+// Unpacked is an image whose files are in a directory. It runs the image's own scripts in a new root directory, with the shell and the
 // tools of this machine, and with stand-ins for each program that would touch a host.
 type Unpacked struct{ root string }
 
@@ -22,7 +22,7 @@ func Unpack(root string) (Unpacked, error) {
 	return out, err
 }
 
-// names are the scripts of an image that pods use.
+// names lists the scripts of an image that pods use.
 var names = []string{"instance-manager", "start-spdk-tgt", "instance-manager-v2-prestop"}
 
 // Files returns the text of the scripts that the image has, by name.
@@ -43,7 +43,7 @@ func (u Unpacked) Files() (map[string]string, error) {
 	return out, nil
 }
 
-// The host of an unpacked image has eight CPUs, of which the kubelet pinned these to the pod.
+// The host of an unpacked image has eight CPUs. The kubelet pinned PinnedCPUs to the pod.
 const (
 	onlineCPUs = "0-7"
 	PinnedCPUs = "4-7"
@@ -51,14 +51,14 @@ const (
 
 // Run is the outcome of running a script.
 type Run struct {
-	// SPDK are the arguments of spdk_tgt, nil if it was not started; Config is the file that its option --json names.
+	// SPDK has the arguments of spdk_tgt, nil if it was not started; Config has the content of the file that its option --json names.
 	SPDK   []string
 	Config string
-	// Daemon are the arguments of longhorn-instance-manager.
+	// Daemon has the arguments of longhorn-instance-manager.
 	Daemon []string
-	// Interrupts is the mask of CPUs that serve interrupts afterwards.
+	// Interrupts is the mask of the CPUs that serve interrupts after the run.
 	Interrupts string
-	// Calls are the other programs that were called, in order, each with its arguments.
+	// Calls lists the calls of other programs in order, each with its arguments.
 	Calls []string
 }
 
@@ -71,16 +71,16 @@ func (u Unpacked) Start(arguments []string) (Run, error) {
 	return out, err
 }
 
-// Stop runs the preStop hook. SPDK ends while the hook looks for the third time.
+// Stop runs the preStop hook. The hook finds SPDK twice, and no longer the third time.
 func (u Unpacked) Stop() (Run, error) { return u.run([]string{"instance-manager-v2-prestop"}) }
 
-// program is the stand-in for a program: it notes how it was called. Each argument is a line, so that an empty one is seen.
+// program is the stand-in for a program: it notes each call. Each argument has its own line, so that an empty argument is visible.
 const program = `#!/bin/sh
 { echo "${0##*/}"; for a; do printf '%s\n' "$a"; done; } >> "/calls/$(printf '%09d' "$(ls /calls | wc -l)")-$$"
 `
 
-// programs are the stand-ins, each with what it does beside noting the call. Those of spdk_tgt and of the daemon note their arguments
-// alone. The daemon waits for SPDK, since the scripts start that in the background.
+// programs returns the text of each stand-in by the program's name. The stand-ins for spdk_tgt and the daemon note only their arguments.
+// The daemon waits for SPDK, since the scripts start SPDK in the background.
 func programs() map[string]string {
 	out := map[string]string{
 		"spdk_tgt": "#!/bin/sh\nfor a; do printf '%s\\n' \"$a\"; done > /spdk.tmp; mv /spdk.tmp /spdk\n",
@@ -96,8 +96,8 @@ func programs() map[string]string {
 	return out
 }
 
-// enter is run in namespaces of its own. It makes a root directory from a list of files, with the programs of this machine to be read, and
-// runs the script there.
+// enter runs in new namespaces. It mounts the programs of this machine and the stand-ins into the root directory, and runs the script
+// there.
 const enter = `set -e
 root=$1; shift
 mount --make-rprivate / 2>/dev/null || true
@@ -132,7 +132,7 @@ func (u Unpacked) run(arguments []string) (out Run, err error) {
 	return read(root)
 }
 
-// furnish makes the files of the root directory: the scripts, the stand-ins, and as much of a host as the scripts look at.
+// furnish writes the files of the root directory: the scripts, the stand-ins, and the files of a host that the scripts read.
 func (u Unpacked) furnish(root string) error {
 	files := map[string]string{
 		"host/sys/devices/system/cpu/online": onlineCPUs + "\n", "host/proc/irq/default_smp_affinity": "ff\n",
@@ -168,7 +168,7 @@ func (u Unpacked) furnish(root string) error {
 	return nil
 }
 
-// read returns what the stand-ins noted.
+// read returns the notes of the stand-ins.
 func read(root string) (Run, error) {
 	var out Run
 	var err error

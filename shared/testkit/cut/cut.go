@@ -44,7 +44,7 @@ func Points(writes int) []Point {
 	return points
 }
 
-// Share returns every n-th point, from the first on: all points if n is 1. With an odd n, cuts before and after a write alternate.
+// Share returns the first of each n points: all points if n is 1. With an odd n, cuts before and after a write alternate.
 func Share(points []Point, n int) []Point {
 	var share []Point
 	for i := 0; i < len(points); i += n {

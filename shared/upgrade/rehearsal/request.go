@@ -112,9 +112,9 @@ func sentences(c client.Client, requests []Request, answers []error) (out []stri
 	return out[:min(len(out), mostRefused)], nil
 }
 
-// isRefusal reports whether the API server answered that the request is not allowed, or that the object is not valid. A webhook
-// refuses with any code that it likes, and one that does not answer would refuse the write of the upgrade as well. Any other internal
-// error, such as a change of etcd's leader, refuses nothing.
+// isRefusal reports whether the API server answered that the request is not allowed, or that the object is not valid. A webhook may refuse
+// with any code, and a webhook that does not answer would also refuse the write of the upgrade. No other internal error is a refusal, for
+// example a change of etcd's leader.
 func isRefusal(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsUnauthorized(err) ||
 		apierrors.IsMethodNotSupported(err) || apierrors.IsRequestEntityTooLargeError(err) || isOfWebhook(err)

@@ -10,8 +10,8 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// An engine reports the progress of a backup in steps of ten per cent. A copy counts as stalled when none was reported for stallPatience,
-// or for the time of one step at slowestCopy bytes per second if that is longer.
+// An engine reports the progress of a backup in steps of ten per cent. A copy counts as stalled if the engine reports no step for
+// stallPatience, or for the time of a step at slowestCopy bytes per second if that is longer.
 const (
 	stallPatience = 2 * time.Hour
 	stepsOfCopy   = 10
@@ -30,7 +30,7 @@ func (w World) stalledAt() time.Time {
 	}
 	steps := 1
 	if s.ProgressedAt == "" {
-		steps += s.Progress * stepsOfCopy / 100 // a version without this field saw them, and did not note when
+		steps += s.Progress * stepsOfCopy / 100 // a version without this field saw these steps, and did not note their times
 	}
 	size, _ := strconv.ParseInt(s.VolumeSize, 10, 64)
 	return at.Add(time.Duration(steps) * max(stallPatience, time.Duration(size/stepsOfCopy/slowestCopy)*time.Second))
@@ -47,7 +47,7 @@ func IsStalled(b *v1beta2.Backup) bool {
 	return conditions.IsFalse(b.Status.Conditions, v1beta2.BackupProgressing)
 }
 
-// reportProgress puts the condition on the progress of the copy into the list, or takes it out.
+// reportProgress adds the condition that the copy makes no progress to the list, or removes it.
 func (w World) reportProgress(list []v1beta2.Condition) []v1beta2.Condition {
 	if !w.isStalled() {
 		return conditions.Remove(list, v1beta2.BackupProgressing)

@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// copying is a backup that an engine copies, with the time of its last progress.
+// copying returns a backup that an engine copies, with the time of its last progress.
 func copying(since time.Duration) World {
 	w := world(state(v1beta2.BackupInProgress))
 	w.Backup.Status.RequestedTime = noon.Add(-24 * time.Hour).Format(time.RFC3339Nano)
@@ -55,7 +55,7 @@ func progressed(at string) func(*World) { return func(w *World) { w.Backup.Statu
 
 func percent(n int) func(*World) { return func(w *World) { w.Backup.Status.Progress = n } }
 
-// requested is a backup that an engine copies, of which no time of its progress is known.
+// requested returns a backup that an engine copies, without the time of its last progress.
 func requested(since time.Duration) World {
 	w := with(copying(0), progressed(""))
 	w.Backup.Status.RequestedTime = noon.Add(-since).Format(time.RFC3339Nano)

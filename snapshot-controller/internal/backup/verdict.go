@@ -26,7 +26,7 @@ type Verdict struct {
 	Ticket *v1beta2.AttachmentTicket
 	// Condition is what StepSay writes.
 	Condition v1beta2.Condition
-	// Stall is written beside it: the engine reports no progress. nil: there is no such condition.
+	// Stall is written with Condition while the engine reports no progress; nil: there is no such condition.
 	Stall *v1beta2.Condition
 	// Enqueue is when time alone changes the verdict; zero: never.
 	Enqueue time.Time

@@ -19,7 +19,7 @@ var stalledBackups = prometheus.NewGauge(prometheus.GaugeOpts{
 
 func init() { metrics.Registry.MustRegister(verdicts, stalledBackups) }
 
-// stalls are the names of the Backups that make no progress, for the gauge. Every Backup is evaluated when the process begins.
+// stalls counts the Backups that make no progress, for the gauge. It needs no list: every Backup is evaluated when the process begins.
 type stalls struct {
 	mu    sync.Mutex
 	names map[string]bool

@@ -19,9 +19,9 @@ func (w World) backsUp() bool {
 	return w.Job.Spec.Task == v1beta2.RecurringTaskBackup || w.Job.Spec.Task == v1beta2.RecurringTaskBackupForceCreate
 }
 
-// underWayBackups notes what is being copied, and returns the names of all that were asked for. One that an engine copies
-// may take its time as long as it makes progress; one that waits has the run's patience; one that waits for people, or makes no progress,
-// does not hold the run up.
+// underWayBackups notes the Backups that are being copied, and returns the names of all Backups of the run. A Backup that an engine
+// copies holds the run up as long as it makes progress, and a Backup that waits does so for the run's patience. A Backup that makes no
+// progress, or waits for people, does not hold the run up.
 func (w World) underWayBackups(p *plan, waiting map[string]bool) map[string]bool {
 	made := map[string]bool{}
 	for _, b := range w.Backups {

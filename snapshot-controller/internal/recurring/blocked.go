@@ -13,17 +13,17 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// mostGoing is how many of a volume's Snapshots, or Backups, the job may have deleted that are still there after the run's patience. With
-// more of them the job pauses for the volume: each run would add one that cannot be removed either.
+// With mostGoing deleted Snapshots, or Backups, of a volume that remain after the run's patience the job pauses for the volume: each run
+// would add another Snapshot that cannot be removed.
 const mostGoing = 5
 
-// deletion is a Snapshot or Backup that was deleted and is still there.
+// deletion is a deleted Snapshot or Backup that still exists.
 type deletion struct {
 	name, waitsFor string
 	at             time.Time
 }
 
-// Paused explains why the job takes nothing further of a volume, with the next step; empty: it does.
+// Paused explains why the job takes no further snapshot of a volume; empty: it takes snapshots.
 func (w World) Paused(v *v1beta2.Volume) string {
 	var snapshots, backups []deletion
 	for _, s := range w.Snapshots {
@@ -43,7 +43,7 @@ func (w World) Paused(v *v1beta2.Volume) string {
 // lasts reports whether a deletion has taken longer than the run's patience.
 func (w World) lasts(at *metav1.Time) bool { return at != nil && w.Now.Sub(at.Time) >= patience }
 
-// removalWaitsFor returns the reason for which the data of a deleted Snapshot is not removed.
+// removalWaitsFor returns the reason why the data of a deleted Snapshot is not removed.
 func removalWaitsFor(s *v1beta2.Snapshot) string {
 	if conditions.IsTrue(s.Status.Conditions, v1beta2.SnapshotRemovalFailed) {
 		return conditions.Reason(s.Status.Conditions, v1beta2.SnapshotRemovalFailed)
@@ -51,7 +51,7 @@ func removalWaitsFor(s *v1beta2.Snapshot) string {
 	return conditions.Reason(s.Status.Conditions, v1beta2.SnapshotRemovalApproved)
 }
 
-// pause is the sentence on a volume whose deleted Snapshots or Backups are not removed; empty if they are few.
+// pause describes the deleted Snapshots or Backups of a volume that are not removed; empty if there are fewer than mostGoing.
 func pause(volume, kind string, list []deletion) string {
 	if len(list) < mostGoing {
 		return ""
@@ -61,13 +61,13 @@ func pause(volume, kind string, list []deletion) string {
 		format(oldest.at), cmp.Or(oldest.waitsFor, "nothing is reported of it"))
 }
 
-// begins reports whether the run begins with a volume from which it has nothing yet.
+// begins reports whether the run takes its first snapshot of a volume now.
 func (w World) begins(v *v1beta2.Volume) bool { return w.mayBegin(v) && w.Paused(v) == "" }
 
-// shownPauses is how many of the volumes that a run passed over its job names.
+// shownPauses is the largest number of volumes in the sentence on the volumes that a run passed over.
 const shownPauses = 5
 
-// retained puts the condition on the volumes that the run passed over into the list, or takes it out.
+// retained adds the condition that names the volumes that the run passed over to the list, or removes it.
 func (w World) retained(list []v1beta2.Condition) []v1beta2.Condition {
 	if len(w.PassedOver) == 0 {
 		return conditions.Remove(list, v1beta2.RecurringJobRetained)

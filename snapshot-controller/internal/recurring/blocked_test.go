@@ -12,7 +12,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// keeps applies the verdict as done does, but what is deleted stays: its removal is blocked.
+// keeps applies the verdict like done, but deleted Snapshots and Backups stay: their removal is blocked.
 func (w *World) keeps(v Verdict) {
 	snapshots, backups := v.Delete, v.DeleteBackups
 	v.Delete, v.DeleteBackups = nil, nil
@@ -28,7 +28,8 @@ func (w *World) keeps(v Verdict) {
 	}
 }
 
-// runsBlocked is one run after the other while nothing that was deleted goes; it plays the observer, which notes what a run passes over.
+// runsBlocked lets an hourly job run while its deleted Snapshots and Backups stay. Like the observer it notes why a run passes a volume
+// over.
 func (w *World) runsBlocked(hours int) {
 	for range hours {
 		for range 6 {
@@ -46,7 +47,7 @@ func (w *World) runsBlocked(hours int) {
 	}
 }
 
-// Of 300 runs of a job that keeps two and whose deletions are blocked all made one more that nobody could remove.
+// The deletions of a job that keeps two snapshots are blocked: each of 300 runs made one more snapshot that nobody could remove.
 func TestAJobPausesWhereWhatItDeletesIsNotRemoved(t *testing.T) {
 	w := world("a")
 	w.runsBlocked(300)
@@ -100,7 +101,7 @@ func TestWhatDoesNotPauseAJob(t *testing.T) {
 	}
 }
 
-// The condition names some volumes, and how many more there are.
+// The condition names some volumes, and counts the rest.
 func TestAJobNamesTheVolumesThatItPassesOver(t *testing.T) {
 	w := world()
 	for i := range 7 {
@@ -110,7 +111,7 @@ func TestAJobNamesTheVolumesThatItPassesOver(t *testing.T) {
 	require.Contains(t, c.Message, "volume 0; volume 1; volume 2; volume 3; volume 4; and 2 more volumes.")
 }
 
-// A backup whose copy makes no progress keeps its own volume waiting, and nobody else.
+// If the copy of a backup makes no progress, only its own volume waits.
 func TestABackupWithoutProgressDoesNotHoldTheRun(t *testing.T) {
 	w := backingUp("a", "b", "c")
 	w.Job.Spec.Concurrency = 1

@@ -28,7 +28,7 @@ type World struct {
 	WhileDetached bool
 	// Created has when this process created Snapshots of the run that is under way, by their names: the cache may not show them yet.
 	Created map[string]time.Time
-	// PassedOver has a sentence about each volume that the run passed over, because what the job deleted of it is still there (Paused).
+	// PassedOver has a sentence about each volume that the run passed over, because its deleted Snapshots or Backups remain (Paused).
 	PassedOver []string
 	// Shared has the names of Snapshots whose data linked clones share.
 	Shared map[string]bool

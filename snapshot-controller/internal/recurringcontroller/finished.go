@@ -21,7 +21,7 @@ type ofRun struct {
 	run     string
 	volumes map[types.UID]bool
 	created map[string]time.Time // Snapshots, by their names
-	paused  map[types.UID]string // why the run passed volumes over
+	paused  map[types.UID]string // the reasons why the run passed volumes over
 }
 
 func newFinished() *finished { return &finished{runs: map[string]ofRun{}} }

@@ -44,7 +44,7 @@ type World struct {
 	Attachment *v1beta2.VolumeAttachment
 	// Engine is the active one of the volume.
 	Engine *v1beta2.Engine
-	// Nodes are those whose upgrade a removal waits for: where the engine is to run, and of v2 those of the replicas in use.
+	// Nodes lists the nodes whose upgrade delays a removal: the node of the engine and, for v2, the nodes of the replicas in use.
 	Nodes []*v1beta2.Node
 	// Candidate is the node for the volume if it has to be attached; empty: no node can.
 	Candidate string

@@ -88,8 +88,8 @@ func (o observer) readCandidate(ctx context.Context, w *snapshot.World) (err err
 	return err
 }
 
-// readNodes reads the nodes whose upgrade a removal waits for. A v2 removal merges data in each replica, and an upgrade takes replicas out
-// of their engine; those of v1 are never touched by one.
+// readNodes reads the nodes whose upgrade delays a removal. A v2 removal merges data in each replica, and an upgrade takes v2 replicas
+// out of their engine. An upgrade never touches v1 replicas.
 func (o observer) readNodes(ctx context.Context, w *snapshot.World) (err error) {
 	if w.Engine == nil {
 		return nil

@@ -13,9 +13,9 @@ import (
 // Triers are the binaries that write or delete something in an upgrade. orphan-controller does neither.
 var Triers = []string{"attach-controller", "im-monitor", "snapshot-controller", "upgrade-controller"}
 
-// awaitsRehearsals lets each binary try by dry-run requests what the upgrade will have to write and delete, and reports whether the
-// answer of one is awaited. A binary that does not answer in the time of initializing blocks the upgrade. That time begins with the
-// request: the images may have taken all of theirs.
+// awaitsRehearsals lets each binary try the writes and deletions of the upgrade by dry-run requests, and reports whether it waits for an
+// answer. A binary that does not answer in the time of initializing blocks the upgrade. That time begins with the request: the check of the
+// images may have taken as long.
 func (p *pass) awaitsRehearsals() bool {
 	if p.status.RehearsalRequestedAt == "" {
 		p.status.RehearsalRequestedAt = p.Now.UTC().Format(time.RFC3339Nano)
@@ -33,7 +33,7 @@ func (p *pass) awaitsRehearsals() bool {
 	return true
 }
 
-// rehearsedSince returns when the binaries were asked. A time that cannot be read is long ago: nobody waits for it.
+// rehearsedSince returns the time of the request to the binaries. If it cannot be read, it counts as long ago, and the wait is over.
 func (p *pass) rehearsedSince() time.Time {
 	since, err := time.Parse(time.RFC3339Nano, p.status.RehearsalRequestedAt)
 	if err != nil {

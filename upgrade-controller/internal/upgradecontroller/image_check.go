@@ -60,8 +60,8 @@ func checkPod(m *v1beta2.DataEngineUpgradeManager, node, pullSecret string, prof
 	return pod
 }
 
-// counts reports whether the pod checks the image of exactly this upgrade now. A pod that is being deleted was made before something was
-// mended, and a pod of another name by an upgrade of before, for another image or of the same name.
+// counts reports whether the pod checks the image of this upgrade now. A pod that is being deleted is from a check before a repair; a pod
+// with another name is from an earlier upgrade, which had another image or the same name.
 func counts(pod *corev1.Pod, m *v1beta2.DataEngineUpgradeManager) bool {
 	return pod.DeletionTimestamp == nil && pod.Name == checkName(m, pod.Spec.NodeName)
 }
