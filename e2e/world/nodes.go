@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,6 +13,8 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -48,6 +51,23 @@ func (w *World) KillKubelet(ctx context.Context, node string) error {
 		return err
 	}
 	return w.ctl(ctx, http.MethodDelete, "/v1/faults?"+url.Values{"id": {"node-" + node}}.Encode(), nil, nil)
+}
+
+// SetKubeletReady makes the Kubernetes node report that its kubelet is ready or not, as a kubelet's restart does. Its heartbeats go on.
+func (w *World) SetKubeletReady(ctx context.Context, node string, ready bool) error {
+	condition := corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionFalse, Reason: "KubeletNotReady",
+		LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}
+	if ready {
+		condition.Status, condition.Reason = corev1.ConditionTrue, "KubeletReady"
+	}
+	patch, err := json.Marshal(map[string]any{"status": map[string]any{"conditions": []corev1.NodeCondition{condition}}})
+	if err != nil {
+		return fmt.Errorf("encoding the condition of node %s: %w", node, err)
+	}
+	if err := w.Admin.Status().Patch(ctx, kubernetesNode(node), client.RawPatch(types.StrategicMergePatchType, patch)); err != nil {
+		return fmt.Errorf("writing the condition of node %s: %w", node, err)
+	}
+	return nil
 }
 
 // Cordon cordons or uncordons the Kubernetes node.
