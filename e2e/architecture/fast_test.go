@@ -34,7 +34,8 @@ func TestThePageListsTheTestsThatAreNotFast(t *testing.T) {
 			listed = append(listed, "e2e/"+match[1])
 		}
 	}
-	listed = append(listed, "tools/charts/install_test.go", "tools/images/images_test.go", "tools/images/push_test.go")
+	listed = append(listed, "tools/charts/clients_install_test.go", "tools/charts/install_test.go",
+		"tools/images/images_test.go", "tools/images/push_test.go")
 	slices.Sort(listed)
 	require.Equal(t, filesThatAreNotFast(t), listed,
 		"files with %q (expected) and the table and list of docs/tests.md (actual)", fastConstraint)

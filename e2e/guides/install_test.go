@@ -30,6 +30,7 @@ func installing() guide {
 			"kubectl label namespace monitoring": func(ctx context.Context, f *fixture) error {
 				return f.empty.sh(ctx, "kubectl create namespace monitoring")
 			},
+			"helm upgrade drover charts/drover --namespace longhorn-system --reset-then-reuse-values --set csi.enabled":              installed,
 			"helm upgrade drover charts/drover --namespace longhorn-system --reset-then-reuse-values --set im-monitor.networkPolicy": installed,
 			"kubectl delete -k my-cluster": func(ctx context.Context, f *fixture) error {
 				return f.empty.sh(ctx, "kubectl apply -k my-cluster")
@@ -99,6 +100,22 @@ func installed(ctx context.Context, f *fixture) error {
 	return f.empty.sh(ctx, `kubectl delete -k my-cluster --ignore-not-found --wait=false
 		if helm status drover --namespace longhorn-system; then helm uninstall drover --namespace longhorn-system; fi
 		helm install drover charts/drover --namespace longhorn-system --create-namespace --take-ownership --force-conflicts`)
+}
+
+// clientOfTheAPI returns the guide of the chart of a client: its commands are three ways of which a reader takes one.
+func clientOfTheAPI(chart string) guide {
+	without := func(ctx context.Context, f *fixture) error {
+		return f.empty.sh(ctx, "helm upgrade drover charts/drover --namespace longhorn-system --reset-then-reuse-values --set "+
+			chart+".enabled=false")
+	}
+	return guide{empty: everything,
+		prepare: func(ctx context.Context, f *fixture) error {
+			return f.empty.sh(ctx, "helm install drover charts/drover --namespace longhorn-system --create-namespace")
+		},
+		before: steps{"helm install " + chart: without,
+			"kubectl apply -k deploy/" + chart: func(ctx context.Context, f *fixture) error {
+				return f.empty.sh(ctx, "helm uninstall "+chart+" --namespace longhorn-system")
+			}}}
 }
 
 func takingOver() guide {

@@ -33,6 +33,9 @@ func guideOf(page string) guide {
 	if g, found := guides()[page]; found {
 		return g
 	}
+	if client, isClient := strings.CutPrefix(page, "charts/"); isClient && (client == "csi/README.md" || client == "ui/README.md") {
+		return clientOfTheAPI(strings.TrimSuffix(client, "/README.md"))
+	}
 	if strings.HasPrefix(page, "charts/") || page == "crds/README.md" {
 		return guide{empty: everything, prepare: emptySystem, words: func(*fixture) words {
 			return words{"<kind>": "volume", "sha256:…": "sha256:" + strings.Repeat("a", 64)}

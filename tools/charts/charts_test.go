@@ -20,7 +20,7 @@ import (
 	"drover.dev/drover/shared/testkit/alerts"
 )
 
-var charts = append([]string{"crds", "drover"}, controllers...)
+var charts = slices.Concat([]string{"crds", "drover"}, controllers, clients)
 
 func readValues(t *testing.T, path string) map[string]any {
 	t.Helper()
@@ -125,7 +125,13 @@ func allValues(t *testing.T, chart string) map[string]any {
 		for _, controller := range controllers {
 			values[controller] = readValues(t, "testdata/all-values.yaml")
 		}
+		for _, client := range clients {
+			values[client] = allValues(t, client)
+			values[client].(map[string]any)["enabled"] = true
+		}
 		return values
+	case "csi", "ui":
+		return readValues(t, "testdata/all-values-"+chart+".yaml")
 	}
 	return all
 }
@@ -133,7 +139,8 @@ func allValues(t *testing.T, chart string) map[string]any {
 // leaves returns the paths of all values, with what is below lists and free maps left out.
 func leaves(path string, value any) []string {
 	fields, isMap := value.(map[string]any)
-	if !isMap || len(fields) == 0 || slices.Contains([]string{".requests", ".limits", ".metricsFrom", ".labels"}, filepath.Ext(path)) ||
+	if !isMap || len(fields) == 0 ||
+		slices.Contains([]string{".requests", ".limits", ".metricsFrom", ".labels", ".parameters"}, filepath.Ext(path)) ||
 		!strings.Contains(path, ".") && (path == "nodeSelector" || path == "podAnnotations") {
 		return []string{path}
 	}
@@ -223,6 +230,11 @@ func TestATypoInAValueIsRefusedWithItsName(t *testing.T) {
 		{"upgrade-controller", `{extraArgs: [observe]}`, "extraArgs"},
 		{"crds", `{policy: {enabled: false}}`, "policy"},
 		{"crds", `{roles: {enable: false}}`, "enable"},
+		{"csi", `{storageClass: {parameter: {}}}`, "parameter"},
+		{"csi", `{provisioner: {replica: 3}}`, "replica"},
+		{"csi", `{kubeletDir: kubelet}`, "kubeletDir"},
+		{"ui", `{networkPolicy: {form: []}}`, "form"},
+		{"drover", `{csi: {enabled: true, kubeletdir: /var/lib/kubelet}}`, "kubeletdir"},
 		{"drover", `{im-monitr: {enabled: false}}`, "im-monitr"},
 		{"drover", `{im-monitor: {replica: 3}}`, "replica"},
 		{"drover", `{crds: {roles: {enable: false}}}`, "enable"},
@@ -247,7 +259,7 @@ func TestKeysOfOthersInGlobalAreAccepted(t *testing.T) {
 
 // enabled is a value for the chart that has this one as a part.
 func TestAChartByItselfCannotBeSwitchedOff(t *testing.T) {
-	for _, name := range append([]string{"crds"}, controllers...) {
+	for _, name := range slices.Concat([]string{"crds"}, controllers, clients) {
 		_, err := render(chartDir(name), "longhorn-system", map[string]any{"enabled": false})
 		require.ErrorContains(t, err, "enabled is a value of the chart drover", name)
 	}
@@ -440,7 +452,7 @@ func TestVersionsOfChartsFitTheBinariesAndTheWhole(t *testing.T) {
 		require.Equal(t, dependency.Name+".enabled", dependency.Condition)
 		require.Equal(t, "file://../"+dependency.Name, dependency.Repository)
 	}
-	require.Len(t, whole.Metadata.Dependencies, 1+len(controllers))
+	require.Len(t, whole.Metadata.Dependencies, 1+len(controllers)+len(clients))
 	for _, controller := range controllers {
 		part, err := loader.Load(chartDir(controller))
 		require.NoError(t, err)
@@ -450,12 +462,12 @@ func TestVersionsOfChartsFitTheBinariesAndTheWhole(t *testing.T) {
 }
 
 func TestTheREADMEOfAChartHasEveryValue(t *testing.T) {
-	for _, name := range []string{"controller", "crds", "drover"} {
+	for _, name := range append([]string{"controller", "crds", "drover"}, clients...) {
 		readme, err := os.ReadFile(filepath.Join(chartDir(name), "README.md"))
 		require.NoError(t, err)
 		for _, path := range leaves("", readValues(t, filepath.Join(chartDir(name), "values.yaml"))) {
-			if strings.HasPrefix(path, "resources.") {
-				path = "resources"
+			if before, _, found := strings.Cut(path, "resources."); found {
+				path = before + "resources"
 			}
 			require.Contains(t, string(readme), fmt.Sprintf("`%s`", path), name)
 		}

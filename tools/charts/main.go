@@ -1,6 +1,6 @@
-// Command charts renders charts with their default values into the plain manifests of each controller, and packs charts for a registry.
+// Command charts renders charts with their default values into plain manifests, and packs charts for a registry.
 //
-//	charts render       # <controller>/deploy, what kubectl apply -k takes
+//	charts render       # <controller>/deploy and deploy/<client>, what kubectl apply -k takes
 //	charts package bin/charts
 package main
 
@@ -22,6 +22,9 @@ import (
 // controllers have a chart of their own, of their name.
 var controllers = []string{"api-gateway", "attach-controller", "im-monitor", "orphan-controller", "snapshot-controller",
 	"upgrade-controller"}
+
+// clients are Longhorn's own programs that ask api-gateway. Each has a chart of its name, which the whole chart leaves out by default.
+var clients = []string{"csi", "ui"}
 
 // root is where the repository is, seen from this directory.
 const root = "../.."
@@ -47,8 +50,19 @@ func run(args []string) error {
 	}
 }
 
-// writeManifests writes the files of each controller's deploy, for longhorn-system.
+// writeManifests writes the plain manifests of each controller and client, for longhorn-system.
 func writeManifests() error {
+	for _, client := range clients {
+		rendered, err := render(chartDir(client), "longhorn-system", nil)
+		if err != nil {
+			return err
+		}
+		for name, text := range rendered {
+			if err := os.WriteFile(filepath.Join(root, "deploy", client, name), []byte(text), 0o644); err != nil {
+				return err
+			}
+		}
+	}
 	for _, controller := range controllers {
 		rendered, err := renderDeploy(controller)
 		if err != nil {
