@@ -103,6 +103,9 @@ func (p *pass) known(b Backup, a Answer) {
 	switch {
 	case a.Error != "" || a.State == workFailed:
 		change.State, change.Error = v1beta2.BackupError, cmp.Or(a.Error, "The engine does not say why.")
+	case a.State == workComplete && p.Listed == nil:
+		p.hold(p.Now.Add(p.Pause)) // its size is recorded once, with its end
+		return
 	case a.State == workComplete:
 		change.State, change.URL, change.Progress, change.Size = v1beta2.BackupCompleted, a.URL, 100, sizeOf(b.Snapshot, p.Listed)
 	default:

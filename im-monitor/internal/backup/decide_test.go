@@ -258,6 +258,13 @@ func TestACompletedBackupHasTheSizeOfItsSnapshotAndThoseBelowIt(t *testing.T) {
 	}
 }
 
+// The size is written once, with the end of the backup.
+func TestACompletedBackupWaitsForTheListOfSnapshots(t *testing.T) {
+	w := answers(world(begun("a", thisRun, v1beta2.BackupInProgress, time.Minute)), "a", Answer{Known: true, State: "complete"})
+	w.Listed = nil
+	require.Equal(t, Verdict{RequeueAt: noon.Add(time.Second)}, Decide(w))
+}
+
 func TestOnlyABackupThatIsApprovedOrBegunAsksAnEngine(t *testing.T) {
 	for state, want := range map[string]bool{"": true, v1beta2.BackupPending: true, v1beta2.BackupInProgress: true,
 		v1beta2.BackupCompleted: false, v1beta2.BackupError: false} {

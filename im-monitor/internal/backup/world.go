@@ -44,7 +44,7 @@ type World struct {
 	V2  bool
 	// Usable reports whether it is the volume's one engine and has a replica that is RW; Busy, that something else is being done.
 	Usable, Busy bool
-	// RW are the addresses of the replicas that this poll listed in mode RW. Listed are its snapshots.
+	// RW are the addresses of the replicas that this poll listed in mode RW. Listed are its snapshots; nil is unknown.
 	RW     []string
 	Listed map[string]v1beta2.SnapshotInfo
 	// Backups are the volume's.

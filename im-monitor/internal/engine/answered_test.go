@@ -2,11 +2,13 @@ package engine_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/conditions"
 )
 
 // A v1 engine lists an error alone for a replica that did not answer. The replica may go on with its copy.
@@ -73,7 +75,7 @@ func TestBesideACopyOfUnknownStateNoReplicaIsAddedAndNoSnapshotIsPurged(t *testi
 	w := lists(world("a", "b"), "a", rw)
 	w.Engine.Spec.RequestedDataSource = "snap://other/s"
 	require.Equal(t, []engine.Call{add("b")}, engine.Decide(w).Calls)
-	w.Seen.Unanswered = true
+	w.Seen.Unanswered.Clones = true
 	v := engine.Decide(w)
 	require.Empty(t, v.Calls, "the engine may copy now")
 	require.True(t, v.Going, "it is asked again soon")
@@ -82,7 +84,7 @@ func TestBesideACopyOfUnknownStateNoReplicaIsAddedAndNoSnapshotIsPurged(t *testi
 	w.CleanUp, w.Snapshots["left"] = true, v1beta2.SnapshotInfo{Name: "left"}
 	w.Engine.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{"tcp://" + at("a"): {State: "complete"}}
 	require.Len(t, engine.Decide(w).Calls, 1, "a rebuild has left a snapshot")
-	w.Seen.Unanswered = true
+	w.Seen.Unanswered.Clones = true
 	require.Empty(t, engine.Decide(w).Calls)
 }
 
@@ -93,4 +95,83 @@ func TestBesideARebuildOfUnknownStateNothingIsRestored(t *testing.T) {
 	require.Empty(t, engine.Decide(w).Calls)
 	w.Seen.Rebuilds = map[string]v1beta2.RebuildStatus{"tcp://" + at("b"): {}}
 	require.Equal(t, []engine.Call{{Op: engine.OpRestore}}, engine.Decide(w).Calls)
+}
+
+// The engine asks its replicas, and fails as a whole if one of them does not answer it.
+func TestAQuestionThatIsNotAnsweredKeepsTheLastAnswer(t *testing.T) {
+	w := lists(lists(world("a", "b"), "a", rw), "b", rw)
+	s := &w.Engine.Status
+	s.Snapshots = map[string]v1beta2.SnapshotInfo{"volume-head": {Name: "volume-head"}, "one": {Name: "one"}}
+	s.IsExpanding, s.CurrentSize = true, gib
+	s.PurgeStatus = map[string]v1beta2.PurgeStatus{"tcp://" + at("a"): {IsPurging: true}}
+	s.ReplicaModeMap = map[string]string{"a": rw, "b": rw}
+	before := s.DeepCopy()
+	w.Snapshots, w.Seen.Unanswered = nil, engine.Unanswered{Snapshots: true, Volume: true, Purges: true}
+	w.Seen.Replicas[1].Mode = failed
+	v := engine.Decide(w)
+	require.Equal(t, map[string]string{"a": rw, "b": failed}, v.Status.ReplicaModeMap, "the modes were answered")
+	require.Equal(t, before.Snapshots, v.Status.Snapshots)
+	require.Equal(t, before.PurgeStatus, v.Status.PurgeStatus)
+	require.True(t, v.Status.IsExpanding)
+	require.Empty(t, v.Calls)
+	require.True(t, v.Going, "it is asked again soon")
+}
+
+func TestNoCallRestsOnAQuestionThatIsNotAnswered(t *testing.T) {
+	for name, lost := range map[string]engine.Unanswered{
+		"it may be at its limit of snapshots": {Snapshots: true}, "it may expand": {Volume: true}, "it may purge": {Purges: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := lists(world("a", "b"), "a", rw)
+			require.Equal(t, []engine.Call{add("b")}, engine.Decide(w).Calls)
+			w.Seen.Unanswered = lost
+			require.Empty(t, engine.Decide(w).Calls)
+			w.Engine.Spec.RequestedRevert, w.Engine.Spec.ReplicaAddressMap = "s@1", map[string]string{"a": at("a")}
+			require.Equal(t, lost.Snapshots, len(engine.Decide(w).Calls) > 0, "a revert waits for an expansion and a purge")
+		})
+	}
+	w := lists(lists(world("a"), "a", rw), "b", failed)
+	w.Seen.Unanswered = engine.Unanswered{Snapshots: true, Volume: true, Rebuilds: true, Clones: true, Restores: true, Purges: true}
+	require.Equal(t, []engine.Call{remove("b")}, engine.Decide(w).Calls, "a removal rests on the modes alone")
+	w = lists(world("a"), "a", rw)
+	w.Engine.Spec.SnapshotMaxCount = 20
+	require.Len(t, engine.Decide(w).Calls, 1)
+	w.Seen.Unanswered.Volume = true
+	require.Empty(t, engine.Decide(w).Calls, "the limits are as of an earlier poll")
+}
+
+func TestARequestedPollIsAnsweredOnceItsSubjectIsKnown(t *testing.T) {
+	asked := now.Format(time.RFC3339Nano)
+	for name, c := range map[string]struct {
+		lost     engine.Unanswered
+		answered string
+	}{
+		"all is known":                {engine.Unanswered{}, asked},
+		"the snapshots are not known": {engine.Unanswered{Snapshots: true}, asked},
+		"the rebuilds are not known":  {engine.Unanswered{Rebuilds: true}, asked},
+		"an expansion may have begun": {engine.Unanswered{Volume: true}, ""},
+		"a purge may be in progress":  {engine.Unanswered{Purges: true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := lists(world("a"), "a", rw)
+			w.Engine.Spec.LookRequestedAt, w.Seen.Unanswered = asked, c.lost
+			require.Equal(t, c.answered, engine.Decide(w).Status.LookedAt)
+		})
+	}
+}
+
+func TestAFailureStaysReportedWhileItIsNotKnownWhetherItsCallIsDue(t *testing.T) {
+	for op, lost := range map[engine.Op]engine.Unanswered{engine.OpExpand: {Volume: true}, engine.OpPurge: {Snapshots: true},
+		engine.OpClone: {Clones: true}, engine.OpRestore: {Restores: true}} {
+		w := lists(world("a"), "a", rw)
+		w.Failed = map[engine.Key]string{{Op: op}: "no"}
+		reason := func() string { return conditions.Reason(engine.Decide(w).Status.Conditions, v1beta2.EngineOperations) }
+		require.Empty(t, reason(), op)
+		w.Seen.Unanswered = lost
+		require.Equal(t, v1beta2.ReasonOperationFailed, reason(), op)
+		w.Engine.Status.Conditions, w.Failed = engine.Decide(w).Status.Conditions, nil
+		require.Equal(t, v1beta2.ReasonOperationFailed, reason(), "%s: a new leader does not know that it is over", op)
+		w.Seen.Unanswered = engine.Unanswered{}
+		require.Equal(t, v1beta2.ReasonNoOperationFails, reason(), op)
+	}
 }

@@ -18,8 +18,7 @@ func (p *pass) calls() {
 			p.call(c)
 		}
 	}
-	expanding := p.Seen.Volume != nil && p.Seen.Volume.Expanding
-	if len(p.out.Calls) > 0 || p.Adding != "" || expanding || v1beta2.IsPurging(p.Seen.Purges) {
+	if len(p.out.Calls) > 0 || p.Adding != "" || p.Seen.MayExpand() || p.Seen.MayPurge() {
 		return // a v1 engine refuses one more of these
 	}
 	if p.rebuilding() {
@@ -155,8 +154,8 @@ func (p *pass) addition() {
 		if p.Failures[name] >= FailuresToErr {
 			continue // left to its owner
 		}
-		if !p.fillsByRestore() && p.makeRoom() {
-			return
+		if !p.fillsByRestore() && (p.Seen.Unanswered.Snapshots || p.makeRoom()) {
+			return // a rebuild takes a snapshot
 		}
 		p.going = true
 		call := Call{Op: OpAdd, Name: name, Address: bare(p.Engine.Spec.ReplicaAddressMap[name]), Size: p.size()}

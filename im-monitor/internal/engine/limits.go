@@ -44,7 +44,7 @@ func (p *pass) limits() {
 		}
 	}
 	for _, c := range p.limitCalls() {
-		if !p.waits(c) {
+		if !p.waits(c) && !p.Seen.Unanswered.Volume {
 			p.call(c)
 		}
 	}

@@ -20,7 +20,7 @@ func (p *pass) operations() {
 	var failed []string
 	due := p.due()
 	for _, key := range slices.SortedFunc(maps.Keys(p.Failed), byOpAndName) {
-		if due[key] {
+		if due[key] || p.isUnknown(key.Op) {
 			failed = append(failed, p.sentence(key))
 		}
 	}
@@ -28,7 +28,7 @@ func (p *pass) operations() {
 		Message: strings.Join(failed, " ")}
 	switch {
 	case len(failed) > 0:
-	case len(due) > 0, !conditions.IsFalse(s.Conditions, v1beta2.EngineOperations):
+	case len(due) > 0, p.Seen.Unanswered.Any(), !conditions.IsFalse(s.Conditions, v1beta2.EngineOperations):
 		return
 	default:
 		c.Status, c.Reason = v1beta2.ConditionTrue, v1beta2.ReasonNoOperationFails
@@ -36,6 +36,22 @@ func (p *pass) operations() {
 	if old := conditions.Get(s.Conditions, c.Type); old == nil || old.Status != c.Status || old.Message != c.Message {
 		s.Conditions = conditions.Set(s.Conditions, c, p.Now)
 	}
+}
+
+// isUnknown reports whether the poll did not learn if calls of this kind are due.
+func (p *pass) isUnknown(op Op) bool {
+	lost := p.Seen.Unanswered
+	switch op {
+	case OpExpand:
+		return lost.Volume
+	case OpClone:
+		return lost.Clones
+	case OpRestore, OpVerify:
+		return lost.Restores
+	case OpPurge:
+		return lost.Snapshots || lost.Rebuilds
+	}
+	return false
 }
 
 func byOpAndName(a, b Key) int {

@@ -21,8 +21,8 @@ func (p *pass) keepUnanswered() {
 		}
 	}
 	p.Seen.Restores, restores = answered(p.Seen.Restores, p.Engine.Status.RestoreStatus)
-	p.unanswered = clones || restores || p.Seen.Unanswered
-	p.going = p.going || p.unanswered
+	p.unanswered = clones || restores || p.Seen.Unanswered.Clones || p.Seen.Unanswered.Restores
+	p.going = p.going || p.unanswered || p.Seen.Unanswered.Any()
 }
 
 // KnownPurges returns the reports of an engine's replicas about a purge. For a replica that did not answer, its last report counts.

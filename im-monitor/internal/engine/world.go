@@ -25,7 +25,7 @@ type Volume struct {
 	RebuildLimit     int
 }
 
-// Seen is the result of one poll; nil fields were not requested.
+// Seen is the result of one poll; nil fields were not requested, or not answered.
 type Seen struct {
 	// Began is when the first call of the poll was sent.
 	Began     time.Time
@@ -36,9 +36,22 @@ type Seen struct {
 	Clones    map[string]v1beta2.SnapshotCloneStatus
 	Restores  map[string]v1beta2.RestoreStatus
 	Purges    map[string]v1beta2.PurgeStatus
-	// Unanswered reports that the engine did not answer whether it copies or restores.
-	Unanswered bool
+	// Unanswered are the questions that the engine was asked and did not answer.
+	Unanswered Unanswered
 }
+
+// Unanswered are questions of a poll without an answer. The engine passes most questions on to its replicas, and fails as a whole if one of
+// them does not answer. The subject of such a question is unknown: the status keeps the last answer, and no call relies on it.
+type Unanswered struct{ Snapshots, Volume, Rebuilds, Clones, Restores, Purges bool }
+
+// Any reports whether a question was not answered.
+func (u Unanswered) Any() bool { return u != Unanswered{} }
+
+// MayExpand reports whether the engine expands, or did not answer whether it does.
+func (s Seen) MayExpand() bool { return s.Unanswered.Volume || s.Volume != nil && s.Volume.Expanding }
+
+// MayPurge reports whether the engine purges, or did not answer whether it does.
+func (s Seen) MayPurge() bool { return s.Unanswered.Purges || v1beta2.IsPurging(s.Purges) }
 
 // RW reports whether a replica is in that mode.
 func (s Seen) RW() bool { return s.Has(v1beta2.ReplicaModeRW) }

@@ -34,7 +34,7 @@ func decide(o Options, f facts) verdict {
 		reported = enginesnapshot.WithoutMarks(f.engine.Status.Snapshots, reported, f.known.snapshots)
 	}
 	v.engine = engine.Decide(f.engineWorld(o, reported, brief))
-	busy := len(v.engine.Calls) > 0 || f.seen.Volume != nil && f.seen.Volume.Expanding
+	busy := len(v.engine.Calls) > 0 || f.seen.MayExpand()
 	if f.reachable {
 		v.snapshots = enginesnapshot.Decide(f.snapshotWorld(o, busy, v.unlisted))
 	}

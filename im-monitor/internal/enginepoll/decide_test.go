@@ -52,6 +52,8 @@ func TestSnapshotsAndBackupsWait(t *testing.T) {
 	for name, change := range map[string]func(*facts){
 		"for a call that the engine itself needs": func(f *facts) { f.engine.Spec.ReplicaAddressMap["r-2"] = "10.0.0.2:1" },
 		"for an expansion":                        func(f *facts) { f.seen.Volume = &engine.Volume{Size: 1 << 30, Expanding: true} },
+		"for an answer whether it expands":        func(f *facts) { f.seen.Unanswered.Volume = true },
+		"for the list of snapshots":               func(f *facts) { f.seen.Snapshots, f.seen.Unanswered.Snapshots = nil, true },
 		"while another engine of the volume runs": func(f *facts) { f.alone = false },
 		"for a replica that is RW":                func(f *facts) { f.seen.Replicas[0].Mode = v1beta2.ReplicaModeWO },
 		"while the engine is not the active one":  func(f *facts) { f.engine.Spec.Active = false },
@@ -64,6 +66,21 @@ func TestSnapshotsAndBackupsWait(t *testing.T) {
 			require.Empty(t, v.backups.Begin)
 		})
 	}
+}
+
+// A Snapshot whose removal is approved: while the engine may purge, a v1 engine refuses another purge.
+func TestARemovalWaitsForAnAnswerWhetherTheEnginePurges(t *testing.T) {
+	f := polled()
+	f.now = noon.Add(time.Hour)
+	deleted := f.snapshots["s"].DeepCopy()
+	deleted.Name, deleted.DeletionTimestamp = "a", &metav1.Time{Time: noon}
+	deleted.Status.Conditions = conditions.Set(nil, v1beta2.Condition{Type: v1beta2.SnapshotRemovalApproved, Status: v1beta2.ConditionTrue,
+		Reason: v1beta2.ReasonRequested}, noon)
+	f.snapshots = map[string]*v1beta2.Snapshot{"a": deleted}
+	f.known.snapshots = enginesnapshot.Memory{Deleting: 1, Approved: 1, Grown: noon, Gathering: noon}
+	require.Equal(t, []string{"a"}, decide(rules, f).snapshots.Remove)
+	f.seen.Unanswered.Purges = true
+	require.Empty(t, decide(rules, f).snapshots.Remove)
 }
 
 func TestNothingIsDecidedAboutSnapshotsWhereTheFrontendCannotBeReached(t *testing.T) {

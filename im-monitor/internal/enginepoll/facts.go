@@ -74,7 +74,7 @@ func (f facts) snapshotWorld(o Options, busy bool, unlisted map[string]time.Time
 	w := enginesnapshot.World{
 		Now: f.now, Began: f.seen.Began, VolumeUID: engine.VolumeUID(e.OwnerReferences, e.Spec.VolumeName), Volume: e.Spec.VolumeName,
 		V2: e.Spec.DataEngine == v1beta2.DataEngineV2, Active: e.Spec.Active, Alone: f.alone, RW: f.seen.RW(), Busy: busy,
-		Rebuilding: f.rebuilding(), Purging: v1beta2.IsPurging(f.seen.Purges), PurgeError: engine.PurgeError(f.seen.Purges),
+		Rebuilding: f.rebuilding(), Purging: f.seen.MayPurge(), PurgeError: engine.PurgeError(f.seen.Purges),
 		Listed: f.seen.Snapshots, Limits: snapshotlimit.OfEngine(e), Others: f.others, Memory: f.known.snapshots,
 		ElectedAt: f.electedAt, FencingDelayEnds: f.fencingDelayEnds,
 		Rules: enginesnapshot.Rules{Gap: o.Snapshots.Gap, Gather: o.Snapshots.Gather, Longest: gatherLongest * o.Snapshots.Gather,

@@ -20,7 +20,7 @@ type memory struct {
 // remembered is what is remembered of one run of an engine.
 type remembered struct {
 	run place
-	// seen: what a poll of the run found was written.
+	// seen reports that a whole poll of the run was written: the engine had answered all questions.
 	seen      bool
 	unsettled time.Time
 	// failures counts additions that failed, by the replica's name; tries are all calls, however they ended.
@@ -38,6 +38,9 @@ type remembered struct {
 	// held is what was last reported of additions, noRoom of a purge that makes room for one.
 	purging                   bool
 	purged, due, held, noRoom string
+
+	// unanswered are the questions of the last poll without an answer.
+	unanswered engine.Unanswered
 
 	snapshots snapshotMemory
 	backups   backupMemory
@@ -150,13 +153,15 @@ func (m *memory) keepRoom(name string, room *volumesize.Room) {
 }
 
 // polled notes what a poll found, and reports whether it found another reason than before to add no replica.
-func (m *memory) polled(name string, v verdict, purges map[string]v1beta2.PurgeStatus) (held bool) {
+func (m *memory) polled(name string, v verdict, seen engine.Seen) (held bool) {
 	m.Change(name, func(r *remembered) {
 		r.over, r.growth, r.due, r.snapshots.Unlisted = v.engine.Over, v.engine.Growth, v.engine.Purged, v.unlisted
-		if purges != nil && !v1beta2.IsPurging(purges) {
+		if seen.Purges != nil && !v1beta2.IsPurging(seen.Purges) {
 			r.purging = false
 		}
-		held, r.held = v.engine.Held != "" && v.engine.Held != r.held, v.engine.Held
+		if !seen.Unanswered.Snapshots { // else it is not known whether the engine is at a limit
+			held, r.held = v.engine.Held != "" && v.engine.Held != r.held, v.engine.Held
+		}
 		if r.adding != nil && v.engine.Status.ReplicaModeMap[r.adding.name] == v1beta2.ReplicaModeWO {
 			r.adding.accepted = true
 		}
@@ -164,8 +169,14 @@ func (m *memory) polled(name string, v verdict, purges map[string]v1beta2.PurgeS
 	return held
 }
 
-// wrote notes that what a poll found was written.
+// wrote notes that a whole poll was written.
 func (m *memory) wrote(name string) { m.Change(name, func(r *remembered) { r.seen = true }) }
+
+// unansweredChanged notes the questions of a poll without an answer, and reports whether they differ from the poll before.
+func (m *memory) unansweredChanged(name string, now engine.Unanswered) (changed bool) {
+	m.Change(name, func(r *remembered) { changed, r.unanswered = r.unanswered != now, now })
+	return changed
+}
 
 // heldBy notes what the engine's work waits for, and reports whether that is another reason than before.
 func (m *memory) heldBy(name, why string) (changed bool) {

@@ -20,7 +20,7 @@ var failures = map[string]string{opTake: "SnapshotFailed", opRemove: "SnapshotRe
 var (
 	polls = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_engine_looks_total",
-		Help: "Polls of running engines, by result: seen, failed.",
+		Help: "Polls of running engines, by result: seen, incomplete (some questions were not answered), failed.",
 	}, []string{"result"})
 	engineCalls = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "drover_im_monitor_engine_calls_total",

@@ -2,6 +2,7 @@ package enginepoll
 
 import (
 	"context"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -33,7 +34,7 @@ func (c *Controller) observe(ctx context.Context, e *v1beta2.Engine, known view,
 		return f, silentError{err}
 	}
 	f.seen.Purges = engine.KnownPurges(e, f.seen.Purges)
-	polls.WithLabelValues("seen").Inc()
+	polls.WithLabelValues(resultOf(f.seen)).Inc()
 	if f.room, err = c.readRoom(ctx, e, f.seen); err != nil {
 		return f, err
 	}
@@ -47,43 +48,62 @@ func (c *Controller) observe(ctx context.Context, e *v1beta2.Engine, known view,
 	return f, nil
 }
 
-// ask asks the engine what there is to know, until a question is not answered. The two that every poll has are sent at once: they share
-// packets.
+// resultOf returns the result of a poll in the metric of polls.
+func resultOf(seen engine.Seen) string {
+	if seen.Unanswered.Any() {
+		return "incomplete"
+	}
+	return "seen"
+}
+
+// question is one question of a poll. unanswered is set if the engine does not answer it.
+type question struct {
+	ask        func() error
+	unanswered *bool
+}
+
+// ask asks the engine all questions of a poll. A question that the engine does not answer loses its own answer alone, so that a replica
+// that hangs hides neither the modes of the others nor its own. Without the list of replicas, on which every decision rests, there is no
+// poll. The two questions that every poll has are sent at once: they share packets. The others follow at once, so that replicas that hang
+// delay a poll by two deadlines at most.
 func (c *Controller) ask(ctx context.Context, to way, q engine.Questions) (engine.Seen, error) {
 	seen := engine.Seen{Began: c.rt.Clock.Now()}
-	var both errgroup.Group
-	both.Go(fill(ctx, to, true, to.proxy.Snapshots, &seen.Snapshots))
-	both.Go(func() (err error) {
+	lost := &seen.Unanswered
+	var replicas errgroup.Group
+	replicas.Go(func() (err error) {
 		seen.Replicas, err = to.replicas(ctx)
 		return err
 	})
-	if err := both.Wait(); err != nil {
+	c.askAll(to, question{fill(ctx, to, true, to.proxy.Snapshots, &seen.Snapshots), &lost.Snapshots})
+	if err := replicas.Wait(); err != nil {
 		return seen, err
 	}
-	// The engine passes these questions on to its replicas, and answers with an error if a replica does not answer. The state of the copy is
-	// then unknown, while the modes of all replicas are known: a replica that hangs does not hide the failure of another replica.
-	for _, question := range []struct {
-		ask    func() error
-		copies bool
-	}{
-		{fill(ctx, to, q.Rebuilds, to.proxy.Rebuilds, &seen.Rebuilds), false},
-		{fill(ctx, to, q.Clones, to.proxy.Clones, &seen.Clones), true},
-		{fill(ctx, to, q.Restores, to.proxy.Restores, &seen.Restores), true},
-	} {
-		if err := question.ask(); err != nil {
-			seen.Unanswered = seen.Unanswered || question.copies
-			c.rt.Log.V(1).Info("the state of a copy is not known", "address", to.Address, "error", err)
-		}
-	}
-	for _, question := range []func() error{
-		func() error { return to.volume(ctx, q, &seen) },
-		fill(ctx, to, q.Purges, to.proxy.Purges, &seen.Purges),
-	} {
-		if err := question(); err != nil {
-			return seen, err
-		}
-	}
+	c.askAll(to,
+		question{func() error { return to.volume(ctx, q, &seen) }, &lost.Volume},
+		question{fill(ctx, to, q.Rebuilds, to.proxy.Rebuilds, &seen.Rebuilds), &lost.Rebuilds},
+		question{fill(ctx, to, q.Clones, to.proxy.Clones, &seen.Clones), &lost.Clones},
+		question{fill(ctx, to, q.Restores, to.proxy.Restores, &seen.Restores), &lost.Restores},
+		question{fill(ctx, to, q.Purges, to.proxy.Purges, &seen.Purges), &lost.Purges},
+	)
 	return seen, nil
+}
+
+// askAll asks questions at once, and notes which of them were not answered.
+func (c *Controller) askAll(to way, questions ...question) {
+	failed := make([]error, len(questions))
+	var all sync.WaitGroup
+	for i, one := range questions {
+		all.Go(func() { failed[i] = one.ask() })
+	}
+	all.Wait()
+	for i, err := range failed {
+		if err == nil {
+			continue
+		}
+		*questions[i].unanswered = true
+		c.pool.failed(to, err)
+		c.rt.Log.V(1).Info("the engine did not answer a question", "engine", to.Engine, "error", err.Error())
+	}
 }
 
 // fill is a question whose answer goes into a field, where it is asked.

@@ -72,7 +72,6 @@ func TestAReplicaWhoseInstanceFailedIsNoticedAtOnce(t *testing.T) {
 func TestAServerThatDoesNotAnswerChangesNothing(t *testing.T) {
 	for name, break_ := range map[string]func(*engineServer){
 		"it is gone":                    func(s *engineServer) { s.down = true },
-		"it answers half of a poll":     func(s *engineServer) { s.refuses["SnapshotList"] = status.Error(codes.Unknown, "no") },
 		"it does not know the replicas": func(s *engineServer) { s.refuses["ReplicaList"] = status.Error(codes.Unknown, "no") },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,6 +83,39 @@ func TestAServerThatDoesNotAnswerChangesNothing(t *testing.T) {
 			w.spec(map[string]any{"snapshotMaxCount": 3}) // somebody enqueues it
 			w.polls(1)
 			require.Equal(t, before.Status, w.get().Status)
+			require.Empty(t, w.server.changes())
+		})
+	}
+}
+
+// A real v1 engine passes most questions on to its replicas, and fails as a whole if one of them does not answer.
+func TestAQuestionWithoutAnAnswerHidesNoModes(t *testing.T) {
+	for method, ask := range map[string]func(*world){
+		"SnapshotList": func(*world) {},
+		"VolumeGet":    func(w *world) { w.spec(map[string]any{"volumeSize": "2147483648"}) },
+		"SnapshotPurgeStatus": func(w *world) {
+			w.status(w.get(), map[string]any{"purgeStatus": map[string]any{"tcp://" + addresses[first]: map[string]any{"isPurging": true}}})
+		},
+	} {
+		t.Run(method, func(t *testing.T) {
+			w := newWorld(t, quick)
+			w.server.do(func() { w.server.snapshots["one"] = &imrpc.EngineSnapshotDiskInfo{Name: "one", UserCreated: true} })
+			w.server.has(addresses[second], ptypes.ReplicaMode_RW)
+			w.maps(second, addresses[second])
+			w.start()
+			w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeRW})
+			w.server.refuse(t, method, status.Error(codes.Internal, "a replica does not answer"))
+			ask(w)
+			w.eventually("it is not asked", func() bool { return len(w.server.called(method)) > 0 })
+			before := w.get().Status
+			w.server.do(func() { w.server.find("tcp://" + addresses[second]).mode = ptypes.ReplicaMode_ERR })
+			after := w.modes(map[string]string{first: v1beta2.ReplicaModeRW, second: v1beta2.ReplicaModeERR}).Status
+			require.Contains(t, after.Snapshots, "one", "unknown is not empty")
+			require.Equal(t, before.Snapshots, after.Snapshots)
+			require.Equal(t, before.PurgeStatus, after.PurgeStatus)
+			require.Equal(t, before.CurrentSize, after.CurrentSize)
+			w.maps(third, addresses[third])
+			w.polls(3)
 			require.Empty(t, w.server.changes())
 		})
 	}

@@ -78,9 +78,14 @@ func (p *poll) apply(ctx context.Context, v verdict) (ctrl.Result, error) {
 	if err := p.write(ctx, p.engine, v.engine.Status); err != nil {
 		return written(err)
 	}
-	full := p.memory.polled(p.engine.Name, v, p.seen.Purges) // after the write: what it found is reported once, by the poll that was written
-	p.memory.wrote(p.engine.Name)
-	p.working.shown(p.engine.Name, p.endedBefore)
+	full := p.memory.polled(p.engine.Name, v, p.seen) // after the write: what it found is reported once, by the poll that was written
+	if p.memory.unansweredChanged(p.engine.Name, p.seen.Unanswered) {
+		p.rt.Log.Info("these questions are not answered, or all are again", "engine", p.engine.Name, "unanswered", p.seen.Unanswered)
+	}
+	if !p.seen.Unanswered.Any() {
+		p.memory.wrote(p.engine.Name)
+		p.working.shown(p.engine.Name, p.endedBefore)
+	}
 	p.report(v.engine, full)
 	p.makesRoom = v.engine.MakesRoom
 	p.watchRebuild(v.engine)

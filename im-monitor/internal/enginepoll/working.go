@@ -67,8 +67,8 @@ func add(to map[string]int, engine string, by int) map[string]int {
 // Working reports whether work is under way that may go through the frontend of an engine, or no poll has shown yet what it brought.
 func (c *Controller) Working(engine string) bool { return c.working.on(engine) }
 
-// Polled reports whether this process wrote a poll of the engine since that runs as it does. Until then its status may lack what a leader
-// before called.
+// Polled reports whether this process wrote a whole poll of the engine since that runs as it does. Until then its status may lack what a
+// leader before called.
 func (c *Controller) Polled(engine string) bool { return c.memory.Of(engine).seen }
 
 func (c *Controller) forget(engine string) {
