@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -51,7 +52,8 @@ func decide(w World) Verdict {
 	switch {
 	case !w.Object.Running:
 		return stop(w)
-	case w.Status.supervised() && w.Here != nil && w.Here.Ended: // it was stopped as requested, and is requested again
+	case w.Status.supervised() && w.Here != nil && w.Here.Ended && w.Refusals < refusalsToFail:
+		// It was stopped as requested, and is requested again. An instance that was refused was deleted to be created again.
 		return settle(w)
 	case w.Status.supervised():
 		return leftover(w, supervise(w))
@@ -145,6 +147,8 @@ func start(w World) Verdict {
 		case w.v2() && w.replica() && entry.State == v1beta2.InstanceStateStopped: // the user's data, to be served again
 		case ending(w, entry):
 			return endAgain(w, w.Here, keep(w, ReasonChanging, "It is still ending."))
+		case w.Status.Starting && w.v2() && w.engine() && entry.State == v1beta2.InstanceStatePending:
+			return endPending(w, entry)
 		case w.Status.Starting && entry.State != v1beta2.InstanceStateStopped:
 			return report(w, entry)
 		default:
@@ -168,6 +172,24 @@ func start(w World) Verdict {
 	v := calling(w, w.Status, Call{Op: OpCreate, InstanceManager: w.Here.InstanceManager, Create: creation, Ahead: ahead(w)})
 	v.WantsCopy = w.lacksCopy()
 	return v
+}
+
+// pendingPatience is how long a v2 engine may be pending whose creation this process did not see refused: far longer than a server takes
+// for a creation.
+const pendingPatience = 5 * time.Minute
+
+// endPending ends a v2 engine that stays pending. A server refuses an engine if it cannot ask one of the replicas for its size, lists the
+// engine as pending from then on, and refuses its name. With the deletion the name is free, and the next creation succeeds or is refused
+// again, with the reason.
+func endPending(w World, e *Entry) Verdict {
+	if due := w.TransientSince.Add(pendingPatience); w.Refusals == 0 && (w.TransientSince.IsZero() || due.After(w.Now)) {
+		v := report(w, e)
+		if !w.TransientSince.IsZero() {
+			v.At = due
+		}
+		return v
+	}
+	return calling(w, w.Status, deletion(w, w.Here))
 }
 
 // ahead is the status that is written before a creation.

@@ -91,10 +91,10 @@ func end(w World, p *Place) Verdict {
 // endAgain waits with a verdict for an instance that is ending, and requests the deletion of a v1 process again that takes too long.
 // Further requests follow after growing pauses, as for every call.
 func endAgain(w World, p *Place, v Verdict) Verdict {
-	if w.v2() || p != w.Here || w.EndingSince.IsZero() {
+	if w.v2() || p != w.Here || w.TransientSince.IsZero() {
 		return v
 	}
-	if due := w.EndingSince.Add(w.Settings.StuckEnding); due.After(w.Now) {
+	if due := w.TransientSince.Add(w.Settings.StuckEnding); due.After(w.Now) {
 		v.At = due
 		return v
 	}

@@ -33,8 +33,9 @@ type World struct {
 	// Tried is the Identity of the last call, NotBefore when the same one is due again.
 	Tried     string
 	NotBefore time.Time
-	// EndingSince is the time at which this process first saw the listed instance of Here ending; zero: it is not ending.
-	EndingSince time.Time
+	// TransientSince is the time at which this process first saw the listed instance of Here in its state, if that is stopping or pending;
+	// zero: it is in neither state.
+	TransientSince time.Time
 	// Refusals counts the consecutive refused creations, Refusal is the server's last error.
 	Refusals int
 	Refusal  string

@@ -38,20 +38,27 @@ type attempt struct {
 	// missed is the UUID of a started instance that the newest list lacked, missedAt when this process first found that.
 	missed   string
 	missedAt time.Time
-	// ending is the UUID of a listed instance that is ending, endingSince the time at which this process first saw it ending.
-	ending      string
-	endingSince time.Time
+	// transient is the state and the UUID of a listed instance that is stopping or pending, transientSince the time at which this process
+	// first saw it so.
+	transient      string
+	transientSince time.Time
 }
 
-// sawEnding notes whether the newest list shows the instance as ending, and returns the time at which that was first seen.
-func (t *attempt) sawEnding(entry *instance.Entry, now time.Time) time.Time {
-	switch {
-	case entry == nil || entry.State != v1beta2.InstanceStateStopping:
-		t.ending, t.endingSince = "", time.Time{}
-	case t.endingSince.IsZero() || t.ending != entry.UUID:
-		t.ending, t.endingSince = entry.UUID, now
+// isTransient reports whether a listed instance is in a state that it leaves by itself.
+func isTransient(entry *instance.Entry) bool {
+	return entry.State == v1beta2.InstanceStateStopping || entry.State == v1beta2.InstanceStatePending
+}
+
+// sawTransient notes whether the newest list shows the instance as stopping or pending, and returns the time at which that was first seen.
+func (t *attempt) sawTransient(entry *instance.Entry, now time.Time) time.Time {
+	if entry == nil || !isTransient(entry) {
+		t.transient, t.transientSince = "", time.Time{}
+		return time.Time{}
 	}
-	return t.endingSince
+	if is := entry.State + "/" + entry.UUID; t.transientSince.IsZero() || t.transient != is {
+		t.transient, t.transientSince = is, now
+	}
+	return t.transientSince
 }
 
 // miss notes that the newest list lacks a started instance.
@@ -66,9 +73,16 @@ func (t attempt) underWay() bool { return t.creating || t.turning }
 
 // accepted notes a call that the server took, or may have taken.
 func (t *attempt) accepted(call instance.Call, now time.Time) {
+	t.found(call, now)
+	if call.Op == instance.OpCreate {
+		t.refusals, t.refusal = 0, ""
+	}
+}
+
+// found notes a creation whose name the server has already: it may be the instance that it refused before.
+func (t *attempt) found(call instance.Call, now time.Time) {
 	t.began(call)
 	t.sent++
-	t.refusals, t.refusal = 0, ""
 	t.Accept(afterCall, now)
 }
 

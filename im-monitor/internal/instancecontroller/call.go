@@ -77,6 +77,10 @@ func (t *try) sent(out execute.Result) {
 	deletes := t.call.Op == instance.OpDelete
 	if out.Outcome == execute.Accepted || out.Outcome == execute.AlreadyExists || out.Outcome == execute.NotFound && deletes {
 		t.attempts.Change(t.key, func(a *attempt) {
+			if out.Outcome == execute.AlreadyExists {
+				a.found(t.call, now)
+				return
+			}
 			a.accepted(t.call, now)
 			if deletes && out.Outcome.Took() {
 				object, _ := read(t.object)

@@ -47,7 +47,7 @@ func TestOnlyDeletionsHaveADeadlineOfTheirOwn(t *testing.T) {
 	}
 }
 
-// Another call has no past; that the server refuses creations is remembered until it accepts a call.
+// Another call has no past; that the server refuses creations is remembered until it accepts one.
 func TestTheTriesOfAnotherCallDoNotCount(t *testing.T) {
 	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	create, stop := instance.Call{Op: instance.OpCreate}, instance.Call{Op: instance.OpDelete, UUID: "1"}
@@ -62,6 +62,10 @@ func TestTheTriesOfAnotherCallDoNotCount(t *testing.T) {
 	require.Equal(t, 3, a.refusals)
 	a.accepted(stop, now)
 	require.Equal(t, now.Add(afterCall.First), a.NotBefore)
+	require.Equal(t, 3, a.refusals, "a refused engine is deleted before it is created again")
+	a.found(create, now)
+	require.Equal(t, 3, a.refusals, "the server has the name, perhaps of the instance that it refused")
+	a.accepted(create, now)
 	require.Zero(t, a.refusals)
 	a.decline(now)
 	a.decline(now)
@@ -137,10 +141,10 @@ func TestTheAgeOfAnEndIsThatOfOneProcess(t *testing.T) {
 	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
 	entry := func(state, uuid string) *instance.Entry { return &instance.Entry{State: state, UUID: uuid} }
 	var a attempt
-	require.Zero(t, a.sawEnding(entry(v1beta2.InstanceStateRunning, "u-1"), now))
-	require.Equal(t, now, a.sawEnding(entry(v1beta2.InstanceStateStopping, "u-1"), now))
-	require.Equal(t, now, a.sawEnding(entry(v1beta2.InstanceStateStopping, "u-1"), now.Add(time.Minute)))
+	require.Zero(t, a.sawTransient(entry(v1beta2.InstanceStateRunning, "u-1"), now))
+	require.Equal(t, now, a.sawTransient(entry(v1beta2.InstanceStateStopping, "u-1"), now))
+	require.Equal(t, now, a.sawTransient(entry(v1beta2.InstanceStateStopping, "u-1"), now.Add(time.Minute)))
 	later := now.Add(2 * time.Minute)
-	require.Equal(t, later, a.sawEnding(entry(v1beta2.InstanceStateStopping, "u-2"), later), "another process")
-	require.Zero(t, a.sawEnding(nil, later))
+	require.Equal(t, later, a.sawTransient(entry(v1beta2.InstanceStateStopping, "u-2"), later), "another process")
+	require.Zero(t, a.sawTransient(nil, later))
 }

@@ -123,6 +123,38 @@ func TestWhatExistsAlreadyIsLookedAtAndARefusalIsAnErrorInTheEnd(t *testing.T) {
 	w.replicaIs(r.Name, v1beta2.InstanceStateRunning)
 }
 
+// A real v2 server that cannot ask a replica refuses its engine, lists it as pending from then on, and takes no other engine of that name.
+func TestAV2EngineThatWasRefusedDoesNotStayPending(t *testing.T) {
+	w := newWorld(t, "pending-1")
+	im := manager("pending-1", "v2")
+	e := w.engine("vol-e-0", "vol", "pending-1", "v2")
+	w.Servers.OnCall(func(_ context.Context, c shelltest.Call) error {
+		if c.Create == nil {
+			return nil
+		}
+		if w.holds(im, e.Name) {
+			return &imclient.CallError{Method: "InstanceCreate", Address: "scripted", Kind: imclient.ErrAlreadyExists, Err: errors.New("it exists")}
+		}
+		w.Servers.Put(im, inventory.Instance{Name: e.Name, Type: v1beta2.InstanceTypeEngine, DataEngine: "v2",
+			State: v1beta2.InstanceStatePending})
+		return errors.New("failed to get backend vol-r-00000001: not found")
+	})
+	w.run(e)
+	w.engineIs(e.Name, v1beta2.InstanceStateError)
+	w.Eventually(func() bool {
+		c := conditions.Get(e.Status.Conditions, v1beta2.InstanceCreation)
+		return w.Get(e.Name, e) && c != nil && c.Status == v1beta2.ConditionFalse && c.Reason == instance.ReasonRefused &&
+			strings.Contains(c.Message, "failed to get backend vol-r-00000001: not found")
+	}, "its condition never had the server's text")
+	w.Eventually(func() bool { return !w.holds(im, e.Name) }, "the server still lists it")
+	require.Len(t, w.creations(e.Name), 3)
+	w.Servers.OnCall(nil)
+	w.stop(e)
+	w.engineIs(e.Name, v1beta2.InstanceStateStopped)
+	w.run(e)
+	w.engineIs(e.Name, v1beta2.InstanceStateRunning)
+}
+
 // A server has one frontend of a volume, whatever its name. One that the server does not list under the name of the object is in its way.
 func TestAFrontendThatExistsUnderAnotherNameIsARefusal(t *testing.T) {
 	w := newWorld(t, "exists-1")

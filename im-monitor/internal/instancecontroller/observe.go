@@ -46,10 +46,10 @@ func (s *base) observe(ctx context.Context, key Key, o client.Object) (instance.
 		return w, err
 	}
 	t := s.attempts.Of(key)
-	if here := w.Here; here != nil && here.Entry != nil && (here.Entry.State == v1beta2.InstanceStateStopping || !t.endingSince.IsZero()) {
-		t = s.attempts.Change(key, func(t *attempt) { t.sawEnding(here.Entry, w.Now) })
+	if here := w.Here; here != nil && here.Entry != nil && (isTransient(here.Entry) || !t.transientSince.IsZero()) {
+		t = s.attempts.Change(key, func(t *attempt) { t.sawTransient(here.Entry, w.Now) })
 	}
-	w.EndingSince = t.endingSince
+	w.TransientSince = t.transientSince
 	w.Tried, w.NotBefore, w.Refusals, w.Refusal, w.MoveAfter = t.tried, t.NotBefore, t.refusals, t.refusal, t.moveAfter
 	w.Unsettled = s.unsettled(w, t)
 	return w, s.hold(ctx, key, &w)
