@@ -39,6 +39,8 @@ func v1Arguments() []suite.Check {
 			v1BackingFileTooLarge,
 			suite.BackingFile), "R7"),
 			"the replica ends at its start, not at its first use"),
+		v1("replica-unix-socket", "a replica that serves its data at a unix socket leaves the socket's file behind: the next replica of "+
+			"the volume ends at once", onStart, v1ReplicaUnixSocket),
 		v1("salvage", "with --salvageRequested an engine runs over the replicas that it has", onStart, v1Salvage),
 		v1("no-frontend", "an engine without a frontend runs, and reports no endpoint", onCreating, v1NoFrontend),
 	}
@@ -50,6 +52,19 @@ func v1ReplicaUnknownFlag(k v1kit) {
 	if err == nil {
 		k.ends(k.Manager, name)
 	}
+}
+
+// v1ReplicaUnixSocket leaves a file on the node, which no call removes.
+func v1ReplicaUnixSocket(k v1kit) {
+	unix := replicaOptions{more: []string{"--data-server-protocol", "unix"}}
+	k.stop(k.replica(k.Manager, 1, unix))
+	name := k.volume + "-r-00000001"
+	_, err := k.create(k.Manager, name, k.ReplicaBinary, 10, k.replicaArguments(name, unix)...)
+	k.OK(err, "creating replica %s again", name)
+	message := k.ends(k.Manager, name)
+	k.Require(strings.Contains(message, "exit status 1"), "it ended with %q", message)
+	k.OK(removeV1(k.Context(), k.Manager, name), "deleting %s", name)
+	k.replica(k.Manager, 1, replicaOptions{})
 }
 
 // engineEnds starts an engine that must not run, and returns why it ended.

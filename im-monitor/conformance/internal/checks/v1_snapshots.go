@@ -24,6 +24,8 @@ func v1Snapshots() []suite.Check {
 			"one exists", onSemantics, v1SnapshotParentOfHead),
 		found(v1("purge-system-snapshots", "a purge also removes system snapshots that were not marked as removed", onLimits, v1PurgeSystem),
 			"R7", "S1"),
+		v1("snapshot-list-no-replica", "an engine without a replica in mode RW lists no snapshot, not even the head", onSemantics,
+			v1SnapshotListNoReplica),
 		v1("purge-status", "SnapshotPurgeStatus has an entry for each replica under tcp://ip:port", onSemantics, v1PurgeStatus),
 		v1("revert", "SnapshotRevert needs the frontend shut down, and the content is then that of the snapshot", onSemantics, v1Revert,
 			suite.Content),
@@ -153,11 +155,26 @@ func v1PurgeStatus(k v1kit) {
 	k.taken(e, "first", "second")
 	k.OK(k.removeSnapshot(e, "first"), "removing the first")
 	k.purged(e)
+	status := k.purgeStatus(e)
+	for _, r := range replicas {
+		k.Require(status["tcp://"+r.address] != nil, "there is no entry for tcp://%s: %v", r.address, keys(status))
+	}
+}
+
+func (k v1kit) purgeStatus(e process) map[string]*ptypes.SnapshotPurgeStatusResponse {
 	out, err := k.Manager.Proxy.SnapshotPurgeStatus(k.Context(), k.ref(e))
 	k.OK(err, "reading the purge's status")
-	for _, r := range replicas {
-		k.Require(out.GetStatus()["tcp://"+r.address] != nil, "there is no entry for tcp://%s: %v", r.address, keys(out.GetStatus()))
-	}
+	return out.GetStatus()
+}
+
+func v1SnapshotListNoReplica(k v1kit) {
+	e, replicas := k.served(1, engineOptions{})
+	k.taken(e, "first")
+	_, err := k.Manager.Proxy.ReplicaModeUpdate(k.Context(), &imrpc.EngineReplicaModeUpdateRequest{ProxyEngineRequest: k.ref(e),
+		ReplicaAddress: "tcp://" + replicas[0].address, Mode: ptypes.ReplicaMode_ERR})
+	k.OK(err, "setting the only replica to mode ERR")
+	k.inMode(e, replicas[0], "ERR")
+	k.Require(len(k.snapshots(e)) == 0, "it lists %v", keys(k.snapshots(e)))
 }
 
 func v1Revert(k v1kit) {

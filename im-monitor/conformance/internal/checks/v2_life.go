@@ -34,6 +34,9 @@ func v2Life() []suite.Check {
 			v2EngineNoReplica),
 		found(v2("engine-no-replica-lists", "no list is answered while an engine is being created over a replica that does not answer",
 			onSemantics, v2EngineNoReplicaLists), "K8"),
+		assumed(v2("engine-unknown-replica", "an engine over a replica that the replica's server does not know is refused, and is listed "+
+			"as pending until it is deleted: the name is taken", onSemantics, v2EngineUnknownReplica),
+			"a refused v2 engine stays pending: read in the server's source, not seen running"),
 		v2("engine-no-frontend", "an engine with an empty frontend exports no target", onCreating, v2EngineNoFrontend),
 		v2("engine-delete-no-cleanup", "deleting an engine without cleanup_required answers OK and does nothing", onSemantics,
 			v2EngineDeleteNoCleanup),
@@ -179,6 +182,22 @@ func v2EngineNoReplicaLists(k v2kit) {
 		default:
 		}
 	}
+}
+
+func v2EngineUnknownReplica(k v2kit) {
+	r := k.replica(k.Manager, 1)
+	unknown := spdk{name: k.replicaName(2), address: r.address}
+	name := k.volume + "-e-0"
+	_, err := k.create(k.Manager, k.engineSpec(name, k.FrontendV2, unknown))
+	k.Fails(err, nil, "creating an engine over an unknown replica")
+	k.Never("the engine leaves state pending", func() (bool, string) {
+		seen, err := k.get(k.Manager, name, typeEngine)
+		return err != nil || seen.GetStatus().GetState() != "pending", describe(seen, err)
+	})
+	_, err = k.create(k.Manager, k.engineSpec(name, k.FrontendV2, r))
+	k.Refused(err, codes.AlreadyExists, nil, "creating it again")
+	k.OK(removeV2(k.Context(), k.Manager, name, typeEngine), "deleting it")
+	k.engine(k.Manager, 0, r)
 }
 
 func v2EngineNoFrontend(k v2kit) {

@@ -38,6 +38,9 @@ func (s *Server) openDirectory(i *Instance, source string) string {
 		d.size = a.number("--size")
 		s.node.directories[name] = d
 	}
+	if problem := s.listen(i, source); problem != "" {
+		return problem
+	}
 	file := a.one("--backing-file")
 	b := s.node.backing[file]
 	switch {
@@ -52,6 +55,20 @@ func (s *Server) openDirectory(i *Instance, source string) string {
 		return exited("the backing file is larger than the volume", 1)
 	}
 	d.SetBase(b.Blocks)
+	return ""
+}
+
+// listen opens the unix socket of a replica that serves its data there. No replica removes the socket's file: the next replica of the
+// volume on the node cannot listen.
+func (s *Server) listen(i *Instance, source string) string {
+	volume := volumeOf(i.Spec)
+	switch {
+	case source != SourceWire || i.takes().one("--data-server-protocol") != "unix":
+		return ""
+	case s.node.sockets[volume]:
+		return exited("listen unix "+volume+".sock: bind: address already in use", 1)
+	}
+	s.node.sockets[volume] = true
 	return ""
 }
 

@@ -23,6 +23,7 @@ func (s *Server) create(spec Spec, source string, finish func(*Instance)) (Insta
 	if err != nil {
 		entry.Message = err.Error()
 		p.record(entry)
+		s.keepRefused(instance)
 		return Instance{}, err
 	}
 	instance.created = p.clock.Now()
@@ -37,6 +38,16 @@ func (s *Server) create(spec Spec, source string, finish func(*Instance)) (Insta
 	p.record(entry)
 	s.changed()
 	return answer, nil
+}
+
+// keepRefused lists an engine whose creation a v2 server refused after it had noted the name: it stays pending until it is deleted.
+func (s *Server) keepRefused(i *Instance) {
+	if i == nil {
+		return
+	}
+	i.created = s.plane.clock.Now()
+	s.instances[i.Name] = i
+	s.changed()
 }
 
 // admit refuses a request or makes the instance, starting or in error.

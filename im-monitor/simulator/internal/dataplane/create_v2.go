@@ -1,5 +1,7 @@
 package dataplane
 
+import "net"
+
 // newSPDK makes a v2 instance.
 func (s *Server) newSPDK(spec Spec, source string) (*Instance, error) {
 	if spec.PortCount <= 0 && source == SourceWire {
@@ -12,6 +14,10 @@ func (s *Server) newSPDK(spec Spec, source string) (*Instance, error) {
 		}
 		return s.newReplica(spec)
 	case TypeEngine:
+		if unknown := s.unknownReplica(spec); unknown != "" && source == SourceWire {
+			return &Instance{Spec: spec, UUID: s.plane.newUUID(), State: Pending, server: s}, refuse(Unknown,
+				"failed to validate replica size during engine target creation: failed to get backend %s: replica %s not found", unknown, unknown)
+		}
 		return s.newEngine(spec, source), nil
 	case TypeFrontend:
 		return s.newFrontend(spec, source), nil
@@ -57,6 +63,19 @@ func (s *Server) diskFor(spec Spec) (found *lvstore, known bool) {
 		known = known || l.name == spec.DiskName || l.uuid == spec.DiskUUID
 	}
 	return nil, known
+}
+
+// unknownReplica returns the name of a replica of a new engine that the server at its address does not know; empty: it knows all, or does
+// not answer.
+func (s *Server) unknownReplica(spec Spec) string {
+	for name, where := range spec.Replicas {
+		host, _, err := net.SplitHostPort(where)
+		at := s.plane.hosts[host]
+		if err == nil && at != nil && at.alive && reaches(s.node, at.node) && at.instances[name] == nil {
+			return name
+		}
+	}
+	return ""
 }
 
 // newEngine is a RAID bdev over its replicas; without a usable one it fails. With a frontend it exports a target.

@@ -40,6 +40,7 @@ type Plane struct {
 type node struct {
 	name        string
 	directories map[string]*data                // v1 replica data, by directory, or by replica name when none was reported
+	sockets     map[string]bool                 // files of the unix sockets of v1 replicas, by volume
 	backing     map[string]*Backing             // content of backing images: of v1 by path, of v2 by disk UUID and image
 	frontends   map[string]*Instance            // what the kernel holds of v2 frontends, by name: it outlives servers, but no reboot
 	records     map[string]map[string]*Instance // those of v2 frontends by host path and volume
@@ -74,8 +75,8 @@ func New(c Clock, newUUID func() string, b Behaviour) *Plane {
 func (p *Plane) nodeOf(name string) *node {
 	n := p.nodes[name]
 	if n == nil {
-		n = &node{name: name, directories: map[string]*data{}, backing: map[string]*Backing{}, frontends: map[string]*Instance{},
-			records: map[string]map[string]*Instance{},
+		n = &node{name: name, directories: map[string]*data{}, sockets: map[string]bool{}, backing: map[string]*Backing{},
+			frontends: map[string]*Instance{}, records: map[string]map[string]*Instance{},
 			devices: map[string]*hardware{}, ports: newPorts(), servers: map[string]*Server{}}
 		p.nodes[name] = n
 	}

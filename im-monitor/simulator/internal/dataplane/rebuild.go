@@ -200,7 +200,7 @@ type RebuildStatus struct {
 }
 
 // Rebuilds are the rebuilds of the engine's replicas in mode WO. There is none of a v1 replica that a restore has begun to fill; one that
-// was added for a restore has one that is all zero before that. A v1 engine lists an error alone for a replica that it does not reach.
+// was added for a restore has one that is all zero before that. A v1 engine that does not reach such a replica answers with an error.
 func (s *Server) Rebuilds(ref Ref) ([]RebuildStatus, error) {
 	var out []RebuildStatus
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
@@ -208,7 +208,8 @@ func (s *Server) Rebuilds(ref Ref) ([]RebuildStatus, error) {
 			switch {
 			case m.mode != ModeWO:
 			case r.isSilent(m):
-				out = append(out, RebuildStatus{Progress: noAnswer("rebuild", m), Address: m.address})
+				return "", refuse(Unknown, "failed to check the restore status before fetching the rebuild status: tcp://%s: "+
+					"context deadline exceeded", m.address)
 			case m.rebuild != nil && m.rebuild.State != "":
 				out = append(out, RebuildStatus{Progress: m.rebuild.Progress, Address: m.address, From: m.source})
 			case m.restore != nil || s.engine == V2 && r.jobs.restore != nil:

@@ -24,6 +24,9 @@ func (s *Server) BeginCreation(spec Spec) (Work, error) {
 	lists := false
 	switch spec.Type {
 	case TypeEngine:
+		if s.unknownReplica(spec) != "" {
+			break // it is refused at once
+		}
 		for _, where := range spec.Replicas {
 			if r := p.replicaAt(where); where != "" && (r == nil || !reaches(s.node, r.server.node)) {
 				takes += p.behaviour.DeadReplicaTime

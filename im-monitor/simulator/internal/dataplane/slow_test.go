@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ func TestAV2ServerWorksForLongOnWhatDoesNotAnswer(t *testing.T) {
 	engine := func(name string, replicas ...string) Spec {
 		out := Spec{Name: name, Type: TypeEngine, DataEngine: V2, Volume: "vol", Replicas: map[string]string{}}
 		for n, where := range replicas {
-			out.Replicas[string(rune('a'+n))] = where
+			out.Replicas[fmt.Sprintf("vol-r-%d", n)] = where
 		}
 		return out
 	}

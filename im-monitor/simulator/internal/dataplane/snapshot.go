@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"errors"
+	"slices"
 
 	"drover.dev/drover/im-monitor/simulator/internal/chain"
 )
@@ -53,15 +54,21 @@ func (s *Server) Snapshot(ref Ref, name string, labels map[string]string) (strin
 	})
 }
 
-// Snapshots are the volume's snapshots and its head. v2 never reports that one is removed.
+// Snapshots are the volume's snapshots and its head. v2 never reports that one is removed. A v1 engine asks each of its RW replicas: it
+// answers with an error if one of them does not answer, and lists nothing, not even the head, if there is none.
 func (s *Server) Snapshots(ref Ref) ([]chain.Disk, error) {
 	var out []chain.Disk
 	err := s.onEngine(ref, false, "", func(r *engineRun) (string, error) {
 		members := r.with(ModeRW)
-		if len(members) == 0 {
-			out = (&chain.Chain{}).List()
-		} else {
+		if silent := slices.IndexFunc(members, r.isSilent); silent >= 0 {
+			return "", refuse(Unknown, "cannot get snapshot info: failed to get replica tcp://%s: context deadline exceeded",
+				members[silent].address)
+		}
+		switch {
+		case len(members) > 0:
 			out = members[0].data.List()
+		case s.engine == V2:
+			out = (&chain.Chain{}).List()
 		}
 		for i := range out {
 			if out[i].Name == chain.Head {
