@@ -20,6 +20,7 @@ import (
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/attach-controller/internal/ticketcontroller"
 	"drover.dev/drover/attach-controller/internal/upgraderehearsal"
+	"drover.dev/drover/attach-controller/internal/volumeuserscontroller"
 	"drover.dev/drover/shared/runkit"
 	sharedsetting "drover.dev/drover/shared/setting"
 	"drover.dev/drover/shared/settingcontroller"
@@ -80,6 +81,9 @@ func setup(ctx context.Context, rt *runkit.Runtime, attach csicontroller.Options
 		return err
 	}
 	if err := podrecoverycontroller.Setup(ctx, rt, settings); err != nil {
+		return err
+	}
+	if err := volumeuserscontroller.Setup(ctx, rt); err != nil {
 		return err
 	}
 	return csicontroller.Setup(ctx, rt, attach, metrics.Registry)

@@ -47,7 +47,7 @@ var moreCores = []string{
 	"kubectl-drover/internal/upgrade", "kubectl-drover/internal/why", "kubectl-drover/internal/world",
 	"im-monitor/internal/enginesnapshot", "im-monitor/internal/mapping",
 	"orphan-controller/internal/orphan", "orphan-controller/internal/setting",
-	"shared/volumesnapshot", "snapshot-controller/internal/webhook",
+	"shared/volumesnapshot", "shared/volumeusers", "snapshot-controller/internal/webhook",
 	"shared/upgrade/cluster", "upgrade-controller/internal/nodeupgrade", "upgrade-controller/internal/plan",
 	"shared/upgrade/preflight",
 }

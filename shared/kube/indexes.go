@@ -19,6 +19,8 @@ const (
 	FieldNode = "node"
 	// FieldHandle finds the PersistentVolumes of a volume: ByHandle.
 	FieldHandle = "handle"
+	// FieldClaim finds the pods that use a claim, and the PersistentVolumes that are bound to it: ByClaim.
+	FieldClaim = "claim"
 )
 
 // Index finds the objects of one kind in a cache by keys.
@@ -79,6 +81,40 @@ func VolumeHandleOf(pv *corev1.PersistentVolume) string {
 		return csi.VolumeHandle
 	}
 	return ""
+}
+
+// ByClaim finds pods, and PersistentVolumes of Longhorn's driver, by the keys of their claims. Several reconcilers may add the indexes.
+func ByClaim() []Index {
+	return []Index{
+		Shared(IndexByEach(&corev1.Pod{}, FieldClaim, ClaimsOf)),
+		Shared(IndexBy(&corev1.PersistentVolume{}, FieldClaim, ClaimOf)),
+	}
+}
+
+// ClaimsOf returns the keys of the claims that a pod uses, including claims that are created for the pod: <namespace>/<name>.
+func ClaimsOf(pod *corev1.Pod) []string {
+	var out []string
+	for _, v := range pod.Spec.Volumes {
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			out = append(out, pod.Namespace+"/"+v.PersistentVolumeClaim.ClaimName)
+		case v.Ephemeral != nil:
+			out = append(out, pod.Namespace+"/"+pod.Name+"-"+v.Name)
+		}
+	}
+	return out
+}
+
+// UsesClaims reports whether a pod uses any claim.
+func UsesClaims(pod *corev1.Pod) bool { return len(ClaimsOf(pod)) > 0 }
+
+// ClaimOf returns the key of the claim that is bound to a PersistentVolume of Longhorn's driver. It is empty for a PersistentVolume of
+// another driver, and for an unbound one.
+func ClaimOf(pv *corev1.PersistentVolume) string {
+	if VolumeHandleOf(pv) == "" || pv.Spec.ClaimRef == nil || pv.Status.Phase != corev1.VolumeBound {
+		return ""
+	}
+	return pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
 }
 
 // Indexes adds indexes to a cache. Of those that several reconcilers share, the first to come is the one that is added.

@@ -53,6 +53,16 @@ func TestIndexKeys(t *testing.T) {
 	require.Empty(t, kube.VolumeHandleOf(pv))
 	pv.Spec.CSI.Driver = v1beta2.CSIDriver
 	require.Equal(t, []string{"v"}, into["*v1.PersistentVolume handle"](pv))
+	pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "shop", Name: "data"}
+	require.Empty(t, kube.ClaimOf(pv), "it is not bound yet")
+	pv.Status.Phase = corev1.VolumeBound
+	require.Equal(t, "shop/data", kube.ClaimOf(pv))
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "p"}, Spec: corev1.PodSpec{Volumes: []corev1.Volume{
+		{Name: "a", VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}},
+		{Name: "b", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}}, {Name: "c"}}}}
+	require.Equal(t, []string{"shop/data", "shop/p-b"}, kube.ClaimsOf(pod))
+	require.False(t, kube.UsesClaims(&corev1.Pod{}))
 	volume.DeletionTimestamp = &metav1.Time{}
 	require.Equal(t, []string{kube.Yes}, into["*v1beta2.Volume ends"](volume))
 }

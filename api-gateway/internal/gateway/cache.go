@@ -62,23 +62,18 @@ func Cached() map[client.Object]cache.ByObject {
 	return out
 }
 
-// The fields of the gateway's own indexes.
-const (
-	fieldClaim = "gateway.claim"
-	fieldURL   = "gateway.url"
-)
+// fieldURL is the field of the gateway's own index.
+const fieldURL = "gateway.url"
 
 // indexes find the objects of a volume's resource, and a backup by its address.
 func indexes() []kube.Index {
-	return []kube.Index{
+	return append(kube.ByClaim(),
 		kube.ByVolume(&v1beta2.Engine{}), kube.ByVolume(&v1beta2.EngineFrontend{}), kube.ByVolume(&v1beta2.Replica{}),
 		kube.ByVolume(&v1beta2.Snapshot{}), kube.ByHandle(),
 		kube.IndexBy(&v1beta2.Backup{}, kube.FieldVolume, present.VolumeOfBackup),
 		kube.IndexBy(&v1beta2.Backup{}, fieldURL, func(b *v1beta2.Backup) string { return b.Status.URL }),
-		kube.IndexBy(&corev1.PersistentVolume{}, fieldClaim, claimOf),
-		kube.IndexByEach(&corev1.Pod{}, fieldClaim, claimsOf),
 		kube.ByNode(&v1beta2.InstanceManager{}),
-	}
+	)
 }
 
 // thin drops the metadata that no client sees.
@@ -129,26 +124,4 @@ func thinPersistentVolume(pv *corev1.PersistentVolume) *corev1.PersistentVolume 
 	}
 	small.Status.Phase = pv.Status.Phase
 	return small
-}
-
-// claimsOf returns the keys of the claims that a pod uses, including claims that are created for it.
-func claimsOf(pod *corev1.Pod) []string {
-	var out []string
-	for _, v := range pod.Spec.Volumes {
-		switch {
-		case v.PersistentVolumeClaim != nil:
-			out = append(out, pod.Namespace+"/"+v.PersistentVolumeClaim.ClaimName)
-		case v.Ephemeral != nil:
-			out = append(out, pod.Namespace+"/"+pod.Name+"-"+v.Name)
-		}
-	}
-	return out
-}
-
-// claimOf returns the key of the claim that a PersistentVolume of Longhorn's driver is bound to; empty if it is not bound.
-func claimOf(pv *corev1.PersistentVolume) string {
-	if kube.VolumeHandleOf(pv) == "" || pv.Spec.ClaimRef == nil || pv.Status.Phase != corev1.VolumeBound {
-		return ""
-	}
-	return pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
 }

@@ -159,9 +159,9 @@ func (f follower) volumesOf(ctx context.Context, obj client.Object) []string {
 		return slices.DeleteFunc(f.kind.volumes(obj), func(name string) bool { return name == "" })
 	}
 	var out []string
-	for _, claim := range claimsOf(pod) {
+	for _, claim := range kube.ClaimsOf(pod) {
 		var list corev1.PersistentVolumeList
-		if err := lookup.ListShared(ctx, f.cache, "", &list, client.MatchingFields{fieldClaim: claim}); err != nil {
+		if err := lookup.ListShared(ctx, f.cache, "", &list, client.MatchingFields{kube.FieldClaim: claim}); err != nil {
 			continue // a cache that ends with the process
 		}
 		for i := range list.Items {

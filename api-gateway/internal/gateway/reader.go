@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/api-gateway/internal/present"
@@ -99,7 +98,7 @@ func (r reader) volumeFacts(ctx context.Context, v *v1beta2.Volume) (present.Vol
 	if f.Attachment, err = lookup.Shared(ctx, r.cache, r.namespace, v.Name, &v1beta2.VolumeAttachment{}); err != nil {
 		return f, err
 	}
-	f.Kubernetes, err = r.kubernetesFacts(ctx, v.Name)
+	f.Users, err = kube.UsersOf(ctx, r.cache, v.Name)
 	return f, err
 }
 
@@ -110,31 +109,6 @@ func (r reader) enginesOf(ctx context.Context, volume string) ([]*v1beta2.Engine
 		return nil, err
 	}
 	return pointers(list.Items), nil
-}
-
-// kubernetesFacts reads the objects of Kubernetes that use a volume. A bound PersistentVolume wins over an unbound PersistentVolume.
-func (r reader) kubernetesFacts(ctx context.Context, volume string) (present.KubernetesFacts, error) {
-	var f present.KubernetesFacts
-	var list corev1.PersistentVolumeList
-	if err := lookup.ListShared(ctx, r.cache, "", &list, client.MatchingFields{kube.FieldHandle: volume}); err != nil {
-		return f, err
-	}
-	for i := range list.Items {
-		pv := &list.Items[i]
-		if f.PersistentVolume == nil || pv.Status.Phase == corev1.VolumeBound && f.PersistentVolume.Status.Phase != corev1.VolumeBound {
-			f.PersistentVolume = pv
-		}
-	}
-	if f.PersistentVolume == nil || claimOf(f.PersistentVolume) == "" {
-		return f, nil
-	}
-	var pods corev1.PodList
-	claim := client.MatchingFields{fieldClaim: claimOf(f.PersistentVolume)}
-	if err := lookup.ListShared(ctx, r.cache, f.PersistentVolume.Spec.ClaimRef.Namespace, &pods, claim); err != nil {
-		return f, err
-	}
-	f.Pods = pointers(pods.Items)
-	return f, nil
 }
 
 // addressOf returns the IP address of a node's instance manager; empty if it has none.

@@ -18,8 +18,10 @@ import (
 	"drover.dev/drover/api-gateway/internal/wire"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
+	"drover.dev/drover/shared/volumeusers"
 )
 
 // createVolume creates a volume and answers at once; attach-controller places its replicas.
@@ -211,18 +213,19 @@ func (s *server) expand(r request, v *v1beta2.Volume) (any, error) {
 // raiseClaim raises the request of the claim that a volume is bound to, and reports whether it did: a claim that wants as much already
 // needs no change.
 func (s *server) raiseClaim(ctx context.Context, volume string, size int64) (bool, error) {
-	facts, err := s.reader.kubernetesFacts(ctx, volume)
-	if err != nil || facts.PersistentVolume == nil || claimOf(facts.PersistentVolume) == "" {
+	users, err := kube.UsersOf(ctx, s.reader.cache, volume)
+	pv := volumeusers.Bound(users.PersistentVolumes)
+	if err != nil || pv == nil || kube.ClaimOf(pv) == "" {
 		return false, err
 	}
-	ref := facts.PersistentVolume.Spec.ClaimRef
+	ref := pv.Spec.ClaimRef
 	claim := &corev1.PersistentVolumeClaim{}
 	err = s.reader.uncached.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, claim)
 	if err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
 	requested := claim.Spec.Resources.Requests[corev1.ResourceStorage]
-	if change.IsWanted(size, requested.Value()) || claim.Spec.VolumeName != facts.PersistentVolume.Name {
+	if change.IsWanted(size, requested.Value()) || claim.Spec.VolumeName != pv.Name {
 		return false, nil // another volume's claim has taken the name
 	}
 	text := resource.NewQuantity(size, resource.BinarySI).String()

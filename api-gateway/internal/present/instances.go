@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/api-gateway/internal/wire"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/volumeusers"
 )
 
 // Instance has the common fields of engines and replicas.
@@ -54,7 +55,7 @@ func newController(f VolumeFacts, e *v1beta2.Engine) Controller {
 	out := Controller{Instance: Instance{Name: e.Name, HostID: e.Spec.NodeID, Address: e.Status.IP,
 		Running: e.Status.CurrentState == v1beta2.InstanceStateRunning, Image: e.Spec.Image, CurrentImage: e.Status.CurrentImage,
 		InstanceManagerName: e.Status.InstanceManagerName},
-		ActualSize: number(actualSize(e)), Endpoint: e.Status.Endpoint, LastRestoredBackup: e.Status.LastRestoredBackup,
+		ActualSize: number(volumeusers.ActualSize(e)), Endpoint: e.Status.Endpoint, LastRestoredBackup: e.Status.LastRestoredBackup,
 		RequestedBackupRestore: e.Spec.RequestedBackupRestore, IsExpanding: e.Status.IsExpanding,
 		LastExpansionError: e.Status.LastExpansionError, LastExpansionFailedAt: e.Status.LastExpansionFailedAt,
 		UnmapMarkSnapChainRemovedEnabled: e.Status.UnmapMarkSnapChainRemovedEnabled}
@@ -81,15 +82,6 @@ func frontendOf(frontends []*v1beta2.EngineFrontend, e *v1beta2.Engine) *v1beta2
 		}
 	}
 	return found
-}
-
-// actualSize returns how many bytes the snapshots of an engine and its volume head use.
-func actualSize(e *v1beta2.Engine) int64 {
-	var sum int64
-	for _, s := range e.Status.Snapshots {
-		sum += v1beta2.BytesOf(s.Size)
-	}
-	return sum
 }
 
 func newReplica(r *v1beta2.Replica, mode string) Replica {

@@ -1,20 +1,9 @@
 package present
 
 import (
-	"cmp"
-	"slices"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/volumeusers"
 )
-
-// KubernetesFacts are the objects of Kubernetes that use a volume.
-type KubernetesFacts struct {
-	PersistentVolume *corev1.PersistentVolume // nil if none names the volume
-	Pods             []*corev1.Pod            // the pods that use its claim
-}
 
 // KubernetesStatus names the users of a volume. The CSI plugin publishes a volume only if one of its pods is pending, or all run.
 type KubernetesStatus struct {
@@ -35,24 +24,14 @@ type WorkloadStatus struct {
 	WorkloadType string `json:"workloadType"`
 }
 
-// NewKubernetesStatus derives the users of a volume: no controller writes them to the Volume.
-func NewKubernetesStatus(f KubernetesFacts, stored v1beta2.VolumeStatus) KubernetesStatus {
-	out := KubernetesStatus{LastPVCRefAt: stored.KubernetesStatus.LastPVCRefAt, LastPodRefAt: stored.KubernetesStatus.LastPodRefAt}
-	pv := f.PersistentVolume
-	if pv == nil {
-		return out
+// NewKubernetesStatus shows the users of a volume. attach-controller writes them to the Volume, and is a moment later: a pod that is
+// pending mounts at once only if it is shown.
+func NewKubernetesStatus(now volumeusers.Users, stored v1beta2.KubernetesStatus) KubernetesStatus {
+	s := volumeusers.Follow(stored, now, "")
+	out := KubernetesStatus{PVName: s.PVName, PVStatus: s.PVStatus, Namespace: s.Namespace, PVCName: s.PVCName,
+		LastPVCRefAt: s.LastPVCRefAt, LastPodRefAt: s.LastPodRefAt}
+	for _, w := range s.WorkloadsStatus {
+		out.WorkloadsStatus = append(out.WorkloadsStatus, WorkloadStatus(w))
 	}
-	out.PVName, out.PVStatus = pv.Name, string(pv.Status.Phase)
-	if pv.Spec.ClaimRef != nil {
-		out.Namespace, out.PVCName = pv.Spec.ClaimRef.Namespace, pv.Spec.ClaimRef.Name
-	}
-	for _, pod := range f.Pods {
-		w := WorkloadStatus{PodName: pod.Name, PodStatus: string(pod.Status.Phase)}
-		if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
-			w.WorkloadName, w.WorkloadType = owner.Name, owner.Kind
-		}
-		out.WorkloadsStatus = append(out.WorkloadsStatus, w)
-	}
-	slices.SortFunc(out.WorkloadsStatus, func(a, b WorkloadStatus) int { return cmp.Compare(a.PodName, b.PodName) })
 	return out
 }

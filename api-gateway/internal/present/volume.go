@@ -10,6 +10,7 @@ import (
 
 	"drover.dev/drover/api-gateway/internal/wire"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/volumeusers"
 )
 
 // VolumeFacts are the objects that a volume's resource is computed from.
@@ -20,7 +21,7 @@ type VolumeFacts struct {
 	Replicas   []*v1beta2.Replica
 	Attachment *v1beta2.VolumeAttachment // nil: there is none yet
 	Backups    []*v1beta2.Backup
-	Kubernetes KubernetesFacts
+	Users      volumeusers.Users
 }
 
 // Volume is a volume as clients see it.
@@ -205,7 +206,7 @@ func newVolumeStatus(f VolumeFacts) VolumeStatus {
 	return VolumeStatus{Created: Timestamp(v.CreationTimestamp), State: stateOf(v), Robustness: robustnessOf(v),
 		CurrentImage: s.CurrentImage, LastBackup: s.LastBackup, LastBackupAt: s.LastBackupAt, ShareEndpoint: s.ShareEndpoint,
 		ShareState: s.ShareState, RestoreRequired: s.RestoreRequired, RestoreInitiated: s.RestoreInitiated, Ready: notReady == "",
-		NotReadyMessage: notReady, Conditions: conditionMap(s.Conditions), KubernetesStatus: NewKubernetesStatus(f.Kubernetes, s),
+		NotReadyMessage: notReady, Conditions: conditionMap(s.Conditions), KubernetesStatus: NewKubernetesStatus(f.Users, s.KubernetesStatus),
 		CloneStatus: CloneStatus{SourceVolume: s.CloneStatus.SourceVolume, Snapshot: s.CloneStatus.Snapshot, State: s.CloneStatus.State,
 			AttemptCount: s.CloneStatus.AttemptCount, NextAllowedAttemptAt: s.CloneStatus.NextAllowedAttemptAt}}
 }

@@ -183,20 +183,6 @@ func FromUser(pod *corev1.Pod) User {
 	return u
 }
 
-// Claims are the names of the PersistentVolumeClaims that a pod uses, including those that are created for it.
-func Claims(pod *corev1.Pod) []string {
-	var out []string
-	for _, v := range pod.Spec.Volumes {
-		switch {
-		case v.PersistentVolumeClaim != nil:
-			out = append(out, v.PersistentVolumeClaim.ClaimName)
-		case v.Ephemeral != nil:
-			out = append(out, pod.Name+"-"+v.Name)
-		}
-	}
-	return out
-}
-
 // FromVolume returns the relevant part of a Longhorn volume. share is the pod of its share manager, nil if there is none.
 func FromVolume(v *v1beta2.Volume, share *corev1.Pod) Volume {
 	out := Volume{Name: v.Name, Shared: v1beta2.IsShared(v)}

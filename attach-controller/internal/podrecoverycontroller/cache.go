@@ -9,7 +9,8 @@ import (
 	"drover.dev/drover/shared/kube"
 )
 
-// Cache returns what is cached of pods: of those with claims the input of package podrecovery, of all others little more than their names.
+// Cache returns what is cached of pods: the input of package podrecovery and the names of owners for pods with claims, little more than
+// the name for all other pods.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Pod{}: {Namespaces: map[string]cache.Config{cache.AllNamespaces: {}}, Transform: kube.Keep(thinPod)},
@@ -36,7 +37,8 @@ func thinPod(pod *corev1.Pod) *corev1.Pod {
 	}
 	thin.DeletionGracePeriodSeconds = pod.DeletionGracePeriodSeconds
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
-		thin.OwnerReferences = []metav1.OwnerReference{{APIVersion: owner.APIVersion, Kind: owner.Kind, Controller: owner.Controller}}
+		thin.OwnerReferences = []metav1.OwnerReference{{APIVersion: owner.APIVersion, Kind: owner.Kind, Name: owner.Name,
+			Controller: owner.Controller}}
 	}
 	thin.Spec.NodeName, thin.Status.Phase = pod.Spec.NodeName, pod.Status.Phase
 	return thin

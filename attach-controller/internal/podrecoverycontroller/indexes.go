@@ -8,29 +8,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/csi"
-	"drover.dev/drover/attach-controller/internal/podrecovery"
 	"drover.dev/drover/shared/kube"
 )
 
 // The indexes; other parts of the binary have their own on the same kinds.
 const (
-	// byClaim finds Pods that use a claim, and PersistentVolumes of Longhorn's driver that are bound to it: <namespace>/<name>.
-	byClaim = "podrecovery.claim"
 	// byNode finds Pods with claims, and VolumeAttachments of Longhorn's driver, of a Kubernetes node.
 	byNode = "podrecovery.node"
 	// byPersistentVolume finds VolumeAttachments of Longhorn's driver.
 	byPersistentVolume = "podrecovery.persistent-volume"
 )
 
-var indexes = []kube.Index{
-	kube.IndexByEach(&corev1.Pod{}, byClaim, claimsOf),
+var indexes = append(kube.ByClaim(),
 	kube.IndexBy(&corev1.Pod{}, byNode, func(pod *corev1.Pod) string {
-		if len(podrecovery.Claims(pod)) == 0 {
+		if !kube.UsesClaims(pod) {
 			return ""
 		}
 		return pod.Spec.NodeName
 	}),
-	kube.IndexBy(&corev1.PersistentVolume{}, byClaim, claimOf),
 	kube.ByHandle(),
 	kube.IndexBy(&storagev1.VolumeAttachment{}, byPersistentVolume, sourceOf),
 	kube.IndexBy(&storagev1.VolumeAttachment{}, byNode, func(va *storagev1.VolumeAttachment) string {
@@ -39,24 +34,7 @@ var indexes = []kube.Index{
 		}
 		return va.Spec.NodeName
 	}),
-}
-
-// claimsOf are the keys of the claims that a pod uses.
-func claimsOf(pod *corev1.Pod) []string {
-	var out []string
-	for _, name := range podrecovery.Claims(pod) {
-		out = append(out, pod.Namespace+"/"+name)
-	}
-	return out
-}
-
-// claimOf is the key of the claim that is bound to a PersistentVolume of Longhorn's driver; empty: it is another driver's, or not bound.
-func claimOf(pv *corev1.PersistentVolume) string {
-	if kube.VolumeHandleOf(pv) == "" || pv.Spec.ClaimRef == nil || pv.Status.Phase != corev1.VolumeBound {
-		return ""
-	}
-	return pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
-}
+)
 
 // sourceOf is the PersistentVolume of a VolumeAttachment of Longhorn's driver; empty: it is another driver's, or has none.
 func sourceOf(va *storagev1.VolumeAttachment) string {

@@ -52,7 +52,7 @@ func (o observer) observe(ctx context.Context, key client.ObjectKey) (*seen, err
 	if s.facts.Pod.Node == "" {
 		return s, nil
 	}
-	for _, claim := range claimsOf(pod) {
+	for _, claim := range kube.ClaimsOf(pod) {
 		if err := o.readVolumes(ctx, s, claim); err != nil {
 			return nil, fmt.Errorf("reading what pod %s uses: %w", key, err)
 		}
@@ -67,7 +67,7 @@ func (o observer) observe(ctx context.Context, key client.ObjectKey) (*seen, err
 // readVolumes reads the Longhorn volume that is bound to a claim.
 func (o observer) readVolumes(ctx context.Context, s *seen, claim string) error {
 	var list corev1.PersistentVolumeList
-	if err := lookup.ListShared(ctx, o.cache, "", &list, client.MatchingFields{byClaim: claim}); err != nil {
+	if err := lookup.ListShared(ctx, o.cache, "", &list, client.MatchingFields{kube.FieldClaim: claim}); err != nil {
 		return err
 	}
 	for i := range list.Items {
@@ -75,7 +75,7 @@ func (o observer) readVolumes(ctx context.Context, s *seen, claim string) error 
 		if err != nil {
 			return err
 		}
-		if pv == nil || claimOf(pv) != claim || s.volumes[kube.VolumeHandleOf(pv)] != nil {
+		if pv == nil || kube.ClaimOf(pv) != claim || s.volumes[kube.VolumeHandleOf(pv)] != nil {
 			continue
 		}
 		if err := o.readVolume(ctx, s, pv, claim); err != nil {
@@ -165,7 +165,7 @@ func (o observer) node(ctx context.Context, s *seen, name string) (podrecovery.N
 
 // users are the other pods on a node with a claim.
 func (o observer) users(ctx context.Context, s *seen, node, claim string) ([]podrecovery.User, error) {
-	which := client.MatchingFields{byClaim: claim}
+	which := client.MatchingFields{kube.FieldClaim: claim}
 	if o.live {
 		which = client.MatchingFields{"spec.nodeName": node}
 	}
@@ -176,7 +176,7 @@ func (o observer) users(ctx context.Context, s *seen, node, claim string) ([]pod
 	var out []podrecovery.User
 	for i := range list.Items {
 		pod := &list.Items[i]
-		if pod.UID == s.pod.UID || pod.Spec.NodeName != node || !slices.Contains(claimsOf(pod), claim) {
+		if pod.UID == s.pod.UID || pod.Spec.NodeName != node || !slices.Contains(kube.ClaimsOf(pod), claim) {
 			continue
 		}
 		out = append(out, podrecovery.FromUser(pod))

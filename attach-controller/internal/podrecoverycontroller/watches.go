@@ -32,8 +32,8 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 	to := func(find func(context.Context, client.Object) []reconcile.Request) handler.EventHandler {
 		return handler.EnqueueRequestsFromMapFunc(find)
 	}
-	return b.For(&corev1.Pod{}, builder.WithPredicates(usesClaims(), kube.OnAnyChange[corev1.Pod]())).
-		Watches(&corev1.Pod{}, to(w.thoseThatWaitFor), builder.WithPredicates(usesClaims(), kube.OnEnd())).
+	return b.For(&corev1.Pod{}, builder.WithPredicates(kube.If(kube.UsesClaims), kube.OnAnyChange[corev1.Pod]())).
+		Watches(&corev1.Pod{}, to(w.thoseThatWaitFor), builder.WithPredicates(kube.If(kube.UsesClaims), kube.OnEnd())).
 		Watches(&corev1.Pod{}, to(w.usersOfShare), builder.WithPredicates(w.shares(), kube.OnAnyChange[corev1.Pod]())).
 		Watches(&corev1.PersistentVolume{}, to(w.ofPersistentVolume),
 			builder.WithPredicates(kube.OnAnyChange[corev1.PersistentVolume]())).
@@ -47,10 +47,6 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 
 func obeyed(name string) bool {
 	return slices.Contains([]string{setting.AutoDeletePod, setting.SparedControllers, setting.NodeDownPodDeletion}, name)
-}
-
-func usesClaims() predicate.Predicate {
-	return predicate.NewPredicateFuncs(func(o client.Object) bool { return len(podrecovery.Claims(o.(*corev1.Pod))) > 0 })
 }
 
 func (w watches) shares() predicate.Predicate {
@@ -101,8 +97,8 @@ func (w watches) all(ctx context.Context, _ client.Object) []reconcile.Request {
 // thoseThatWaitFor finds the pods that wait for the volumes of a deleted pod.
 func (w watches) thoseThatWaitFor(ctx context.Context, o client.Object) []reconcile.Request {
 	var out []reconcile.Request
-	for _, claim := range claimsOf(o.(*corev1.Pod)) {
-		out = append(out, w.pods(ctx, isWaiting, client.MatchingFields{byClaim: claim})...)
+	for _, claim := range kube.ClaimsOf(o.(*corev1.Pod)) {
+		out = append(out, w.pods(ctx, isWaiting, client.MatchingFields{kube.FieldClaim: claim})...)
 	}
 	return out
 }
@@ -130,11 +126,11 @@ func (w watches) ofPersistentVolume(ctx context.Context, o client.Object) []reco
 }
 
 func (w watches) ofClaim(ctx context.Context, pv *corev1.PersistentVolume, pass func(podrecovery.Pod) bool) []reconcile.Request {
-	claim := claimOf(pv)
+	claim := kube.ClaimOf(pv)
 	if claim == "" {
 		return nil
 	}
-	return w.pods(ctx, pass, client.MatchingFields{byClaim: claim})
+	return w.pods(ctx, pass, client.MatchingFields{kube.FieldClaim: claim})
 }
 
 func (w watches) ofAttachment(ctx context.Context, o client.Object) []reconcile.Request {

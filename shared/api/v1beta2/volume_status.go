@@ -3,7 +3,8 @@ package v1beta2
 // VolumeStatus is where a volume is. attach-controller writes it, except for the fields that name another writer.
 // +kubebuilder:pruning:PreserveUnknownFields
 type VolumeStatus struct {
-	// Bytes that the volume's data and snapshots take in one replica. Written by Longhorn; absent means 0, not known.
+	// Bytes that the volume's data and snapshots take in one replica; of a detached volume, when it was attached last. Written by
+	// attach-controller; absent means 0, not known.
 	// +optional
 	ActualSize int64 `json:"actualSize,omitempty"`
 	// Largest size in bytes for which there was room on the disks of all replicas, and to which the engine may be expanded: spec.size
@@ -52,7 +53,7 @@ type VolumeStatus struct {
 	// Whether the volume is a disaster-recovery copy now. Written by attach-controller; absent means false.
 	// +optional
 	IsStandby bool `json:"isStandby,omitempty"`
-	// The PersistentVolume, claim and workloads that use the volume. Written by Longhorn; absent means none is
+	// The PersistentVolume, claim and workloads that use the volume. Written by attach-controller; absent means none is
 	// known.
 	// +optional
 	KubernetesStatus KubernetesStatus `json:"kubernetesStatus,omitzero"`
@@ -207,26 +208,27 @@ type VolumeCloneStatus struct {
 // KubernetesStatus is what in Kubernetes uses a volume.
 // +kubebuilder:pruning:PreserveUnknownFields
 type KubernetesStatus struct {
-	// RFC 3339 time at which the claim was last bound to it. Written by Longhorn; absent means it is bound now, or
-	// never was.
+	// RFC 3339 time at which it was noticed that the claim is no longer bound to it. Written by attach-controller; absent
+	// means it is bound now, or never was.
 	// +optional
 	LastPVCRefAt string `json:"lastPVCRefAt,omitempty"`
-	// RFC 3339 time at which a pod last used it. Written by Longhorn; absent means it is used now, or never was.
+	// RFC 3339 time at which it was noticed that no pod uses it any more. Written by attach-controller; absent means it is
+	// used now, or never was.
 	// +optional
 	LastPodRefAt string `json:"lastPodRefAt,omitempty"`
-	// Namespace of the claim. Written by Longhorn; absent means no claim.
+	// Namespace of the claim, or of the last claim. Written by attach-controller; absent means no claim.
 	// +optional
 	Namespace string `json:"namespace,omitempty"`
-	// Name of the PersistentVolume. Written by Longhorn; absent means there is none.
+	// Name of the PersistentVolume. Written by attach-controller; absent means there is none.
 	// +optional
 	PVName string `json:"pvName,omitempty"`
-	// Phase of the PersistentVolume. Written by Longhorn; absent means there is none.
+	// Phase of the PersistentVolume. Written by attach-controller; absent means there is none.
 	// +optional
 	PVStatus string `json:"pvStatus,omitempty"`
-	// Name of the claim. Written by Longhorn; absent means there is none.
+	// Name of the claim, or of the last claim. Written by attach-controller; absent means there was none.
 	// +optional
 	PVCName string `json:"pvcName,omitempty"`
-	// The pods that use the volume. Written by Longhorn; absent means none.
+	// The pods that use the volume, or used it last. Written by attach-controller; absent means none.
 	// +nullable
 	// +optional
 	WorkloadsStatus []WorkloadStatus `json:"workloadsStatus,omitempty"`
@@ -235,16 +237,16 @@ type KubernetesStatus struct {
 // WorkloadStatus is one pod that uses a volume.
 // +kubebuilder:pruning:PreserveUnknownFields
 type WorkloadStatus struct {
-	// Name of the pod. Written by Longhorn; absent means unknown.
+	// Name of the pod. Written by attach-controller; absent means unknown.
 	// +optional
 	PodName string `json:"podName,omitempty"`
-	// Phase of the pod. Written by Longhorn; absent means unknown.
+	// Phase of the pod. Written by attach-controller; absent means unknown.
 	// +optional
 	PodStatus string `json:"podStatus,omitempty"`
-	// Name of what the pod belongs to. Written by Longhorn; absent means the pod stands alone.
+	// Name of what the pod belongs to. Written by attach-controller; absent means the pod stands alone.
 	// +optional
 	WorkloadName string `json:"workloadName,omitempty"`
-	// Kind of what the pod belongs to, such as StatefulSet. Written by Longhorn; absent means the pod stands alone.
+	// Kind of what the pod belongs to, such as StatefulSet. Written by attach-controller; absent means the pod stands alone.
 	// +optional
 	WorkloadType string `json:"workloadType,omitempty"`
 }
