@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -76,6 +77,7 @@ func (w *World) namespace(ctx context.Context) error {
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.Namespace}},
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default", Namespace: w.Namespace}},
 		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "longhorn-service-account", Namespace: w.Namespace}},
+		w.backend(),
 	} {
 		if err := w.Admin.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
 			return fmt.Errorf("creating %s: %w", object.GetName(), err)
@@ -97,6 +99,14 @@ func (w *World) namespace(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// backend returns what Kubernetes writes while the Service that the CSI plugin asks leads to a ready pod.
+func (w *World) backend() *discoveryv1.EndpointSlice {
+	const service = "longhorn-backend"
+	return &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Name: service + "-1", Namespace: w.Namespace,
+		Labels: map[string]string{discoveryv1.LabelServiceName: service}}, AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.0.0.1"}, Conditions: discoveryv1.EndpointConditions{Ready: new(true)}}}}
 }
 
 // AdminKubeconfig writes a kubeconfig for manual use.

@@ -36,6 +36,8 @@ type Verdict struct {
 	Detachments []Detachment
 	// Why is a sentence, also if nothing is done.
 	Why string
+	// Unmountable are the volumes that were detached under the pod, if it stays only because another pod could not mount them now.
+	Unmountable []string
 	// At is when to decide again although nothing has changed; zero: only when something does.
 	At time.Time
 }
@@ -96,6 +98,10 @@ func detachedUnderIt(f Facts) Verdict {
 		case f.Now.Before(due):
 			out.Why = fmt.Sprintf("Volume %s was detached under it a moment ago.", v.Name)
 			out.At = sooner(out.At, due)
+		case !f.Backend:
+			out.Unmountable = append(out.Unmountable, v.Name)
+			out.Why = fmt.Sprintf("Volume %s was detached under it, and no other pod could mount it now: Service longhorn-backend leads to "+
+				"no ready pod.", v.Name)
 		default:
 			return Verdict{Action: ActionDelete, Volumes: []string{v.Name},
 				Why: fmt.Sprintf("Volume %s was detached unexpectedly at %s; the pod, "+

@@ -25,6 +25,7 @@ const set, deployed, alone = "apps/StatefulSet", "apps/ReplicaSet", "apps/Daemon
 func detached(change func(*Facts)) Facts {
 	f := Facts{
 		Now: remount.Add(remountPause), Pod: Pod{Node: "n", Controller: set, Started: remount.Add(-time.Second)}, Node: Node{Name: "n"},
+		Backend: true,
 		Volumes: []Volume{{Name: "v", RemountRequestedAt: remount, Settings: setting.Defaults()}},
 	}
 	change(&f)
@@ -37,10 +38,11 @@ func TestAPodIsDeletedOnceItsVolumeWasDetachedUnderIt(t *testing.T) {
 		want   Action
 		at     time.Time
 	}{
-		"after 5 s":                       {func(*Facts) {}, ActionDelete, zero},
-		"not before, and then by itself":  {func(f *Facts) { f.Now = f.Now.Add(-time.Nanosecond) }, ActionNone, remount.Add(remountPause)},
-		"whatever kind its controller is": {func(f *Facts) { f.Pod.Controller = "kubevirt.io/VM" }, ActionDelete, zero},
-		"not without a controller":        {func(f *Facts) { f.Pod.Controller = "" }, ActionNone, zero},
+		"after 5 s": {func(*Facts) {}, ActionDelete, zero},
+		"not while no pod could mount the volume": {func(f *Facts) { f.Backend = false }, ActionNone, zero},
+		"not before, and then by itself":          {func(f *Facts) { f.Now = f.Now.Add(-time.Nanosecond) }, ActionNone, remount.Add(remountPause)},
+		"whatever kind its controller is":         {func(f *Facts) { f.Pod.Controller = "kubevirt.io/VM" }, ActionDelete, zero},
+		"not without a controller":                {func(f *Facts) { f.Pod.Controller = "" }, ActionNone, zero},
 		"not of a kind that is spared": {func(f *Facts) { f.Volumes[0].Settings.SparedControllers = []string{alone, set} }, ActionNone,
 			zero},
 		"not where the setting is false": {func(f *Facts) { f.Volumes[0].Settings.AutoDeletePod = false }, ActionNone, zero},
@@ -219,6 +221,7 @@ func TestWhatNoPodOnANodeThatIsDownUsesIsFreedForAPodThatWaits(t *testing.T) {
 		})
 	}
 	v := Decide(waiting(func(f *Facts) {
+		f.Backend = true
 		f.Pod.Started, f.Volumes[0].RemountRequestedAt = remount.Add(-time.Minute), remount
 	}))
 	require.Equal(t, ActionDetach, v.Action)
@@ -269,6 +272,7 @@ func TestAVerdictExplainsWhyThePodStays(t *testing.T) {
 // Its mount is of no use on any node: the volume that it waits for is freed for the pod that replaces it.
 func TestAPodThatWaitsIsDeletedFirstIfAVolumeWasDetachedUnderIt(t *testing.T) {
 	v := Decide(waiting(func(f *Facts) {
+		f.Backend = true
 		f.Pod.Started, f.Volumes[0].RemountRequestedAt, f.Now = remount.Add(-time.Second), remount, remount.Add(remountPause)
 	}))
 	require.Equal(t, ActionDelete, v.Action)
@@ -290,7 +294,7 @@ func anyFacts(t *rapid.T) Facts {
 		}
 		return n
 	}
-	f := Facts{Now: remount, Node: node(), Pod: Pod{Node: "n", Controller: rapid.SampledFrom([]string{"", set, alone}).Draw(t, "controller"),
+	f := Facts{Now: remount, Backend: yes("backend"), Node: node(), Pod: Pod{Node: "n", Controller: rapid.SampledFrom([]string{"", set, alone}).Draw(t, "controller"),
 		Started: at("started"), Created: at("created"), Waits: yes("waits"), DeletedAt: at("deleted"), Forced: yes("forced")}}
 	for i := range rapid.IntRange(1, 3).Draw(t, "volumes") {
 		v := Volume{Name: fmt.Sprintf("v-%d", i), Settings: setting.Defaults(), RemountRequestedAt: at("remount"),
@@ -381,7 +385,6 @@ func TestFactsOfAPod(t *testing.T) {
 		Status: corev1.PodStatus{Phase: corev1.PodPending, StartTime: &at},
 	}
 	require.Equal(t, Pod{Node: "n", Controller: set, Started: remount, Waits: true}, FromPod(pod))
-	require.Equal(t, []string{"claim", "p-b"}, Claims(pod))
 	pod.DeletionTimestamp, pod.DeletionGracePeriodSeconds, pod.Status.Phase = &at, &none, corev1.PodFailed
 	require.Equal(t, Pod{Node: "n", Controller: set, Started: remount, Ended: true, DeletedAt: remount, Forced: true}, FromPod(pod))
 	pod.CreationTimestamp = metav1.NewTime(remount.Add(time.Second))

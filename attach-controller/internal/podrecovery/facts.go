@@ -1,7 +1,8 @@
 // Package podrecovery decides about pods whose Longhorn volume was detached under them, or whose node is down. There are three rules:
 //
 //	the pod                                   and                                                     the controller does
-//	started before remountRequestedAt         it has a controller that the settings do not spare      deletes it with 30 s of grace
+//	started before remountRequestedAt         it has a controller that the settings do not spare,     deletes it with 30 s of grace
+//	                                          and another pod could mount the volume
 //	is being deleted, on a node that is down  node-down-pod-deletion-policy covers its controller,    deletes its VolumeAttachments
 //	                                          and its grace is over                                   there, then the pod by force
 //	waits for a volume on another node        a VolumeAttachment of a node that is down, on which     deletes that VolumeAttachment
@@ -30,6 +31,9 @@ type Facts struct {
 	Node Node
 	// Volumes are the Longhorn volumes of the pod's claims, as far as those are bound, in order of their names.
 	Volumes []Volume
+	// Backend reports whether the Service longhorn-backend leads to a ready pod: the CSI plugin asks it at each mount. It is read only if
+	// a volume was detached under its users.
+	Backend bool
 }
 
 // Pod is a pod with claims.

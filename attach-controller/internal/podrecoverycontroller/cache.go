@@ -2,7 +2,9 @@ package podrecoverycontroller
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -10,10 +12,11 @@ import (
 )
 
 // Cache returns what is cached of pods: the input of package podrecovery and the names of owners for pods with claims, little more than
-// the name for all other pods.
+// the name for all other pods. Of EndpointSlices, those of the Service that the CSI plugin asks.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
-		&corev1.Pod{}: {Namespaces: map[string]cache.Config{cache.AllNamespaces: {}}, Transform: kube.Keep(thinPod)},
+		&corev1.Pod{}:                {Namespaces: map[string]cache.Config{cache.AllNamespaces: {}}, Transform: kube.Keep(thinPod)},
+		&discoveryv1.EndpointSlice{}: {Label: labels.SelectorFromSet(labels.Set(ofBackend)), Transform: kube.Keep(thinSlice)},
 	}
 }
 

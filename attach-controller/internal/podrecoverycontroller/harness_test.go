@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -69,6 +70,7 @@ func newWorld(t *testing.T) *world {
 	w.pods = w.namespace + "-pods"
 	w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.pods}})
 	w.create(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: w.pods, Name: "default"}})
+	w.backend(true)
 	w.identity = testkit.BinaryIdentity(t, w.namespace, account)
 	t.Cleanup(w.stop)
 	return w
@@ -149,6 +151,21 @@ func (w *world) persistentVolume(name, driver string) {
 	}}
 	w.create(pv)
 	w.status(pv, map[string]any{"phase": corev1.VolumeBound})
+}
+
+// backend lets the Service that the CSI plugin asks lead to a pod that is ready or not.
+func (w *world) backend(ready bool) {
+	w.t.Helper()
+	slice := &discoveryv1.EndpointSlice{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: backend + "-1",
+		Labels: map[string]string{discoveryv1.LabelServiceName: backend}}, AddressType: discoveryv1.AddressTypeIPv4,
+		Endpoints: []discoveryv1.Endpoint{{Addresses: []string{"10.0.0.1"}, Conditions: discoveryv1.EndpointConditions{Ready: &ready}}}}
+	err := w.admin.Create(w.t.Context(), slice)
+	if apierrors.IsAlreadyExists(err) {
+		require.NoError(w.t, w.admin.Get(w.t.Context(), client.ObjectKeyFromObject(slice), slice))
+		slice.Endpoints[0].Conditions.Ready = &ready
+		err = w.admin.Update(w.t.Context(), slice)
+	}
+	require.NoError(w.t, err)
 }
 
 func (w *world) status(obj client.Object, fields map[string]any) {

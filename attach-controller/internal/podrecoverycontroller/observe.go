@@ -57,6 +57,11 @@ func (o observer) observe(ctx context.Context, key client.ObjectKey) (*seen, err
 			return nil, fmt.Errorf("reading what pod %s uses: %w", key, err)
 		}
 	}
+	if slices.ContainsFunc(s.facts.Volumes, func(v podrecovery.Volume) bool { return !v.RemountRequestedAt.IsZero() }) {
+		if s.facts.Backend, err = o.backendServes(ctx); err != nil {
+			return nil, err
+		}
+	}
 	slices.SortFunc(s.facts.Volumes, func(a, b podrecovery.Volume) int { return cmp.Compare(a.Name, b.Name) })
 	if s.facts.Pod.Leaving() && len(s.facts.Volumes) > 0 {
 		s.facts.Node, err = o.node(ctx, s, s.facts.Pod.Node)

@@ -44,10 +44,12 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	live.reader, live.live = rt.Uncached, true
 	r := &reconciler{rt: rt, cached: cached, live: live, memory: cached.memory}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("pod-recovery").WithOptions(queue.Options(workers))
-	if err := (watches{mapper: kube.Mapper{Reader: rt.Client}, namespace: rt.Namespace}).add(b).Complete(r); err != nil {
+	w := watches{mapper: kube.Mapper{Reader: rt.Client}, namespace: rt.Namespace}
+	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of pods that lost their volume: %w", err)
 	}
-	return nil
+	reporter := &reporter{client: rt.Client, observer: cached, clock: rt.Clock, written: kube.Written{Clock: rt.Clock, Observe: rt.Observe}}
+	return reporter.setUp(rt.Manager, w)
 }
 
 // Reconcile decides on one pod. A decision on the cache is repeated on uncached reads.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -38,6 +39,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&corev1.PersistentVolume{}, to(w.ofPersistentVolume),
 			builder.WithPredicates(kube.OnAnyChange[corev1.PersistentVolume]())).
 		Watches(&v1beta2.Volume{}, to(w.ofVolume), builder.WithPredicates(detached())).
+		Watches(&discoveryv1.EndpointSlice{}, to(w.ofDetached), builder.WithPredicates(kube.OnChange(isServing))).
 		Watches(&storagev1.VolumeAttachment{}, to(w.ofAttachment), builder.WithPredicates(kube.OnLife())).
 		Watches(&v1beta2.Node{}, to(w.ofNode), builder.WithPredicates(
 			kube.OnChange(v1beta2.IsNodeDown), kube.CreatedIf(v1beta2.IsNodeDown))).
@@ -109,6 +111,27 @@ func (w watches) usersOfShare(ctx context.Context, o client.Object) []reconcile.
 
 func (w watches) ofVolume(ctx context.Context, o client.Object) []reconcile.Request {
 	return w.usersOf(ctx, o.GetName())
+}
+
+// ofDetached finds the pods of all volumes that were ever detached under their users.
+func (w watches) ofDetached(ctx context.Context, _ client.Object) []reconcile.Request {
+	var out []reconcile.Request
+	for _, volume := range w.detachedVolumes(ctx) {
+		out = append(out, w.usersOf(ctx, volume)...)
+	}
+	return out
+}
+
+func (w watches) detachedVolumes(ctx context.Context) []string {
+	var list v1beta2.VolumeList
+	w.mapper.List(ctx, &list, client.InNamespace(w.namespace))
+	var out []string
+	for i := range list.Items {
+		if list.Items[i].Status.RemountRequestedAt != "" {
+			out = append(out, list.Items[i].Name)
+		}
+	}
+	return out
 }
 
 func (w watches) usersOf(ctx context.Context, volume string) []reconcile.Request {

@@ -48,6 +48,8 @@ func attaching() []of {
 			commands: map[string]string{"WaitingForMaintenance": showTickets}},
 		{kinds: "Volume", condition: v1beta2.VolumeExpanded, guide: guide, well: "Expanded", warning: "ExpansionFailed",
 			command: "kubectl -n {ns} get lhsnap --field-selector spec.volume={volume}"},
+		{kinds: "Volume", condition: v1beta2.VolumeRemounted, guide: "pods.md", warning: "BackendNotReady",
+			command: "kubectl -n {ns} get endpointslices -l kubernetes.io/service-name=longhorn-backend"},
 		{kinds: "Volume", condition: v1beta2.VolumeScheduled, guide: guide, command: "kubectl -n {ns} get lhn -o yaml",
 			well: "Placed", continues: "WaitingForNode RebuildLimit",
 			warning: "NoUsableNode NoUsableDisk TagsNotFound SizeMissing InsufficientSpace AntiAffinity RebuildHeld RebuildFails",

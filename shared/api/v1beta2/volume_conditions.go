@@ -11,7 +11,13 @@ const (
 	// VolumeExpanded is False while the last expansion failed, and True once the volume has its size after that; absent means that none
 	// ever failed.
 	VolumeExpanded = "Expanded"
+	// VolumeRemounted is False while a pod keeps a mount that lost its device; absent means that no pod is known to.
+	VolumeRemounted = "Remounted"
 )
+
+// ReasonBackendNotReady surfaces while a pod with a dead mount stays, because no other pod could mount the volume: Service
+// longhorn-backend leads to no ready pod.
+const ReasonBackendNotReady = "BackendNotReady"
 
 // Reasons of VolumeExpanded.
 const (
