@@ -116,7 +116,7 @@ rules-quick: ## the same for the rules of attaching, each with the tests of its 
 skew: controlplane ## controllers and definitions of an earlier commit together with the current ones
 	$(GO) run ./e2e/skew
 
-bench: controlplane ## measure; BENCH=orphan|attach|snapshot|upgrade|quiet|scale|faults|failover|idle|plugin|crowd runs one group
+bench: controlplane ## measure; BENCH=orphan|attach|snapshot|upgrade|quiet|scale|faults|failover|idle|plugin|crowd|gateway runs one group
 	$(GO) run ./e2e/bench $(if $(BENCH),--group $(BENCH)) --record docs/performance.json --page docs/performance.md $(BENCH_FLAGS)
 
 bench-check: controlplane ## measure, and fail where a figure is more than 20 % worse than those in docs/performance.md

@@ -29,7 +29,7 @@ type group struct {
 func groups() []group {
 	return []group{{"orphan", orphan}, {"attach", attach}, {"snapshot", snapshots}, {"upgrade", upgrade}, {"quiet", quiet},
 		{"scale", scale}, {"faults", faults}, {"failover", failover}, {"idle", idle}, {"plugin", plugin},
-		{"crowd", crowdOfVolumes}}
+		{"crowd", crowdOfVolumes}, {"gateway", gateway}}
 }
 
 func groupNames() string {
@@ -62,6 +62,8 @@ func main() {
 		"part of the group upgrade: pauses, writes, growth; empty means all")
 	flag.Var(enumflag.Words(&snapshotPart, "stored", "living", "cost", "wave", "adopted"), "snapshot-part",
 		"part of the group snapshot: stored, living; of living: cost, wave, adopted; empty means all")
+	flag.IntVar(&gatewayVolumes, "gateway-volumes", gatewayVolumes, "volumes of the group gateway, with three replicas each")
+	flag.DurationVar(&gatewayFor, "gateway-for", gatewayFor, "how long the group gateway measures each value")
 	flag.DurationVar(&idleFor, "idle-for", idleFor, "how long the group idle measures while nothing happens")
 	flag.StringVar(&profileDirectory, "profiles", "",
 		"directory for profiles of the groups attach, idle, scale and snapshot; empty takes none")

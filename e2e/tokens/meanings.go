@@ -39,7 +39,7 @@ var strengths = map[string]strong{
 		secrets: "no",
 		summary: "It answers Longhorn's REST API, and may do what a client of it may: create, attach and delete volumes, change nodes and " +
 			"settings. " +
-			"Whoever reaches its port needs no token for that: see [who may ask](../api-gateway/README.md#who-may-ask).",
+			"Without `--require-tokens`, whoever reaches its port needs no token for that: see [who may ask](../api-gateway/README.md#who-may-ask).",
 	},
 }
 
@@ -171,6 +171,8 @@ var meanings = map[meaningKey]string{
 	{kind: "settings.longhorn.io", name: "orphan-auto-deletion"}:          "removes the old name of that setting",
 
 	// api-gateway.
+	{kind: "tokenreviews.authentication.k8s.io"}:                   "learns whose a token is that he has already",
+	{kind: "subjectaccessreviews.authorization.k8s.io"}:            "learns what every account may do",
 	{kind: "volumes.longhorn.io", binary: "api-gateway"}:           "**deletes every volume with its data**, and creates and changes any",
 	{kind: "volumeattachments.longhorn.io", binary: "api-gateway"}: "attaches and detaches every volume by tickets",
 	{kind: "snapshots.longhorn.io", binary: "api-gateway"}:         "**deletes snapshots**, and takes some",

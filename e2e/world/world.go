@@ -223,10 +223,10 @@ func (w *World) understood(ctx context.Context, controller string, flags []strin
 	})
 }
 
-// leaseFlags returns the flags of the controller's lease; the gateway has no lease.
+// leaseFlags returns the flags of the controller's lease. The gateway has no lease; here no network has to learn that it ends.
 func (w *World) leaseFlags(ctx context.Context, controller string) []string {
 	if controller == APIGateway {
-		return nil
+		return w.understood(ctx, controller, []string{"--shutdown-delay=100ms"})
 	}
 	flags := w.understood(ctx, controller, []string{"--lease-lock-dir=" + filepath.Join(w.Dir, "leases")})
 	if lease := w.options.Lease; lease > 0 {
@@ -246,8 +246,8 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 	if err != nil {
 		return nil, err
 	}
-	flags := slices.Concat([]string{"--log-level=debug", "--log-format=text"}, times, w.options.Flags[controller],
-		w.leaseFlags(ctx, controller))
+	flags := slices.Concat([]string{"--log-level=debug", "--log-format=text"}, times, w.leaseFlags(ctx, controller),
+		w.options.Flags[controller])
 	if !w.options.Attach && controller == IMMonitor {
 		flags = append(slices.Clone(flags), w.understood(ctx, controller, []string{"--manage-instances=false"})...)
 	}

@@ -31,6 +31,7 @@ type options struct {
 	lockDirectory          string
 	logLevel, logFormat    string
 	gracefulShutdown       time.Duration
+	shutdownDelay          time.Duration
 	checkTakeOver          bool
 }
 
@@ -54,6 +55,8 @@ func (o *options) addFlags(flags *pflag.FlagSet, stateless bool) {
 	lease := flags
 	if stateless { // the options of the lease get their defaults, and no flags
 		lease = pflag.NewFlagSet("", pflag.ContinueOnError)
+		flags.DurationVar(&o.shutdownDelay, "shutdown-delay", 5*time.Second, "how long the process works on after a signal, and reports that "+
+			"it is not ready: the network needs a moment to lead clients to other processes")
 	}
 	o.addLeaseFlags(lease)
 	o.leaderElect = o.leaderElect && !stateless
@@ -97,6 +100,9 @@ func (o *options) validate() error {
 	var problems []error
 	if o.namespace == "" {
 		problems = append(problems, errors.New("--namespace is empty: name the namespace of the Longhorn objects"))
+	}
+	if o.shutdownDelay < 0 {
+		problems = append(problems, fmt.Errorf("--shutdown-delay %s must be 0 or more", o.shutdownDelay))
 	}
 	if err := loopback(o.profileAddress); err != nil {
 		problems = append(problems, err)

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -93,6 +94,11 @@ type Runtime struct {
 	// Identity names this run in leases; LeaseConfig is the configuration of their clients, which pass no fence.
 	Identity    *leaselock.Identity
 	LeaseConfig *rest.Config
+	// Stopping is cancelled when the process is asked to stop. The work of a stateless program goes on for --shutdown-delay then, so that
+	// the network learns first that it leads to this process no longer.
+	Stopping context.Context
+	// RequireReady adds a check to /readyz. It is nil in tests of a part of a program.
+	RequireReady func(name string, check func(context.Context) error)
 	// ElectedAt is when this process became leader, never earlier than it did; zero until then.
 	ElectedAt func() time.Time
 
@@ -178,8 +184,12 @@ func run(ctx context.Context, p Program, o options) error {
 		return err
 	}
 	asked := ctx // ends when the process is asked to stop
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
+	var delay atomic.Int64
+	defer context.AfterFunc(asked, func() {
+		time.AfterFunc(time.Duration(delay.Load()), func() { cancel(context.Canceled) })
+	})()
 
 	probed, end := context.WithCancel(context.WithoutCancel(ctx)) // also during the end of work, and of AfterStop
 	defer end()
@@ -211,6 +221,8 @@ func run(ctx context.Context, p Program, o options) error {
 	rt := newRuntime(ctx, p, o, manager, log)
 	rt.WhyNotWrite = against.lead
 	rt.Fence, rt.Identity, rt.LeaseConfig = process.fence, process.identity, config
+	rt.Stopping = asked
+	rt.RequireReady = func(name string, c func(context.Context) error) { health.require(name, c) }
 	rt.User = identify(ctx, impatient, o, log)
 	addChecks(health, manager, against)
 	if err := settleMemory(manager, rt.Clock, log); err != nil {
@@ -218,6 +230,10 @@ func run(ctx context.Context, p Program, o options) error {
 	}
 	if err := p.Setup(ctx, rt); err != nil {
 		return fmt.Errorf("setting up: %w", err)
+	}
+	if p.Stateless {
+		health.require("stopping", func(context.Context) error { return asked.Err() })
+		delay.Store(int64(o.shutdownDelay))
 	}
 	log.Info("starting", "version", version(p), "namespace", o.namespace, "observe", o.observe)
 	if err := startAndStop(ctx, manager, o.gracefulShutdown); err != nil {

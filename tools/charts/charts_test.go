@@ -161,7 +161,7 @@ func TestEveryValueOfAControllerChangesWhatIsRendered(t *testing.T) {
 		if path == "csiLease.create" {
 			chart = "attach-controller" // im-monitor has none
 		}
-		if path == "service.create" {
+		if path == "service.create" || strings.HasPrefix(path, "rest.") {
 			chart = "api-gateway"
 		}
 		if strings.HasPrefix(path, "webhook.") {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -75,15 +76,31 @@ func (s *server) limited(next http.Handler) http.Handler {
 		case !isRead(hr) || isStream(hr):
 			refused = s.checkOrigin(hr)
 		}
+		if refused == nil {
+			refused = s.checkHost(hr)
+		}
+		var user string
+		if refused == nil {
+			user, refused = s.authenticate(hr)
+		}
 		if refused != nil {
+			if statusOf(refused) == http.StatusUnauthorized {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+			}
 			s.metrics.refuse(statusOf(refused))
 			s.answer(w, r, nil, refused)
 			return
 		}
+		if s.stopping.Err() != nil {
+			w.Header().Set("Connection", "close") // the client's next connection leads to another process
+		}
 		hr.Body = http.MaxBytesReader(w, hr.Body, wire.MaxBody)
-		next.ServeHTTP(w, hr)
+		next.ServeHTTP(w, hr.WithContext(context.WithValue(hr.Context(), userKey{}, user)))
 	})
 }
+
+// userKey is the key of the user in the context of a request; empty: the request needed no token.
+type userKey struct{}
 
 func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }
 

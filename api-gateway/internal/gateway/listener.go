@@ -6,20 +6,25 @@ import (
 	"sync"
 )
 
-// fairListener closes connections of a client address that holds its share of all already: one client that opens many and sends nothing
-// would keep all others out, and pods would not mount.
+// fairListener closes connections above its limit at once, and connections of a client address that holds its share already: clients that
+// open many and send nothing would keep all others out, and pods would not mount. The pods that need no token have a limit of their own,
+// which no other client uses up.
 type fairListener struct {
 	net.Listener
-	most    int
-	metrics *metrics
+	most      int
+	isTrusted func(address string) bool
+	metrics   *metrics
 
 	mutex sync.Mutex
-	open  map[string]int
+	// open counts connections by address; others and trusted are the sums.
+	open            map[string]int
+	others, trusted int
 }
 
-// newFairListener returns a listener that lets one address hold half of the connections.
-func newFairListener(inner net.Listener, connections int, m *metrics) *fairListener {
-	return &fairListener{Listener: inner, most: max(1, connections/2), metrics: m, open: map[string]int{}}
+// newFairListener returns a listener that lets trusted clients, and all others together, hold that many connections, and an address half
+// of them.
+func newFairListener(inner net.Listener, connections int, isTrusted func(address string) bool, m *metrics) *fairListener {
+	return &fairListener{Listener: inner, most: connections, isTrusted: isTrusted, metrics: m, open: map[string]int{}}
 }
 
 // Accept implements net.Listener.
@@ -30,27 +35,33 @@ func (l *fairListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		address := hostOf(connection.RemoteAddr().String())
-		if l.take(address) {
-			return &countedConnection{Conn: connection, release: sync.OnceFunc(func() { l.release(address) })}, nil
+		sum := &l.others
+		if l.isTrusted(address) {
+			sum = &l.trusted
+		}
+		if l.take(address, sum) {
+			return &countedConnection{Conn: connection, release: sync.OnceFunc(func() { l.release(address, sum) })}, nil
 		}
 		l.metrics.refuse(http.StatusTooManyRequests)
 		_ = connection.Close() // the connection is refused: an error changes nothing
 	}
 }
 
-func (l *fairListener) take(address string) bool {
+func (l *fairListener) take(address string, sum *int) bool {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if l.open[address] >= l.most {
+	if *sum >= l.most || l.open[address] >= max(1, l.most/2) {
 		return false
 	}
 	l.open[address]++
+	*sum++
 	return true
 }
 
-func (l *fairListener) release(address string) {
+func (l *fairListener) release(address string, sum *int) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
+	*sum--
 	l.open[address]--
 	if l.open[address] == 0 {
 		delete(l.open, address)

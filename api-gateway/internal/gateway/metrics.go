@@ -23,7 +23,7 @@ func newMetrics() *metrics {
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "drover_api_gateway_request_seconds",
 			Help: "How long requests to the REST API took, by route.", Buckets: []float64{.001, .005, .025, .1, .5, 2, 9}}, []string{"route"}),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drover_api_gateway_refused_total",
-			Help: "Requests that a limit or the check of their origin refused, by status."}, []string{"status"}),
+			Help: "Requests that a limit or the check of their origin, host or token refused, by status."}, []string{"status"}),
 		writes: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "drover_api_gateway_writes_total",
 			Help: "Changes that clients asked for, by action and result (done, failed)."}, []string{"action", "result"}),
 		streams: prometheus.NewGauge(prometheus.GaugeOpts{Name: "drover_api_gateway_streams",

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"drover.dev/drover/api-gateway/internal/settings"
 	"drover.dev/drover/api-gateway/internal/wire"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
 
@@ -90,18 +92,11 @@ func (s *server) putSetting(r request) (any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("failed to validate setting %s with invalid value %s: %w", r.name, in.Value, err)
 	}
-	stored, err := look(r.ctx, s.reader, r.name, &v1beta2.Setting{})
-	if err != nil {
-		return nil, err
-	}
-	written := client.Object(&v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: s.reader.namespace, Name: r.name}, Value: value})
-	if stored != nil {
-		body := client.RawPatch("application/merge-patch+json", settingBody(value))
-		written = &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: stored.Namespace, Name: stored.Name}}
-		err = s.client.Patch(r.ctx, written, body)
-	} else {
-		err = s.client.Create(r.ctx, written)
-	}
+	var written client.Object
+	err = retried(r.ctx, func() (err error) {
+		written, err = s.writeSetting(r.ctx, r.name, value)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("failed to validate setting %s with invalid value %s: %w", r.name, in.Value, plainly(err))
 	}
@@ -109,10 +104,27 @@ func (s *server) putSetting(r request) (any, error) {
 	return s.getSetting(r)
 }
 
-// settingBody returns the patch of a setting's value: a Setting has no spec.
-func settingBody(value string) []byte {
-	body, _ := json.Marshal(map[string]string{"value": value}) // a text is always JSON
-	return body
+// writeSetting writes the value of a setting, and creates the Setting if there is none. It is a conflict if another writer was faster.
+func (s *server) writeSetting(ctx context.Context, name, value string) (client.Object, error) {
+	stored, err := lookup.Get(ctx, s.reader.uncached, s.reader.namespace, name, &v1beta2.Setting{})
+	if err != nil {
+		return nil, err
+	}
+	written := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: s.reader.namespace, Name: name}, Value: value}
+	if stored == nil {
+		err = s.client.Create(ctx, written)
+		if apierrors.IsAlreadyExists(err) {
+			err = apierrors.NewConflict(v1beta2.GroupVersion.WithResource("settings").GroupResource(), name, err)
+		}
+		return written, err
+	}
+	body, err := json.Marshal(map[string]any{"value": value,
+		"metadata": map[string]string{"resourceVersion": stored.ResourceVersion, "uid": string(stored.UID)}})
+	if err != nil {
+		return nil, err
+	}
+	written.Value = ""
+	return written, s.client.Patch(ctx, written, client.RawPatch("application/merge-patch+json", body))
 }
 
 // putNode replaces the fields of a node that clients may change; a field that the client leaves out is false, null or 0.

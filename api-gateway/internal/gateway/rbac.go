@@ -11,6 +11,11 @@ package gateway
 //
 // +kubebuilder:rbac:groups="",resources=events,verbs=list,namespace=longhorn-system
 //
+// It has tokens of clients checked, with --require-tokens:
+//
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+//
 // It writes these for clients. A volume's claim is raised in place of the volume itself:
 //
 // +kubebuilder:rbac:groups=longhorn.io,resources=volumes,verbs=create;delete;patch,namespace=longhorn-system

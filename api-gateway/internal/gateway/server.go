@@ -2,16 +2,18 @@ package gateway
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/net/netutil"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/certwatcher"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/api-gateway/internal/wire"
@@ -41,12 +43,17 @@ type server struct {
 	log     logr.Logger
 	metrics *metrics
 	limits  *limits
+	reviews *reviews
 	// refusal returns why this process must not write, or nil.
 	refusal func() error
 	// ending is cancelled when the process is asked to end. Streams end then, and so does every wait for the cache, which follows no
 	// changes any more.
 	ending context.Context
 	end    context.CancelFunc
+	// stopping is cancelled before: answers ask clients then to connect to another process.
+	stopping context.Context
+	// listens is true once clients can connect.
+	listens atomic.Bool
 }
 
 // Setup prepares the caches, and starts to answer once they are filled.
@@ -67,6 +74,14 @@ func (s *server) setUp(ctx context.Context, rt *runkit.Runtime, registry prometh
 	if err := follow(ctx, rt, s.changes); err != nil {
 		return err
 	}
+	if rt.RequireReady != nil {
+		rt.RequireReady("rest", func(context.Context) error {
+			if !s.listens.Load() {
+				return errors.New("the REST API is not served yet")
+			}
+			return nil
+		})
+	}
 	return rt.Manager.Add(runnable{s})
 }
 
@@ -76,6 +91,11 @@ func newServer(rt *runkit.Runtime, o Options) *server {
 	s := &server{options: o, reader: r, client: rt.Client, changes: seen, volumes: newVolumeCache(r, seen), clock: rt.Clock,
 		log: rt.Log.WithName("gateway"), metrics: newMetrics(), limits: newLimits(o, rt.Clock)}
 	s.ending, s.end = context.WithCancel(context.Background())
+	s.stopping = rt.Stopping
+	if s.stopping == nil {
+		s.stopping = s.ending
+	}
+	s.reviews = newReviews(rt.Manager.GetClient(), o.TokenAudience, rt.Namespace, rt.Clock)
 	s.lists = newListCache(seen, s.buildLists())
 	s.refusal = func() error {
 		if rt.Observe {
@@ -97,26 +117,60 @@ func (runnable) NeedLeaderElection() bool { return false }
 
 // Start serves until ctx ends, and then lets requests under way end.
 func (r runnable) Start(ctx context.Context) error {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", r.server.options.Address)
+	o := r.server.options
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", o.Address)
 	if err != nil {
 		return fmt.Errorf("listening (--listen-address): %w", err)
 	}
-	return r.server.serve(ctx, listener)
+	listeners := []net.Listener{r.server.limitedListener(listener)}
+	if o.Certificate != "" {
+		secure, err := r.server.secureListener(ctx)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		listeners = append(listeners, secure)
+	}
+	return r.server.serve(ctx, listeners...)
+}
+
+// limitedListener limits the connections of a listener.
+func (s *server) limitedListener(l net.Listener) net.Listener {
+	isTrusted := func(address string) bool { return s.isTrusted(context.Background(), address) }
+	return newFairListener(l, s.options.Connections, isTrusted, s.metrics)
+}
+
+// secureListener listens with TLS. The certificate is read again when its file changes.
+func (s *server) secureListener(ctx context.Context) (net.Listener, error) {
+	watcher, err := certwatcher.New(s.options.Certificate, s.options.Key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificate (--tls-certificate): %w", err)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.options.TLSAddress)
+	if err != nil {
+		return nil, fmt.Errorf("listening (--tls-listen-address): %w", err)
+	}
+	go func() {
+		if err := watcher.Start(ctx); err != nil {
+			s.log.Error(err, "A changed certificate is not noticed any more", "file", s.options.Certificate)
+		}
+	}()
+	return tls.NewListener(s.limitedListener(listener), &tls.Config{GetCertificate: watcher.GetCertificate, MinVersion: tls.VersionTLS12,
+		NextProtos: []string{"http/1.1"}}), nil
 }
 
 // serve answers until ctx ends. Requests under way go on then: the context of ctx would cut off their writes, and clients would not know
 // which of them were done.
-func (s *server) serve(ctx context.Context, listener net.Listener) error {
+func (s *server) serve(ctx context.Context, listeners ...net.Listener) error {
 	defer s.end()
 	web := &http.Server{Handler: s.handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }}
-	s.log.Info("Serving the REST API", "address", listener.Addr().String())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- web.Serve(newFairListener(netutil.LimitListener(listener, s.options.Connections),
-			s.options.Connections, s.metrics))
-	}()
+	s.listens.Store(true)
+	ended := make(chan error, len(listeners))
+	for _, listener := range listeners {
+		s.log.Info("Serving the REST API", "address", listener.Addr().String())
+		go func() { ended <- web.Serve(listener) }()
+	}
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serving the REST API: %w", err)

@@ -1,8 +1,13 @@
 package gateway
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,6 +17,7 @@ import (
 	"drover.dev/drover/api-gateway/internal/wire"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/lookup"
 )
 
 // createSnapshotCR creates a Snapshot object; snapshot-controller has the snapshot taken.
@@ -94,29 +100,64 @@ func (s *server) removeSnapshot(r request, v *v1beta2.Volume, snapshot *v1beta2.
 	return nil
 }
 
-// backUp creates a Backup object; snapshot-controller approves it, and im-monitor has it taken.
+// backUp creates a Backup object; snapshot-controller approves it, and im-monitor has it taken. A client whose request took too long sends
+// it again: while a backup of the snapshot is under way, no other one is created.
 func (s *server) backUp(r request, v *v1beta2.Volume) (any, error) {
 	var in change.SnapshotInput
 	if err := r.decode(&in); err != nil {
 		return nil, err
 	}
-	facts, err := s.reader.kubernetesFacts(r.ctx, v.Name)
+	users, err := kube.UsersOf(r.ctx, s.reader.cache, v.Name)
 	if err != nil {
 		return nil, err
 	}
 	var kubernetes any
-	if facts.PersistentVolume != nil {
-		kubernetes = present.NewKubernetesStatus(facts, v.Status)
+	if len(users.PersistentVolumes) > 0 {
+		kubernetes = present.NewKubernetesStatus(users, v.Status.KubernetesStatus)
 	}
-	backup, err := change.NewBackup(v, in, generatedName(), kubernetes)
+	existing, err := s.backupsOf(r.ctx, v, in.ObjectName())
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(existing, isUnderWay) {
+		return s.volumeNow(r, v)
+	}
+	backup, err := change.NewBackup(v, in, nameAfter(v, in.ObjectName(), existing), kubernetes)
 	if err != nil {
 		return nil, fmt.Errorf("backing up volume %s: %w", v.Name, err)
 	}
-	if err := s.client.Create(r.ctx, backup); err != nil {
+	if err := s.client.Create(r.ctx, backup); err != nil && !apierrors.IsAlreadyExists(err) {
 		return nil, fmt.Errorf("backing up volume %s: %w", v.Name, plainly(err))
 	}
 	s.shown(r.ctx, backup)
 	return s.volumeNow(r, v)
+}
+
+// backupsOf reads the Backups of a snapshot from the API server.
+func (s *server) backupsOf(ctx context.Context, v *v1beta2.Volume, snapshot string) ([]v1beta2.Backup, error) {
+	var list v1beta2.BackupList
+	of := client.MatchingLabels{v1beta2.LabelBackupVolume: v1beta2.LabelValue(v.Name)}
+	if err := lookup.List(ctx, s.reader.uncached, s.reader.namespace, &list, of); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(list.Items, func(b v1beta2.Backup) bool { return b.Spec.SnapshotName != snapshot }), nil
+}
+
+// isUnderWay reports whether a backup has not ended, and is not being deleted.
+func isUnderWay(b v1beta2.Backup) bool {
+	return b.DeletionTimestamp == nil && b.Status.State != v1beta2.BackupCompleted && b.Status.State != v1beta2.BackupError
+}
+
+// nameAfter returns the part of a Backup's name that follows from the Backups of its snapshot so far: two requests at once have the same
+// name, of which the API server creates one.
+func nameAfter(v *v1beta2.Volume, snapshot string, existing []v1beta2.Backup) string {
+	uids := []string{string(v.UID), snapshot}
+	for i := range existing {
+		uids = append(uids, string(existing[i].UID))
+	}
+	slices.Sort(uids)
+	sum := sha256.Sum256([]byte(strings.Join(uids, " ")))
+	return hex.EncodeToString(sum[:8])
 }
 
 // backupActions returns the handlers of a backup volume's actions by name.

@@ -230,7 +230,8 @@ func (s *server) raiseClaim(ctx context.Context, volume string, size int64) (boo
 	}
 	text := resource.NewQuantity(size, resource.BinarySI).String()
 	requests := map[string]any{"requests": map[string]any{"storage": text}}
-	return true, status.MergeSpec(ctx, s.client, claim, map[string]any{"resources": requests})
+	// At this version: another client may have asked for more meanwhile, and a claim must not shrink.
+	return true, status.MergeSpec(ctx, s.client, claim, map[string]any{"resources": requests}, status.AtVersion())
 }
 
 // changeVolume writes the fields that decide returns for the newest version of a volume, and answers with the volume. If decide returns no

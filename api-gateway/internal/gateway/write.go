@@ -33,6 +33,7 @@ func (s *server) changing(action string, h handler) handler {
 		}
 		s.metrics.writes.WithLabelValues(action, outcome).Inc()
 		keys := []any{"action", action, "object", r.URL.Path, "input", r.logged(), "client", r.RemoteAddr,
+			"user", r.Context().Value(userKey{}),
 			"forwardedFor", r.Header.Get("X-Forwarded-For"), "userAgent", r.UserAgent(), "result", outcome}
 		if err != nil {
 			keys = append(keys, "error", err.Error())

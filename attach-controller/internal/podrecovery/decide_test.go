@@ -38,11 +38,11 @@ func TestAPodIsDeletedOnceItsVolumeWasDetachedUnderIt(t *testing.T) {
 		want   Action
 		at     time.Time
 	}{
-		"after 5 s": {func(*Facts) {}, ActionDelete, zero},
-		"not while no pod could mount the volume": {func(f *Facts) { f.Backend = false }, ActionNone, zero},
-		"not before, and then by itself":          {func(f *Facts) { f.Now = f.Now.Add(-time.Nanosecond) }, ActionNone, remount.Add(remountPause)},
-		"whatever kind its controller is":         {func(f *Facts) { f.Pod.Controller = "kubevirt.io/VM" }, ActionDelete, zero},
-		"not without a controller":                {func(f *Facts) { f.Pod.Controller = "" }, ActionNone, zero},
+		"after 5 s":                       {func(*Facts) {}, ActionDelete, zero},
+		"not if none could mount it":      {func(f *Facts) { f.Backend = false }, ActionNone, zero},
+		"not before, and then by itself":  {func(f *Facts) { f.Now = f.Now.Add(-time.Nanosecond) }, ActionNone, remount.Add(remountPause)},
+		"whatever kind its controller is": {func(f *Facts) { f.Pod.Controller = "kubevirt.io/VM" }, ActionDelete, zero},
+		"not without a controller":        {func(f *Facts) { f.Pod.Controller = "" }, ActionNone, zero},
 		"not of a kind that is spared": {func(f *Facts) { f.Volumes[0].Settings.SparedControllers = []string{alone, set} }, ActionNone,
 			zero},
 		"not where the setting is false": {func(f *Facts) { f.Volumes[0].Settings.AutoDeletePod = false }, ActionNone, zero},
@@ -294,8 +294,9 @@ func anyFacts(t *rapid.T) Facts {
 		}
 		return n
 	}
-	f := Facts{Now: remount, Backend: yes("backend"), Node: node(), Pod: Pod{Node: "n", Controller: rapid.SampledFrom([]string{"", set, alone}).Draw(t, "controller"),
-		Started: at("started"), Created: at("created"), Waits: yes("waits"), DeletedAt: at("deleted"), Forced: yes("forced")}}
+	f := Facts{Now: remount, Backend: yes("backend"), Node: node()}
+	f.Pod = Pod{Node: "n", Controller: rapid.SampledFrom([]string{"", set, alone}).Draw(t, "controller"),
+		Started: at("started"), Created: at("created"), Waits: yes("waits"), DeletedAt: at("deleted"), Forced: yes("forced")}
 	for i := range rapid.IntRange(1, 3).Draw(t, "volumes") {
 		v := Volume{Name: fmt.Sprintf("v-%d", i), Settings: setting.Defaults(), RemountRequestedAt: at("remount"),
 			FirstDeletionAt: at("first deletion"), Shared: yes("shared"), SharedSince: at("shared since"), ManyNodes: yes("many nodes")}

@@ -156,12 +156,13 @@ func TestNothingIsWrittenAndLittleEvaluatedForWhatNobodyUses(t *testing.T) {
 	v, e, pv := w.volume("db")
 	w.volume("other")
 	pod := w.pod("db-0", "claim-db")
-	stranger := w.pod("stranger", "claim-of-nobody")
+	unrelated := w.pod("unrelated", "claim-of-nobody")
 	p := w.start(cut.Point{})
 	w.reaches(v, "users", func(s v1beta2.VolumeStatus) bool {
 		return len(s.KubernetesStatus.WorkloadsStatus) > 0 && s.ActualSize > 0
 	})
-	w.reaches(&v1beta2.Volume{ObjectMeta: w.meta("other")}, "users", func(s v1beta2.VolumeStatus) bool { return s.KubernetesStatus.PVName != "" })
+	w.reaches(&v1beta2.Volume{ObjectMeta: w.meta("other")}, "users",
+		func(s v1beta2.VolumeStatus) bool { return s.KubernetesStatus.PVName != "" })
 	evaluated := func() int { return testkit.Reconciles(t, "volume-users") }
 	still := func() {
 		t.Helper()
@@ -178,7 +179,7 @@ func TestNothingIsWrittenAndLittleEvaluatedForWhatNobodyUses(t *testing.T) {
 	w.status(e, map[string]any{"ownerID": "node-2", "endpoint": "/dev/longhorn/db"})
 	w.status(pod, map[string]any{"message": "still pending", "hostIP": "10.0.0.1"})
 	w.status(pv, map[string]any{"message": "bound"})
-	w.status(stranger, map[string]any{"phase": corev1.PodRunning})
+	w.status(unrelated, map[string]any{"phase": corev1.PodRunning})
 	w.status(pod, map[string]any{"phase": corev1.PodRunning})
 	w.reaches(v, "a running pod", func(s v1beta2.VolumeStatus) bool { return s.KubernetesStatus.WorkloadsStatus[0].PodStatus == "Running" })
 	still()

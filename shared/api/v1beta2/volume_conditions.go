@@ -15,9 +15,12 @@ const (
 	VolumeRemounted = "Remounted"
 )
 
-// ReasonBackendNotReady surfaces while a pod with a dead mount stays, because no other pod could mount the volume: Service
-// longhorn-backend leads to no ready pod.
-const ReasonBackendNotReady = "BackendNotReady"
+// Reasons of VolumeRemounted.
+const (
+	// ReasonBackendNotReady surfaces while a pod with a dead mount stays, because no other pod could mount the volume: Service
+	// longhorn-backend leads to no ready pod.
+	ReasonBackendNotReady = "BackendNotReady"
+)
 
 // Reasons of VolumeExpanded.
 const (
