@@ -125,10 +125,11 @@ var meanings = map[meaningKey]string{
 	{kind: "validatingwebhookconfigurations.admissionregistration.k8s.io",
 		name: "drover-snapshot-controller"}: "changes which certificate the API server trusts when it asks about Snapshots; anything " +
 		"else is refused (`drover-snapshot-controller`)",
-	{kind: "volumesnapshotcontents.snapshot.storage.k8s.io"}: "changes VolumeSnapshotContents of every driver, also what " +
-		"becomes of the data when they are deleted, and drops their finalizers",
-	{kind: "volumesnapshotcontents.snapshot.storage.k8s.io/status"}: "reports to Kubernetes that snapshots of every driver are ready, " +
-		"or are others than they are",
+	{kind: "volumesnapshotcontents.snapshot.storage.k8s.io"}: "marks VolumeSnapshotContents of Longhorn's driver as being " +
+		"taken, and lets those go that are being deleted, before their data is; any other change, and every change of another driver's, is " +
+		"refused (`drover-snapshot-controller-contents`)",
+	{kind: "volumesnapshotcontents.snapshot.storage.k8s.io/status"}: "reports to Kubernetes that snapshots of Longhorn's driver are " +
+		"ready, or are others than they are; other drivers' are refused (`drover-snapshot-controller-contents`)",
 	{kind: "backups.longhorn.io", binary: "snapshot-controller"}:          "**deletes backups**, and takes some",
 	{kind: "snapshots.longhorn.io", binary: "snapshot-controller"}:        "**deletes snapshots**, and takes some",
 	{kind: "backups.longhorn.io/status", binary: "snapshot-controller"}:   "approves backups, and reports that they are complete",

@@ -2,16 +2,19 @@ package main
 
 import (
 	"context"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,6 +23,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/managerimage"
 	"drover.dev/drover/shared/testkit"
+	"drover.dev/drover/shared/testkit/cluster"
 )
 
 const (
@@ -384,4 +388,56 @@ func TestAStolenTokenOfSnapshotControllerChangesOnlyTheLastBackupOfVolumes(t *te
 	th.inForce(func() error { return message(`{"cloneStatus":{"state":"failed"}}`) }, "nothing but lastBackup and lastBackupAt")
 	th.refused(message(`{"robustness":"healthy"}`), "nothing but lastBackup")
 	require.NoError(t, message(`{"lastBackup":"backup-1","lastBackupAt":"2026-01-01T00:00:00Z"}`))
+}
+
+// L2: a VolumeSnapshotContent leads to data of its driver. The common snapshot-controller, whose account has the same name, writes contents
+// of all drivers.
+func TestAStolenTokenOfSnapshotControllerChangesNoSnapshotOfAnotherDriver(t *testing.T) {
+	found, err := cluster.LocateSnapshotter(t.Context(), os.Stderr)
+	require.NoError(t, err)
+	require.NoError(t, testkit.Cluster().InstallCRDs(t.Context(), found.CRDs))
+	const (
+		protected = "snapshot.storage.kubernetes.io/volumesnapshotcontent-bound-protection"
+		mark      = "snapshot.storage.kubernetes.io/volumesnapshot-being-created"
+	)
+	th := steal(t, "snapshot-controller")
+	content := func(name, driver string) *unstructured.Unstructured {
+		o := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "snapshot.storage.k8s.io/v1", "kind": "VolumeSnapshotContent",
+			"metadata": map[string]any{"name": name, "finalizers": []any{protected, "example.com/mine"}, "annotations": map[string]any{"mine": "x"}},
+			"spec": map[string]any{"driver": driver, "deletionPolicy": "Retain", "source": map[string]any{"volumeHandle": "vol-1"},
+				"volumeSnapshotRef": map[string]any{"name": "s", "namespace": th.namespace}},
+		}}
+		th.make(o)
+		return o
+	}
+	ours, other := content("tokens-ours", "driver.longhorn.io"), content("tokens-other", "disk.example.com")
+	report := func(o *unstructured.Unstructured, status string) error {
+		return th.client.Status().Patch(t.Context(), o.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":`+status+`}`)))
+	}
+	const marked = "metadata: {annotations: {" + mark + ": 'yes'}}"
+	th.inForce(func() error { return th.merge(other, marked) }, `tokens-other belongs to "disk.example.com"`)
+	th.refused(report(other, `{"readyToUse":true}`), "belongs to")
+	th.refused(th.merge(ours, "spec: {deletionPolicy: Delete}"), "never changes the spec")
+	th.refused(th.merge(ours, "metadata: {annotations: {mine: null}}"), "changes no metadata")
+	th.refused(th.merge(ours, "metadata: {annotations: {yours: ''}}"), "changes no metadata")
+	th.refused(th.merge(ours, "metadata: {labels: {a: b}}"), "changes no metadata")
+	th.refused(th.merge(ours, "metadata: {finalizers: [example.com/mine]}"), "only while it is being deleted")
+	th.refused(report(ours, `{"volumeGroupSnapshotHandle":"group"}`), "changes nothing but snapshotHandle, readyToUse")
+	require.NoError(t, th.merge(ours, marked))
+	require.NoError(t, report(ours, `{"readyToUse":true,"snapshotHandle":"snap://vol-1/s","restoreSize":1,"creationTime":1}`))
+	require.NoError(t, th.merge(ours, "metadata: {annotations: {"+mark+": null}}"))
+	require.NoError(t, th.admin.Delete(t.Context(), ours))
+	th.refused(th.merge(ours, "metadata: {finalizers: ["+protected+"]}"), "removes only "+protected)
+	require.NoError(t, th.merge(ours, "metadata: {finalizers: [example.com/mine]}"))
+
+	rules := []rbacv1.PolicyRule{{APIGroups: []string{"snapshot.storage.k8s.io"},
+		Resources: []string{"volumesnapshotcontents"}, Verbs: []string{"get", "create", "patch", "delete"}}}
+	kubeSystem := testkit.Namespace(t)
+	access := testkit.Identity(t, kubeSystem, "snapshot-controller", nil)
+	testkit.GrantCluster(t, kubeSystem, "snapshot-controller", rules)
+	common := &thief{t: t, namespace: kubeSystem, admin: th.admin, client: testkit.Client(t, access)}
+	require.NoError(t, common.merge(other, "metadata: {finalizers: null}"))
+	require.NoError(t, common.merge(other, "spec: {deletionPolicy: Delete}"))
+	require.NoError(t, common.client.Delete(t.Context(), other.DeepCopy()))
 }
