@@ -37,6 +37,7 @@ func (c *Controller) add(leading context.Context, e *v1beta2.Engine, to way, cal
 		err := c.addOver(ctx, to, imclient.Addition{Name: call.Name, Address: call.Address, Size: call.Size,
 			Restoring: call.Restoring})
 		outcome := execute.OutcomeOf(err)
+		c.keepOpen(e, outcome)
 		c.ended(e, call, err)
 		// After that: what is noted of a call that has ended is forgotten. Who did not answer may yet do it.
 		failed := outcome != execute.Accepted && outcome != execute.Unanswered

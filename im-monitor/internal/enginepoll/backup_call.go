@@ -47,6 +47,7 @@ type request struct {
 func (p *poll) beginBackup(ctx context.Context, evaluated backup.Backup) (time.Duration, error) {
 	r := &request{poll: p, evaluated: evaluated}
 	out, err := p.guarded(ctx, &p.direct, execute.Call{Check: r.check, Ahead: r.ahead, Send: r.send})
+	p.keepOpen(p.engine, out.Outcome)
 	switch {
 	case status.IsConflict(err):
 		return conflictPause, nil

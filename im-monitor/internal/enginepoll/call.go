@@ -29,6 +29,9 @@ func (p *poll) call(ctx context.Context, call engine.Call) {
 		},
 		Send: func(ctx context.Context, _ imclient.Client) error { return p.send(ctx, *to, call) },
 	})
+	if call.Op != engine.OpRemove { // no write goes through it
+		p.keepOpen(p.engine, out.Outcome)
+	}
 	switch {
 	case err != nil || out.Interrupted && !out.Sent():
 	case out.Stop.Failure: // the engine's condition reports it
@@ -45,9 +48,15 @@ func (p *poll) call(ctx context.Context, call engine.Call) {
 }
 
 // guarded makes one try of a call, over the connection that the pool has by then: another poll may have dropped the one before. One
-// whose transport was lost is dropped: it is never made again by itself.
+// whose transport was lost is dropped: it is never made again by itself. A call that is sent counts as work until a later poll has
+// shown its effect.
 func (p *poll) guarded(ctx context.Context, to *way, call execute.Call) (execute.Result, error) {
-	check := call.Check
+	check, send := call.Check, call.Send
+	call.Send = func(ctx context.Context, connection imclient.Client) error {
+		p.called = true
+		defer p.working.beginCall(p.engine.Name)()
+		return send(ctx, connection)
+	}
 	call.Check = func(ctx context.Context, at execute.Reading) (execute.Checked, error) {
 		checked, err := check(ctx, at)
 		if err == nil && checked.Allowed {
@@ -60,6 +69,13 @@ func (p *poll) guarded(ctx context.Context, to *way, call execute.Call) (execute
 	out, err := p.guard.Do(ctx, call)
 	p.pool.failed(*to, out.Err)
 	return out, err
+}
+
+// keepOpen notes a call that was not answered and whose effect a switch-over must not overtake.
+func (c *Controller) keepOpen(e *v1beta2.Engine, outcome execute.Outcome) {
+	if outcome == execute.Unanswered {
+		c.working.leaveOpen(e.Name, c.rt.Clock.Now().Add(c.options.PostElectionDelay))
+	}
 }
 
 // wayOf is the way of a call: what changes the size or the replicas of a v2 engine goes through its frontend; nil while that cannot be

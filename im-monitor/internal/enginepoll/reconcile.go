@@ -69,6 +69,8 @@ type poll struct {
 	removalRead time.Time
 	// makesRoom is the snapshot limit below which a purge of this poll makes room for a replica; empty: none does.
 	makesRoom string
+	// called reports that the poll sent a call: the next poll shows its effect.
+	called bool
 	// conflict reports that a write about another object found a newer version.
 	conflict bool
 }
@@ -101,6 +103,9 @@ func (p *poll) apply(ctx context.Context, v verdict) (ctrl.Result, error) {
 	p.wrote("Backups", err)
 	for _, wait := range []time.Duration{p.until(v.provenAt), snapshots, backups, p.again()} {
 		next = sooner(next, wait)
+	}
+	if p.called {
+		next = sooner(next, p.options.Busy)
 	}
 	return ctrl.Result{RequeueAfter: next}, nil
 }

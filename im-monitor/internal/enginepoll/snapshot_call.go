@@ -40,6 +40,7 @@ func (p *poll) callSnapshots(ctx context.Context, op string, names []string, wan
 		Send: func(ctx context.Context, _ imclient.Client) error { return send(ctx, still) },
 	})
 	p.snapshotsCalled = p.snapshotsCalled || out.Sent()
+	p.keepOpen(p.engine, out.Outcome)
 	switch {
 	case err != nil || out.Sent() || out.Interrupted:
 	case out.Stop.Failure: // the engine reports it; no Snapshot is at fault

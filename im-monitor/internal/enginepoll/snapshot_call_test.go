@@ -381,3 +381,32 @@ func TestObjectsForManySnapshotsAreCreatedTogether(t *testing.T) {
 		})
 	}
 }
+
+// L5: a v2 purge, answered or not, is work until a poll has shown its effect: only then does a switch-over close the old target.
+func TestEveryCallCountsAsWorkUntilAPollShowsItsEffect(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer error
+		open   bool
+	}{
+		"answered":     {nil, false},
+		"refused":      {&imclient.CallError{Kind: imclient.ErrRefused, Err: errors.New("no")}, false},
+		"not answered": {&imclient.CallError{Kind: imclient.ErrUnreachable, Err: context.DeadlineExceeded}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, s, _ := newCall(0, 0)
+			p.options.PostElectionDelay = 3 * time.Minute
+			require.False(t, p.Working(p.engine.Name))
+			_, out := p.callSnapshots(t.Context(), opPurge, nil, nil, func(context.Context, []*v1beta2.Snapshot) error {
+				require.True(t, p.Working(p.engine.Name), "it is under way")
+				return c.answer
+			})
+			require.True(t, out.Sent())
+			require.True(t, p.Working(p.engine.Name), "no poll has shown its effect")
+			require.True(t, p.called, "so that a poll comes soon")
+			p.working.shown(p.engine.Name, p.working.ended(p.engine.Name))
+			require.Equal(t, c.open, p.Working(p.engine.Name))
+			s.clock.Step(3 * time.Minute)
+			require.False(t, p.Working(p.engine.Name))
+		})
+	}
+}

@@ -1,15 +1,19 @@
 package enginepoll
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
 // working counts by engine the work that is under way and may go through a frontend. It is counted before the frontend is read, and a
 // switch-over checks this count after it was written to the frontend: one of the two sees the other. A call that ended counts until a poll
 // that began after its end was written: only then does the engine's status have what the call brought, such as a replica that is being
-// rebuilt.
+// rebuilt, or the end of a purge. A server may still execute a call that it did not answer: that one counts until it cannot any more.
 type working struct {
 	mu       sync.Mutex
 	underWay map[string]int
 	unshown  map[string]int
+	open     map[string]time.Time
 }
 
 // begin counts one more until the function that it returns is called.
@@ -38,13 +42,32 @@ func (w *working) shown(engine string, calls int) {
 	w.count(func() { add(w.unshown, engine, -min(calls, w.unshown[engine])) })
 }
 
-// forget is for an engine that does not run: no poll shows anything of it.
-func (w *working) forget(engine string) {
-	w.count(func() { delete(w.unshown, engine) })
+// leaveOpen notes that a call was not answered, and until when a server may execute it.
+func (w *working) leaveOpen(engine string, until time.Time) {
+	w.count(func() {
+		if until.After(w.open[engine]) {
+			w.open = with(w.open, engine, until)
+		}
+	})
 }
 
-func (w *working) on(engine string) (on bool) {
-	w.count(func() { on = w.underWay[engine] > 0 || w.unshown[engine] > 0 })
+// forget is for an engine that does not run: no poll shows anything of it, and no server executes a call to it.
+func (w *working) forget(engine string) {
+	w.count(func() {
+		delete(w.unshown, engine)
+		delete(w.open, engine)
+	})
+}
+
+// on reports whether work on an engine counts at a time.
+func (w *working) on(engine string, now time.Time) (on bool) {
+	w.count(func() {
+		if until, open := w.open[engine]; open && !now.Before(until) {
+			delete(w.open, engine)
+		}
+		_, open := w.open[engine]
+		on = open || w.underWay[engine] > 0 || w.unshown[engine] > 0
+	})
 	return on
 }
 
@@ -65,7 +88,7 @@ func add(to map[string]int, engine string, by int) map[string]int {
 }
 
 // Working reports whether work is under way that may go through the frontend of an engine, or no poll has shown yet what it brought.
-func (c *Controller) Working(engine string) bool { return c.working.on(engine) }
+func (c *Controller) Working(engine string) bool { return c.working.on(engine, c.rt.Clock.Now()) }
 
 // Polled reports whether this process wrote a whole poll of the engine since that runs as it does. Until then its status may lack what a
 // leader before called.
