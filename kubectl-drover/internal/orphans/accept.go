@@ -1,6 +1,7 @@
 package orphans
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -27,6 +28,8 @@ type GivenUp struct {
 	Accept []Orphan `json:"accept"`
 	// Left has the orphans that are selected and left alone.
 	Left []Left `json:"left"`
+	// Warning is a sentence about all of them; empty if there is no reason for one.
+	Warning string `json:"warning,omitempty"`
 }
 
 // Accept selects the orphans to record as given up: policy leaves them to people, because they have no object and nobody recorded why. It
@@ -36,7 +39,22 @@ func Accept(w *world.World, all []Orphan, s Acceptance) (GivenUp, error) {
 		return s.Node != "" && o.Node != s.Node || s.OlderThan > 0 && !o.isOlder(w.Now, s.OlderThan)
 	})
 	accepted, left, err := chooseNamed(w, pool, s.Names, func(o *Orphan) string { return o.notAcceptable(w, s) })
-	return GivenUp{Accept: accepted, Left: left}, err
+	return GivenUp{Accept: accepted, Left: left, Warning: warnOfRestore(accepted)}, err
+}
+
+// warnOfRestore states what instances without an object that run may be; empty if none runs.
+func warnOfRestore(accepted []Orphan) string {
+	running := 0
+	for i := range accepted {
+		if o := &accepted[i]; o.Orphaned.Reason == v1beta2.ReasonNoOwnerCR && o.State == v1beta2.InstanceStateRunning {
+			running++
+		}
+	}
+	if running == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of these run without an object. If etcd was restored to an earlier state, their objects are missing, and they "+
+		"serve volumes: do not give them up then, but restore the objects (docs/orphans.md).", running)
 }
 
 // isOlder reports whether the Orphan was made at least that long ago.
@@ -77,4 +95,8 @@ func (g GivenUp) Names() []string { return names(g.Accept) }
 // Text writes the orphans that would be recorded, with the effect of policy on them, and the orphans that are left alone.
 func (g GivenUp) Text(out *terminal.Printer) {
 	writeChoice(out, []string{"GIVEN UP", "NODE", "WHY", "WHAT POLICY DOES"}, g.Accept, g.Left)
+	if g.Warning != "" {
+		out.Line("")
+		out.Line("%s", g.Warning)
+	}
 }

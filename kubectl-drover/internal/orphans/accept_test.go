@@ -103,3 +103,17 @@ func TestWhatIsGivenUpIsSelectedByNodeAndAge(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, plan.Accept, "an age that is not known selects nothing")
 }
+
+// After etcd was restored, what runs without an object serves.
+func TestGivingUpWhatRunsWarnsOfARestoreOfEtcd(t *testing.T) {
+	for state, warned := range map[string]bool{v1beta2.InstanceStateRunning: true, v1beta2.InstanceStateError: false} {
+		w := worldWith(v1beta2.OrphanTypeEngineInstance, v1beta2.DataEngineV2, "vol-1-e-0", v1beta2.ReasonNoOwnerCR, "")
+		o := &w.Orphans.Items[0]
+		o.Status.Conditions = append(o.Status.Conditions, v1beta2.Condition{Type: v1beta2.OrphanInstanceState,
+			Status: v1beta2.ConditionTrue, Reason: state})
+		plan, err := Accept(w, List(w), Acceptance{All: true})
+		require.NoError(t, err)
+		require.Len(t, plan.Accept, 1)
+		require.Equal(t, warned, strings.HasPrefix(plan.Warning, "1 of these run without an object. If etcd was restored"), state)
+	}
+}
