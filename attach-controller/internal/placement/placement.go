@@ -55,8 +55,9 @@ type Node struct {
 	*v1beta2.Node
 	// HasManager reports whether an instance manager of the data engine runs there.
 	HasManager bool
-	// Scheduled is how many bytes replicas were promised, by the UUID of the disk.
-	Scheduled map[string]int64
+	// Scheduled is how many bytes replicas were promised, Copied how many are being copied to replicas that are rebuilt, by the UUID of the
+	// disk.
+	Scheduled, Copied map[string]int64
 }
 
 // Disk is the place that was found.
@@ -84,6 +85,7 @@ type search struct {
 	counts [stages]int
 	names  [stages][]string
 	lacks  int64
+	copied bool // to a disk that lacks space
 }
 
 type option struct {
@@ -149,8 +151,9 @@ func (s *search) disk(n Node, key string) (option, stage) {
 	if stage := s.diskRefused(spec, status); stage != fits {
 		return option{}, stage
 	}
-	scheduled := n.Scheduled[status.DiskUUID]
-	if lacks := s.lacking(spec, status, scheduled); lacks > 0 {
+	scheduled, copied := n.Scheduled[status.DiskUUID], n.Copied[status.DiskUUID]
+	if lacks := s.lacking(spec, status, scheduled, copied); lacks > 0 {
+		s.copied = s.copied || copied > 0
 		if s.lacks == 0 || lacks < s.lacks {
 			s.lacks = lacks
 		}
@@ -205,16 +208,17 @@ func Lacks(r Request, n Node, uuid string) (lacks int64, known bool) {
 	s := &search{Request: r}
 	for key, status := range n.Status.DiskStatus {
 		if status.DiskUUID == uuid && uuid != "" && !conditions.IsFalse(status.Conditions, v1beta2.DiskReady) {
-			return s.lacking(n.Spec.Disks[key], status, n.Scheduled[uuid]), true
+			return s.lacking(n.Spec.Disks[key], status, n.Scheduled[uuid], n.Copied[uuid]), true
 		}
 	}
 	return 0, false
 }
 
-// lacking is how many bytes the disk has too few.
-func (s *search) lacking(spec v1beta2.DiskSpec, status v1beta2.DiskStatus, scheduled int64) int64 {
+// lacking returns how many bytes the disk has too few. Data that is being copied to it counts until the copy ends, also the part that the
+// disk has already: the last measurement does not show how much that is.
+func (s *search) lacking(spec v1beta2.DiskSpec, status v1beta2.DiskStatus, scheduled, copied int64) int64 {
 	floor := percent(status.StorageMaximum, s.MinimalAvailable)
-	free := status.StorageAvailable - floor - s.Data
+	free := status.StorageAvailable - floor - copied - s.Data
 	budget := percent(status.StorageMaximum-spec.StorageReserved, s.OverProvisioning) - scheduled - s.Size
 	switch {
 	case budget < 0:

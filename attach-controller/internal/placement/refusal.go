@@ -81,6 +81,9 @@ func (s *search) refusal(nodes int) Refusal {
 	out.Message = fmt.Sprintf("No place for a replica of %s: %s.", text.Bytes(s.Size), strings.Join(parts, "; "))
 	if s.counts[stageSpace] > 0 {
 		out.Message += fmt.Sprintf(" The best disk lacks %s.", text.Bytes(s.lacks))
+		if s.copied {
+			out.Message += " Room that rebuilds take is free again only once they have ended."
+		}
 	}
 	return out
 }

@@ -61,7 +61,8 @@ func (w *World) noRoom(g groups) string {
 			continue
 		}
 		request := w.request(nil)
-		request.Size, request.Data = w.Volume.Spec.Size-r.Spec.VolumeSize, 0
+		promised := max(r.Spec.VolumeSize, w.Volume.Status.AcceptedSize) // its disk counts that already
+		request.Size, request.Data = w.Volume.Spec.Size-promised, 0
 		grow := fmt.Sprintf("The volume cannot grow from %s to %s", text.Bytes(w.reported()), text.Bytes(w.Volume.Spec.Size))
 		where := fmt.Sprintf("the disk of replica %s on node %s", r.Name, r.Spec.NodeID)
 		switch lacks, known := placement.Lacks(request, w.Candidates[at], r.Spec.DiskID); {

@@ -94,17 +94,27 @@ func (w *World) checkPlace(g groups, out *Verdict) {
 	w.scheduled(out, v1beta2.ConditionTrue, v1beta2.ReasonPlaced, "Every replica has a place.")
 }
 
-// promise counts what this pass placed already.
+// promise counts a replica that this pass placed already: its size, and the data that is copied to it.
 func (w *World) promise(d placement.Disk) {
+	data := int64(0)
+	if w.everHealthy() {
+		data = w.data()
+	}
 	for i := range w.Candidates {
-		if w.Candidates[i].Name == d.Node {
-			scheduled := map[string]int64{d.UUID: v1beta2.SizeOf(w.Volume)}
-			for uuid, n := range w.Candidates[i].Scheduled {
-				scheduled[uuid] += n
-			}
-			w.Candidates[i].Scheduled = scheduled
+		if c := &w.Candidates[i]; c.Name == d.Node {
+			c.Scheduled = withMore(c.Scheduled, d.UUID, v1beta2.SizeOf(w.Volume))
+			c.Copied = withMore(c.Copied, d.UUID, data)
 		}
 	}
+}
+
+// withMore returns a copy of a map with more bytes of one disk.
+func withMore(bytes map[string]int64, disk string, more int64) map[string]int64 {
+	out := map[string]int64{disk: more}
+	for uuid, n := range bytes {
+		out[uuid] += n
+	}
+	return out
 }
 
 func (w *World) strictLocal() bool {
@@ -194,8 +204,12 @@ func (w *World) data() int64 {
 	if w.Engine == nil {
 		return 0
 	}
-	sum := int64(0)
-	for _, s := range w.Engine.Status.Snapshots {
+	return DataOf(w.Engine)
+}
+
+// DataOf returns how many bytes one replica of an engine takes, as the engine reported last.
+func DataOf(e *v1beta2.Engine) (sum int64) {
+	for _, s := range e.Status.Snapshots {
 		sum += max(v1beta2.BytesOf(s.Size), 0)
 	}
 	return sum

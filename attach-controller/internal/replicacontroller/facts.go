@@ -19,7 +19,7 @@ func volumeFacts(v *v1beta2.Volume) []any {
 func engineFacts(e *v1beta2.Engine) []any {
 	return []any{e.Spec.Active, e.Spec.NodeID, e.Spec.DesireState, e.Spec.ReplicaAddressMap, e.Spec.LookRequestedAt,
 		e.Status.CurrentState, e.Status.ReplicaModeMap, e.Status.LookedAt, e.Status.IsExpanding,
-		v1beta2.IsCloning(e.Status.CloneStatus), replica.EngineHolds(e) != "",
+		v1beta2.IsCloning(e.Status.CloneStatus), replica.EngineHolds(e),
 		conditions.IsTrue(e.Status.Conditions, v1beta2.InstanceNodeDown)}
 }
 

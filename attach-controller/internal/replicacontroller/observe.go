@@ -163,12 +163,14 @@ func (o observer) candidates(ctx context.Context, w *replica.World) error {
 	}); err != nil {
 		return err
 	}
+	o.reservations.promise(w.Replicas, w.Volume.Status.AcceptedSize) // a larger size that could not be written was not accepted
 	slices.SortFunc(nodes.Items, func(a, b v1beta2.Node) int { return strings.Compare(a.Name, b.Name) })
 	for i := range nodes.Items {
 		n := &nodes.Items[i]
-		c := placement.Node{Node: n, Scheduled: map[string]int64{}}
+		c := placement.Node{Node: n, Scheduled: map[string]int64{}, Copied: map[string]int64{}}
 		for _, disk := range n.Status.DiskStatus {
 			c.Scheduled[disk.DiskUUID] = o.reservations.bytes(n.Name, disk.DiskUUID)
+			c.Copied[disk.DiskUUID] = o.reservations.copies(n.Name, disk.DiskUUID)
 		}
 		var err error
 		if c.HasManager, err = o.hasManager(ctx, n.Name, w.Volume.Spec.DataEngine); err != nil {
@@ -178,6 +180,31 @@ func (o observer) candidates(ctx context.Context, w *replica.World) error {
 		w.Rebuilding[n.Name] = o.reservations.rebuilds(n.Name)
 	}
 	return nil
+}
+
+// cachedVolumes reads the cache. A volume that it does not show counts as empty.
+type cachedVolumes struct {
+	reader    client.Reader
+	namespace string
+}
+
+func (c cachedVolumes) accepted(volume string) int64 {
+	v, err := lookup.Shared(context.Background(), c.reader, c.namespace, volume, &v1beta2.Volume{})
+	if err != nil || v == nil {
+		return 0
+	}
+	return v.Status.AcceptedSize
+}
+
+func (c cachedVolumes) data(volume string) (bytes int64) {
+	var engines v1beta2.EngineList
+	err := lookup.ListShared(context.Background(), c.reader, c.namespace, &engines, client.MatchingFields{kube.FieldVolume: volume})
+	for i := range engines.Items {
+		if err == nil {
+			bytes = max(bytes, replica.DataOf(&engines.Items[i]))
+		}
+	}
+	return bytes
 }
 
 func (o observer) hasManager(ctx context.Context, node, dataEngine string) (bool, error) {

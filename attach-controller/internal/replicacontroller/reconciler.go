@@ -27,6 +27,8 @@ type reconciler struct {
 	recorder kevents.EventRecorder
 	clock    clock.PassiveClock
 	waiting  *waitlist
+	// lacking returns the volumes that may use room which became free on a node.
+	lacking  func(ctx context.Context, node string) []string
 	enqueued chan event.GenericEvent
 	newID    func() string
 
@@ -95,6 +97,9 @@ func (r *reconciler) decideAndPlace(ctx context.Context, w *replica.World) (repl
 		return replica.Verdict{}, err
 	}
 	verdict := replica.Decide(*w)
+	if verdict.AcceptedSize > 0 {
+		r.observer.reservations.promise(w.Replicas, verdict.AcceptedSize)
+	}
 	for _, p := range verdict.Patches {
 		if _, back := p.Spec["failedAt"]; back {
 			r.observer.reservations.reserve(p.Replica)
@@ -149,6 +154,9 @@ func (r *reconciler) unreserve(ctx context.Context, patches []replica.Patch) {
 func (r *reconciler) cancel(ctx context.Context, one *v1beta2.Replica) {
 	if r.observer.reservations.cancel(one.Name) {
 		r.enqueue(ctx, r.waiting.first(one.Spec.NodeID))
+		for _, volume := range r.lacking(ctx, one.Spec.NodeID) {
+			r.enqueue(ctx, volume)
+		}
 	}
 }
 

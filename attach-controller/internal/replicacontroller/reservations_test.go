@@ -19,8 +19,72 @@ func on(name, node string, desire string) *v1beta2.Replica {
 	}}
 }
 
+// noVolumes has no volume.
+type noVolumes struct{}
+
+func (noVolumes) accepted(string) int64 { return 0 }
+func (noVolumes) data(string) int64     { return 0 }
+
+// sizes are volumes of 7 bytes of data, whose replicas may get 25 bytes.
+type sizes struct{}
+
+func (sizes) accepted(string) int64 { return 25 }
+func (sizes) data(string) int64     { return 7 }
+
+// L3: the data of a rebuild takes its room from the choice of the replica to the end of the rebuild, also while it waits at its engine.
+func TestTheDataOfARebuildIsCountedFromItsChoiceToItsEnd(t *testing.T) {
+	l := newReservations(sizes{})
+	r := on("r", "a", v1beta2.InstanceStateStopped)
+	l.reserve(r)
+	require.EqualValues(t, 7, l.copies("a", "disk-of-a"))
+	s := on("s", "a", v1beta2.InstanceStateRunning)
+	l.see(s)
+	require.EqualValues(t, 14, l.copies("a", "disk-of-a"))
+	r.Spec.DesireState = v1beta2.InstanceStateRunning
+	require.Equal(t, freed{}, l.see(r))
+	require.True(t, l.wait("r", true))
+	require.EqualValues(t, 14, l.copies("a", "disk-of-a"), "it will be copied later")
+	r.Spec.HealthyAt = "now"
+	require.Equal(t, freed{room: true}, l.see(r), "it has left its slot before")
+	s.Spec.FailedAt = "now"
+	require.Equal(t, freed{slot: true, room: true}, l.see(s))
+	require.Empty(t, l.copied)
+	u := on("u", "a", v1beta2.InstanceStateStopped)
+	l.reserve(u)
+	require.True(t, l.cancel("u"))
+	require.Empty(t, l.copied)
+	l.reserve(u)
+	l.forget("u")
+	require.Empty(t, l.copied)
+}
+
+// A larger size takes the room of other volumes once it is accepted, before the replicas have it.
+func TestAnAcceptedSizeIsCountedBeforeTheReplicasHaveIt(t *testing.T) {
+	l := newReservations(sizes{})
+	r := on("r", "a", v1beta2.InstanceStateRunning)
+	r.Spec.HealthyAt = "now"
+	l.see(r)
+	require.EqualValues(t, 25, l.bytes("a", "disk-of-a"), "an earlier process accepted it")
+	l.promise([]*v1beta2.Replica{r}, 40)
+	l.see(r)
+	l.wait("r", true)
+	l.cancel("r")
+	l.see(r)
+	require.EqualValues(t, 40, l.bytes("a", "disk-of-a"))
+	l.promise([]*v1beta2.Replica{r}, 25)
+	require.EqualValues(t, 25, l.bytes("a", "disk-of-a"), "it could not be written")
+	r.Spec.VolumeSize = 25
+	l.see(r)
+	require.EqualValues(t, 25, l.bytes("a", "disk-of-a"))
+	require.Empty(t, l.accepted)
+	l.promise([]*v1beta2.Replica{r}, 50)
+	l.forget("r")
+	require.Empty(t, l.accepted)
+	require.Empty(t, l.scheduled)
+}
+
 func TestReservationsAddUpExistingReplicas(t *testing.T) {
-	l := newReservations()
+	l := newReservations(noVolumes{})
 	r := on("r", "a", v1beta2.InstanceStateStopped)
 	l.see(r)
 	l.see(r)
@@ -39,7 +103,7 @@ func TestReservationsAddUpExistingReplicas(t *testing.T) {
 
 // A device was copied to another node, or it moved there while the Replicas of its old node stayed.
 func TestDisksOfTwoNodesWithOneUUIDAreTwo(t *testing.T) {
-	l := newReservations()
+	l := newReservations(noVolumes{})
 	one, two := on("r", "a", v1beta2.InstanceStateStopped), on("s", "b", v1beta2.InstanceStateStopped)
 	two.Spec.DiskID = one.Spec.DiskID
 	l.see(one)
@@ -60,17 +124,17 @@ func TestARebuildIsCountedFromItsChoiceToItsEnd(t *testing.T) {
 	}
 	for name, end := range ends {
 		t.Run(name, func(t *testing.T) {
-			l := newReservations()
+			l := newReservations(noVolumes{})
 			r := on("r", "a", v1beta2.InstanceStateStopped)
 			l.reserve(r)
 			require.Equal(t, 1, l.rebuilds("a"))
-			require.False(t, l.see(r), "its object is seen")
+			require.False(t, l.see(r).slot, "its object is seen")
 			require.Equal(t, 1, l.rebuilds("a"))
 			r.Spec.DesireState = v1beta2.InstanceStateRunning
-			require.False(t, l.see(r), "it is started")
+			require.False(t, l.see(r).slot, "it is started")
 			require.Equal(t, 1, l.rebuilds("a"))
 			end(r)
-			require.True(t, l.see(r), "its place is free")
+			require.True(t, l.see(r).slot, "its place is free")
 			require.Zero(t, l.rebuilds("a"))
 			require.EqualValues(t, 10, l.bytes("a", "disk-of-a"), "its room is not")
 		})
@@ -84,21 +148,21 @@ func TestAReservationOutlastsTheEventsOfWhatItWasDecidedOn(t *testing.T) {
 		r.ResourceVersion, r.Spec.FailedAt = version, failed
 		return r
 	}
-	l := newReservations()
+	l := newReservations(noVolumes{})
 	l.reserve(at("99", "yesterday"))
 	for _, version := range []string{"98", "99"} {
-		require.False(t, l.see(at(version, "yesterday")))
+		require.False(t, l.see(at(version, "yesterday")).slot)
 		require.Equal(t, 1, l.rebuilds("a"))
 	}
-	require.False(t, l.see(at("100", "")), "it is taken back")
+	require.False(t, l.see(at("100", "")).slot, "it is taken back")
 	require.Equal(t, 1, l.rebuilds("a"))
-	require.True(t, l.see(at("101", "today")), "it failed again")
+	require.True(t, l.see(at("101", "today")).slot, "it failed again")
 	require.Zero(t, l.rebuilds("a"))
 }
 
 // B8: a replica that waits at its engine takes no slot. Once the engine copies to it, it takes a slot, even beyond the limit.
 func TestARebuildThatWaitsAtItsEngineTakesNoSlot(t *testing.T) {
-	l := newReservations()
+	l := newReservations(noVolumes{})
 	r := on("r", "a", v1beta2.InstanceStateStopped)
 	l.reserve(r)
 	r.Spec.DesireState = v1beta2.InstanceStateRunning
@@ -107,13 +171,13 @@ func TestARebuildThatWaitsAtItsEngineTakesNoSlot(t *testing.T) {
 	require.True(t, l.wait("r", true))
 	require.False(t, l.wait("r", true))
 	require.Zero(t, l.rebuilds("a"))
-	require.False(t, l.see(r), "an event about it changes nothing")
+	require.False(t, l.see(r).slot, "an event about it changes nothing")
 	require.Zero(t, l.rebuilds("a"))
 	require.False(t, l.wait("r", false), "it continues")
 	require.Equal(t, 1, l.rebuilds("a"))
 	require.True(t, l.wait("r", true))
 	r.Spec.FailedAt = "now"
-	require.False(t, l.see(r))
+	require.False(t, l.see(r).slot)
 	r.Spec.FailedAt = ""
 	l.reserve(r)
 	require.Equal(t, 1, l.rebuilds("a"), "the next attempt begins from the start")
@@ -124,7 +188,7 @@ func TestARebuildThatWaitsAtItsEngineTakesNoSlot(t *testing.T) {
 // After any events in any order, the slots of a node are taken by the replicas to which an engine copies, or is about to copy.
 func TestEverySlotIsHeldByARebuildThatMoves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		l := newReservations()
+		l := newReservations(noVolumes{})
 		version := 0
 		type one struct{ lacks, runs, chosen, waits, there bool }
 		all := map[string]*one{"r": {}, "s": {}, "u": {}}
@@ -187,7 +251,7 @@ func TestEverySlotIsHeldByARebuildThatMoves(t *testing.T) {
 }
 
 func TestAReservationIsCancelledOnce(t *testing.T) {
-	l := newReservations()
+	l := newReservations(noVolumes{})
 	l.reserve(on("r", "a", v1beta2.InstanceStateStopped))
 	require.True(t, l.cancel("r"))
 	require.False(t, l.cancel("r"))
@@ -196,13 +260,13 @@ func TestAReservationIsCancelledOnce(t *testing.T) {
 	require.Equal(t, "a", l.forget("r"))
 	require.Empty(t, l.forget("r"), "it is gone already")
 	require.False(t, l.cancel("r"))
-	require.False(t, l.see(on("r", "a", v1beta2.InstanceStateRunning)))
+	require.False(t, l.see(on("r", "a", v1beta2.InstanceStateRunning)).slot)
 	require.False(t, l.cancel("r"), "what runs is no reservation")
 	require.Equal(t, 1, l.rebuilds("a"))
 }
 
 func TestReservationsAreFilledOnceTheListSucceeds(t *testing.T) {
-	l := newReservations()
+	l := newReservations(noVolumes{})
 	list := func() ([]v1beta2.Replica, error) {
 		return []v1beta2.Replica{*on("r", "a", v1beta2.InstanceStateRunning)}, nil
 	}

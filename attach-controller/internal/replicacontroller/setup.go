@@ -39,9 +39,9 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	w := watches{Mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}, waiting: newWaitlist()}
 	r := &reconciler{
 		observer: observer{reader: rt.Client, namespace: rt.Namespace, settings: settings, upgrades: upgrades, clock: rt.Clock,
-			reservations: newReservations(),
+			reservations: newReservations(cachedVolumes{rt.Client, rt.Namespace}),
 			instances:    abandonedcontroller.Reader{Client: rt.Client, Namespace: rt.Namespace}},
-		client: rt.Client, uncached: rt.Uncached, recorder: rt.Recorder, clock: rt.Clock, waiting: w.waiting,
+		client: rt.Client, uncached: rt.Uncached, recorder: rt.Recorder, clock: rt.Clock, waiting: w.waiting, lacking: w.lacking,
 		enqueued: make(chan event.GenericEvent, 64),
 		newID:    func() string { return uuid.NewString()[:8] }, made: map[string][]string{},
 		written: kube.Written{Clock: rt.Clock, Observe: rt.Observe},

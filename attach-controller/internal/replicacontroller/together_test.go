@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -123,4 +124,63 @@ func TestReturningReplicasAreRebuiltOneAfterTheOther(t *testing.T) {
 		w.rebuilt(turn[0], w.on(turn[0], "node-2"))
 		left = slices.DeleteFunc(slices.Clone(left), func(name string) bool { return name == turn[0] })
 	}
+}
+
+// L3: the data of rebuilds that begin at the same time fits on their disk. A rebuild that waits for room begins when another has ended.
+func TestRebuildsThatBeginTogetherFitOnTheirDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.only("node-1")
+	p := w.start()
+	names := []string{"v-1", "v-2", "v-3"}
+	for _, name := range names {
+		w.volume(name, 1)
+		w.shows(name, "node-1/new")
+		w.attached(name, "node-1")
+		w.status(w.engine(name), map[string]any{"snapshots": map[string]any{ // of the 75 GiB that the disk may take
+			"volume-head": map[string]any{"name": "volume-head", "size": fmt.Sprint(30 * gib)}}})
+	}
+	w.only("node-2")
+	for _, name := range names {
+		w.spec(&v1beta2.Volume{ObjectMeta: w.meta(name)}, map[string]any{"numberOfReplicas": 2})
+	}
+	w.eventually(func() bool { return len(w.rebuilding("node-2", names...)) == 2 }, "two rebuilds fit")
+	w.quiet(p)
+	begun := w.rebuilding("node-2", names...)
+	require.Len(t, begun, 2)
+	left := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(begun, name) })[0]
+	c := w.scheduled(left, v1beta2.ReasonInsufficientSpace)
+	require.Contains(t, c.Message, "Room that rebuilds take is free again only once they have ended.")
+	w.rebuilt(begun[0], w.on(begun[0], "node-2"))
+	w.eventually(func() bool { return len(w.rebuilding("node-2", left)) == 1 }, "the last one begins when there is room")
+}
+
+// Two volumes that grow at the same time are not promised the same room.
+func TestVolumesThatGrowTogetherFitOnTheirDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.only("node-1")
+	p := w.start()
+	names := []string{"v-1", "v-2"}
+	for _, name := range names {
+		w.volume(name, 1)
+		w.shows(name, "node-1/new")
+		w.attached(name, "node-1")
+	}
+	accepted := func() (out int) {
+		for _, name := range names {
+			v := &v1beta2.Volume{}
+			require.NoError(t, w.admin.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, v))
+			if v.Status.AcceptedSize == 80*gib {
+				out++
+			}
+		}
+		return out
+	}
+	for _, name := range names {
+		w.spec(&v1beta2.Volume{ObjectMeta: w.meta(name)}, map[string]any{"size": fmt.Sprint(80 * gib)})
+	}
+	w.eventually(func() bool { return accepted() > 0 }, "one of them may grow")
+	w.quiet(p)
+	require.Equal(t, 1, accepted())
 }

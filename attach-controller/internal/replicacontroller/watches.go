@@ -43,20 +43,24 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 // replicas updates the reservations on every change; it enqueues the volume only on a relevant one.
 func (w watches) replicas() handler.EventHandler {
 	matters := kube.OnDeepChange(replicaFacts)
-	see := func(q kube.Queue, r *v1beta2.Replica) {
-		if w.reservations.see(r) {
+	see := func(ctx context.Context, q kube.Queue, r *v1beta2.Replica) {
+		freed := w.reservations.see(r)
+		if freed.slot {
 			w.Enqueue(q, w.waiting.first(r.Spec.NodeID))
+		}
+		if freed.room {
+			w.Enqueue(q, w.lacking(ctx, r.Spec.NodeID)...)
 		}
 	}
 	return handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q kube.Queue) {
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q kube.Queue) {
 			r := e.Object.(*v1beta2.Replica)
-			see(q, r)
+			see(ctx, q, r)
 			w.Enqueue(q, r.Spec.VolumeName)
 		},
-		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q kube.Queue) {
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q kube.Queue) {
 			r := e.ObjectNew.(*v1beta2.Replica)
-			see(q, r)
+			see(ctx, q, r)
 			if matters.Update(e) {
 				w.Enqueue(q, r.Spec.VolumeName)
 			}
