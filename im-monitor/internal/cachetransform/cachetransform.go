@@ -78,15 +78,17 @@ func pod(obj any) (any, error) {
 	return p, nil
 }
 
-// records keeps of a pod's spec its node, how its image is pulled, and what is mounted where a v2 server keeps its records.
+// records keeps of a pod's spec its node, its image and how that is pulled, and what is mounted where a v2 server keeps its records.
 func records(spec corev1.PodSpec) corev1.PodSpec {
 	out := corev1.PodSpec{NodeName: spec.NodeName, ImagePullSecrets: spec.ImagePullSecrets}
 	for _, c := range spec.Containers {
+		out.Containers = append(out.Containers, corev1.Container{Image: same(c.Image)})
+		kept := &out.Containers[len(out.Containers)-1]
 		for _, m := range c.VolumeMounts {
 			if !instancemanager.HoldsRecords(m) {
 				continue
 			}
-			out.Containers = append(out.Containers, corev1.Container{VolumeMounts: []corev1.VolumeMount{m}})
+			kept.VolumeMounts = append(kept.VolumeMounts, m)
 			for _, v := range spec.Volumes {
 				if v.Name == m.Name {
 					out.Volumes = append(out.Volumes, v)

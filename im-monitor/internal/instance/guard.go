@@ -31,7 +31,8 @@ func guard(w World) (Verdict, bool) {
 	}
 	if len(w.Peers.Leftovers) > 0 && !second {
 		return rest(w, ReasonOtherLive, fmt.Sprintf("%s of the same volume may still run, and no object of that name exists: delete "+
-			"its Orphan; if it has none, see the event NoUUID of its instance manager, and whether that answers.", w.Peers.Leftovers[0])), false
+			"its Orphan; if it has none, see the event NoUUID of its instance manager, and whether that answers, or end its pod.",
+			w.Peers.Leftovers[0])), false
 	}
 	return Verdict{}, true
 }

@@ -46,3 +46,48 @@ func TestADeletedInstanceManagerRunsItsInstancesUntilItsPodEnds(t *testing.T) {
 	w.engineIs(second.Name, v1beta2.InstanceStateRunning)
 	require.True(t, w.holds(after, second.Name))
 }
+
+// L1: an engine without an object counts as long as the pod of its deleted InstanceManager may run it, whether its server answers or not.
+func TestAnEngineWithoutAnObjectCountsUntilThePodOfItsDeletedInstanceManagerEnds(t *testing.T) {
+	for name, silence := range map[string]func(w *world, manager string){
+		"the pod answers": func(*world, string) {},
+		"the pod fell silent": func(w *world, manager string) {
+			w.Servers.Shut(manager, true)
+		},
+		"the pod does not answer a new leader": func(w *world, manager string) {
+			w.Servers.Shut(manager, true)
+			w.Crash()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "stray-1", "stray-2")
+			left := manager("stray-1", "v1")
+			first := w.engine("vol-e-0", "vol", "stray-1", "v1")
+			w.run(first)
+			w.engineIs(first.Name, v1beta2.InstanceStateRunning)
+			w.Set(setting.DefaultInstanceManagerImage, imageAfter) // the object is not created again
+
+			require.NoError(t, w.Admin.Delete(t.Context(), &v1beta2.InstanceManager{ObjectMeta: w.meta(left)}))
+			w.engineIs(first.Name, v1beta2.InstanceStateUnknown)
+			silence(w, left)
+			require.NoError(t, w.Admin.Delete(t.Context(), first))
+			w.Eventually(func() bool {
+				var e v1beta2.Engine
+				if !w.Get(first.Name, &e) {
+					return true
+				}
+				e.Finalizers = nil
+				return w.Admin.Update(t.Context(), &e) == nil
+			}, "the engine kept its finalizer")
+			after := v1beta2.InstanceManagerName("stray-2", imageAfter, "v1")
+			second := w.engine("vol-e-1", "vol", "stray-2", "v1")
+			w.run(second)
+			w.never(func() bool { return w.holds(after, second.Name) }, "a second engine of the volume was created")
+			require.True(t, w.holds(left, first.Name))
+
+			w.Servers.Drop(left, first.Name)
+			require.NoError(t, client.IgnoreNotFound(w.Admin.Delete(t.Context(), &corev1.Pod{ObjectMeta: w.meta(left)})))
+			w.engineIs(second.Name, v1beta2.InstanceStateRunning)
+		})
+	}
+}

@@ -7,9 +7,11 @@ import (
 	"strconv"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/instance"
+	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/startfacts"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -39,7 +41,7 @@ func (s *base) readVolume(ctx context.Context, key Key, w *instance.World) error
 	var facts *startfacts.Volume
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
-		peers.Same, peers.Leftovers, err = s.same(groupCtx, key, volume)
+		peers.Same, peers.Leftovers, err = s.same(groupCtx, key, volume, w.Object.DataEngine)
 		return err
 	})
 	group.Go(func() (err error) {
@@ -66,7 +68,7 @@ func (s *base) readVolume(ctx context.Context, key Key, w *instance.World) error
 }
 
 // same are the other engines, or frontends, of the volume. leftovers are engines that run under names of the volume without an object.
-func (s *base) same(ctx context.Context, key Key, volume string) (same []instance.Peer, leftovers []string, err error) {
+func (s *base) same(ctx context.Context, key Key, volume, dataEngine string) (same []instance.Peer, leftovers []string, err error) {
 	switch key.Kind {
 	case v1beta2.InstanceTypeEngine:
 		var list v1beta2.EngineList
@@ -81,7 +83,7 @@ func (s *base) same(ctx context.Context, key Key, volume string) (same []instanc
 				same = append(same, peer(e, e.Status.ReplicaModeMap))
 			}
 		}
-		leftovers, err := s.leftovers(ctx, volume, key.Name, names)
+		leftovers, err := s.leftovers(ctx, volume, key.Name, dataEngine, names)
 		return same, leftovers, err
 	case v1beta2.InstanceTypeEngineFrontend:
 		var list v1beta2.EngineFrontendList
@@ -97,18 +99,20 @@ func (s *base) same(ctx context.Context, key Key, volume string) (same []instanc
 	return same, nil, nil
 }
 
-// earlier is how many earlier engines of a volume are searched: each is a lookup, and a number is what a name reports.
+// earlier is how many earlier engines of a volume are searched: each is a lookup, and names end in a number.
 const earlier = 64
 
-// leftovers finds live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's. One
-// on a node that is out was concluded to be fenced before its object could go.
-func (s *base) leftovers(ctx context.Context, volume, own string, objects map[string]bool) ([]string, error) {
+// leftovers finds live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's.
+func (s *base) leftovers(ctx context.Context, volume, own, dataEngine string, objects map[string]bool) ([]string, error) {
 	last, err := strconv.Atoi(own[min(len(volume)+len("-e-"), len(own)):])
 	if err != nil {
 		return nil, nil // a name of another form has no other numbers
 	}
-	var out []string
 	lost := s.store.Lost()
+	out, err := s.silentPods(ctx, dataEngine, lost)
+	if err != nil {
+		return nil, err
+	}
 	for n := max(0, last-earlier); n <= last+1; n++ {
 		if n < 0 {
 			break // the largest number has none after it
@@ -122,32 +126,94 @@ func (s *base) leftovers(ctx context.Context, volume, own string, objects map[st
 			return nil, err
 		}
 		for _, at := range found {
-			var node instance.Node
-			if _, err := s.nodeFacts(ctx, at.node, &node); err != nil {
-				return nil, err
-			}
-			if !node.Out() {
-				out = append(out, fmt.Sprintf("Engine %s on %s", name, at.where))
-			}
+			out = append(out, fmt.Sprintf("Engine %s on %s", name, at))
 		}
 	}
 	return out, nil
 }
 
-// sighting is an instance manager that has a live engine, as far as is known, and its node.
-type sighting struct{ where, node string }
+// runsNowhere reports whether no list and no status has an engine, and every pod that may run it is read. Its object is stopped, or gone.
+func (s *base) runsNowhere(ctx context.Context, name, dataEngine string) (bool, error) {
+	if len(s.store.Holders(name)) > 0 {
+		return false, nil
+	}
+	lost := s.store.Lost()
+	silent, err := s.silentPods(ctx, dataEngine, lost)
+	if err != nil || len(silent) > 0 {
+		return false, err
+	}
+	found, err := s.sightings(ctx, name, lost)
+	return len(found) == 0, err
+}
 
-// sightings are those of a name: in the latest lists; in the last one of each server that does not answer any more; and, of one that this
-// process has read no list of, in its status.
-func (s *base) sightings(ctx context.Context, name string, lost []*inventory.Snapshot) (out []sighting, err error) {
+// silentPods returns the pods that deleted InstanceManagers left and that this process has read no list from: any engine may run there. A
+// pod on a node that is out does not count.
+func (s *base) silentPods(ctx context.Context, dataEngine string, lost []*inventory.Snapshot) (out []string, err error) {
+	var pods corev1.PodList
+	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &pods); err != nil {
+		return nil, err
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		ended := instancemanager.PodEnded(pod) || instancemanager.NeverStarted(pod)
+		if ended || !serves(instancemanager.Of(pod), dataEngine) || s.isRead(pod.Name, lost) {
+			continue
+		}
+		im, _, err := s.manager(ctx, pod.Name)
+		if err != nil {
+			return nil, err
+		}
+		isOut, err := s.isOut(ctx, pod.Spec.NodeName)
+		if err != nil {
+			return nil, err
+		}
+		if im == nil && !isOut {
+			out = append(out, fmt.Sprintf("An engine in pod %s, which a deleted InstanceManager left and which does not answer,", pod.Name))
+		}
+	}
+	return out, nil
+}
+
+// isRead reports whether this process has read a list of the instance manager as it runs now.
+func (s *base) isRead(instanceManager string, lost []*inventory.Snapshot) bool {
+	_, answers := s.store.Latest(instanceManager)
+	return answers || slices.ContainsFunc(lost, func(list *inventory.Snapshot) bool { return list.InstanceManager == instanceManager })
+}
+
+func (s *base) isOut(ctx context.Context, node string) (bool, error) {
+	var at instance.Node
+	_, err := s.nodeFacts(ctx, node, &at)
+	return at.Out(), err
+}
+
+// sightings are the instance managers that have a live engine of a name, as far as is known: by the latest lists; by the last list of each
+// server that does not answer any more; and by the status of each one that this process has read no list of. An engine on a node that is
+// out does not count: it was concluded to be fenced before its object could go.
+func (s *base) sightings(ctx context.Context, name string, lost []*inventory.Snapshot) (out []string, err error) {
+	see := func(where, instanceManager, node string) error {
+		isOut, err := s.isOut(ctx, node)
+		if err != nil || isOut {
+			return err
+		}
+		im, _, err := s.manager(ctx, instanceManager)
+		if im == nil {
+			where = "pod " + where + ", which a deleted InstanceManager left,"
+		}
+		out = append(out, where)
+		return err
+	}
 	for _, im := range s.store.Holders(name) {
 		if list, ok := s.store.Latest(im); ok && alive(list.Instances.At(name).State) {
-			out = append(out, sighting{im, list.Node})
+			if err := see(im, im, list.Node); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, list := range lost {
 		if alive(list.Instances.At(name).State) {
-			out = append(out, sighting{list.InstanceManager + " (which does not answer)", list.Node})
+			if err := see(list.InstanceManager+" (which does not answer)", list.InstanceManager, list.Node); err != nil {
+				return nil, err
+			}
 		}
 	}
 	var recorded v1beta2.InstanceManagerList
@@ -157,10 +223,10 @@ func (s *base) sightings(ctx context.Context, name string, lost []*inventory.Sna
 	}
 	for i := range recorded.Items {
 		im := &recorded.Items[i]
-		_, answers := s.store.Latest(im.Name)
-		read := answers || slices.ContainsFunc(lost, func(list *inventory.Snapshot) bool { return list.InstanceManager == im.Name })
-		if !read && alive(im.Status.InstanceEngines[name].Status.State) {
-			out = append(out, sighting{im.Name + " (whose server has not answered yet)", im.Spec.NodeID})
+		if !s.isRead(im.Name, lost) && alive(im.Status.InstanceEngines[name].Status.State) {
+			if err := see(im.Name+" (whose server has not answered yet)", im.Name, im.Spec.NodeID); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return out, nil

@@ -49,8 +49,9 @@ func (s *base) target(ctx context.Context, reader client.Reader, w *instance.Wor
 		return err
 	}
 	if engine == nil { // it is not deleted before its engine has ended
-		w.Engines[name] = instance.EngineFacts{Gone: len(s.store.Holders(name)) == 0}
-		return nil
+		gone, err := s.runsNowhere(ctx, name, w.Object.DataEngine)
+		w.Engines[name] = instance.EngineFacts{Gone: gone}
+		return err
 	}
 	if name == w.Object.Target.Engine {
 		w.EngineSize = volumesize.Net(engine.Status.CurrentSize)
@@ -62,8 +63,8 @@ func (s *base) target(ctx context.Context, reader client.Reader, w *instance.Wor
 }
 
 // engineFacts are what is known of one engine.
-func (s *base) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.EngineFacts, error) {
-	out := instance.EngineFacts{UID: string(e.UID), Address: servesAt(e), InstanceManager: e.Status.InstanceManagerName}
+func (s *base) engineFacts(ctx context.Context, e *v1beta2.Engine) (out instance.EngineFacts, err error) {
+	out = instance.EngineFacts{UID: string(e.UID), Address: servesAt(e), InstanceManager: e.Status.InstanceManagerName}
 	var at instance.Node
 	if _, err := s.nodeFacts(ctx, e.Spec.NodeID, &at); err != nil {
 		return out, err
@@ -78,8 +79,10 @@ func (s *base) engineFacts(ctx context.Context, e *v1beta2.Engine) (instance.Eng
 	_, seen := read(e)
 	out.Failed = seen.State == v1beta2.InstanceStateError
 	if !seen.Begun() {
-		out.Gone = seen.State == v1beta2.InstanceStateStopped && seen.NodeDown == "" && len(s.store.Holders(e.Name)) == 0
-		return out, nil
+		if seen.State == v1beta2.InstanceStateStopped && seen.NodeDown == "" {
+			out.Gone, err = s.runsNowhere(ctx, e.Name, e.Spec.DataEngine)
+		}
+		return out, err
 	}
 	if seen.InstanceManager == "" {
 		return out, nil

@@ -105,11 +105,12 @@ func retire(w World) Verdict {
 // neverRan reports whether no container of the pod has started, so that nothing can run in it: a list of it is proof that one has,
 // which the pod's status may not show yet. A v2 one of which more is remembered has to start: what it left behind needs it.
 func neverRan(w World) bool {
-	p := w.Pod
-	if w.Inventory.Known || p.Status.Phase != corev1.PodPending || w.v2() && remembered(w) != yes {
-		return false
-	}
-	return !slices.ContainsFunc(p.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
+	return !w.Inventory.Known && (!w.v2() || remembered(w) == yes) && NeverStarted(w.Pod)
+}
+
+// NeverStarted reports whether the status of a pod shows that no container of it has started.
+func NeverStarted(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodPending && !slices.ContainsFunc(p.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
 		return c.State.Running != nil || c.State.Terminated != nil || c.LastTerminationState.Terminated != nil
 	})
 }

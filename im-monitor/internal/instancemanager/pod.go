@@ -91,6 +91,18 @@ func PodFor(w World) *corev1.Pod {
 	return pod
 }
 
+// Of returns the InstanceManager that a pod was made for, as far as its connection depends on that.
+func Of(pod *corev1.Pod) *v1beta2.InstanceManager {
+	im := &v1beta2.InstanceManager{
+		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},
+		Spec:       v1beta2.InstanceManagerSpec{NodeID: pod.Spec.NodeName, DataEngine: pod.Labels[v1beta2.LabelDataEngine]},
+	}
+	if len(pod.Spec.Containers) > 0 {
+		im.Spec.Image = pod.Spec.Containers[0].Image
+	}
+	return im
+}
+
 // tolerations returns the tolerations of the setting as Longhorn writes them.
 func tolerations(w World) string {
 	raw, err := json.Marshal(append([]corev1.Toleration{}, w.Settings.Tolerations...))

@@ -28,8 +28,7 @@ func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	var im v1beta2.InstanceManager
 	if err := s.rt.Client.Get(ctx, request.NamespacedName, &im); err != nil {
 		if apierrors.IsNotFound(err) {
-			s.forget(request.Name)
-			return ctrl.Result{}, nil
+			return ctrl.Result{}, s.followPod(ctx, request.Name)
 		}
 		return ctrl.Result{}, fmt.Errorf("reading instance manager %s: %w", request.Name, err)
 	}
@@ -108,9 +107,20 @@ func (s *reconciler) decideWithFreshList(ctx context.Context, w *instancemanager
 	return instancemanager.Decide(*w), nil
 }
 
-func (s *reconciler) forget(name string) {
-	s.store.Remove(name)
+// followPod lets the inventory follow a pod without an InstanceManager: until the pod ends, it may run instances. Then the inventory
+// forgets the name.
+func (s *reconciler) followPod(ctx context.Context, name string) error {
 	s.memory.forget(name)
+	pod, err := s.pod(ctx, name)
+	if err != nil {
+		return err
+	}
+	if pod == nil || pod.Status.PodIP == "" || instancemanager.PodEnded(pod) {
+		s.store.Remove(name)
+		return nil
+	}
+	s.store.Set(target(instancemanager.World{Options: s.options, Pod: pod, InstanceManager: instancemanager.Of(pod)}))
+	return nil
 }
 
 // roster makes the InstanceManagers that a node must have.

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/mapping"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -124,7 +126,8 @@ func (r Reader) Places(ctx context.Context, replica string, volume Volume) ([]ma
 	return out, nil
 }
 
-// v2Managers are all v2 instance managers of the cache, and those of the given nodes that it does not show yet.
+// v2Managers returns all v2 instance managers of the cache, those on the given nodes that it does not show yet, and those whose object was
+// deleted while their pod has not ended.
 func (r Reader) v2Managers(ctx context.Context, nodes map[string]bool) ([]v1beta2.InstanceManager, error) {
 	var cached v1beta2.InstanceManagerList
 	if err := r.Cached.List(ctx, &cached, client.InNamespace(r.Namespace), client.UnsafeDisableDeepCopy); err != nil {
@@ -138,6 +141,11 @@ func (r Reader) v2Managers(ctx context.Context, nodes map[string]bool) ([]v1beta
 			out = append(out, im)
 		}
 	}
+	left, err := r.withoutObjects(ctx, cached.Items)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, left...)
 	for node := range nodes {
 		if shown[node] {
 			continue
@@ -149,6 +157,25 @@ func (r Reader) v2Managers(ctx context.Context, nodes map[string]bool) ([]v1beta
 			return nil, fmt.Errorf("listing instance managers of node %s: %w", node, err)
 		}
 		out = append(out, list.Items...)
+	}
+	return out, nil
+}
+
+// withoutObjects returns the v2 instance managers that deleted objects left: each is as its pod shows it.
+func (r Reader) withoutObjects(ctx context.Context, objects []v1beta2.InstanceManager) (out []v1beta2.InstanceManager, err error) {
+	var pods corev1.PodList
+	if err := lookup.ListShared(ctx, r.Cached, r.Namespace, &pods,
+		client.MatchingLabels{v1beta2.LabelDataEngine: v1beta2.DataEngineV2}); err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool, len(objects))
+	for i := range objects {
+		known[objects[i].Name] = true
+	}
+	for i := range pods.Items {
+		if pod := &pods.Items[i]; !known[pod.Name] && !instancemanager.PodEnded(pod) && !instancemanager.NeverStarted(pod) {
+			out = append(out, *instancemanager.Of(pod))
+		}
 	}
 	return out, nil
 }

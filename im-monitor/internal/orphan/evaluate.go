@@ -47,7 +47,11 @@ type check func(World, *Instance) (Evaluation, bool)
 var checks = []check{frontend, noClaim, notLive, deleting, changing, running, stopped}
 
 func evaluateInstance(w World) Evaluation {
-	if w.Inventory == nil || w.Manager == nil {
+	if w.Inventory != nil && w.Manager == nil {
+		return undecided(v1beta2.ReasonInventoryUnknown, "InstanceManager %s was deleted, and the instances in its pod end with the pod.",
+			w.Key.InstanceManager)
+	}
+	if w.Inventory == nil {
 		return undecided(v1beta2.ReasonInventoryUnknown,
 			"The instances of %s are unknown: no complete list was read since it was last connected.", w.Key.InstanceManager)
 	}
