@@ -13,7 +13,8 @@ import (
 
 // direct is a reconciler without a cache behind it: the test sets its reads.
 func (w *world) direct() *reconciler {
-	return &reconciler{observer: observer{namespace: w.namespace, reservations: newReservations(noVolumes{})}, client: w.admin, uncached: w.admin,
+	return &reconciler{observer: observer{namespace: w.namespace, reservations: newReservations(noVolumes{})},
+		client: w.admin, uncached: w.admin,
 		waiting: newWaitlist(), made: map[string][]string{}}
 }
 

@@ -151,6 +151,8 @@ func start(w World) Verdict {
 			return endPending(w, entry)
 		case w.Status.Starting && entry.State != v1beta2.InstanceStateStopped:
 			return report(w, entry)
+		case w.MayUse != "":
+			return inUse(w)
 		default:
 			return calling(w, w.Status, deletion(w, w.Here))
 		}

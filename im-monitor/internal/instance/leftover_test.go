@@ -83,3 +83,23 @@ func TestAnInstanceOnAReturningNodeEnds(t *testing.T) {
 	require.Equal(t, ReasonLeftover, used.Reason)
 	require.Contains(t, used.Message, "which engine-frontend vol-ef-0 uses")
 }
+
+// L4: a replica that ends before an engine that may write to it lacks what the engine writes then, and nobody knows.
+func TestAReplicaStaysUnderAnEngineThatNoObjectAccountsFor(t *testing.T) {
+	used := func(w *World) { asReplica(w); lists(running)(w); w.MayUse = "Engine vol-e-3 on im" }
+	for name, change := range map[string]change{
+		"it is to stop":                 func(*World) {},
+		"it is to run, and never began": wanted,
+		"it is to stop, and began":      status(was(running)),
+	} {
+		v := Decide(world(change, used))
+		require.Equal(t, ReasonOtherLive, v.Reason, name)
+		require.Equal(t, OpNone, v.Call.Op, name)
+		require.Contains(t, v.Message, "Engine vol-e-3 on im runs although no object shows it", name)
+		free := Decide(world(change, used, func(w *World) { w.MayUse = "" }))
+		require.Equal(t, OpDelete, free.Call.Op, name)
+	}
+	kept := Decide(world(wanted, status(was(running)), used))
+	require.Equal(t, OpNone, kept.Call.Op)
+	require.Equal(t, running, kept.Status.State, "it serves, as its object shows")
+}

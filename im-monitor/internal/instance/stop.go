@@ -73,6 +73,8 @@ func end(w World, p *Place) Verdict {
 		return settle(w)
 	case ending(w, e):
 		return endAgain(w, p, endingVerdict(w))
+	case w.MayUse != "":
+		return inUse(w)
 	case w.LedBy != "" && e.State == v1beta2.InstanceStateRunning:
 		// The object was stopped before the frontend was known to lead elsewhere. [UPG-3]
 		return keep(w, ReasonLed, fmt.Sprintf("Frontend %s still leads to it.", w.LedBy))
@@ -86,6 +88,13 @@ func end(w World, p *Place) Verdict {
 	call := deletion(w, p)
 	call.Out = w.down()
 	return calling(w, status, call)
+}
+
+// inUse waits for the end of an engine that no object accounts for, as after an earlier state of etcd was restored: a replica that ends
+// before the engine lacks later writes, and counts as healthy all the same.
+func inUse(w World) Verdict {
+	return keep(w, ReasonOtherLive, fmt.Sprintf("%s runs although no object shows it, and may use this replica: it ends first. If it has no "+
+		"object, delete its Orphan.", w.MayUse))
 }
 
 // endAgain waits with a verdict for an instance that is ending, and requests the deletion of a v1 process again that takes too long.

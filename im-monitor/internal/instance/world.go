@@ -43,6 +43,8 @@ type World struct {
 	Engines map[string]EngineFacts
 	// LedBy is a frontend that is to run and whose I/O goes to this engine according to its newest list; empty is none.
 	LedBy string
+	// MayUse is an engine of the volume that runs although no object shows that it does, and that may use this replica; empty is none.
+	MayUse string
 	// Unsettled reports whether a call that switches a frontend over, suspends or resumes its I/O is in progress, or ended after the
 	// newest list began.
 	Unsettled bool

@@ -17,7 +17,7 @@ const managersByEngine = "engines"
 
 var indexes = []kube.Index{
 	kube.ByNode(&v1beta2.InstanceManager{}), kube.ByNode(&v1beta2.Engine{}), kube.ByNode(&v1beta2.EngineFrontend{}),
-	kube.ByNode(&v1beta2.Replica{}), kube.ByVolume(&v1beta2.EngineFrontend{}),
+	kube.ByNode(&v1beta2.Replica{}), kube.ByVolume(&v1beta2.Engine{}), kube.ByVolume(&v1beta2.EngineFrontend{}),
 	kube.IndexByEach(&v1beta2.InstanceManager{}, managersByEngine, func(im *v1beta2.InstanceManager) []string {
 		return slices.Collect(maps.Keys(im.Status.InstanceEngines))
 	}),

@@ -45,6 +45,9 @@ func (s *base) observe(ctx context.Context, key Key, o client.Object) (instance.
 	if err := s.ledBy(ctx, key, &w); err != nil {
 		return w, err
 	}
+	if err := s.mayUse(ctx, key, &w); err != nil {
+		return w, err
+	}
 	t := s.attempts.Of(key)
 	if here := w.Here; here != nil && here.Entry != nil && (isTransient(here.Entry) || !t.transientSince.IsZero()) {
 		t = s.attempts.Change(key, func(t *attempt) { t.sawTransient(here.Entry, w.Now) })

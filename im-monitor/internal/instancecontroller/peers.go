@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/im-monitor/internal/startfacts"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -99,8 +101,9 @@ func (s *base) same(ctx context.Context, key Key, volume, dataEngine string) (sa
 	return same, nil, nil
 }
 
-// earlier is how many earlier engines of a volume are searched: each is a lookup, and names end in a number.
-const earlier = 64
+// earlier is how many earlier engines of a volume are searched: each is a lookup, and names end in a number. later is how many are searched
+// that were made after the objects, if an earlier state of etcd was restored.
+const earlier, later = 64, 8
 
 // leftovers finds live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's.
 func (s *base) leftovers(ctx context.Context, volume, own, dataEngine string, objects map[string]bool) ([]string, error) {
@@ -130,6 +133,60 @@ func (s *base) leftovers(ctx context.Context, volume, own, dataEngine string, ob
 		}
 	}
 	return out, nil
+}
+
+// mayUse finds, for a replica that runs and is to end, an engine of its volume that a list shows and no object accounts for: it has no
+// object, or its object reports that it never began. If the object has begun, attach-controller takes a replica out of the engine first.
+func (s *base) mayUse(ctx context.Context, key Key, w *instance.World) error {
+	listed := func(p instance.Place) bool { return p.Entry != nil && alive(p.Entry.State) }
+	runs := w.Here != nil && listed(*w.Here) || slices.ContainsFunc(w.Elsewhere, listed)
+	if key.Kind != v1beta2.InstanceTypeReplica || !runs || w.Object.Running && w.Status.Begun() {
+		return nil
+	}
+	var engines v1beta2.EngineList
+	volume := client.MatchingFields{kube.FieldVolume: w.Object.Volume}
+	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &engines, volume); err != nil {
+		return err
+	}
+	last, begun := 0, map[string]bool{}
+	for i := range engines.Items {
+		e := &engines.Items[i]
+		_, status := read(e)
+		begun[e.Name] = status.Begun()
+		if n, err := strconv.Atoi(strings.TrimPrefix(e.Name, w.Object.Volume+"-e-")); err == nil {
+			last = max(last, n)
+		}
+	}
+	lost := s.store.Lost()
+	for n := max(0, last-earlier); n <= last+later && n >= 0; n++ {
+		name := fmt.Sprintf("%s-e-%d", w.Object.Volume, n)
+		if begun[name] {
+			continue
+		}
+		found, err := s.sightings(ctx, name, lost)
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 && !s.mapsOthers(name, key.Name) {
+			w.MayUse = fmt.Sprintf("Engine %s on %s", name, found[0])
+			return nil
+		}
+	}
+	return nil
+}
+
+// mapsOthers reports whether every list that has an engine shows its replicas, and this one is not among them.
+func (s *base) mapsOthers(engine, replica string) bool {
+	holders := s.store.Holders(engine)
+	return len(holders) > 0 && !slices.ContainsFunc(holders, func(im string) bool {
+		list, ok := s.store.Latest(im)
+		if !ok {
+			return true
+		}
+		mapped := list.Instances.At(engine).Replicas
+		_, uses := mapped[replica]
+		return mapped == nil || uses
+	})
 }
 
 // runsNowhere reports whether no list and no status has an engine, and every pod that may run it is read. Its object is stopped, or gone.

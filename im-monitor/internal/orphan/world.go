@@ -21,6 +21,8 @@ type World struct {
 	Inventory *Inventory
 	// Duplicate is another instance manager whose newest list has an instance of this name and UUID, too; "" when none has.
 	Duplicate string
+	// MayUse is an engine of the volume that runs although no object shows that it does, and that may use this v1 replica; "" when none.
+	MayUse string
 	// Engine and Replica are the objects that carry the instance's name.
 	Engine, Replica *Claim
 	// Orphans are the instance Orphans about this key, in any order.

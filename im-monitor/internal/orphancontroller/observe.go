@@ -52,6 +52,10 @@ func (s *base) observe(ctx context.Context, from readers, key orphan.Key, snapsh
 		return scene{}, err
 	}
 	out.world.Engine, out.world.Replica = engineClaim(engine), replicaClaim(replica)
+	var err error
+	if out.world.MayUse, err = s.mayUse(ctx, out.world); err != nil {
+		return scene{}, err
+	}
 	out.world.Now = s.clock.Now()
 	for _, o := range orphans {
 		out.world.Orphans = append(out.world.Orphans, s.orphanOf(o, key.InstanceManager))

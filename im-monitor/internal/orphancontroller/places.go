@@ -3,6 +3,8 @@ package orphancontroller
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -118,6 +120,38 @@ func (r *executor) copies(ctx context.Context, key orphan.Key, volume mappingrea
 	var err error
 	out.Exists, err = r.handles.has(ctx, volume.Name)
 	return out, err
+}
+
+// later is how many engines of a volume are searched that were made after the objects, where an earlier state of etcd was restored.
+const later = 8
+
+// mayUse returns an engine that may use a v1 replica whose object is stopped: a list shows the engine, and no object that it has begun. The
+// deletion of a v1 process keeps its data, but later writes of the engine are in its other replicas alone.
+func (s *base) mayUse(ctx context.Context, w orphan.World) (string, error) {
+	if w.Replica == nil || w.Manager == nil || w.Manager.DataEngine == v1beta2.DataEngineV2 || w.Inventory == nil ||
+		w.Inventory.Instance == nil || w.Replica.CurrentState != v1beta2.InstanceStateStopped {
+		return "", nil
+	}
+	var engines v1beta2.EngineList
+	volume := client.MatchingFields{kube.FieldVolume: w.Replica.VolumeName}
+	if err := lookup.ListShared(ctx, s.client, s.namespace, &engines, volume); err != nil {
+		return "", err
+	}
+	last, begun := 0, map[string]bool{}
+	for i := range engines.Items {
+		e := &engines.Items[i]
+		begun[e.Name] = e.Status.CurrentState != "" && e.Status.CurrentState != v1beta2.InstanceStateStopped
+		if n, err := strconv.Atoi(strings.TrimPrefix(e.Name, w.Replica.VolumeName+"-e-")); err == nil {
+			last = max(last, n)
+		}
+	}
+	for n := 0; n <= last+later && n >= 0; n++ {
+		name := fmt.Sprintf("%s-e-%d", w.Replica.VolumeName, n)
+		if holders := s.store.Holders(name); !begun[name] && len(holders) > 0 {
+			return fmt.Sprintf("engine %s on %s", name, holders[0]), nil
+		}
+	}
+	return "", nil
 }
 
 // listed reports whether the newest list of an instance manager of the replica's node shows exactly its instance.
