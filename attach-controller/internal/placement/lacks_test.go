@@ -26,6 +26,8 @@ func TestWhatADiskLacksIsKnownOnlyOfADiskThatMayBeReady(t *testing.T) {
 		"it was promised too much":       {node("a", disk("d"), promised("d", 95)), "a-d", 5 * gib, true},
 		"what another disk was promised": {node("a", disk("d"), disk("e"), promised("e", 95)), "a-d", 0, true},
 		"the other disk is asked about":  {node("a", disk("d"), disk("e"), promised("e", 95)), "a-e", 5 * gib, true},
+		"rebuilds are to fill it": {node("a", disk("d"), func(n *Node) { n.Copied = map[string]int64{"a-d": 80 * gib} }), "a-d",
+			5*gib + 1, true},
 		"it is ready": {node("a", disk("d", readiness(v1beta2.ConditionTrue), sized(100, 20, 0))),
 			"a-d", 5*gib + 1, true},
 		"its readiness is unknown":               {node("a", disk("d", readiness(v1beta2.ConditionUnknown))), "a-d", 0, true},
