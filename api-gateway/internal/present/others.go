@@ -2,6 +2,7 @@ package present
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"drover.dev/drover/api-gateway/internal/wire"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -125,7 +126,22 @@ type Event struct {
 	EventType string        `json:"eventType"`
 }
 
-// NewEvent returns an event as clients see it.
+// NewEvent returns an event as clients see it. An event of events.k8s.io has its times and its count in other fields than the web interface
+// reads, whose dashboard ends at an event without them.
 func NewEvent(base string, e *corev1.Event) Event {
-	return Event{Meta: wire.NewMeta(base, wire.TypeEvent, e.Name), Event: e, EventType: e.Type}
+	shown := e.DeepCopy()
+	if shown.FirstTimestamp.IsZero() {
+		shown.FirstTimestamp = metav1.NewTime(shown.EventTime.Time)
+	}
+	if shown.FirstTimestamp.IsZero() {
+		shown.FirstTimestamp = shown.CreationTimestamp
+	}
+	if series := shown.Series; series != nil && shown.LastTimestamp.IsZero() {
+		shown.LastTimestamp, shown.Count = metav1.NewTime(series.LastObservedTime.Time), series.Count
+	}
+	if shown.LastTimestamp.IsZero() {
+		shown.LastTimestamp = shown.FirstTimestamp
+	}
+	shown.Count = max(shown.Count, 1)
+	return Event{Meta: wire.NewMeta(base, wire.TypeEvent, e.Name), Event: shown, EventType: e.Type}
 }

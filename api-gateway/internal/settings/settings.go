@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,10 +80,13 @@ func Find(name string) (Definition, bool) {
 	return all[i], true
 }
 
+// linkToPage matches a link to a page of the documentation, which a client has not: in the web interface it would lead nowhere.
+var linkToPage = regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`)
+
 // describe returns the effect of a setting here.
 func describe(name, meaning string) string {
 	if meaning != "" {
-		return strings.ToUpper(meaning[:1]) + meaning[1:] + "."
+		return strings.ToUpper(meaning[:1]) + linkToPage.ReplaceAllString(meaning[1:], "$1") + "."
 	}
 	if len(setting.Obeying(name)) > 0 {
 		return "Obeyed by " + strings.Join(setting.Obeying(name), ", ") + "."

@@ -14,6 +14,7 @@ func TestEachDefaultIsAValueThatIsAcceptedAsItIs(t *testing.T) {
 		require.False(t, titles[d.DisplayName], "%s: interfaces use the title as a key", d.Name())
 		titles[d.DisplayName] = true
 		require.NotEmpty(t, d.Description, d.Name())
+		require.NotContains(t, d.Description, "](", "%s: the web interface has none of our pages", d.Name())
 		if d.Default == "" {
 			continue
 		}
