@@ -16,25 +16,18 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/e2e/csiplugin"
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-const (
-	// driverAccount is the ServiceAccount of the plugin, node the Node that it runs on.
-	driverAccount = "longhorn-service-account"
-	node          = "node-1"
-)
+// node is the Node that the plugin runs on.
+const node = "node-1"
 
 func main() {
 	plugin := flag.String("plugin", "", "Longhorn's manager, which has the CSI plugin in it")
@@ -61,51 +54,18 @@ func run(ctx context.Context, plugin, sanity string, which map[string]string) (f
 		return err
 	}
 	defer func() { failed = errors.Join(failed, w.Close()) }()
-	if err := prepare(ctx, w); err != nil {
+	if err := csiplugin.Prepare(ctx, w); err != nil {
 		return err
 	}
-	if err := requestAttachments(ctx, w); err != nil {
-		return err
-	}
-	socket := filepath.Join(w.Dir, "csi.sock")
-	driver, err := startPlugin(ctx, w, plugin, socket)
+	driver, err := csiplugin.Start(ctx, w, plugin, node)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = driver.Process.Kill() }()
-	if err := w.Wait(ctx, "the plugin", time.Minute, func(context.Context) (string, error) {
-		if _, err := os.Stat(socket); err != nil {
-			return err.Error(), nil
-		}
-		return "", nil
-	}); err != nil {
+	defer driver.Stop()
+	if err := requestAttachments(ctx, w); err != nil {
 		return err
 	}
-	return suite(ctx, w, sanity, socket, which)
-}
-
-// prepare creates what an installation of Longhorn has and the plugin reads: its account with its rights, and the settings of GetCapacity.
-func prepare(ctx context.Context, w *world.World) error {
-	meta := metav1.ObjectMeta{Namespace: w.Namespace, Name: driverAccount}
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: driverAccount}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{"longhorn.io"}, Resources: []string{"settings", "nodes", "sharemanagers"}, Verbs: []string{"get", "list"}},
-		{APIGroups: []string{""}, Resources: []string{"nodes", "pods"}, Verbs: []string{"get", "list"}}}}
-	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: role.ObjectMeta,
-		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: w.Namespace, Name: driverAccount}}}
-	for _, object := range []client.Object{&corev1.ServiceAccount{ObjectMeta: meta}, role, binding} {
-		if err := client.IgnoreAlreadyExists(w.Admin.Create(ctx, object)); err != nil {
-			return fmt.Errorf("creating the account of the plugin: %w", err)
-		}
-	}
-	for name, value := range map[string]string{"allow-empty-node-selector-volume": "true", "allow-empty-disk-selector-volume": "true",
-		"storage-over-provisioning-percentage": "100", "csi-allowed-topology-keys": ""} {
-		setting := &v1beta2.Setting{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: name}, Value: value}
-		if err := client.IgnoreAlreadyExists(w.Admin.Create(ctx, setting)); err != nil {
-			return fmt.Errorf("creating setting %s: %w", name, err)
-		}
-	}
-	return nil
+	return suite(ctx, w, sanity, driver, which)
 }
 
 // requestAttachments creates Kubernetes' VolumeAttachment of each new volume to the node of the plugin: the suite publishes volumes as the
@@ -130,46 +90,13 @@ func requestAttachments(ctx context.Context, w *world.World) error {
 	return nil
 }
 
-// startPlugin runs the plugin in a mount namespace of its own, as in a pod.
-func startPlugin(ctx context.Context, w *world.World, plugin, socket string) (*exec.Cmd, error) {
-	token, err := w.Token(ctx, driverAccount)
-	if err != nil {
-		return nil, err
-	}
-	secret := filepath.Join(w.Dir, "serviceaccount")
-	if err := os.MkdirAll(secret, 0o700); err != nil {
-		return nil, fmt.Errorf("creating the directory of the token: %w", err)
-	}
-	for name, content := range map[string][]byte{"token": []byte(token), "ca.crt": w.Config.CAData, "namespace": []byte(w.Namespace)} {
-		if err := os.WriteFile(filepath.Join(secret, name), content, 0o600); err != nil {
-			return nil, fmt.Errorf("writing the token: %w", err)
-		}
-	}
-	log, err := os.Create(filepath.Join(w.Dir, "plugin.log"))
-	if err != nil {
-		return nil, fmt.Errorf("creating the log of the plugin: %w", err)
-	}
-	const inPod = `mount -t tmpfs none /run && mkdir -p /var/run/secrets/kubernetes.io/serviceaccount &&
-		mount --bind "$0" /var/run/secrets/kubernetes.io/serviceaccount && exec "$@"`
-	command := exec.CommandContext(ctx, "unshare", "--mount", "sh", "-c", inPod, secret, plugin, "-d", "csi", "--nodeid="+node,
-		"--endpoint=unix://"+socket, "--drivername="+v1beta2.CSIDriver, "--manager-url="+w.Process(world.APIGateway).REST()+"/v1")
-	host, port, _ := strings.Cut(strings.TrimPrefix(w.Config.Host, "https://"), ":")
-	command.Env = append(os.Environ(), "POD_NAMESPACE="+w.Namespace, "KUBERNETES_SERVICE_HOST="+host, "KUBERNETES_SERVICE_PORT="+port)
-	command.Stdout, command.Stderr = log, log
-	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := command.Start(); err != nil {
-		return nil, fmt.Errorf("starting the plugin: %w", err)
-	}
-	return command, nil
-}
-
 // suite runs the suite with block volumes: a machine without kernel devices has no other ones.
-func suite(ctx context.Context, w *world.World, sanity, socket string, which map[string]string) error {
+func suite(ctx context.Context, w *world.World, sanity string, driver *csiplugin.Plugin, which map[string]string) error {
 	parameters := filepath.Join(w.Dir, "snapshot-parameters.yaml")
 	if err := os.WriteFile(parameters, []byte("type: snap\n"), 0o600); err != nil {
 		return fmt.Errorf("writing the parameters of snapshots: %w", err)
 	}
-	args := []string{"-csi.endpoint=" + socket, "-csi.testvolumesize=1073741824", "-csi.testvolumeexpandsize=2147483648",
+	args := []string{"-csi.endpoint=" + driver.Socket, "-csi.testvolumesize=1073741824", "-csi.testvolumeexpandsize=2147483648",
 		"-csi.testvolumeaccesstype=block", "-csi.testsnapshotparameters=" + parameters, "-csi.mountdir=" + filepath.Join(w.Dir, "target"),
 		"-csi.stagingdir=" + filepath.Join(w.Dir, "staging"), "-ginkgo.v", "-ginkgo.no-color"}
 	for name, expression := range which {
@@ -180,7 +107,7 @@ func suite(ctx context.Context, w *world.World, sanity, socket string, which map
 	command := exec.CommandContext(ctx, sanity, args...)
 	command.Stdout, command.Stderr = os.Stdout, os.Stderr
 	if err := command.Run(); err != nil {
-		log, _ := os.ReadFile(filepath.Join(w.Dir, "plugin.log"))
+		log, _ := os.ReadFile(driver.Log)
 		fmt.Printf("the log of the plugin ends:\n%s\n", log[max(0, len(log)-8000):])
 		return fmt.Errorf("the suite: %w", err)
 	}

@@ -41,6 +41,15 @@ func (w *World) Install(ctx context.Context, controller string) error {
 	return w.installAll(ctx, filepath.Join(root, controller, "deploy"))
 }
 
+// InstallIdentities creates the accounts and rights that a directory of this module has, exactly as a user would apply them.
+func (w *World) InstallIdentities(ctx context.Context, dir string) error {
+	root, err := root(ctx, "")
+	if err != nil {
+		return err
+	}
+	return w.installAll(ctx, filepath.Join(root, dir))
+}
+
 // installAll installs what a directory has of identities and policies.
 func (w *World) installAll(ctx context.Context, dir string) error {
 	return w.forAll(ctx, dir, w.install)
