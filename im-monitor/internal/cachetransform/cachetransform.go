@@ -78,11 +78,27 @@ func pod(obj any) (any, error) {
 	return p, nil
 }
 
-// records keeps of a pod's spec its node, its image and how that is pulled, and what is mounted where a v2 server keeps its records.
+// only returns the quantities of some resources; nil if the list has none of them.
+func only(list corev1.ResourceList, names ...corev1.ResourceName) corev1.ResourceList {
+	var out corev1.ResourceList
+	for _, name := range names {
+		if quantity, found := list[name]; found {
+			if out == nil {
+				out = corev1.ResourceList{}
+			}
+			out[name] = quantity
+		}
+	}
+	return out
+}
+
+// records keeps of a pod's spec its node, its image and how that is pulled, its huge pages, and what is mounted where a v2 server keeps its
+// records.
 func records(spec corev1.PodSpec) corev1.PodSpec {
 	out := corev1.PodSpec{NodeName: spec.NodeName, ImagePullSecrets: spec.ImagePullSecrets}
 	for _, c := range spec.Containers {
-		out.Containers = append(out.Containers, corev1.Container{Image: same(c.Image)})
+		out.Containers = append(out.Containers, corev1.Container{Image: same(c.Image),
+			Resources: corev1.ResourceRequirements{Limits: only(c.Resources.Limits, instancemanager.HugePages)}})
 		kept := &out.Containers[len(out.Containers)-1]
 		for _, m := range c.VolumeMounts {
 			if !instancemanager.HoldsRecords(m) {
@@ -108,9 +124,7 @@ func kubernetesNode(obj any) (any, error) {
 	metadata(&n.ObjectMeta)
 	n.Spec = corev1.NodeSpec{Unschedulable: n.Spec.Unschedulable, Taints: n.Spec.Taints}
 	kept := corev1.NodeStatus{}
-	if cpu, ok := n.Status.Allocatable[corev1.ResourceCPU]; ok {
-		kept.Allocatable = corev1.ResourceList{corev1.ResourceCPU: cpu}
-	}
+	kept.Allocatable = only(n.Status.Allocatable, corev1.ResourceCPU, instancemanager.HugePages)
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
 			kept.Conditions = []corev1.NodeCondition{{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message,

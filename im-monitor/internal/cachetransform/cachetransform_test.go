@@ -5,11 +5,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/cachetransform"
+	"drover.dev/drover/im-monitor/internal/instancemanager"
+	"drover.dev/drover/im-monitor/internal/node"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -103,4 +107,23 @@ func TestASnapshotKeepsWhatIsSaidOfItAndWhatIsAskedFor(t *testing.T) {
 	require.Equal(t, &v1beta2.Snapshot{ObjectMeta: metav1.ObjectMeta{Name: "s", ResourceVersion: "7", OwnerReferences: owner},
 		Spec:   v1beta2.SnapshotSpec{Volume: "v", CreateSnapshot: true},
 		Status: v1beta2.SnapshotStatus{RequestedTime: "then", CreationTime: "later", Conditions: ours}}, stored)
+}
+
+// The settings of a node and its pod are decided on from the cached objects.
+func TestHugePagesOfNodesAndPodsAreKept(t *testing.T) {
+	pages := corev1.ResourceList{instancemanager.HugePages: resource.MustParse("2Gi"), corev1.ResourceCPU: resource.MustParse("4"),
+		corev1.ResourceMemory: resource.MustParse("8Gi")}
+	kept := corev1.ResourceList{instancemanager.HugePages: pages[instancemanager.HugePages], corev1.ResourceCPU: pages[corev1.ResourceCPU]}
+	n := &corev1.Node{Status: corev1.NodeStatus{Allocatable: pages}}
+	before := node.FromKubernetes(n)
+	_, err := transform(t, n)(n)
+	require.NoError(t, err)
+	require.Equal(t, kept, n.Status.Allocatable)
+	require.Equal(t, before, node.FromKubernetes(n))
+	require.EqualValues(t, 2048, before.HugePagesMiB)
+
+	p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Limits: pages}}}}}
+	_, err = transform(t, p)(p)
+	require.NoError(t, err)
+	require.Equal(t, corev1.ResourceList{instancemanager.HugePages: pages[instancemanager.HugePages]}, p.Spec.Containers[0].Resources.Limits)
 }

@@ -9,8 +9,8 @@ import (
 	"drover.dev/drover/shared/managerimage"
 )
 
-// hugePages is the resource of 2 MiB huge pages.
-const hugePages corev1.ResourceName = "hugepages-2Mi"
+// HugePages is the resource of 2 MiB huge pages, of which a v2 pod has a limit and a node offers some.
+const HugePages corev1.ResourceName = "hugepages-2Mi"
 
 // image describes the image of the pod: the arguments follow it, not the default image and not our own release.
 func (w World) image() managerimage.Image {
@@ -73,8 +73,8 @@ func resources(w World) corev1.ResourceRequirements {
 		pages = *resource.NewQuantity(int64(w.Settings.Pods.SPDK.MemoryMiB)<<20, resource.BinarySI)
 	}
 	memory := resource.MustParse("128Mi") // a pod that requests huge pages has to request CPU or memory too
-	out.Requests[corev1.ResourceMemory], out.Requests[hugePages] = memory, pages
-	out.Limits = corev1.ResourceList{hugePages: pages}
+	out.Requests[corev1.ResourceMemory], out.Requests[HugePages] = memory, pages
+	out.Limits = corev1.ResourceList{HugePages: pages}
 	if cores > 0 {
 		out.Limits[corev1.ResourceCPU], out.Limits[corev1.ResourceMemory] = out.Requests[corev1.ResourceCPU], memory
 	}

@@ -178,7 +178,7 @@ func lacksPages(w World) (offered int64, lacks bool) {
 	}
 	wanted, has := int64(w.Settings.Pods.SPDK.MemoryMiB), int64(0)
 	for _, c := range w.Pod.Spec.Containers {
-		limit := c.Resources.Limits[hugePages]
+		limit := c.Resources.Limits[HugePages]
 		has += limit.Value() >> 20
 	}
 	return w.Kubernetes.HugePagesMiB, wanted > has && wanted > w.Kubernetes.HugePagesMiB
