@@ -1,7 +1,7 @@
 # Drover: `make demo` shows the main job, `make test` tests it. Everything else is for people who change it.
 
 GO           ?= go
-CONTROLLERS  := api-gateway attach-controller im-monitor orphan-controller snapshot-controller upgrade-controller
+CONTROLLERS  := api-gateway attach-controller disk-controller im-monitor orphan-controller snapshot-controller upgrade-controller
 BINARIES     := $(CONTROLLERS) im-monitor/simulator kubectl-drover
 CONTROLLER_GEN := $(GO) run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0
 BUILDIFIER   := $(GO) run github.com/bazelbuild/buildtools/buildifier@v0.0.0-20260904073137-eaa4d125b423

@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 }
 
 // binaries are the deployables. The simulator is not one of them: it belongs to the data plane.
-var binaries = []string{"api-gateway", "attach-controller", "im-monitor", "orphan-controller", "snapshot-controller", "upgrade-controller"}
+var binaries = []string{"api-gateway", "attach-controller", "disk-controller", "im-monitor", "orphan-controller", "snapshot-controller",
+	"upgrade-controller"}
 
 // plugin is what operators run on their own machines: it is no controller.
 const plugin = "kubectl-drover"

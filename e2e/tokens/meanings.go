@@ -34,6 +34,11 @@ var strengths = map[string]strong{
 			"that moment, so that a thief ends only what is an orphan; but what no policy would take (`LastCopy`, `NotAbandoned`, " +
 			"`Flood`) he can delete as a person would, with its data.",
 	},
+	"disk-controller": {
+		root: "no", data: "no", volumes: "no", secrets: "no",
+		summary: "It reports on the v1 disks of one node. The API server knows the node from the token: a thief changes the disks of that " +
+			"node only, and can keep new replicas off them. Who takes over the pod itself writes as root below the directories of its disks.",
+	},
 	"api-gateway": {
 		root: "**yes**, unless the images are bounded: it writes Settings", data: "**yes**: it deletes volumes", volumes: "**yes**: by tickets",
 		secrets: "no",
@@ -68,6 +73,11 @@ var meanings = map[meaningKey]string{
 		"Longhorn's driver from leading",
 	{kind: "leases.coordination.k8s.io", name: "external-snapshotter-leader-driver-longhorn-io"}: "keeps every CSI snapshotter of " +
 		"Longhorn's driver from leading",
+
+	{kind: "leases.coordination.k8s.io", binary: "disk-controller"}: "keeps disk-controller of the token's node from leading; any other " +
+		"lease is refused (`drover-disk-controller-leases`)",
+	{kind: "nodes.longhorn.io/status", binary: "disk-controller"}: "reports what is on the v1 disks of the token's node; any other Node, " +
+		"field and disk is refused (`drover-disk-controller`)",
 
 	// im-monitor.
 	{kind: "pods", binary: "im-monitor"}: "**runs any container on any node, as root of that node**, with every Secret of the namespace " +

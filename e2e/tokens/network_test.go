@@ -19,7 +19,7 @@ func deployed(t *testing.T) (map[string]*appsv1.Deployment, map[string]*networki
 	for _, objects := range manifests(t) {
 		for _, object := range objects {
 			switch object.GetKind() {
-			case "Deployment":
+			case "Deployment", "DaemonSet": // which has a selector and a template in the same place
 				d := &appsv1.Deployment{}
 				require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, d))
 				deployments[d.Name] = d

@@ -16,7 +16,8 @@ import (
 )
 
 // binaries are the controllers, each with a ServiceAccount of its name.
-var binaries = []string{"im-monitor", "attach-controller", "snapshot-controller", "upgrade-controller", "orphan-controller", "api-gateway"}
+var binaries = []string{"im-monitor", "attach-controller", "snapshot-controller", "upgrade-controller", "orphan-controller", "api-gateway",
+	"disk-controller"}
 
 // right is one permission of a token.
 type right struct {

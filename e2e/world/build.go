@@ -21,6 +21,7 @@ import (
 const (
 	APIGateway         = "api-gateway"
 	AttachController   = "attach-controller"
+	DiskController     = "disk-controller"
 	IMMonitor          = "im-monitor"
 	OrphanController   = "orphan-controller"
 	SimulatorBinary    = "simulator"
@@ -39,6 +40,7 @@ func EveryController() []string {
 var packages = map[string]string{
 	APIGateway:         "./api-gateway",
 	AttachController:   "./attach-controller",
+	DiskController:     "./disk-controller",
 	IMMonitor:          "./im-monitor",
 	OrphanController:   "./orphan-controller",
 	SimulatorBinary:    "./im-monitor/simulator",

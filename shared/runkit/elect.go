@@ -71,7 +71,7 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 		return blockers{}, err
 	}
 	into.LeaderElection = true
-	into.LeaderElectionID = leaseName(p.Name) // the label of the metric; the lease is the lock's
+	into.LeaderElectionID = p.leaseName() // the label of the metric; the lease is the lock's
 	into.LeaderElectionReleaseOnCancel = true
 	into.LeaderElectionResourceLockInterface = guardedLock{Interface: lock, refuse: func() error {
 		if err := refuse(); err != nil {
@@ -83,11 +83,9 @@ func elect(ctx context.Context, cancel context.CancelCauseFunc, p Program, o opt
 	return against, nil
 }
 
-func leaseName(program string) string { return "drover-" + program }
-
 // newLock returns the binary's own lease. Its requests pass no fence.
 func newLock(p Program, o options, process process, lost func(error)) (resourcelock.Interface, error) {
-	lease := leaselock.Lease{Namespace: o.namespace, Name: leaseName(p.Name), Identity: process.identity, Times: o.leaseTimes(),
+	lease := leaselock.Lease{Namespace: o.namespace, Name: p.leaseName(), Identity: process.identity, Times: o.leaseTimes(),
 		Labels: leaderLabels(p)}
 	lock, err := lease.Prepare(process.config, process.fence, lost)
 	if err != nil { // do not return a nil pointer as an interface
@@ -121,9 +119,9 @@ func (p process) fenced() *rest.Config {
 }
 
 // identity names this run. Without a usable lock file a crash of this process costs only the lease's duration.
-func identity(program string, o options, config *rest.Config, log logr.Logger) *leaselock.Identity {
+func identity(lease string, o options, config *rest.Config, log logr.Logger) *leaselock.Identity {
 	own, err := leaselock.NewIdentity(leaselock.Place{PodName: os.Getenv("POD_NAME"), PodUID: os.Getenv("POD_UID"),
-		Directory: o.lockDirectory, Key: strings.Join([]string{config.Host, o.namespace, program}, "\n")})
+		Directory: o.lockDirectory, Key: strings.Join([]string{config.Host, o.namespace, lease}, "\n")})
 	if err != nil {
 		log.Info("no lock file: after a crash this process waits until its lease has expired; set --lease-lock-dir to a directory that "+
 			"can be written",

@@ -60,9 +60,16 @@ type Program struct {
 	// Stateless lets any number of processes work at once, each as soon as it runs, without a lease. The program sends a write at most once:
 	// a refusal is its caller's answer, and no event.
 	Stateless bool
+	// Lease is the name of its lease; "" means drover-<name>.
+	Lease string
+	// Complete fills in what depends on flags, once they are read, and returns an error if a flag is invalid; nil: nothing depends on them.
+	Complete func(*Program) error
 	// Setup registers the controllers on the manager. They run only while the process leads.
 	Setup func(context.Context, *Runtime) error
 }
+
+// leaseName returns the name of the lease.
+func (p Program) leaseName() string { return cmp.Or(p.Lease, "drover-"+p.Name) }
 
 // Runtime is what a binary's Setup builds on.
 type Runtime struct {
@@ -147,6 +154,11 @@ func Command(p Program) *cobra.Command {
 			if o.checkTakeOver {
 				return checkTakeOver(cmd.Context(), o, p.Name, cmd.OutOrStdout())
 			}
+			if p.Complete != nil {
+				if err := p.Complete(&p); err != nil {
+					return err
+				}
+			}
 			return run(cmd.Context(), p, o)
 		},
 	}
@@ -211,7 +223,7 @@ func run(ctx context.Context, p Program, o options) error {
 	if err != nil {
 		return stopped(asked, log, err)
 	}
-	process := process{config: config, scheme: scheme, mapper: mapper, identity: identity(p.Name, o, config, log),
+	process := process{config: config, scheme: scheme, mapper: mapper, identity: identity(p.leaseName(), o, config, log),
 		fence: leaselock.NewFence(o.renewDeadline, clock.RealClock{})}
 	defer func() { _ = process.identity.Close() }() // the system closes the file anyway
 	manager, against, err := newManager(ctx, cancel, p, o, process, log)

@@ -8,6 +8,7 @@ import (
 // Names of the binaries that read Settings.
 const (
 	AttachController   = "attach-controller"
+	DiskController     = "disk-controller"
 	ImMonitor          = "im-monitor"
 	OrphanController   = "orphan-controller"
 	SnapshotController = "snapshot-controller"
@@ -78,9 +79,9 @@ var obeyed = map[string][]string{
 	"restore-concurrent-limit":                                        {ImMonitor},
 	"snapshot-heavy-task-concurrent-limit":                            {SnapshotController, ImMonitor},
 	"snapshot-max-count":                                              {SnapshotController, AttachController},
-	"storage-minimal-available-percentage":                            {AttachController, ImMonitor},
+	"storage-minimal-available-percentage":                            {AttachController, ImMonitor, DiskController},
 	"storage-network":                                                 {ImMonitor},
-	"storage-over-provisioning-percentage":                            {AttachController, ImMonitor},
+	"storage-over-provisioning-percentage":                            {AttachController, ImMonitor, DiskController},
 	"system-managed-components-node-selector":                         {ImMonitor},
 	"system-managed-pods-image-pull-policy":                           {ImMonitor},
 	"taint-toleration":                                                {ImMonitor},

@@ -93,19 +93,19 @@ func (f Found) shares() (out []Loss) {
 	return out
 }
 
-// filesystemDisks are the v1 disks, which longhorn-manager measures and adds.
+// filesystemDisks are the v1 disks, which disk-controller sees only where its chart mounts their directories.
 func (f Found) filesystemDisks() (out []Loss) {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		var keys []string
 		for key, d := range n.Spec.Disks {
 			if d.DiskType != v1beta2.DiskTypeBlock {
-				keys = append(keys, key)
+				keys = append(keys, key+" ("+d.Path+")")
 			}
 		}
 		if len(keys) > 0 {
-			out = append(out, Loss{"Node " + n.Name, "nobody measures its v1 disks: free space stays as it was last reported, a failing disk " +
-				"stays Ready, and a disk that is added is never used: " + names(keys), "watch the free space on the node by other means"})
+			out = append(out, Loss{"Node " + n.Name, "its v1 disks are not ready unless disk-controller sees their directories: " + names(keys),
+				"install disk-controller, and list these directories in its value hostPaths"})
 		}
 	}
 	return out

@@ -53,7 +53,7 @@ func TestWhatAnInstallationLosesIsNamedClassByClassAndVolumeByVolume(t *testing.
 			"12 attached volumes (vol-00, vol-01", "and 2 more"},
 		{"StorageClass longhorn: ", "refused by name: replicaAutoBalance=best-effort"},
 		{"Volume shared: ", "its ShareManager is running"},
-		{"Node node-1: ", "v1 disks", ": a, b"},
+		{"Node node-1: ", "v1 disks", ": a ("},
 		{"EngineImage: ", "12 v1 volumes", "engine:1"},
 		{"Setting storage-network: ", "kube-system/storage"},
 		{"Setting data-engine-never-obeyed: ", "now 9"},

@@ -13,7 +13,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
@@ -36,6 +38,19 @@ func BinaryIdentity(t testing.TB, namespace, binary string) *rest.Config {
 		GrantCluster(t, namespace, binary, everywhere)
 	}
 	return access
+}
+
+// BinaryIdentityOn returns the access of a binary whose pod runs on a node: that of BinaryIdentity, with the token of such a pod. The
+// Kubernetes node need not exist.
+func BinaryIdentityOn(t testing.TB, namespace, binary, node string) *rest.Config {
+	t.Helper()
+	BinaryIdentity(t, namespace, binary)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: binary + "-"},
+		Spec: corev1.PodSpec{NodeName: node, ServiceAccountName: binary, Containers: []corev1.Container{{Name: binary, Image: binary}}}}
+	require.NoError(t, Admin(t).Create(t.Context(), pod))
+	token, err := Cluster().PodToken(t.Context(), pod)
+	require.NoError(t, err)
+	return Cluster().TokenConfig(token)
 }
 
 // installed are the binaries whose admission policies this test binary has installed, each with the function that does it once.

@@ -12,6 +12,7 @@ CONTROL_PLANE = [
     "//crds:manifests",
     "//api-gateway:deploy",
     "//attach-controller:deploy",
+    "//disk-controller:deploy",
     "//im-monitor:deploy",
     "//orphan-controller:deploy",
     "//snapshot-controller:deploy",
@@ -22,6 +23,7 @@ CONTROL_PLANE = [
 BINARIES = [
     "//api-gateway",
     "//attach-controller",
+    "//disk-controller",
     "//im-monitor",
     "//im-monitor/simulator",
     "//orphan-controller",

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 bazel=${BAZEL:-tools/bazel/bazel}
 read -ra flags <<<"${BAZEL_FLAGS:-}"
-controllers=(api-gateway attach-controller im-monitor orphan-controller snapshot-controller upgrade-controller)
+controllers=(api-gateway attach-controller disk-controller im-monitor orphan-controller snapshot-controller upgrade-controller)
 binaries=("${controllers[@]}" im-monitor/simulator)
 copy=${TMPDIR:-/tmp}/drover-digests-$(id -u)
 failed=0

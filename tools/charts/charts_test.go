@@ -161,6 +161,9 @@ func TestEveryValueOfAControllerChangesWhatIsRendered(t *testing.T) {
 		if path == "csiLease.create" {
 			chart = "attach-controller" // im-monitor has none
 		}
+		if path == "hostPaths" {
+			chart = "disk-controller"
+		}
 		if path == "service.create" || strings.HasPrefix(path, "rest.") {
 			chart = "api-gateway"
 		}
@@ -371,7 +374,7 @@ func TestTheGuideToMonitoringSwitchesItOn(t *testing.T) {
 	for name := range rendered {
 		count[filepath.Base(name)]++
 	}
-	require.Equal(t, []int{6, 6, 7}, []int{count["servicemonitor.yaml"], count["prometheusrule.yaml"], count["dashboard.yaml"]})
+	require.Equal(t, []int{7, 7, 8}, []int{count["servicemonitor.yaml"], count["prometheusrule.yaml"], count["dashboard.yaml"]})
 }
 
 // Kubernetes does not let a binding name another role, and whoever applies an object of an existing name takes it over: no name may be one
@@ -397,7 +400,7 @@ func TestNamesOfRightsAreDroversOwn(t *testing.T) {
 			require.Regexp(t, `^drover-|`+controllersOwn, object.GetName(), kind)
 		}
 	}
-	require.Equal(t, 8, kinds(all)["ClusterRole"])
+	require.Equal(t, 9, kinds(all)["ClusterRole"])
 	require.Equal(t, 1+len(controllers), kinds(all)["NetworkPolicy"])
 }
 
@@ -431,11 +434,15 @@ func TestPodsAreEvictedWhileNotReadyAndHaveNoGroupOfRoot(t *testing.T) {
 	for _, controller := range controllers {
 		rendered, err := render(chartDir(controller), "longhorn-system", nil)
 		require.NoError(t, err)
-		budget := objects(t, map[string]string{"": rendered["poddisruptionbudget.yaml"]})[0]
-		policy, _, err := unstructured.NestedString(budget.Object, "spec", "unhealthyPodEvictionPolicy")
-		require.NoError(t, err)
-		require.Equal(t, "AlwaysAllow", policy)
-		context, _, err := unstructured.NestedMap(objects(t, map[string]string{"": rendered["deployment.yaml"]})[0].Object,
+		workload := rendered["daemonset.yaml"] // a drain leaves its pods alone
+		if workload == "" {
+			workload = rendered["deployment.yaml"]
+			budget := objects(t, map[string]string{"": rendered["poddisruptionbudget.yaml"]})[0]
+			policy, _, err := unstructured.NestedString(budget.Object, "spec", "unhealthyPodEvictionPolicy")
+			require.NoError(t, err)
+			require.Equal(t, "AlwaysAllow", policy)
+		}
+		context, _, err := unstructured.NestedMap(objects(t, map[string]string{"": workload})[0].Object,
 			"spec", "template", "spec", "securityContext")
 		require.NoError(t, err)
 		require.EqualValues(t, 65532, context["runAsGroup"])

@@ -30,7 +30,7 @@ func TestClientsAreInstalledWithTheWholeSystemAndRemovedAgain(t *testing.T) {
 	h.install("drover", h.load("drover"), nil)
 	before := h.everything()
 	count := kinds(h.accepted(h.upgrade("drover", h.load("drover"), withClients())))
-	require.Equal(t, []int{1, 1, len(controllers) + 3, 1, 3, 2}, []int{count["DaemonSet"], count["CSIDriver"], count["Deployment"],
+	require.Equal(t, []int{2, 1, len(controllers) - 1 + 3, 1, 3, 2}, []int{count["DaemonSet"], count["CSIDriver"], count["Deployment"],
 		count["StorageClass"], count["ServiceAccount"] - len(controllers), count["Service"] - 1})
 	h.enforce("privileged")
 	for name, kind := range map[string]schema.GroupVersionKind{"longhorn-csi-plugin": daemonSets, "csi-provisioner": deployments,
@@ -145,7 +145,7 @@ func TestAClientIsUpgradedAlone(t *testing.T) {
 	generations := func() map[string]int64 {
 		all := map[string]int64{}
 		for _, name := range append([]string{"csi-provisioner", "csi-resizer", "longhorn-ui"}, controllers...) {
-			all[name] = h.get(deployments, name).GetGeneration()
+			all[name] = h.get(workloadOf(name), name).GetGeneration()
 		}
 		all["longhorn-csi-plugin"] = h.get(daemonSets, "longhorn-csi-plugin").GetGeneration()
 		return all

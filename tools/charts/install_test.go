@@ -36,6 +36,17 @@ var (
 	volumes     = schema.GroupVersionKind{Group: "longhorn.io", Version: "v1beta2", Kind: "Volume"}
 )
 
+// workloadOf returns the kind by which a controller runs.
+func workloadOf(controller string) schema.GroupVersionKind {
+	if controller == diskController {
+		return daemonSets
+	}
+	return deployments
+}
+
+// diskController runs on each node, as root, with directories of the node.
+const diskController = "disk-controller"
+
 // keptKind matches what must outlast an uninstallation: definitions with their policies, what the API server makes of them, and objects of
 // people.
 var keptKind = regexp.MustCompile(`^(apiextensions\.k8s\.io/CustomResourceDefinition//[a-z]+\.longhorn\.io|apiregistration\.k8s\.io/APIService//v1beta2\.longhorn\.io|` +
@@ -51,13 +62,14 @@ func TestTheWholeSystemIsInstalledUpgradedAndUninstalled(t *testing.T) {
 	t.Logf("objects accepted: %v", count)
 	require.Equal(t, 20, count["CustomResourceDefinition"])
 	require.Equal(t, 6, count["Deployment"])
+	require.Equal(t, 1, count["DaemonSet"])
 	h.writeAsControllersDo()
 
 	next := h.withVersion("0.2.0", charts)
 	next.Metadata.Version = "0.2.0"
 	h.accepted(h.upgrade("drover", next, nil))
 	for _, controller := range controllers {
-		containers, _, err := unstructured.NestedSlice(h.get(deployments, controller).Object, "spec", "template", "spec", "containers")
+		containers, _, err := unstructured.NestedSlice(h.get(workloadOf(controller), controller).Object, "spec", "template", "spec", "containers")
 		require.NoError(t, err)
 		require.Equal(t, "drover/"+controller+":v0.2.0", containers[0].(map[string]any)["image"])
 	}
@@ -162,7 +174,7 @@ func (h *helm) templates() map[string]string {
 	h.t.Helper()
 	byName := map[string]string{}
 	for _, controller := range controllers {
-		template, _, err := unstructured.NestedMap(h.get(deployments, controller).Object, "spec", "template")
+		template, _, err := unstructured.NestedMap(h.get(workloadOf(controller), controller).Object, "spec", "template")
 		require.NoError(h.t, err)
 		text, err := json.Marshal(template)
 		require.NoError(h.t, err)
@@ -276,10 +288,17 @@ func TestPodsOfControllersAreAcceptedWherePodsAreRestricted(t *testing.T) {
 	t.Cleanup(func() { h.enforce("privileged") })
 	for _, controller := range controllers {
 		var pod corev1.Pod
-		template, _, err := unstructured.NestedMap(h.get(deployments, controller).Object, "spec", "template")
+		template, _, err := unstructured.NestedMap(h.get(workloadOf(controller), controller).Object, "spec", "template")
 		require.NoError(t, err)
 		require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod))
 		pod.Namespace, pod.GenerateName = namespace, controller+"-"
+		if controller == diskController {
+			err := h.admin.Create(context.Background(), pod.DeepCopy(), client.DryRunAll)
+			require.ErrorContains(t, err, "hostPath")
+			require.NotContains(t, err.Error(), "capabilities")
+			require.NotContains(t, err.Error(), "allowPrivilegeEscalation")
+			continue
+		}
 		require.NoError(t, h.admin.Create(context.Background(), pod.DeepCopy(), client.DryRunAll), controller)
 
 		privileged := true

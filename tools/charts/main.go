@@ -20,7 +20,7 @@ import (
 )
 
 // controllers have a chart of their own, of their name.
-var controllers = []string{"api-gateway", "attach-controller", "im-monitor", "orphan-controller", "snapshot-controller",
+var controllers = []string{"api-gateway", "attach-controller", "disk-controller", "im-monitor", "orphan-controller", "snapshot-controller",
 	"upgrade-controller"}
 
 // clients are Longhorn's own programs that ask api-gateway. Each has a chart of its name, which the whole chart leaves out by default.

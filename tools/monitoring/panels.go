@@ -8,8 +8,8 @@ import (
 
 // controllers have a dashboard of their own, with the panels that all of them have, and those of their own metrics.
 var controllers = map[string][]row{
-	"api-gateway": apiGateway, "attach-controller": attachController, "im-monitor": imMonitor, "orphan-controller": orphanController,
-	"snapshot-controller": snapshotController, "upgrade-controller": upgradeController,
+	"api-gateway": apiGateway, "attach-controller": attachController, "disk-controller": diskController, "im-monitor": imMonitor,
+	"orphan-controller": orphanController, "snapshot-controller": snapshotController, "upgrade-controller": upgradeController,
 }
 
 func dashboards() []dashboard {
@@ -123,7 +123,7 @@ or drover_orphan_controller_setting_invalid{$ns} or drover_snapshot_controller_s
 	}},
 }
 
-const names = "api-gateway|attach-controller|im-monitor|orphan-controller|snapshot-controller|upgrade-controller"
+const names = "api-gateway|attach-controller|disk-controller|im-monitor|orphan-controller|snapshot-controller|upgrade-controller"
 
 // apiGateway has no leader and reconciles nothing.
 var apiGateway = []row{{"REST API", []panel{
@@ -163,6 +163,12 @@ var attachController = []row{
 			"drover_attach_controller_csi_verdicts_total", "reason"),
 	}},
 }
+
+var diskController = []row{{"Disks of type filesystem", []panel{
+	gauge("Disks", "Disks of type filesystem (v1) of all nodes, by the reason of their condition Ready.",
+		"drover_disk_controller_disks", "reason"),
+	events("Prepared", "Directories that became disks.", "drover_disk_controller_prepared_total", "result"),
+}}}
 
 var imMonitor = []row{
 	{"Instance managers", []panel{

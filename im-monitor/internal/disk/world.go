@@ -1,5 +1,5 @@
 // Package disk decides what Node.status.diskStatus reports about v2 disks, and which call loads a disk into the v2 instance manager of
-// its node. v1 disks (type filesystem) belong to longhorn-manager and are never touched.
+// its node. v1 disks (type filesystem) belong to disk-controller and are never touched.
 //
 // A server keeps its disks in memory: after each start it knows none, and lists no replica on them. So each disk is loaded once in each
 // run of the server. The UUID of a disk is that of its lvstore. It is recorded once, and from then on only that lvstore is loaded. A

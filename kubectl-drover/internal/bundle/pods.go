@@ -11,7 +11,8 @@ import (
 
 // apps are the values of the label app of Drover's controllers, appPrefixes begin those of Longhorn's pods.
 var (
-	apps        = []string{"api-gateway", "attach-controller", "im-monitor", "orphan-controller", "snapshot-controller", "upgrade-controller"}
+	apps = []string{"api-gateway", "attach-controller", "disk-controller", "im-monitor", "orphan-controller", "snapshot-controller",
+		"upgrade-controller"}
 	appPrefixes = []string{"longhorn-", "csi-attacher", "csi-provisioner", "csi-resizer", "csi-snapshotter"}
 )
 

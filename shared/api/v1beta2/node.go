@@ -43,14 +43,18 @@ type NodeSpec struct {
 // NodeStatus is what im-monitor knows about a node, except for the fields that name another writer.
 // +kubebuilder:pruning:PreserveUnknownFields
 type NodeStatus struct {
-	// Instances on the node whose Engine or Replica was released before their end was proven, as when the volume was deleted while the node
-	// was down, by the instance's name. Auto deletion of orphans takes an instance of a volume of which no object is left only if it is
-	// recorded here with its UUID and data engine. An entry is written in the step before the finalizer goes, and removed once no instance
+	// Instances on the node whose Engine or Replica was released before their end was proven, as when the volume was
+	// deleted while the node
+	// was down, by the instance's name. Auto deletion of orphans takes an instance of a volume of which no object is
+	// left only if it is
+	// recorded here with its UUID and data engine. An entry is written in the step before the finalizer goes, and
+	// removed once no instance
 	// manager of the node lists the instance any more. Written by attach-controller; absent means none.
 	// +nullable
 	// +optional
 	AbandonedInstances map[string]AbandonedInstance `json:"abandonedInstances,omitempty"`
-	// Whether replicas leave the node because it is cordoned, by the setting node-drain-policy. Written by im-monitor; absent means false.
+	// Whether replicas leave the node because it is cordoned, by the setting node-drain-policy. Written by im-monitor;
+	// absent means false.
 	// +optional
 	AutoEvicting bool `json:"autoEvicting,omitempty"`
 	// What people and peer controllers need to know; Ready=False with reason KubernetesNodeGone or KubernetesNodeNotReady
@@ -63,13 +67,14 @@ type NodeStatus struct {
 	// Policy of the kubelet's CPU manager. Written by Longhorn; absent means unknown.
 	// +optional
 	CPUPolicy string `json:"cpuPolicy,omitempty"`
-	// What is known of each disk, by the key of spec.disks; v2 disks by im-monitor, v1 disks by longhorn-manager, as
-	// long as it runs. Written by im-monitor; absent means nothing is known: no replica is placed there.
+	// What is known of each disk, by the key of spec.disks; v2 disks by im-monitor, v1 disks by
+	// disk-controller. Written by im-monitor and disk-controller; absent means nothing is known: no replica is placed
+	// there.
 	// +nullable
 	// +optional
 	DiskStatus map[string]DiskStatus `json:"diskStatus,omitempty"`
-	// How many of the disks in spec.disks are ready, of how many, such as 2/3, for people; a v1 disk as its status was last
-	// reported. Written by im-monitor; absent means that there is none.
+	// How many of the disks in spec.disks are ready, of how many, such as 2/3, for people. Written by im-monitor;
+	// absent means that there is none.
 	// +optional
 	DisksReady string `json:"disksReady,omitempty"`
 	// Region of the node, from its label topology.kubernetes.io/region. Written by im-monitor; absent means none.
@@ -78,8 +83,8 @@ type NodeStatus struct {
 	// When the snapshots of the node were checked. Written by Longhorn; absent means never.
 	// +optional
 	SnapshotCheckStatus SnapshotCheckStatus `json:"snapshotCheckStatus,omitzero"`
-	// What is free on the disks that are ready, of what they have, in whole GiB such as 120Gi/500Gi, for people; of a v1 disk
-	// as it was last measured. Written by im-monitor; absent means that there is no disk.
+	// What is free on the disks that are ready, of what they have, in whole GiB such as 120Gi/500Gi, for people.
+	// Written by im-monitor; absent means that there is no disk.
 	// +optional
 	Storage string `json:"storage,omitempty"`
 	// Zone of the node, from its label topology.kubernetes.io/zone. Written by im-monitor; absent means none.
@@ -93,7 +98,8 @@ type NodeStatus struct {
 // AbandonedInstance is one instance whose Engine or Replica was released before its end was proven: it may still run.
 // +kubebuilder:pruning:PreserveUnknownFields
 type AbandonedInstance struct {
-	// UUID of the instance, as the newest list of its instance manager shows it. Written by attach-controller; never absent.
+	// UUID of the instance, as the newest list of its instance manager shows it. Written by attach-controller; never
+	// absent.
 	// +optional
 	UUID string `json:"uuid,omitempty"`
 	// v1 or v2. Written by attach-controller; never absent.
@@ -168,14 +174,15 @@ type DiskStatus struct {
 	// +listType=set
 	// +optional
 	AcknowledgedReplicas []string `json:"acknowledgedReplicas,omitempty"`
-	// The observations for people and peer controllers: Ready, Schedulable. Written by im-monitor, for v2 disks; longhorn-manager
+	// The observations for people and peer controllers: Ready, Schedulable. Written by im-monitor, for v2 disks; disk-
+	// controller
 	// for v1 disks; absent means nothing is known: no replica is placed there.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Driver in use of a block disk. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent means
+	// Driver in use of a block disk. Written by im-monitor, for v2 disks; disk-controller for v1 disks; absent means
 	// unknown.
 	// +optional
 	DiskDriver string `json:"diskDriver,omitempty"`
@@ -183,22 +190,22 @@ type DiskStatus struct {
 	// disks; absent means unknown.
 	// +optional
 	DiskName string `json:"diskName,omitempty"`
-	// Path of the disk. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent means unknown.
+	// Path of the disk. Written by im-monitor, for v2 disks; disk-controller for v1 disks; absent means unknown.
 	// +optional
 	DiskPath string `json:"diskPath,omitempty"`
-	// filesystem (v1) or block (v2). Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent means
+	// filesystem (v1) or block (v2). Written by im-monitor, for v2 disks; disk-controller for v1 disks; absent means
 	// unknown.
 	// +optional
 	DiskType string `json:"diskType,omitempty"`
 	// UUID of the disk; of a block disk that of its lvstore. Replica.spec.diskID names it. Written by im-monitor,
-	// for v2 disks; longhorn-manager for v1 disks; absent means the disk is not usable yet.
+	// for v2 disks; disk-controller for v1 disks; absent means the disk is not usable yet.
 	// +optional
 	DiskUUID string `json:"diskUUID,omitempty"`
-	// Filesystem of a filesystem disk. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent means
+	// Filesystem of a filesystem disk. Written by im-monitor, for v2 disks; disk-controller for v1 disks; absent means
 	// unknown.
 	// +optional
 	FilesystemType string `json:"filesystemType,omitempty"`
-	// Health of each device under the disk, by the device's name. Written by im-monitor, for v2 disks; longhorn-manager
+	// Health of each device under the disk, by the device's name. Written by im-monitor, for v2 disks; disk-controller
 	// for v1 disks; absent means not collected.
 	// +optional
 	HealthData map[string]DiskHealth `json:"healthData,omitempty"`
@@ -206,7 +213,7 @@ type DiskStatus struct {
 	// disks; absent means never.
 	// +optional
 	HealthDataLastCollectedAt string `json:"healthDataLastCollectedAt,omitempty"`
-	// InstanceManager that reported all this. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent
+	// InstanceManager that reported all this. Written by im-monitor, for v2 disks; disk-controller for v1 disks; absent
 	// means none.
 	// +optional
 	InstanceManagerName string `json:"instanceManagerName,omitempty"`
@@ -225,15 +232,15 @@ type DiskStatus struct {
 	// +nullable
 	// +optional
 	ScheduledReplica map[string]int64 `json:"scheduledReplica,omitempty"`
-	// Bytes that are free. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent means 0, not
+	// Bytes that are free. Written by im-monitor, for v2 disks; disk-controller for v1 disks; absent means 0, not
 	// known.
 	// +optional
 	StorageAvailable int64 `json:"storageAvailable,omitempty"`
-	// Bytes of the whole disk. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent means 0, not
+	// Bytes of the whole disk. Written by im-monitor, for v2 disks; disk-controller for v1 disks; absent means 0, not
 	// known.
 	// +optional
 	StorageMaximum int64 `json:"storageMaximum,omitempty"`
-	// Bytes that are promised to replicas. Written by im-monitor, for v2 disks; longhorn-manager for v1 disks; absent
+	// Bytes that are promised to replicas. Written by im-monitor, for v2 disks; disk-controller for v1 disks; absent
 	// means 0.
 	// +optional
 	StorageScheduled int64 `json:"storageScheduled,omitempty"`

@@ -46,9 +46,10 @@ const (
 	ReasonInstanceManagersRemain = "InstanceManagersRemain"
 )
 
-// Condition types of a disk in Node.status.diskStatus; writer im-monitor for v2 disks, longhorn-manager for v1 disks.
+// Condition types of a disk in Node.status.diskStatus; writer im-monitor for v2 disks, disk-controller for v1 disks.
 const (
-	// DiskReady is True while the disk is loaded and holds the lvstore whose UUID is recorded.
+	// DiskReady is True while a v2 disk is loaded and holds the lvstore whose UUID is recorded, and while the directory of a v1 disk has the
+	// configuration file with the recorded UUID.
 	DiskReady = "Ready"
 	// DiskSchedulable is True while new replicas may be placed on the disk.
 	DiskSchedulable = "Schedulable"
@@ -62,10 +63,11 @@ const (
 
 // Reasons of DiskReady and DiskSchedulable. Those that Longhorn has, too, are spelled as it spells them.
 const (
-	// ReasonDiskReady surfaces when the instance manager reports the disk ready with the recorded UUID.
+	// ReasonDiskReady surfaces when the instance manager reports the disk ready with the recorded UUID; of a v1 disk, when its directory has
+	// the recorded UUID.
 	ReasonDiskReady = "DiskReady"
 	// ReasonNoDiskInfo surfaces while nothing is known of the disk: no v2 instance manager of the node answers, a
-	// call failed, or the disk is being loaded or could not be; the message states which.
+	// call failed, or the disk is being loaded or could not be; of a v1 disk, while its directory cannot be used. The message states which.
 	ReasonNoDiskInfo = "NoDiskInfo"
 	// ReasonNotInitialized surfaces while no UUID is recorded and spec.disks does not say what may be done with the device; the
 	// message contains the command.
@@ -73,7 +75,8 @@ const (
 	// ReasonInitializationUncertain surfaces when the server was restarted while a disk was initialized as new, so that it
 	// is unknown whether the device was formatted; a person must decide.
 	ReasonInitializationUncertain = "InitializationUncertain"
-	// ReasonDiskFilesystemChanged surfaces when the device holds another lvstore than the one that is recorded.
+	// ReasonDiskFilesystemChanged surfaces when the device holds another lvstore than the one that is recorded, or the directory of a v1 disk
+	// another UUID or none; also when a disk is in the place of another disk.
 	ReasonDiskFilesystemChanged = "DiskFilesystemChanged"
 	// ReasonDiskNotReady surfaces while the disk's condition Ready is not True.
 	ReasonDiskNotReady = "DiskNotReady"

@@ -50,8 +50,9 @@ const (
 	OrphanParameterInstanceUUID    = "InstanceUUID"
 	OrphanParameterInstanceManager = "InstanceManager"
 
-	// DiskTypeBlock is the type of v2 disks.
-	DiskTypeBlock = "block"
+	// DiskTypeBlock is the type of v2 disks, DiskTypeFilesystem of v1 disks.
+	DiskTypeBlock      = "block"
+	DiskTypeFilesystem = "filesystem"
 
 	OrphanParameterDataName = "DataName"
 	OrphanParameterDiskName = "DiskName"

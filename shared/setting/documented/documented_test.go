@@ -13,7 +13,7 @@ import (
 func TestEachObeyedSettingIsDocumented(t *testing.T) {
 	obeyed := map[string]bool{}
 	for _, binary := range []string{setting.AttachController, setting.ImMonitor, setting.OrphanController, setting.SnapshotController,
-		setting.UpgradeController} {
+		setting.UpgradeController, setting.DiskController} {
 		for _, name := range setting.ObeyedBy(binary) {
 			obeyed[name] = true
 		}

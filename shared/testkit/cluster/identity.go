@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -26,12 +27,24 @@ func (c *Cluster) TokenConfig(token string) *rest.Config {
 
 // Token returns a token of a ServiceAccount that exists, good for a day.
 func (c *Cluster) Token(ctx context.Context, namespace, serviceAccount string) (string, error) {
+	return c.token(ctx, namespace, serviceAccount, nil)
+}
+
+// PodToken returns a token of a pod's ServiceAccount as the kubelet gets it for the pod: it names the pod and its node.
+func (c *Cluster) PodToken(ctx context.Context, pod *corev1.Pod) (string, error) {
+	return c.token(ctx, pod.Namespace, pod.Spec.ServiceAccountName, pod)
+}
+
+func (c *Cluster) token(ctx context.Context, namespace, serviceAccount string, pod *corev1.Pod) (string, error) {
 	clients, err := kubernetes.NewForConfig(c.AdminConfig())
 	if err != nil {
 		return "", fmt.Errorf("making a client: %w", err)
 	}
 	seconds := int64(tokenSeconds)
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
+	if pod != nil {
+		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
+	}
 	answer, err := clients.CoreV1().ServiceAccounts(namespace).
 		CreateToken(ctx, serviceAccount, request, metav1.CreateOptions{})
 	if err != nil {

@@ -1,0 +1,90 @@
+package diskcontroller
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"drover.dev/drover/disk-controller/internal/directory"
+	"drover.dev/drover/disk-controller/internal/disk"
+)
+
+// looker looks at directories. One that does not answer, as on a dead network file system, holds up nothing but itself.
+type looker struct {
+	root    directory.Root
+	timeout time.Duration
+
+	mu   sync.Mutex
+	busy map[string]bool // paths at which an attempt has not ended
+}
+
+// look returns what is in the directory of a disk.
+func (l *looker) look(path string) disk.Sight {
+	var seen disk.Sight
+	problem := l.do(path, func(d *directory.Disk) error {
+		s, err := d.Look()
+		seen = disk.Sight{Unreadable: s.Unreadable, HasReplicas: s.Replicas, Filesystem: s.Filesystem, Type: s.Type, Maximum: s.Maximum,
+			Available: s.Available}
+		if s.Config != nil {
+			seen.UUID = s.Config.DiskUUID
+		}
+		return err
+	})
+	if problem != nil {
+		return disk.Sight{Problem: problem.Error()}
+	}
+	return seen
+}
+
+// prepare gives a directory its configuration file.
+func (l *looker) prepare(path string, c directory.Config) error {
+	return l.do(path, func(d *directory.Disk) error { return d.Prepare(c) })
+}
+
+// do works on a directory, and gives up waiting after the timeout. Nothing that work sets is read then.
+func (l *looker) do(path string, work func(*directory.Disk) error) error {
+	if !l.begin(path) {
+		return fmt.Errorf("an earlier attempt to read it has not ended: its device or server does not answer")
+	}
+	done := make(chan error, 1)
+	go func() {
+		defer l.end(path)
+		done <- l.open(path, work)
+	}()
+	late := time.NewTimer(l.timeout)
+	defer late.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-late.C:
+		return fmt.Errorf("it did not answer within %s", l.timeout)
+	}
+}
+
+func (l *looker) open(path string, work func(*directory.Disk) error) error {
+	d, err := l.root.Open(path)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return work(d)
+}
+
+func (l *looker) begin(path string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.busy == nil {
+		l.busy = map[string]bool{}
+	}
+	if l.busy[path] {
+		return false
+	}
+	l.busy[path] = true
+	return true
+}
+
+func (l *looker) end(path string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.busy, path)
+}

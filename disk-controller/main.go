@@ -1,0 +1,38 @@
+// The disk-controller prepares and measures the v1 disks of the node on which it runs: directories with a configuration file. It reports
+// them in the status of its own Node, and calls no data plane.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"os"
+
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"drover.dev/drover/disk-controller/internal/diskcontroller"
+	"drover.dev/drover/shared/runkit"
+)
+
+//go:embed VERSION
+var version string
+
+func main() {
+	var options diskcontroller.Options
+	runkit.Main(runkit.Program{
+		Name:    diskcontroller.Owner,
+		Version: version,
+		Short:   "Prepares and measures the v1 disks of a node",
+		Long: "disk-controller runs on each node. It gives the directories of v1 disks their configuration file, checks that they still are " +
+			"the disks that were recorded, measures their space, and writes all that to the status of its own Node.",
+		Flags:     func(flags *pflag.FlagSet) { options.AddFlags(flags, os.Getenv("NODE_NAME")) },
+		Contracts: []string{"1"},
+		Complete: func(p *runkit.Program) error {
+			p.Cache, p.Lease = diskcontroller.Cached(options.Node), diskcontroller.LeasePrefix+options.Node
+			return options.Validate()
+		},
+		Setup: func(ctx context.Context, rt *runkit.Runtime) error {
+			return diskcontroller.Setup(ctx, rt, options, metrics.Registry)
+		},
+	})
+}
