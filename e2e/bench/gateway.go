@@ -204,7 +204,7 @@ func (b *gatewayBench) change(ctx context.Context) error {
 			return nil //nolint:nilerr // the time is over
 		}
 		v := &v1beta2.Volume{ObjectMeta: metav1.ObjectMeta{Namespace: b.world.Namespace, Name: storedVolume(n % gatewayVolumes)}}
-		err := b.world.SetStatus(ctx, v, map[string]any{"lastDegradedAt": time.Now().UTC().Format(time.RFC3339Nano)})
+		err := b.world.SetStatus(ctx, v, map[string]any{"lastBackupAt": time.Now().UTC().Format(time.RFC3339Nano)})
 		if err != nil && ctx.Err() == nil {
 			return err
 		}
