@@ -58,6 +58,7 @@ func init() {
 	metrics.Registry.MustRegister(polls, engineCalls, stranded, snapshotCalls, snapshotConditions, snapshotsMirrored, backupCalls, backupEnds)
 	// An alert does not see the first events of a counter that appears with them.
 	polls.WithLabelValues("failed")
+	polls.WithLabelValues("incomplete")
 	engineCalls.WithLabelValues("add", "failed")
 	for _, reason := range []string{v1beta2.ReasonRefused, v1beta2.ReasonUnreachable, v1beta2.ReasonPurgeFailed} {
 		snapshotConditions.WithLabelValues(v1beta2.SnapshotRemovalFailed, reason)

@@ -43,15 +43,18 @@ type Call struct {
 }
 
 // DecideCall is the last check before a deletion. The runtime of a replica whose data is claimed is stopped without
-// destroying data. Data that is destroyed must be mapped by no running engine and, where a policy requested the deletion, not be the
-// last copy. Only a person can record that data on a disk
-// without a Volume is not needed.
+// destroying data, after every engine that may use it. Data that is destroyed must be mapped by no running engine and, where a policy
+// requested the deletion, not be the last copy. Only a person can record that data on a disk without a Volume is not needed.
 func DecideCall(c CallWorld, v Verdict) Call {
 	if !executes(v, c.Orphan.Name) {
 		return Call{}
 	}
 	if !isReplica(c.World) {
 		return Call{Allowed: true, Cleanup: true}
+	}
+	if c.World.MayUse != "" {
+		return Call{Failure: Failure{v1beta2.ReasonMappedByEngine, fmt.Sprintf("%s, which no object accounts for, may use %s: it ends first, or "+
+			"the replica would lack its last writes", c.World.MayUse, c.World.Key.Name)}}
 	}
 	claimed := DataClaimed(c.World)
 	if f := mapped(c, !claimed); f.Reason != "" {

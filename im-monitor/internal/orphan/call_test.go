@@ -100,6 +100,17 @@ func TestAReplicaThatARunningEngineMapsIsNotDeleted(t *testing.T) {
 	}
 }
 
+// L4: its Orphan exists all the same, so that a person sees it.
+func TestAV1ReplicaIsNotDeletedUnderAnEngineThatNoObjectAccountsFor(t *testing.T) {
+	used := seen(claimed(detached), func(w *orphan.World) { w.MayUse = "engine vol-1-e-3 on im-1" })
+	refused := call(used)
+	require.False(t, refused.Allowed)
+	require.Equal(t, v1beta2.ReasonMappedByEngine, refused.Failure.Reason)
+	require.Contains(t, refused.Failure.Message, "engine vol-1-e-3 on im-1, which no object accounts for")
+	used.MayUse = ""
+	require.True(t, call(used).Allowed)
+}
+
 func TestAPolicyDoesNotDeleteTheLastCopy(t *testing.T) {
 	byPolicy := func(c *orphan.CallWorld) {
 		c.Orphan.Conditions = append(c.Orphan.Conditions,

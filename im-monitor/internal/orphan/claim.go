@@ -91,10 +91,6 @@ func stopped(w World, i *Instance) (Evaluation, bool) {
 	if w.claim().CurrentState != v1beta2.InstanceStateStopped {
 		return Evaluation{}, false
 	}
-	if w.MayUse != "" && i.Type == v1beta2.InstanceTypeReplica {
-		return undecided(v1beta2.ReasonStateChanging, "The object of %s is stopped, but %s, which no object accounts for, may use it.",
-			w.Key.Name, w.MayUse), true
-	}
 	return orphaned(v1beta2.ReasonStoppedButPresent, "The object of %s is stopped, but %s still runs it as %s (%s).",
 		w.Key.Name, w.Key.InstanceManager, i.Type, i.State), true
 }

@@ -136,8 +136,6 @@ func TestEveryInstanceHasOneDecisionAndOneReason(t *testing.T) {
 			v1beta2.ReasonStoppedButPresent},
 		{"stopped and still live is an orphan without any owner", seen(v2, claimed(detached)), orphan.Orphaned,
 			v1beta2.ReasonStoppedButPresent},
-		{"stopped under an engine that no object accounts for, it may be in use",
-			seen(claimed(detached), func(w *orphan.World) { w.MayUse = "engine vol-e-3" }), orphan.Undecided, v1beta2.ReasonStateChanging},
 		{"a detached v2 replica is the user's data", seen(v2, claimed(detached), state("stopped")), orphan.Undecided,
 			v1beta2.ReasonNotLive},
 		{"with an object, stopping is never an orphan", seen(claimed(elsewhere), state("stopping")), orphan.Undecided,
