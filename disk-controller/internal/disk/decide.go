@@ -14,28 +14,35 @@ import (
 func Decide(w World) Verdict {
 	v := Verdict{Changes: map[string]*v1beta2.DiskStatus{}}
 	owners := w.owners()
+	var all []*decision
 	for _, key := range w.inOrder() {
 		d := &decision{World: w, key: key, spec: w.Specs[key], old: w.Status[key], seen: w.Sights[key], owners: owners}
 		d.decide()
+		all = append(all, d)
+	}
+	for _, d := range all {
+		if !conditions.IsTrue(d.out.Conditions, v1beta2.DiskReady) {
+			d.decide() // again, with the disks that became ready after it: its message names the same disk at the next evaluation
+		}
 		v.AskElsewhere = v.AskElsewhere || d.askElsewhere
 		if d.prepare {
-			v.Prepare = append(v.Prepare, key)
+			v.Prepare = append(v.Prepare, d.key)
 		}
-		if _, known := w.Status[key]; !known || !same(d.old, d.out) {
-			v.Changes[key] = &d.out
+		if _, known := w.Status[d.key]; !known || !same(d.old, d.out) {
+			v.Changes[d.key] = &d.out
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(w.Status)) {
-		spec, wanted := w.Specs[key]
-		if w.Status[key].DiskType != v1beta2.DiskTypeBlock && (!wanted || spec.DiskType == v1beta2.DiskTypeBlock) {
+		if w.leftSpec(key) {
 			w.leave(key, &v)
 		}
 	}
 	return v
 }
 
-// inOrder returns the keys of the v1 disks of the spec. Those that are ready come first, then those with a recorded UUID, so that of two
-// disks in one place the one in use stays. A key whose status is that of a v2 disk is left to im-monitor until it is released.
+// inOrder returns the keys of the v1 disks of the spec. Those that are ready come first, then those with a recorded UUID, then those with a
+// configuration file, so that of two disks in one place the disk in use stays. A key whose status is of a v2 disk is left to im-monitor
+// until it is released.
 func (w World) inOrder() []string {
 	var keys []string
 	for key, spec := range w.Specs {
@@ -49,20 +56,30 @@ func (w World) inOrder() []string {
 			return 0
 		case s.DiskUUID != "":
 			return 1
+		case w.Sights[key].UUID != "":
+			return 2
 		}
-		return 2
+		return 3
 	}
 	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
 	return keys
 }
 
-// owners are the disks of the node by UUID and by file system. They begin with the UUIDs on record, and each ready disk is added.
+// leftSpec reports whether a v1 disk with a status is not in the spec any more.
+func (w World) leftSpec(key string) bool {
+	spec, wanted := w.Specs[key]
+	return w.Status[key].DiskType != v1beta2.DiskTypeBlock && (!wanted || spec.DiskType == v1beta2.DiskTypeBlock)
+}
+
+// owners are the disks of the node by UUID and by file system. They begin with the UUIDs on record, except those that are removed in the
+// same evaluation, and each ready disk is added.
 type owners struct{ byUUID, byFilesystem map[string]string }
 
 func (w World) owners() owners {
 	out := owners{byUUID: map[string]string{}, byFilesystem: map[string]string{}}
 	for _, key := range slices.Sorted(maps.Keys(w.Status)) {
-		if uuid := w.Status[key].DiskUUID; uuid != "" && out.byUUID[uuid] == "" {
+		uuid := w.Status[key].DiskUUID
+		if removed := w.leftSpec(key) && w.firstReplica(uuid) == ""; uuid != "" && !removed && out.byUUID[uuid] == "" {
 			out.byUUID[uuid] = key
 		}
 	}
@@ -109,7 +126,7 @@ type decision struct {
 }
 
 func (d *decision) decide() {
-	d.out = withoutFigures(d.old)
+	d.out, d.prepare, d.askElsewhere = withoutFigures(d.old), false, false
 	d.out.DiskType = v1beta2.DiskTypeFilesystem
 	if d.old.DiskUUID == "" {
 		d.out.DiskPath = d.spec.Path
@@ -178,7 +195,7 @@ func (d *decision) whyDuplicate() (reason, why string) {
 	if owner := d.owners.byUUID[d.seen.UUID]; d.seen.UUID != "" && owner != "" && owner != d.key {
 		other = owner
 	}
-	if other == "" {
+	if other == "" || other == d.key {
 		return "", ""
 	}
 	return v1beta2.ReasonDiskFilesystemChanged, fmt.Sprintf("The directory %s of disk %s on node %s is on the file system of disk %s: their "+
@@ -189,6 +206,10 @@ func (d *decision) whyDuplicate() (reason, why string) {
 // replicas.
 func (d *decision) whyNotRecorded() (reason, why string) {
 	const unknown = v1beta2.ReasonNoDiskInfo
+	if other := d.Elsewhere[d.seen.UUID]; d.seen.UUID != "" && other != "" {
+		return v1beta2.ReasonDiskFilesystemChanged, fmt.Sprintf("The directory %s of disk %s on node %s has the UUID of %s: it moved from "+
+			"there, or is a copy. Put it back, or remove that disk from the spec of its node first.", d.spec.Path, d.key, d.Node, other)
+	}
 	if reason, why := d.whyDuplicate(); reason != "" {
 		return reason, why
 	}
@@ -200,12 +221,8 @@ func (d *decision) whyNotRecorded() (reason, why string) {
 		d.askElsewhere = true
 		return unknown, fmt.Sprintf("The UUID of disk %s on node %s is compared with those of the other nodes.", d.key, d.Node)
 	case d.seen.UUID == "":
-		d.prepare = true
+		d.prepare, d.owners.byFilesystem[d.seen.Filesystem] = true, d.key
 		return unknown, fmt.Sprintf("Disk %s on node %s gets its configuration file in %s.", d.key, d.Node, d.spec.Path)
-	case d.Elsewhere[d.seen.UUID] != "":
-		return v1beta2.ReasonDiskFilesystemChanged, fmt.Sprintf("The directory %s of disk %s on node %s has the UUID of %s: it moved from "+
-			"there, or is a copy. Put it back, or remove that disk from the spec of its node first.", d.spec.Path, d.key, d.Node,
-			d.Elsewhere[d.seen.UUID])
 	}
 	return "", ""
 }

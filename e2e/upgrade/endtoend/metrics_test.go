@@ -97,6 +97,9 @@ func TestMetricsOfAlertsAreExportedWithTheirLabels(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, rules)
 	for _, rule := range rules {
+		if isOfDiskController(rule.Expr) {
+			continue
+		}
 		var missed []string
 		whole := slices.ContainsFunc(rule.Alternatives(), func(expr string) bool {
 			labels, missing := all.named(expr, s.Controllers())
@@ -118,11 +121,18 @@ func TestMetricsOfAlertsAreExportedWithTheirLabels(t *testing.T) {
 	}
 }
 
+// isOfDiskController reports whether an expression is about disk-controller, which no World runs: its own package compares its metrics with
+// its alerts and its dashboard.
+func isOfDiskController(expr string) bool {
+	return strings.Contains(expr, prefix(world.DiskController))
+}
+
 func TestMetricsOfPanelsAreExportedWithTheirLabels(t *testing.T) {
 	s := fixture.Begin(t)
 	all := export(s)
 	files, err := filepath.Glob(filepath.Join(root, "docs/dashboards/*.json"))
 	require.NoError(t, err)
+	files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == world.DiskController+".json" })
 	require.Len(t, files, len(s.Controllers())+1, "a page for each, and one for all")
 	names := map[string]bool{}
 	for _, file := range files {
