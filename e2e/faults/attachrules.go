@@ -49,7 +49,7 @@ func volumeRules() []rule {
 		in("reports of this run", "replica modes that an earlier run of the engine reported do not count", []string{machineCore, attachModel},
 			machineCore, "Facts.engineReportsOutdated", "", "return false"),
 		in("salvage waits", "the volume waits for a healthy replica on a down node instead of using failed ones",
-			[]string{machineCore}, machineCore, "salvage.unreachableHealthy", "", "return nil").alsoWorld("488"),
+			[]string{machineCore}, machineCore, "salvage.unreachableHealthy", "", "return nil").alsoWorld("5935"),
 		in("last modes", "the replica modes that the engine reported last are recorded before the volume is detached", []string{machineCore},
 			machineCore, "draft.failByLastModes", "", "return").alsoWorld("1280"),
 		in("last copy serves", "a replica that is being deleted and is the last copy serves", []string{machineCore}, machineCore,
@@ -103,7 +103,7 @@ func ticketRules() []rule {
 			"case !target, source && t.down(v.MigrationNodeID):", "case !target:").
 			and(core, "table.moves", "case t.down(v.NodeID), !source &&", "case !source &&").
 			and(core, "table.moves", `case t.engineOn(v.MigrationNodeID).State == v1beta2.InstanceStateError, v.MigrationFailed != "":`,
-				"case false:").alsoWorld("225"),
+				"case false:").alsoWorld("4449"),
 		in("target back first", "a volume migrates once its relocated target is back", []string{core}, core, "table.migrates",
 			" && !v.Relocated", ""),
 		in("waits detached", "a volume that is on its way when the upgrade of its node begins is detached", []string{core}, core,
