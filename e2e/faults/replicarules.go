@@ -28,7 +28,7 @@ func replicaRules() []rule {
 		in("added before the next restore", "a replica is added before the next restore begins", []string{engineCore}, engineCore, "pass.calls",
 			"if p.addition(); len(p.out.Calls) == 0 {", "{"),
 		in("added ones delay no activation", "a replica that was added to a standby volume delays no activation", []string{machineCore},
-			machineCore, "restore.restoresReadable", "one.IsRestoring && !writeOnly[where]", "one.IsRestoring"),
+			machineCore, "restore.restoresReadable", "!writeOnly[where]", "(true || !writeOnly[where])"),
 		in("requests end", "the request to restore ends with the restore", []string{machineCore}, machineCore, "restore.endRequest", "",
 			"return"),
 		in("failures are stored", "failed rebuilds count for the volume, whichever replicas they were of", []string{replicaCore}, replicaCore,
