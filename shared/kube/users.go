@@ -10,6 +10,16 @@ import (
 	"drover.dev/drover/shared/volumeusers"
 )
 
+// VolumesOfPod returns the names of the volumes of a pod's claims, from a cache that has the index ByClaim.
+func VolumesOfPod(ctx context.Context, cache client.Reader, pod *corev1.Pod) []string {
+	everywhere, handle := Mapper{Reader: cache}, func(o client.Object) string { return VolumeHandleOf(o.(*corev1.PersistentVolume)) }
+	var out []string
+	for _, claim := range ClaimsOf(pod) {
+		out = append(out, everywhere.NamesBy(ctx, handle, &corev1.PersistentVolumeList{}, client.MatchingFields{FieldClaim: claim})...)
+	}
+	return out
+}
+
 // UsersOf reads the users of a volume from a cache that has the indexes ByHandle and ByClaim.
 func UsersOf(ctx context.Context, cache client.Reader, volume string) (volumeusers.Users, error) {
 	var users volumeusers.Users

@@ -16,6 +16,9 @@ import (
 // and must not delay for longer.
 const behindFor = 2 * time.Second
 
+// CachePause gives the cache time to show this process's own write, or the faster write of another process.
+const CachePause = 20 * time.Millisecond
+
 // Written remembers the version at which this process changed each object last, so that no decision uses that version again
 // while the cache still shows it: the same change would be written twice. It may be lost at any time, which costs at most one more
 // write. It is safe for concurrent use.

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/kube"
-	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -158,15 +157,5 @@ func (f follower) volumesOf(ctx context.Context, obj client.Object) []string {
 		}
 		return slices.DeleteFunc(f.kind.volumes(obj), func(name string) bool { return name == "" })
 	}
-	var out []string
-	for _, claim := range kube.ClaimsOf(pod) {
-		var list corev1.PersistentVolumeList
-		if err := lookup.ListShared(ctx, f.cache, "", &list, client.MatchingFields{kube.FieldClaim: claim}); err != nil {
-			continue // a cache that ends with the process
-		}
-		for i := range list.Items {
-			out = append(out, kube.VolumeHandleOf(&list.Items[i]))
-		}
-	}
-	return out
+	return kube.VolumesOfPod(ctx, f.cache, pod)
 }

@@ -70,7 +70,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 func afterError(err error) (ctrl.Result, error) {
 	if status.IsConflict(err) {
 		// Another writer was faster; the event of its write may have arrived already.
-		return ctrl.Result{RequeueAfter: conflictPause}, nil
+		return ctrl.Result{RequeueAfter: kube.CachePause}, nil
 	}
 	return ctrl.Result{}, err
 }
@@ -103,8 +103,8 @@ func next(left time.Duration, requeueAt, now time.Time) time.Duration {
 	return until
 }
 
-// conflictPause gives the cache time to show another writer's write, cachePause our own.
-const conflictPause, cachePause = 20 * time.Millisecond, 5 * time.Millisecond
+// cachePause gives the cache time to show this controller's own write, after which the next step follows at once.
+const cachePause = 5 * time.Millisecond
 
 // emit emits the events of the volume.
 func (r *reconciler) emit(v *v1beta2.Volume, list []machine.Event) {

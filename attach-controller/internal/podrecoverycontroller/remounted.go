@@ -13,7 +13,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -37,17 +36,13 @@ type reporter struct {
 	written  kube.Written
 }
 
-// cachePause gives the cache time to show this process's own write, or the faster write of another controller.
-const cachePause = 20 * time.Millisecond
-
 func (r *reporter) setUp(manager ctrl.Manager, w watches) error {
 	volumes := kube.Mapper{Reader: w.mapper.Reader, Namespace: w.namespace}
-	to := func(find func(context.Context, client.Object) []string) handler.EventHandler { return volumes.To(find) }
 	err := ctrl.NewControllerManagedBy(manager).Named("remounted").WithOptions(queue.Options(1)).
 		For(&v1beta2.Volume{}, builder.WithPredicates(isReported(), kube.OnDeepChange(remountFacts))).
-		Watches(&corev1.Pod{}, to(w.volumesOf), builder.WithPredicates(kube.If(kube.UsesClaims), kube.OnAnyChange[corev1.Pod]())).
-		Watches(&corev1.PersistentVolume{}, to(w.volumesOf), builder.WithPredicates(kube.OnAnyChange[corev1.PersistentVolume]())).
-		Watches(&discoveryv1.EndpointSlice{}, to(func(ctx context.Context, _ client.Object) []string { return w.detachedVolumes(ctx) }),
+		Watches(&corev1.Pod{}, volumes.To(w.volumesOf), builder.WithPredicates(kube.If(kube.UsesClaims), kube.OnAnyChange[corev1.Pod]())).
+		Watches(&corev1.PersistentVolume{}, volumes.To(w.volumesOf), builder.WithPredicates(kube.OnAnyChange[corev1.PersistentVolume]())).
+		Watches(&discoveryv1.EndpointSlice{}, volumes.To(func(ctx context.Context, _ client.Object) []string { return w.detachedVolumes(ctx) }),
 			builder.WithPredicates(kube.OnChange(isServing))).
 		Complete(r)
 	if err != nil {
@@ -74,11 +69,7 @@ func (w watches) volumesOf(ctx context.Context, obj client.Object) []string {
 	case *corev1.PersistentVolume:
 		names = []string{kube.VolumeHandleOf(o)}
 	case *corev1.Pod:
-		for _, claim := range kube.ClaimsOf(o) {
-			names = append(names, w.mapper.NamesBy(ctx, func(pv client.Object) string {
-				return kube.VolumeHandleOf(pv.(*corev1.PersistentVolume))
-			}, &corev1.PersistentVolumeList{}, client.MatchingFields{kube.FieldClaim: claim})...)
-		}
+		names = kube.VolumesOfPod(ctx, w.mapper.Reader, o)
 	}
 	return slices.DeleteFunc(names, func(name string) bool {
 		v, err := lookup.Shared(ctx, w.mapper.Reader, w.namespace, name, &v1beta2.Volume{})
@@ -93,7 +84,7 @@ func (r *reporter) Reconcile(ctx context.Context, request reconcile.Request) (ct
 		return ctrl.Result{}, err
 	}
 	if r.written.Stale(v) {
-		return ctrl.Result{RequeueAfter: cachePause}, nil
+		return ctrl.Result{RequeueAfter: kube.CachePause}, nil
 	}
 	pod, at, err := r.keptPod(ctx, v)
 	if err != nil {
@@ -109,7 +100,7 @@ func (r *reporter) Reconcile(ctx context.Context, request reconcile.Request) (ct
 	}
 	err = status.Apply(ctx, r.client, v, Owner, map[string]any{"conditions": status.ConditionsField(wanted)}, status.AtVersion())
 	if status.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: cachePause}, nil
+		return ctrl.Result{RequeueAfter: kube.CachePause}, nil
 	}
 	if err == nil {
 		r.written.Record(v)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,9 +41,6 @@ type reconciler struct {
 	written kube.Written
 }
 
-// cachePause gives the cache time to show the write.
-const cachePause = 20 * time.Millisecond
-
 // Reconcile does one step of the replicas of one volume.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	world, err := r.observer.observe(ctx, request.Name)
@@ -52,17 +48,17 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if stale, err := r.stale(ctx, request.Name, slices.Concat(world.Replicas, world.Second, world.Previous)); stale || err != nil {
-		return ctrl.Result{RequeueAfter: cachePause}, err
+		return ctrl.Result{RequeueAfter: kube.CachePause}, err
 	}
 	if r.behind(world) {
-		return ctrl.Result{RequeueAfter: cachePause}, nil
+		return ctrl.Result{RequeueAfter: kube.CachePause}, nil
 	}
 	if world.Volume == nil && len(world.Replicas) == 0 {
 		r.wait(ctx, request.Name, nil)
 		return ctrl.Result{}, nil
 	}
 	if unsure, err := r.unsure(ctx, world); unsure || err != nil {
-		return ctrl.Result{RequeueAfter: cachePause}, err
+		return ctrl.Result{RequeueAfter: kube.CachePause}, err
 	}
 	r.settle(ctx, world)
 	r.releaseWaiting(ctx, world)
@@ -71,7 +67,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		err = r.apply(ctx, world, verdict)
 	}
 	if status.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: cachePause}, nil
+		return ctrl.Result{RequeueAfter: kube.CachePause}, nil
 	}
 	if err != nil || verdict.RequeueAt.IsZero() {
 		return ctrl.Result{}, err

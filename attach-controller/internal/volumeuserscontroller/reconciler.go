@@ -23,9 +23,6 @@ type reconciler struct {
 	written   kube.Written
 }
 
-// cachePause gives the cache time to show this process's own write, or the faster write of another controller.
-const cachePause = 20 * time.Millisecond
-
 // Reconcile writes the users and the size of one volume, if the Volume has others.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	v, err := lookup.Shared(ctx, r.client, request.Namespace, request.Name, &v1beta2.Volume{})
@@ -33,7 +30,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if r.written.Stale(v) {
-		return ctrl.Result{RequeueAfter: cachePause}, nil
+		return ctrl.Result{RequeueAfter: kube.CachePause}, nil
 	}
 	fields, err := r.changed(ctx, v)
 	if err != nil || len(fields) == 0 {
@@ -41,7 +38,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	err = status.MergeStatus(ctx, r.client, v, fields, status.AtVersion())
 	if status.IsConflict(err) {
-		return ctrl.Result{RequeueAfter: cachePause}, nil
+		return ctrl.Result{RequeueAfter: kube.CachePause}, nil
 	}
 	if err == nil {
 		r.written.Record(v)

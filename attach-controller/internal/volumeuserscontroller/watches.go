@@ -55,12 +55,5 @@ func handleOf(_ context.Context, obj client.Object) []string {
 
 // ofPod returns the volumes of the claims that a pod uses.
 func (w watches) ofPod(ctx context.Context, obj client.Object) []string {
-	var out []string
-	everywhere := kube.Mapper{Reader: w.Reader}
-	for _, claim := range kube.ClaimsOf(obj.(*corev1.Pod)) {
-		out = append(out, everywhere.NamesBy(ctx, func(o client.Object) string {
-			return kube.VolumeHandleOf(o.(*corev1.PersistentVolume))
-		}, &corev1.PersistentVolumeList{}, client.MatchingFields{kube.FieldClaim: claim})...)
-	}
-	return out
+	return kube.VolumesOfPod(ctx, w.Reader, obj.(*corev1.Pod))
 }

@@ -24,9 +24,6 @@ type reconciler struct {
 	written  kube.Written
 }
 
-// cachePause gives the cache time to show what was written to the job.
-const cachePause = 20 * time.Millisecond
-
 // Reconcile implements reconcile.Reconciler.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	world, err := r.observer.observe(ctx, request.Name, r.finished)
@@ -37,7 +34,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	if r.written.Stale(world.Job) {
-		return ctrl.Result{RequeueAfter: cachePause}, nil // it may show a run that has ended
+		return ctrl.Result{RequeueAfter: kube.CachePause}, nil // it may show a run that has ended
 	}
 	verdict := recurring.Decide(*world)
 	passesOver := 0.0
