@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/enginename"
 	"drover.dev/drover/im-monitor/internal/instance"
 	"drover.dev/drover/im-monitor/internal/instancemanager"
 	"drover.dev/drover/im-monitor/internal/inventory"
@@ -101,9 +101,8 @@ func (s *base) same(ctx context.Context, key Key, volume, dataEngine string) (sa
 	return same, nil, nil
 }
 
-// earlier is how many earlier engines of a volume are searched: each is a lookup, and names end in a number. later is how many are searched
-// that were made after the objects, if an earlier state of etcd was restored.
-const earlier, later = 64, 8
+// earlier is how many earlier engines of a volume are searched: each is a lookup.
+const earlier = 64
 
 // leftovers finds live engines under the names that the volume's engines had: the earlier numbers, and one more than this engine's.
 func (s *base) leftovers(ctx context.Context, volume, own, dataEngine string, objects map[string]bool) ([]string, error) {
@@ -120,7 +119,7 @@ func (s *base) leftovers(ctx context.Context, volume, own, dataEngine string, ob
 		if n < 0 {
 			break // the largest number has none after it
 		}
-		name := fmt.Sprintf("%s-e-%d", volume, n)
+		name := enginename.Of(volume, n)
 		if objects[name] {
 			continue
 		}
@@ -148,21 +147,12 @@ func (s *base) mayUse(ctx context.Context, key Key, w *instance.World) error {
 	if err := lookup.ListShared(ctx, s.rt.Client, s.rt.Namespace, &engines, volume); err != nil {
 		return err
 	}
-	last, begun := 0, map[string]bool{}
-	for i := range engines.Items {
-		e := &engines.Items[i]
+	hasBegun := func(e *v1beta2.Engine) bool {
 		_, status := read(e)
-		begun[e.Name] = status.Begun()
-		if n, err := strconv.Atoi(strings.TrimPrefix(e.Name, w.Object.Volume+"-e-")); err == nil {
-			last = max(last, n)
-		}
+		return status.Begun()
 	}
 	lost := s.store.Lost()
-	for n := max(0, last-earlier); n <= last+later && n >= 0; n++ {
-		name := fmt.Sprintf("%s-e-%d", w.Object.Volume, n)
-		if begun[name] {
-			continue
-		}
+	for name := range enginename.Unaccounted(w.Object.Volume, engines.Items, hasBegun, earlier) {
 		found, err := s.sightings(ctx, name, lost)
 		if err != nil {
 			return err

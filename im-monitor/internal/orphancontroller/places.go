@@ -3,11 +3,10 @@ package orphancontroller
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/internal/enginename"
 	"drover.dev/drover/im-monitor/internal/mappingreader"
 	"drover.dev/drover/im-monitor/internal/orphan"
 	"drover.dev/drover/shared/api/v1beta2"
@@ -122,9 +121,6 @@ func (r *executor) copies(ctx context.Context, key orphan.Key, volume mappingrea
 	return out, err
 }
 
-// later is how many engines of a volume are searched that were made after the objects, where an earlier state of etcd was restored.
-const later = 8
-
 // mayUse returns an engine that may use a v1 replica whose object is stopped: a list shows the engine, and no object that it has begun. The
 // deletion of a v1 process keeps its data, but later writes of the engine are in its other replicas alone.
 func (s *base) mayUse(ctx context.Context, w orphan.World) (string, error) {
@@ -137,17 +133,11 @@ func (s *base) mayUse(ctx context.Context, w orphan.World) (string, error) {
 	if err := lookup.ListShared(ctx, s.client, s.namespace, &engines, volume); err != nil {
 		return "", err
 	}
-	last, begun := 0, map[string]bool{}
-	for i := range engines.Items {
-		e := &engines.Items[i]
-		begun[e.Name] = e.Status.CurrentState != "" && e.Status.CurrentState != v1beta2.InstanceStateStopped
-		if n, err := strconv.Atoi(strings.TrimPrefix(e.Name, w.Replica.VolumeName+"-e-")); err == nil {
-			last = max(last, n)
-		}
+	hasBegun := func(e *v1beta2.Engine) bool {
+		return e.Status.CurrentState != "" && e.Status.CurrentState != v1beta2.InstanceStateStopped
 	}
-	for n := 0; n <= last+later && n >= 0; n++ {
-		name := fmt.Sprintf("%s-e-%d", w.Replica.VolumeName, n)
-		if holders := s.store.Holders(name); !begun[name] && len(holders) > 0 {
+	for name := range enginename.Unaccounted(w.Replica.VolumeName, engines.Items, hasBegun, enginename.All) {
+		if holders := s.store.Holders(name); len(holders) > 0 {
 			return fmt.Sprintf("engine %s on %s", name, holders[0]), nil
 		}
 	}
