@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/mergepatch"
 )
 
 // closing stops the instances of a volume.
@@ -108,7 +109,7 @@ func (c closing) forgetModes() bool {
 		}
 	}
 	if !same(kept, e.Spec.ReplicaAddressMap) {
-		c.patch(StageRun, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, kept))
+		c.patch(StageRun, e, "replicaAddressMap", mergepatch.OfMap(e.Spec.ReplicaAddressMap, kept))
 	}
 	return true
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/mergepatch"
 )
 
 // membership maintains the running engine's replicas: rebuilt ones become healthy, new ones are added once they run, and those that failed
@@ -43,7 +44,7 @@ func (m membership) decide() {
 		}
 	}
 	if len(wanted) > 0 && !same(wanted, m.engine.Spec.ReplicaAddressMap) {
-		m.patch(StageRun, m.engine, "replicaAddressMap", exactly(m.engine.Spec.ReplicaAddressMap, wanted))
+		m.patch(StageRun, m.engine, "replicaAddressMap", mergepatch.OfMap(m.engine.Spec.ReplicaAddressMap, wanted))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/mergepatch"
 )
 
 // opening starts the instances of a volume.
@@ -183,7 +184,7 @@ func (o opening) requestEngine(node string, addresses map[string]string) {
 		o.patch(StageRun, e, key, value)
 	}
 	if !same(e.Spec.ReplicaAddressMap, addresses) {
-		o.patch(StageRun, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, addresses))
+		o.patch(StageRun, e, "replicaAddressMap", mergepatch.OfMap(e.Spec.ReplicaAddressMap, addresses))
 	}
 	o.patch(StageRun, e, "salvageRequested", o.salvaging())
 	o.label(StageRun, e, v1beta2.LabelNode, node)

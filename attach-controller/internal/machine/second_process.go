@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/mergepatch"
 )
 
 // A v1 replica process serves one engine. So the second engine of a migration gets second processes: for each replica that is RW in the
@@ -196,7 +197,7 @@ func (m migration) startSecondProcesses(target string) {
 		m.endMigrationEngine()
 	case m.requestPoll():
 		m.out.Fresh = true
-		m.patch(StageRun, m.second, "replicaAddressMap", exactly(m.second.Spec.ReplicaAddressMap, addresses))
+		m.patch(StageRun, m.second, "replicaAddressMap", mergepatch.OfMap(m.second.Spec.ReplicaAddressMap, addresses))
 		m.patch(StageRun, m.second, "desireState", v1beta2.InstanceStateRunning)
 		m.wait(v1beta2.ReasonMigrating, "Engine "+m.second.Name+" on "+target+" is about to start.")
 	default:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/mergepatch"
 )
 
 // keepSecond reports whether the second engine may become the volume's: it is on the wanted node, did not fail, and has all RW replicas of
@@ -117,7 +118,7 @@ func (m targetMove) dropSecondTarget(original string) {
 		return
 	}
 	if len(e.Spec.ReplicaAddressMap) > 0 { // its node is down: its reports are outdated when the node is back
-		m.patch(StageRun, e, "replicaAddressMap", exactly(e.Spec.ReplicaAddressMap, nil))
+		m.patch(StageRun, e, "replicaAddressMap", mergepatch.OfMap(e.Spec.ReplicaAddressMap, nil))
 	}
 }
 

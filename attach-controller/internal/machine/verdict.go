@@ -178,22 +178,6 @@ func (c *changes) list() []Write {
 	return out
 }
 
-// exactly returns the merge patch that changes one map into another; a removed key is null.
-func exactly(from, to map[string]string) map[string]any {
-	out := map[string]any{}
-	for k := range from {
-		if _, ok := to[k]; !ok {
-			out[k] = nil
-		}
-	}
-	for k, v := range to {
-		if from[k] != v {
-			out[k] = v
-		}
-	}
-	return out
-}
-
 func same(a, b map[string]string) bool { return maps.Equal(a, b) }
 
 // size is an int64 as these objects hold it: a string.

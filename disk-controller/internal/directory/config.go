@@ -114,5 +114,3 @@ func (d *Disk) name() error {
 	}
 	return unix.Unlinkat(d.fd, written, 0)
 }
-
-func isEnd(err error) bool { return errors.Is(err, io.EOF) }

@@ -3,6 +3,7 @@ package directory
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -92,7 +93,7 @@ func (d *Disk) hasReplicas() (bool, error) {
 	if len(names) > 0 {
 		return true, nil
 	}
-	if err != nil && !isEnd(err) {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return false, fmt.Errorf("reading its directory %s: %w", replicas, err)
 	}
 	return false, nil

@@ -11,6 +11,12 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/diskspace"
+)
+
+const (
+	mib = int64(1) << 20
+	gib = int64(1) << 30
 )
 
 const (
@@ -23,7 +29,7 @@ var now = time.Date(2026, 11, 28, 10, 0, 0, 0, time.UTC)
 // oneDisk is a node whose disk a is as it should be, and on record.
 func oneDisk() World {
 	w := World{
-		Now: now, Node: "node-1", Pressure: Pressure{MinimalAvailable: 25, OverProvisioning: 100},
+		Now: now, Node: "node-1", Pressure: diskspace.Limits{MinimalAvailable: 25, OverProvisioning: 100},
 		Specs:  map[string]v1beta2.DiskSpec{"a": {Path: "/a", DiskType: v1beta2.DiskTypeFilesystem, StorageReserved: 10 * gib}},
 		Status: map[string]v1beta2.DiskStatus{},
 		Sights: map[string]Sight{"a": {UUID: uuidA, Filesystem: "fd01", Type: "xfs", Maximum: 100 * gib, Available: 60*gib + 7}},
@@ -253,7 +259,7 @@ func TestDecisionsHoldInEveryWorld(t *testing.T) {
 }
 
 func drawWorld(t *rapid.T) World {
-	w := World{Now: now, Node: "node-1", Pressure: Pressure{MinimalAvailable: 25, OverProvisioning: 100},
+	w := World{Now: now, Node: "node-1", Pressure: diskspace.Limits{MinimalAvailable: 25, OverProvisioning: 100},
 		Specs: map[string]v1beta2.DiskSpec{}, Status: map[string]v1beta2.DiskStatus{}, Sights: map[string]Sight{}}
 	uuid := rapid.SampledFrom([]string{"", uuidA, uuidB})
 	kind := rapid.SampledFrom([]string{"", v1beta2.DiskTypeFilesystem, v1beta2.DiskTypeBlock})

@@ -7,14 +7,11 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/diskspace"
 )
 
-const (
-	mib = int64(1) << 20
-	gib = int64(1) << 30
-	// grain is what free space is rounded down to.
-	grain = 100 * mib
-)
+// grain is the step to which free space is rounded down: 100 MiB.
+const grain = int64(100) << 20
 
 // figures fills in what is free and what is promised, and whether another replica may be placed.
 func (d *decision) figures() {
@@ -34,7 +31,7 @@ func (d *decision) figures() {
 	d.keepFree()
 	c := v1beta2.Condition{Type: v1beta2.DiskSchedulable, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonSchedulable,
 		Message: fmt.Sprintf("Replicas may be placed on disk %s as far as its space allows.", d.key)}
-	if why := d.pressure(d.out.StorageAvailable).text(d); why != "" {
+	if why := d.Pressure.Explain(d.key, d.space(d.out.StorageAvailable)); why != "" {
 		c.Status, c.Reason, c.Message = v1beta2.ConditionFalse, v1beta2.ReasonDiskPressure, why
 	}
 	d.out.Conditions = conditions.Set(d.out.Conditions, c, d.Now)
@@ -48,53 +45,17 @@ func (d *decision) keepFree() {
 		return
 	}
 	step := max(grain, d.out.StorageMaximum/100)
-	if difference := max(recorded-measured, measured-recorded); difference <= step && d.pressure(recorded) == d.pressure(measured) {
+	means := func(available int64) diskspace.Pressure { return d.Pressure.Pressure(d.space(available)) }
+	if difference := max(recorded-measured, measured-recorded); difference <= step && means(recorded) == means(measured) {
 		d.out.StorageAvailable = recorded
 	}
 }
 
-// pressure is why a disk is too full for another replica.
-type pressure int
-
-const (
-	none pressure = iota
-	full
-	littleFree
-	muchPromised
-)
-
-// pressure returns why the disk would be too full with so many bytes free.
-func (d *decision) pressure(available int64) pressure {
-	maximum := d.out.StorageMaximum
-	switch {
-	case maximum <= 0 || available <= 0:
-		return full
-	case float64(available) <= float64(maximum)*float64(d.Pressure.MinimalAvailable)/100:
-		return littleFree
-	case float64(d.out.StorageScheduled) > float64(maximum-d.spec.StorageReserved)*float64(d.Pressure.OverProvisioning)/100:
-		return muchPromised
-	}
-	return none
+// space returns the space of the disk as if so many bytes were free.
+func (d *decision) space(available int64) diskspace.Space {
+	return diskspace.Space{Maximum: d.out.StorageMaximum, Available: available, Scheduled: d.out.StorageScheduled,
+		Reserved: d.spec.StorageReserved}
 }
-
-// text says why a disk is too full, "" if it is not.
-func (p pressure) text(d *decision) string {
-	free, maximum := inGiB(d.out.StorageAvailable), inGiB(d.out.StorageMaximum)
-	switch p {
-	case full:
-		return fmt.Sprintf("Disk %s has no space left (%.1f of %.1f GiB are free).", d.key, free, maximum)
-	case littleFree:
-		return fmt.Sprintf("Disk %s has %.1f of %.1f GiB free, and the setting storage-minimal-available-percentage keeps %d %% free.", d.key,
-			free, maximum, d.Pressure.MinimalAvailable)
-	case muchPromised:
-		return fmt.Sprintf("Disk %s has promised %.1f GiB to replicas, and the setting storage-over-provisioning-percentage allows %d %% of "+
-			"%.1f GiB.", d.key, inGiB(d.out.StorageScheduled), d.Pressure.OverProvisioning,
-			inGiB(d.out.StorageMaximum-d.spec.StorageReserved))
-	}
-	return ""
-}
-
-func inGiB(bytes int64) float64 { return float64(bytes) / float64(gib) }
 
 // withoutFigures returns a status whose figures are those of a disk that is not ready.
 func withoutFigures(s v1beta2.DiskStatus) v1beta2.DiskStatus {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/diskspace"
 )
 
 // World is everything that the decision about one node's disks is made from.
@@ -26,7 +27,7 @@ type World struct {
 	// Elsewhere are the disks of other nodes, by UUID, each as "disk a of node b". It is nil until it was read: a UUID that no status of this
 	// node has is recorded only if it is known that no other node has it.
 	Elsewhere map[string]string
-	Pressure  Pressure
+	Pressure  diskspace.Limits
 }
 
 // Sight is what was found in the directory of one disk.
@@ -56,9 +57,6 @@ type Image struct {
 	Disks []string
 	Bytes int64
 }
-
-// Pressure are the settings storage-minimal-available-percentage and storage-over-provisioning-percentage.
-type Pressure struct{ MinimalAvailable, OverProvisioning int64 }
 
 // Verdict is what is written and done for one node.
 type Verdict struct {

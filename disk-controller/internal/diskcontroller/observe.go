@@ -10,6 +10,7 @@ import (
 	"drover.dev/drover/disk-controller/internal/disk"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/diskspace"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -20,7 +21,7 @@ func (r *reconciler) observe(ctx context.Context, n *v1beta2.Node) (disk.World, 
 		return disk.World{}, err
 	}
 	w := disk.World{Now: r.rt.Clock.Now(), Node: n.Name, Specs: n.Spec.Disks, Status: n.Status.DiskStatus,
-		Pressure: disk.Pressure{MinimalAvailable: int64(values.MinimalAvailable), OverProvisioning: int64(values.OverProvisioning)}}
+		Pressure: diskspace.Limits{MinimalAvailable: int64(values.MinimalAvailable), OverProvisioning: int64(values.OverProvisioning)}}
 	if c := conditions.Get(n.Status.Conditions, v1beta2.NodeReady); c != nil && c.Status == v1beta2.ConditionFalse {
 		w.NodeNotReady = cmp.Or(c.Message, c.Reason)
 	}

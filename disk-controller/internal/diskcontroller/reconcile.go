@@ -16,6 +16,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
+	"drover.dev/drover/shared/mergepatch"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/shared/status"
@@ -134,7 +135,7 @@ func readiness(key string, before v1beta2.DiskStatus, after *v1beta2.DiskStatus)
 	return &e
 }
 
-// fieldsOf names what is written of each disk and nothing else; null removes.
+// fieldsOf returns the merge patch of the disks that changed: only fields that disk-controller owns, and null for a disk to remove.
 func fieldsOf(before map[string]v1beta2.DiskStatus, changes map[string]*v1beta2.DiskStatus) map[string]any {
 	out := map[string]any{}
 	for key, d := range changes {
@@ -146,21 +147,9 @@ func fieldsOf(before map[string]v1beta2.DiskStatus, changes map[string]*v1beta2.
 			"diskName": d.DiskName, "diskPath": d.DiskPath, "diskType": d.DiskType, "diskDriver": "", "diskUUID": d.DiskUUID,
 			"filesystemType": d.FilesystemType, "storageMaximum": d.StorageMaximum, "storageAvailable": d.StorageAvailable,
 			"storageScheduled": d.StorageScheduled, "conditions": status.ConditionsField(d.Conditions),
-			"scheduledReplica":      replaced(before[key].ScheduledReplica, d.ScheduledReplica),
-			"scheduledBackingImage": replaced(before[key].ScheduledBackingImage, d.ScheduledBackingImage),
+			"scheduledReplica":      mergepatch.OfMap(before[key].ScheduledReplica, d.ScheduledReplica),
+			"scheduledBackingImage": mergepatch.OfMap(before[key].ScheduledBackingImage, d.ScheduledBackingImage),
 		}
-	}
-	return out
-}
-
-// replaced returns a merge patch that makes a map what it is to be.
-func replaced(before, after map[string]int64) map[string]any {
-	out := map[string]any{}
-	for name := range before {
-		out[name] = nil
-	}
-	for name, bytes := range after {
-		out[name] = bytes
 	}
 	return out
 }

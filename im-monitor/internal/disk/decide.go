@@ -17,13 +17,13 @@ func Decide(w World) Verdict {
 	v := Verdict{Changes: map[string]*v1beta2.DiskStatus{}}
 	owners := map[string]string{}
 	for _, key := range slices.Sorted(maps.Keys(w.Status)) {
-		if uuid := w.Status[key].DiskUUID; uuid != "" && w.Status[key].DiskType == TypeBlock && owners[uuid] == "" {
+		if uuid := w.Status[key].DiskUUID; uuid != "" && w.Status[key].DiskType == v1beta2.DiskTypeBlock && owners[uuid] == "" {
 			owners[uuid] = key
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(w.Specs)) {
 		spec := w.Specs[key]
-		if spec.DiskType != TypeBlock {
+		if spec.DiskType != v1beta2.DiskTypeBlock {
 			continue
 		}
 		d := &one{World: w, key: key, spec: spec, old: w.Status[key], owners: owners}
@@ -34,7 +34,7 @@ func Decide(w World) Verdict {
 		v.add(d)
 	}
 	for _, key := range slices.Sorted(maps.Keys(w.Status)) {
-		if w.Specs[key].DiskType != TypeBlock && w.Status[key].DiskType == TypeBlock {
+		if w.Specs[key].DiskType != v1beta2.DiskTypeBlock && w.Status[key].DiskType == v1beta2.DiskTypeBlock {
 			w.leave(key, &v)
 		}
 	}
@@ -125,7 +125,7 @@ type one struct {
 
 func (d *one) decide() {
 	d.out = d.old
-	d.out.DiskType = TypeBlock
+	d.out.DiskType = v1beta2.DiskTypeBlock
 	if d.out.DiskPath == "" || d.old.DiskUUID == "" {
 		d.out.DiskPath = d.spec.Path
 	}

@@ -8,6 +8,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/diskspace"
 )
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -24,8 +25,8 @@ func ago(d time.Duration) string { return stamp(now.Add(-d)) }
 func world(answer Answer, changes ...func(*World)) World {
 	w := World{Now: now, Node: "node-1", Settle: 30 * time.Second, CallTimeout: 3 * time.Minute, RetryMin: 30 * time.Second,
 		RetryMax: 10 * time.Minute,
-		Pressure: Pressure{25, 100}, Status: map[string]v1beta2.DiskStatus{},
-		Specs: map[string]v1beta2.DiskSpec{"fast": {DiskType: TypeBlock, Path: "/dev/sdb"},
+		Pressure: diskspace.Limits{MinimalAvailable: 25, OverProvisioning: 100}, Status: map[string]v1beta2.DiskStatus{},
+		Specs: map[string]v1beta2.DiskSpec{"fast": {DiskType: v1beta2.DiskTypeBlock, Path: "/dev/sdb"},
 			"hdd": {DiskType: "filesystem", Path: "/data"}},
 		Server: &Server{Name: "im-1", Run: thisRun, InUse: map[string]bool{}, Listed: now, Answers: map[string]Answer{"fast": answer}}}
 	for _, change := range changes {
@@ -44,7 +45,7 @@ func mark(value string) func(*World) {
 
 func recorded(change func(*v1beta2.DiskStatus)) func(*World) {
 	return func(w *World) {
-		s := v1beta2.DiskStatus{DiskType: TypeBlock, DiskUUID: mine, DiskPath: "/dev/sdb", DiskDriver: "aio", DiskName: "fast",
+		s := v1beta2.DiskStatus{DiskType: v1beta2.DiskTypeBlock, DiskUUID: mine, DiskPath: "/dev/sdb", DiskDriver: "aio", DiskName: "fast",
 			AcknowledgedAt: ago(time.Hour)}
 		if change != nil {
 			change(&s)
@@ -56,7 +57,7 @@ func recorded(change func(*v1beta2.DiskStatus)) func(*World) {
 func attempt(l v1beta2.DiskLoad) func(*World) {
 	return func(w *World) {
 		s := w.Status["fast"]
-		s.DiskType, s.Load = TypeBlock, &l
+		s.DiskType, s.Load = v1beta2.DiskTypeBlock, &l
 		w.Status["fast"] = s
 	}
 }
@@ -64,9 +65,9 @@ func attempt(l v1beta2.DiskLoad) func(*World) {
 // beside is another block disk with the same path.
 func beside(key, uuid string) func(*World) {
 	return func(w *World) {
-		w.Specs[key] = v1beta2.DiskSpec{DiskType: TypeBlock, Path: "/dev/sdb"}
+		w.Specs[key] = v1beta2.DiskSpec{DiskType: v1beta2.DiskTypeBlock, Path: "/dev/sdb"}
 		if uuid != "" {
-			w.Status[key] = v1beta2.DiskStatus{DiskType: TypeBlock, DiskUUID: uuid, DiskPath: "/dev/sdb"}
+			w.Status[key] = v1beta2.DiskStatus{DiskType: v1beta2.DiskTypeBlock, DiskUUID: uuid, DiskPath: "/dev/sdb"}
 		}
 		w.Server.Answers[key] = Answer{Failed: "not asked"}
 	}
@@ -370,7 +371,7 @@ func TestADiskThatReplicasOfAnotherNodeNameReportsThem(t *testing.T) {
 
 func TestASecondDiskWithTheLvstoreOfAnotherIsNotReady(t *testing.T) {
 	w := world(loaded, recorded(nil), func(w *World) {
-		w.Specs["twice"] = v1beta2.DiskSpec{DiskType: TypeBlock, Path: "/dev/sdc", Initialize: "adopt:" + mine}
+		w.Specs["twice"] = v1beta2.DiskSpec{DiskType: v1beta2.DiskTypeBlock, Path: "/dev/sdc", Initialize: "adopt:" + mine}
 		w.Server.Answers["twice"] = loaded
 	})
 	s := Decide(w).Changes["twice"]

@@ -7,6 +7,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/diskspace"
 )
 
 // figures fills in what is free and what is promised to replicas, and whether another replica may be placed. A disk that is not ready has
@@ -37,21 +38,8 @@ func (d *one) figures() {
 
 // pressure is why a disk is too full for another replica, or "".
 func (d *one) pressure() string {
-	maximum, available, scheduled := d.out.StorageMaximum, d.out.StorageAvailable, d.out.StorageScheduled
-	const gib = 1 << 30
-	switch {
-	case maximum <= 0 || available <= 0:
-		return fmt.Sprintf("Disk %s has no space left (%.1f of %.1f GiB are free).", d.key, float64(available)/gib, float64(maximum)/gib)
-	case float64(available) <= float64(maximum)*float64(d.Pressure.MinimalAvailable)/100:
-		return fmt.Sprintf("Disk %s has %.1f of %.1f GiB free, and the setting storage-minimal-available-percentage keeps %d %% free.",
-			d.key,
-			float64(available)/gib, float64(maximum)/gib, d.Pressure.MinimalAvailable)
-	case float64(scheduled) > float64(maximum-d.spec.StorageReserved)*float64(d.Pressure.OverProvisioning)/100:
-		return fmt.Sprintf("Disk %s has promised %.1f GiB to replicas, and the setting storage-over-provisioning-percentage allows %d "+
-			"%% of %.1f GiB.", d.key,
-			float64(scheduled)/gib, d.Pressure.OverProvisioning, float64(maximum-d.spec.StorageReserved)/gib)
-	}
-	return ""
+	return d.Pressure.Explain(d.key, diskspace.Space{Maximum: d.out.StorageMaximum, Available: d.out.StorageAvailable,
+		Scheduled: d.out.StorageScheduled, Reserved: d.spec.StorageReserved})
 }
 
 func same(a, b v1beta2.DiskStatus) bool {

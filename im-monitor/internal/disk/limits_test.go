@@ -8,6 +8,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/diskspace"
 )
 
 func message(s *v1beta2.DiskStatus) string {
@@ -24,7 +25,7 @@ func TestADiskThatWasNotAskedAboutIsNotOneThatTheServerLacks(t *testing.T) {
 func TestADiskOfWhichNothingIsRecordedLeavesAtOnce(t *testing.T) {
 	left := func(w *World) {
 		delete(w.Specs, "fast")
-		w.Status["fast"] = v1beta2.DiskStatus{DiskType: TypeBlock, DiskPath: "0000:00:1e.0"}
+		w.Status["fast"] = v1beta2.DiskStatus{DiskType: v1beta2.DiskTypeBlock, DiskPath: "0000:00:1e.0"}
 	}
 	v := Decide(world(unknown, left))
 	require.Equal(t, map[string]*v1beta2.DiskStatus{"fast": nil}, v.Changes)
@@ -147,7 +148,7 @@ func TestStatusIsWrittenWhereAnyFieldDiffersAndOnlyThere(t *testing.T) {
 
 func TestOfTwoNewDisksWithOneLvstoreTheFirstIsReadyAndTheOtherNamesIt(t *testing.T) {
 	v := Decide(world(loaded, mark("adopt:"+mine), func(w *World) {
-		w.Specs["slow"] = v1beta2.DiskSpec{DiskType: TypeBlock, Path: "/dev/sdc", Initialize: "adopt:" + mine}
+		w.Specs["slow"] = v1beta2.DiskSpec{DiskType: v1beta2.DiskTypeBlock, Path: "/dev/sdc", Initialize: "adopt:" + mine}
 		w.Server.Answers["slow"] = loaded
 	}))
 	require.Equal(t, mine, v.Changes["fast"].DiskUUID)
@@ -158,7 +159,7 @@ func TestOfTwoNewDisksWithOneLvstoreTheFirstIsReadyAndTheOtherNamesIt(t *testing
 func TestALvstoreBelongsToTheDiskThatItIsRecordedOfWhicheverSortsFirst(t *testing.T) {
 	adopts := func(key string) func(*World) {
 		return func(w *World) {
-			w.Specs[key] = v1beta2.DiskSpec{DiskType: TypeBlock, Path: "/dev/sdc", Initialize: "adopt:" + mine}
+			w.Specs[key] = v1beta2.DiskSpec{DiskType: v1beta2.DiskTypeBlock, Path: "/dev/sdc", Initialize: "adopt:" + mine}
 			w.Server.Answers[key] = loaded
 		}
 	}
@@ -176,7 +177,8 @@ func TestALvstoreBelongsToTheDiskThatItIsRecordedOfWhicheverSortsFirst(t *testin
 	}{
 		{"a disk that adopts it comes first", world(silent, recorded(nil), adopts("aa")), map[string]bool{"aa": false, "fast": false}},
 		{"a disk that adopts it comes last", world(loaded, recorded(nil), adopts("zz")), map[string]bool{"fast": true, "zz": false}},
-		{"it is recorded of both", world(loaded, recorded(nil), alsoRecorded("aa", TypeBlock)), map[string]bool{"aa": true, "fast": false}},
+		{"it is recorded of both", world(loaded, recorded(nil), alsoRecorded("aa", v1beta2.DiskTypeBlock)),
+			map[string]bool{"aa": true, "fast": false}},
 		{"what is recorded of a filesystem disk does not count",
 			world(loaded, recorded(nil), alsoRecorded("aa", "filesystem"), func(w *World) { delete(w.Specs, "aa") }), map[string]bool{"fast": true}},
 	} {
@@ -222,7 +224,7 @@ func TestAPathIsThatOfTheSpecUntilADiskIsRecorded(t *testing.T) {
 			s.DiskType, s.DiskUUID, s.DiskPath = "", c.uuid, c.path
 		}))).Changes["fast"]
 		require.Equal(t, c.want, s.DiskPath, c)
-		require.Equal(t, TypeBlock, s.DiskType, "the type is that of the spec")
+		require.Equal(t, v1beta2.DiskTypeBlock, s.DiskType, "the type is that of the spec")
 	}
 	require.NotContains(t, message(Decide(world(loaded, recorded(nil))).Changes["fast"]), "loaded from", "the path did not change")
 }
@@ -313,8 +315,8 @@ func TestOnlyABlockDiskOrAReplicaAtTheSamePathStopsANewDisk(t *testing.T) {
 		}
 	}
 	require.Len(t, Decide(world(unknown, mark("new"), beside("filesystem", "/dev/sdb"))).Calls, 1)
-	require.Len(t, Decide(world(unknown, mark("new"), beside(TypeBlock, "/dev/sdc"))).Calls, 1)
-	require.Empty(t, Decide(world(unknown, mark("new"), beside(TypeBlock, "/dev/sdb"))).Calls)
+	require.Len(t, Decide(world(unknown, mark("new"), beside(v1beta2.DiskTypeBlock, "/dev/sdc"))).Calls, 1)
+	require.Empty(t, Decide(world(unknown, mark("new"), beside(v1beta2.DiskTypeBlock, "/dev/sdb"))).Calls)
 }
 
 func TestOfTwoRecordedDisksWithOnePathTheFirstIsLoaded(t *testing.T) {
@@ -328,8 +330,8 @@ func TestOfTwoRecordedDisksWithOnePathTheFirstIsLoaded(t *testing.T) {
 func TestOneDiskThatNeedsAWholeListIsEnough(t *testing.T) {
 	settled := func(key string, age time.Duration) func(*World) {
 		return func(w *World) {
-			w.Specs[key], w.Server.Answers[key] = v1beta2.DiskSpec{DiskType: TypeBlock, Path: "/dev/" + key}, foreign
-			w.Status[key] = v1beta2.DiskStatus{DiskType: TypeBlock, DiskUUID: theirs, AcknowledgedAt: ago(time.Hour),
+			w.Specs[key], w.Server.Answers[key] = v1beta2.DiskSpec{DiskType: v1beta2.DiskTypeBlock, Path: "/dev/" + key}, foreign
+			w.Status[key] = v1beta2.DiskStatus{DiskType: v1beta2.DiskTypeBlock, DiskUUID: theirs, AcknowledgedAt: ago(time.Hour),
 				Load: &v1beta2.DiskLoad{Server: thisRun, State: v1beta2.DiskLoadReady, UUID: theirs, ReadyAt: ago(age)}}
 			w.Server.Listed = now.Add(-10 * time.Second)
 		}
@@ -356,7 +358,7 @@ func TestADiskWithoutSpaceIsReportedAsThatWhateverTheSettings(t *testing.T) {
 	for _, c := range []struct{ total, free int64 }{{0, 0}, {0, 5}, {100, 0}, {100, -1}, {-1, 5}} {
 		answer := loaded
 		answer.TotalBytes, answer.FreeBytes = c.total, c.free
-		s := Decide(world(answer, recorded(nil), func(w *World) { w.Pressure = Pressure{} })).Changes["fast"]
+		s := Decide(world(answer, recorded(nil), func(w *World) { w.Pressure = diskspace.Limits{} })).Changes["fast"]
 		require.Contains(t, conditions.Get(s.Conditions, v1beta2.DiskSchedulable).Message, "has no space left", c)
 	}
 }

@@ -82,7 +82,7 @@ func (d *one) unknown() {
 func (d *one) samePath() string {
 	for _, key := range slices.Sorted(maps.Keys(d.Specs)) {
 		recorded := d.Status[key].DiskUUID != ""
-		if s := d.Specs[key]; key == d.key || s.DiskType != TypeBlock || s.Path != d.spec.Path || d.old.DiskUUID != "" && !recorded {
+		if s := d.Specs[key]; key == d.key || s.DiskType != v1beta2.DiskTypeBlock || s.Path != d.spec.Path || d.old.DiskUUID != "" && !recorded {
 			continue
 		}
 		if recorded == (d.old.DiskUUID != "") && key > d.key {

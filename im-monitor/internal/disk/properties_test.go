@@ -25,7 +25,8 @@ func drawTime(t *rapid.T, label string) string {
 }
 
 func drawStatus(t *rapid.T) v1beta2.DiskStatus {
-	s := v1beta2.DiskStatus{DiskType: pick(t, "status type", TypeBlock, TypeBlock, TypeBlock, "filesystem"),
+	const block = v1beta2.DiskTypeBlock
+	s := v1beta2.DiskStatus{DiskType: pick(t, "status type", block, block, block, "filesystem"),
 		DiskUUID: pick(t, "recorded", "", mine, theirs), DiskPath: pick(t, "recorded path", "", "/dev/sdb", "/dev/sdc"),
 		DiskDriver: pick(t, "recorded driver", "", "aio", "nvme"), AcknowledgedAt: pick(t, "acknowledged", "", ago(time.Hour))}
 	if rapid.Bool().Draw(t, "has load") {
@@ -42,7 +43,8 @@ func drawWorld(t *rapid.T) World {
 	w.NodeNotReady = pick(t, "node", "", "", "The kubelet is silent.")
 	for _, key := range []string{"aa", "bb", "cc"} {
 		if rapid.Bool().Draw(t, "has spec "+key) {
-			w.Specs[key] = v1beta2.DiskSpec{DiskType: pick(t, "type", TypeBlock, TypeBlock, TypeBlock, "filesystem", ""),
+			const block = v1beta2.DiskTypeBlock
+			w.Specs[key] = v1beta2.DiskSpec{DiskType: pick(t, "type", block, block, block, "filesystem", ""),
 				Path: pick(t, "path", "/dev/sdb", "/dev/sdc", "0000:00:1e.0"), DiskDriver: pick(t, "driver", "", "auto", "aio"),
 				Initialize: pick(t, "mark", "", "", "new", "adopt:"+mine, "adopt:"+theirs)}
 		}
@@ -140,7 +142,7 @@ func TestADiskIsReleasedOnlyWhereNothingIsKnownToBeOnIt(t *testing.T) {
 			if change != nil || uuid == "" {
 				continue
 			}
-			require.NotEqual(t, TypeBlock, w.Specs[key].DiskType, "a disk of the spec stays")
+			require.NotEqual(t, v1beta2.DiskTypeBlock, w.Specs[key].DiskType, "a disk of the spec stays")
 			require.False(t, named(w, uuid), "a Replica names it")
 			if w.Server == nil {
 				require.True(t, w.NoManager, "its server does not answer")
@@ -163,7 +165,7 @@ func TestWithoutAServerNothingIsCalledAndNoDiskIsReady(t *testing.T) {
 		require.Empty(t, v.List)
 		require.False(t, v.Relist)
 		for key, s := range after(w, v) {
-			if w.Specs[key].DiskType == TypeBlock {
+			if w.Specs[key].DiskType == v1beta2.DiskTypeBlock {
 				require.False(t, conditions.IsTrue(s.Conditions, v1beta2.DiskReady))
 			}
 		}
@@ -175,7 +177,7 @@ func TestFilesystemDisksAreNeverTouched(t *testing.T) {
 		w := drawWorld(t)
 		v := Decide(w)
 		for _, key := range []string{"aa", "bb", "cc"} {
-			if w.Specs[key].DiskType == TypeBlock || w.Status[key].DiskType == TypeBlock {
+			if w.Specs[key].DiskType == v1beta2.DiskTypeBlock || w.Status[key].DiskType == v1beta2.DiskTypeBlock {
 				continue
 			}
 			require.NotContains(t, v.Changes, key)
@@ -212,7 +214,7 @@ func TestOneLvstoreIsReadyOnOneDiskOnly(t *testing.T) {
 		w := drawWorld(t)
 		readyOn := map[string]string{}
 		for key, s := range after(w, Decide(w)) {
-			if w.Specs[key].DiskType != TypeBlock || !conditions.IsTrue(s.Conditions, v1beta2.DiskReady) {
+			if w.Specs[key].DiskType != v1beta2.DiskTypeBlock || !conditions.IsTrue(s.Conditions, v1beta2.DiskReady) {
 				continue
 			}
 			require.NotEmpty(t, s.DiskUUID)
@@ -226,7 +228,7 @@ func TestADiskThatIsNotReadyHasNoFiguresAndTakesNoReplica(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		for key, s := range after(w, Decide(w)) {
-			if w.Specs[key].DiskType != TypeBlock || conditions.IsTrue(s.Conditions, v1beta2.DiskReady) {
+			if w.Specs[key].DiskType != v1beta2.DiskTypeBlock || conditions.IsTrue(s.Conditions, v1beta2.DiskReady) {
 				continue
 			}
 			require.Zero(t, s.StorageMaximum+s.StorageAvailable+s.StorageScheduled)

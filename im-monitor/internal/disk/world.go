@@ -11,10 +11,8 @@ import (
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/diskspace"
 )
-
-// TypeBlock is the type of v2 disks.
-const TypeBlock = "block"
 
 // Pauses until a disk is polled again.
 const (
@@ -44,7 +42,7 @@ type World struct {
 	// Elsewhere are replicas of other nodes that name a disk of this node by its UUID.
 	Elsewhere []Claim
 	// Pressure are the settings that decide whether a disk is too full.
-	Pressure Pressure
+	Pressure diskspace.Limits
 	// Settle is how long a disk must have been ready before a list of its replicas counts.
 	Settle time.Duration
 	// CallTimeout is how long a server may work on a call whose caller is gone, and so how long an attempt without an answer is waited for.
@@ -89,9 +87,6 @@ type Replica struct {
 
 // Claim is a Replica of another node that names the UUID of a disk of this node.
 type Claim struct{ Name, Node, DiskID string }
-
-// Pressure are the settings storage-minimal-available-percentage and storage-over-provisioning-percentage.
-type Pressure struct{ MinimalAvailable, OverProvisioning int64 }
 
 // Op is a call about a disk.
 type Op string

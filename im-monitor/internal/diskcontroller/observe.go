@@ -17,6 +17,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/diskspace"
 	"drover.dev/drover/shared/lookup"
 )
 
@@ -76,7 +77,7 @@ func (s *reconciler) world(ctx context.Context, reader client.Reader, n *v1beta2
 	}
 	w := disk.World{Now: s.rt.Clock.Now(), Node: n.Name, Specs: n.Spec.Disks, Status: n.Status.DiskStatus,
 		Settle: s.Settle, CallTimeout: s.CallTimeout, RetryMin: s.RetryMin, RetryMax: s.RetryMax,
-		Pressure: disk.Pressure{MinimalAvailable: int64(values.MinimalAvailable), OverProvisioning: int64(values.OverProvisioning)}}
+		Pressure: diskspace.Limits{MinimalAvailable: int64(values.MinimalAvailable), OverProvisioning: int64(values.OverProvisioning)}}
 	if c := conditions.Get(n.Status.Conditions, v1beta2.NodeReady); c != nil && c.Status == v1beta2.ConditionFalse {
 		w.NodeNotReady = cmp.Or(c.Message, c.Reason)
 	}
@@ -123,7 +124,7 @@ func (s *reconciler) question(ctx context.Context, at *server, n *v1beta2.Node) 
 	out := map[string]disk.Answer{}
 	for _, key := range slices.Sorted(maps.Keys(n.Spec.Disks)) {
 		spec := n.Spec.Disks[key]
-		if spec.DiskType != disk.TypeBlock {
+		if spec.DiskType != v1beta2.DiskTypeBlock {
 			continue
 		}
 		answer, err := s.ask(ctx, at.address, imclient.DiskQuery{Name: key, Path: spec.Path,

@@ -15,6 +15,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/shared/mergepatch"
 	"drover.dev/drover/shared/status"
 )
 
@@ -62,12 +63,12 @@ func (s *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 
 func hasBlockDisks(n *v1beta2.Node) bool {
 	for _, d := range n.Spec.Disks {
-		if d.DiskType == disk.TypeBlock {
+		if d.DiskType == v1beta2.DiskTypeBlock {
 			return true
 		}
 	}
 	for _, d := range n.Status.DiskStatus {
-		if d.DiskType == disk.TypeBlock {
+		if d.DiskType == v1beta2.DiskTypeBlock {
 			return true
 		}
 	}
@@ -187,7 +188,7 @@ func (s *reconciler) readerFor(n *v1beta2.Node) client.Reader {
 		}
 	}
 	for key, recorded := range n.Status.DiskStatus {
-		if recorded.DiskType == disk.TypeBlock && n.Spec.Disks[key].DiskType != disk.TypeBlock {
+		if recorded.DiskType == v1beta2.DiskTypeBlock && n.Spec.Disks[key].DiskType != v1beta2.DiskTypeBlock {
 			return s.rt.Uncached
 		}
 	}
@@ -262,18 +263,11 @@ func fields(before map[string]v1beta2.DiskStatus, changes map[string]*v1beta2.Di
 			out[name] = nil
 			continue
 		}
-		scheduled := map[string]any{}
-		for replica := range before[name].ScheduledReplica {
-			scheduled[replica] = nil
-		}
-		for replica, bytes := range d.ScheduledReplica {
-			scheduled[replica] = bytes
-		}
 		entry := map[string]any{
 			"diskName": d.DiskName, "diskPath": d.DiskPath, "diskType": d.DiskType, "diskDriver": d.DiskDriver, "diskUUID": d.DiskUUID,
 			"instanceManagerName": d.InstanceManagerName, "storageMaximum": d.StorageMaximum, "storageAvailable": d.StorageAvailable,
-			"storageScheduled": d.StorageScheduled, "scheduledReplica": scheduled, "conditions": status.ConditionsField(d.Conditions),
-			"load": loadField(d.Load),
+			"storageScheduled": d.StorageScheduled, "conditions": status.ConditionsField(d.Conditions), "load": loadField(d.Load),
+			"scheduledReplica": mergepatch.OfMap(before[name].ScheduledReplica, d.ScheduledReplica),
 		}
 		if d.AcknowledgedAt != before[name].AcknowledgedAt {
 			entry["acknowledgedAt"], entry["acknowledgedReplicas"] = d.AcknowledgedAt, d.AcknowledgedReplicas

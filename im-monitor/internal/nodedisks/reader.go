@@ -8,7 +8,6 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"drover.dev/drover/im-monitor/internal/disk"
 	"drover.dev/drover/im-monitor/internal/inventory"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
@@ -30,7 +29,7 @@ func Of(n *v1beta2.Node) []inventory.NodeDisk {
 	var out []inventory.NodeDisk
 	for _, name := range slices.Sorted(maps.Keys(n.Spec.Disks)) {
 		spec, recorded := n.Spec.Disks[name], n.Status.DiskStatus[name]
-		if spec.DiskType != disk.TypeBlock {
+		if spec.DiskType != v1beta2.DiskTypeBlock {
 			continue
 		}
 		out = append(out, inventory.NodeDisk{Name: name, Path: spec.Path, Driver: recorded.DiskDriver, UUID: recorded.DiskUUID})
