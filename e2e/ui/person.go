@@ -25,7 +25,7 @@ func (p *person) useAll(ctx context.Context) error {
 	if err := p.prepare(ctx); err != nil {
 		return err
 	}
-	failed := 0 // one part does not hide what is wrong with the others
+	failed := 0 // a part that fails does not hide the faults of the others
 	for _, part := range []func(context.Context) error{p.seePages, p.useVolume, p.followChanges, p.readRefusals, p.deleteOrphan,
 		p.switchAutoDeletionOn, p.changeNode} {
 		if err := part(ctx); err != nil {
@@ -55,7 +55,23 @@ func (p *person) prepare(ctx context.Context) error {
 	return w.WaitSnapshot(ctx, "shown-snapshot", v1beta2.SnapshotReady, v1beta2.ReasonReady, patience)
 }
 
-// step does one step, takes a picture, and fails where the console has an error.
+// step is one thing that a person does, and its title in the output.
+type step struct {
+	title string
+	do    func() error
+}
+
+// inOrder does steps until the first that fails.
+func (p *person) inOrder(steps ...step) error {
+	for _, s := range steps {
+		if err := p.step(s.title, s.do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step does one step, takes a picture, and fails if the console has an error.
 func (p *person) step(title string, do func() error) error {
 	err := do()
 	if pictured := p.picture(strings.Map(letters, title)); err == nil {

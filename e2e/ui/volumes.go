@@ -46,94 +46,102 @@ func (p *person) createVolume(name, size string) error {
 // useVolume takes a volume through its life: created, attached, expanded, with a snapshot that comes and goes, detached, deleted.
 func (p *person) useVolume(ctx context.Context) error {
 	const name = "made"
-	w := p.world
-	steps := []struct {
-		title string
-		do    func() error
-	}{
-		{"a volume is created", func() error {
-			if err := p.open("volume"); err != nil {
-				return err
-			}
-			if err := p.createVolume(name, "1"); err != nil {
-				return err
-			}
-			if err := p.waitForRow(name, "detached", "1 Gi"); err != nil {
-				return err
-			}
-			return w.WaitVolume(ctx, name, "as the form has it", patience, func(v *v1beta2.Volume) string {
-				if v.Spec.Size != gi || v.Spec.NumberOfReplicas != 3 || v.Spec.Frontend != "blockdev" {
-					return fmt.Sprintf("its spec is %+v", v.Spec)
-				}
-				return ""
-			})
-		}},
-		{"it is attached to node-2", func() error {
-			if err := p.action(name, "Attach"); err != nil {
-				return err
-			}
-			if err := p.choose(field("Host", `div[contains(@class,"ant-select-selection")]`), "node-2"); err != nil {
-				return err
-			}
-			if err := p.pressIn("OK"); err != nil {
-				return err
-			}
-			if err := w.WaitAttached(ctx, name, "node-2", patience); err != nil {
-				return err
-			}
-			return p.waitForRow(name, "healthy")
-		}},
-		{"it is expanded to 2 Gi", func() error {
-			if err := p.action(name, "Expand Volume"); err != nil {
-				return err
-			}
-			if err := p.fill(field("Size", "input"), "2"); err != nil {
-				return err
-			}
-			if err := p.pressIn("OK"); err != nil {
-				return err
-			}
-			if err := w.WaitGrown(ctx, name, 2*gi, patience); err != nil {
-				return err
-			}
-			return p.waitForRow(name, "2 Gi")
-		}},
-		{"a snapshot is taken on its page", func() error { return p.takeSnapshot(ctx, name) }},
-		{"another one is taken, and the first is deleted there", func() error { return p.deleteSnapshot(ctx, name) }},
-		{"it is detached", func() error {
-			if err := p.open("volume"); err != nil {
-				return err
-			}
-			if err := p.action(name, "Detach"); err != nil {
-				return err
-			}
-			if err := p.pressIn("OK"); err != nil {
-				return err
-			}
-			if err := w.WaitDetached(ctx, name, patience); err != nil {
-				return err
-			}
-			return p.waitForRow(name, "detached")
-		}},
-		{"it is deleted", func() error {
-			if err := p.action(name, "Delete"); err != nil {
-				return err
-			}
-			if err := p.pressIn("Delete"); err != nil {
-				return err
-			}
-			if err := w.WaitVolumeGone(ctx, name, patience); err != nil {
-				return err
-			}
-			return p.waitForNoRow(name)
-		}},
+	on := func(do func(ctx context.Context, volume string) error) func() error {
+		return func() error { return do(ctx, name) }
 	}
-	for _, s := range steps {
-		if err := p.step(s.title, s.do); err != nil {
-			return err
+	return p.inOrder(
+		step{"a volume is created", on(p.create)},
+		step{"it is attached to node-2", on(p.attach)},
+		step{"it is expanded to 2 Gi", on(p.expand)},
+		step{"a snapshot is taken on its page", on(p.takeSnapshot)},
+		step{"another one is taken, and the first is deleted there", on(p.deleteSnapshot)},
+		step{"it is detached", on(p.detach)},
+		step{"it is deleted", on(p.delete)},
+	)
+}
+
+// create creates a volume of 1 Gi with the form.
+func (p *person) create(ctx context.Context, name string) error {
+	if err := p.open("volume"); err != nil {
+		return err
+	}
+	if err := p.createVolume(name, "1"); err != nil {
+		return err
+	}
+	if err := p.waitForRow(name, "detached", "1 Gi"); err != nil {
+		return err
+	}
+	return p.world.WaitVolume(ctx, name, "as the form has it", patience, func(v *v1beta2.Volume) string {
+		if v.Spec.Size != gi || v.Spec.NumberOfReplicas != 3 || v.Spec.Frontend != "blockdev" {
+			return fmt.Sprintf("its spec is %+v", v.Spec)
 		}
+		return ""
+	})
+}
+
+// attach attaches a volume to node-2.
+func (p *person) attach(ctx context.Context, name string) error {
+	if err := p.action(name, "Attach"); err != nil {
+		return err
 	}
-	return nil
+	if err := p.choose(field("Host", `div[contains(@class,"ant-select-selection")]`), "node-2"); err != nil {
+		return err
+	}
+	if err := p.pressIn("OK"); err != nil {
+		return err
+	}
+	if err := p.world.WaitAttached(ctx, name, "node-2", patience); err != nil {
+		return err
+	}
+	return p.waitForRow(name, "healthy")
+}
+
+// expand expands a volume to 2 Gi.
+func (p *person) expand(ctx context.Context, name string) error {
+	if err := p.action(name, "Expand Volume"); err != nil {
+		return err
+	}
+	if err := p.fill(field("Size", "input"), "2"); err != nil {
+		return err
+	}
+	if err := p.pressIn("OK"); err != nil {
+		return err
+	}
+	if err := p.world.WaitGrown(ctx, name, 2*gi, patience); err != nil {
+		return err
+	}
+	return p.waitForRow(name, "2 Gi")
+}
+
+// detach detaches a volume.
+func (p *person) detach(ctx context.Context, name string) error {
+	if err := p.open("volume"); err != nil {
+		return err
+	}
+	if err := p.action(name, "Detach"); err != nil {
+		return err
+	}
+	if err := p.pressIn("OK"); err != nil {
+		return err
+	}
+	if err := p.world.WaitDetached(ctx, name, patience); err != nil {
+		return err
+	}
+	return p.waitForRow(name, "detached")
+}
+
+// delete deletes a volume.
+func (p *person) delete(ctx context.Context, name string) error {
+	if err := p.action(name, "Delete"); err != nil {
+		return err
+	}
+	if err := p.pressIn("Delete"); err != nil {
+		return err
+	}
+	if err := p.world.WaitVolumeGone(ctx, name, patience); err != nil {
+		return err
+	}
+	return p.waitForNoRow(name)
 }
 
 // takeSnapshot takes a snapshot on the page of a volume.
@@ -202,11 +210,8 @@ func (p *person) deleteSnapshot(ctx context.Context, volume string) error {
 func (p *person) followChanges(ctx context.Context) error {
 	const name = "by-kubectl"
 	w := p.world
-	steps := []struct {
-		title string
-		do    func() error
-	}{
-		{"a volume that kubectl creates appears", func() error {
+	return p.inOrder(
+		step{"a volume that kubectl creates appears", func() error {
 			if err := p.open("volume"); err != nil {
 				return err
 			}
@@ -218,7 +223,7 @@ func (p *person) followChanges(ctx context.Context) error {
 			}
 			return p.waitForRow(name, "detached")
 		}},
-		{"its row follows its attachment and its size", func() error {
+		step{"its row follows its attachment and its size", func() error {
 			if err := w.Attach(ctx, name, "node-3", patience); err != nil {
 				return err
 			}
@@ -230,7 +235,7 @@ func (p *person) followChanges(ctx context.Context) error {
 			}
 			return p.waitForRow(name, "3 Gi")
 		}},
-		{"its row goes when kubectl deletes it", func() error {
+		step{"its row goes when kubectl deletes it", func() error {
 			if err := w.LetGo(ctx, name, patience); err != nil {
 				return err
 			}
@@ -239,11 +244,5 @@ func (p *person) followChanges(ctx context.Context) error {
 			}
 			return p.waitForNoRow(name)
 		}},
-	}
-	for _, s := range steps {
-		if err := p.step(s.title, s.do); err != nil {
-			return err
-		}
-	}
-	return nil
+	)
 }
