@@ -24,6 +24,21 @@ const (
 	apiServerCheck = "api-server"
 )
 
+// connect waits for the API server, and then for all kinds of the cache. It returns the scheme, and a mapper of the kinds that are served.
+func connect(ctx context.Context, impatient *rest.Config, cached map[client.Object]cache.ByObject, log logr.Logger, health *health) (
+	*runtime.Scheme, meta.RESTMapper, error) {
+	if err := awaitAPIServer(ctx, impatient, log, health); err != nil {
+		return nil, nil, err
+	}
+	health.require(cachesCheck, func(context.Context) error { return errCaches })
+	scheme, err := Scheme()
+	if err != nil {
+		return nil, nil, err
+	}
+	mapper, err := awaitKinds(ctx, impatient, scheme, cached, log, health)
+	return scheme, mapper, err
+}
+
 // awaitAPIServer returns once the API server answers. Until then it reports the reason in the log and by readiness.
 func awaitAPIServer(ctx context.Context, impatient *rest.Config, log logr.Logger, health *health) error {
 	server, err := discovery.NewDiscoveryClientForConfig(impatient)

@@ -211,15 +211,7 @@ func run(ctx context.Context, p Program, o options) error {
 	}
 	impatient := rest.CopyConfig(config)
 	impatient.Timeout = apiServerTimeout
-	if err := awaitAPIServer(ctx, impatient, log, health); err != nil {
-		return stopped(asked, log, err)
-	}
-	health.require(cachesCheck, func(context.Context) error { return errCaches })
-	scheme, err := Scheme()
-	if err != nil {
-		return err
-	}
-	mapper, err := awaitKinds(ctx, impatient, scheme, p.Cache, log, health)
+	scheme, mapper, err := connect(ctx, impatient, p.Cache, log, health)
 	if err != nil {
 		return stopped(asked, log, err)
 	}
@@ -230,9 +222,8 @@ func run(ctx context.Context, p Program, o options) error {
 	if err != nil {
 		return stopped(asked, log, err)
 	}
-	rt := newRuntime(ctx, p, o, manager, log)
+	rt := newRuntime(ctx, p, o, process, manager, log)
 	rt.WhyNotWrite = against.lead
-	rt.Fence, rt.Identity, rt.LeaseConfig = process.fence, process.identity, config
 	rt.Stopping = asked
 	rt.RequireReady = func(name string, c func(context.Context) error) { health.require(name, c) }
 	rt.User = identify(ctx, impatient, o, log)
@@ -332,11 +323,12 @@ func newManager(ctx context.Context, cancel context.CancelCauseFunc, p Program, 
 	return manager, against, nil
 }
 
-func newRuntime(ctx context.Context, p Program, o options, manager ctrl.Manager, log logr.Logger) *Runtime {
+func newRuntime(ctx context.Context, p Program, o options, process process, manager ctrl.Manager, log logr.Logger) *Runtime {
 	rt := &Runtime{
 		Manager: manager, Client: manager.GetClient(), Uncached: manager.GetAPIReader(),
 		Recorder: manager.GetEventRecorder(p.Name), Namespace: o.namespace, Observe: o.observe,
 		Clock: clock.RealClock{}, Log: log, LeaseDuration: o.leaseDuration, RenewDeadline: o.renewDeadline, RetryPeriod: o.retryPeriod,
+		Fence: process.fence, Identity: process.identity, LeaseConfig: process.config,
 	}
 	rt.DryRun = client.NewDryRunClient(manager.GetClient())
 	if !p.Stateless {
