@@ -214,7 +214,7 @@ func TestTheContractIsOneThatEachBinaryKnows(t *testing.T) {
 	require.NoError(t, err)
 	controllers, err := filepath.Glob(filepath.Join(repository, "*", "deploy"))
 	require.NoError(t, err)
-	require.Len(t, controllers, 6)
+	require.Len(t, controllers, 7)
 	for _, deploy := range controllers {
 		file := filepath.Join(filepath.Dir(deploy), "main.go")
 		program, err := os.ReadFile(file)
