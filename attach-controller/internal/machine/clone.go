@@ -61,10 +61,7 @@ func (x clone) decide() {
 	c := x.Volume.Status.CloneStatus
 	switch c.State {
 	case "":
-		if !x.everHealthy() && volume != "" { // only a new volume is filled
-			x.setState(v1beta2.CloneInitiated, snapshot)
-			x.reportMode()
-		}
+		x.begin(volume, snapshot)
 	case v1beta2.CloneInitiated:
 		x.copyData(volume)
 	case v1beta2.CloneFailed:
@@ -77,6 +74,25 @@ func (x clone) decide() {
 		}
 	case v1beta2.CloneCompleted:
 		x.deleteCloneSnapshot()
+	}
+}
+
+// begin begins the copy into a new volume. A volume whose status was lost keeps its data, unless a copy held it last: that was the copy into
+// it, or a later one from it, so that a person has to say whether the volume has its data.
+func (x clone) begin(volume, snapshot string) {
+	v := x.Volume
+	switch {
+	case volume == "" || v1beta2.EverAttached(v):
+	case !x.everHealthy():
+		x.setState(v1beta2.CloneInitiated, snapshot)
+		x.reportMode()
+	case v.Spec.LastAttachedBy == v1beta2.AttacherClone:
+		x.wait(v1beta2.ReasonCopyUnknown, fmt.Sprintf("The status of the volume was lost, so that nothing says whether the copy of %s has "+
+			"ended. If the volume has its data: kubectl -n %s patch lhv %s --subresource=status --type merge -p "+
+			`'{"status":{"cloneStatus":{"state":"%s"}}}'. Otherwise create the volume again.`,
+			v.Spec.DataSource, v.Namespace, v.Name, v1beta2.CloneCompleted))
+	default:
+		x.setState(v1beta2.CloneCompleted, snapshot)
 	}
 }
 

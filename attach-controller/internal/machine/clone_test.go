@@ -206,12 +206,45 @@ func TestOnlyANewVolumeIsFilled(t *testing.T) {
 			s := newFixture(v1beta2.DataEngineV1, "x")
 			s.Volume.Spec.DataSource, s.Volume.Spec.FromBackup, s.Volume.Spec.Standby = c.source, c.backup, true
 			if c.used {
+				s.Volume.Status.CurrentImage = s.Volume.Spec.Image
 				s.Replicas[0].Spec.LastHealthyAt = stamp(s.Now)
 			}
 			v := Decide(s.World)
 			require.Equal(t, c.begins && c.source != "", cloneStatus(v)["state"] == v1beta2.CloneInitiated)
 			require.Equal(t, c.begins && c.backup != "", v.Status["restoreInitiated"] == true && v.Status["restoreRequired"] == true &&
 				v.Status["isStandby"] == true)
+		})
+	}
+}
+
+// A backup of objects may lack their status: the data of a volume that was used stays, and the volume can be used again.
+func TestAVolumeThatLostItsStatusIsFilledOnlyIfItWasNeverUsed(t *testing.T) {
+	for name, c := range map[string]struct {
+		source, backup, by      string
+		standby, fills, unknown bool
+	}{
+		"a restored volume that a pod used":    {backup: "s3://t?backup=b-1&volume=old", by: v1beta2.AttacherCSI},
+		"a restored volume that was backed up": {backup: "s3://t?backup=b-1&volume=old", by: v1beta2.AttacherBackup},
+		"a restore that had begun":             {backup: "s3://t?backup=b-1&volume=old", by: v1beta2.AttacherRestore, fills: true},
+		"a standby volume that was evicted": {backup: "s3://t?backup=b-1&volume=old", by: v1beta2.AttacherEviction, standby: true,
+			fills: true},
+		"a clone that a pod used":       {source: "vol://other", by: v1beta2.AttacherCSI},
+		"a clone that a copy held last": {source: "vol://other", by: v1beta2.AttacherClone, unknown: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFixture(v1beta2.DataEngineV1, "x")
+			s.Volume.Spec.DataSource, s.Volume.Spec.FromBackup, s.Volume.Spec.Standby = c.source, c.backup, c.standby
+			s.Volume.Spec.LastAttachedBy, s.Replicas[0].Spec.HealthyAt = c.by, stamp(s.Now)
+			v := Decide(s.World)
+			require.Equal(t, c.backup != "", v.Status["restoreInitiated"] == true)
+			require.Equal(t, c.fills, v.Status["restoreRequired"] == true)
+			require.Equal(t, c.standby, v.Status["isStandby"] == true)
+			require.Equal(t, c.source != "" && !c.unknown, cloneStatus(v)["state"] == v1beta2.CloneCompleted)
+			require.Equal(t, c.unknown, conditions.Reason(v.Conditions, v1beta2.VolumeAttached) == v1beta2.ReasonCopyUnknown)
+			if c.unknown {
+				require.Contains(t, conditions.Get(v.Conditions, v1beta2.VolumeAttached).Message, "kubectl -n "+s.Volume.Namespace+" patch lhv "+
+					s.Volume.Name+" --subresource=status")
+			}
 		})
 	}
 }

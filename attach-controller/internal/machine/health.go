@@ -43,6 +43,9 @@ func (f Facts) everHealthy() bool {
 		f.anyReplica(func(r *v1beta2.Replica) bool { return r.Spec.HealthyAt != "" || r.Spec.LastHealthyAt != "" })
 }
 
+// lostItsStatus reports whether the volume was open, and does not record it: a backup of objects that was restored may lack their status.
+func (f Facts) lostItsStatus() bool { return f.everHealthy() && !v1beta2.EverAttached(f.Volume) }
+
 // otherHealthyReachable reports whether another healthy replica is on a node that is not down.
 func (f Facts) otherHealthyReachable(except string) bool {
 	return f.anyReplica(func(r *v1beta2.Replica) bool { return r.Name != except && f.healthy(r) && !f.nodeDown(r.Spec.NodeID) })

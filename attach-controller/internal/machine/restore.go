@@ -26,6 +26,9 @@ func BackupOf(text string) (backup, volume string) {
 
 // restore fills a new volume from its backup. A standby volume is filled again with each later backup of the same backup volume, until a
 // user activates it (spec.Standby false).
+//
+// If the status of a volume was lost, its replicas show that it was open, and its last holder what for: a volume that its own restore held
+// last was never used, and is filled again; any other volume keeps its data.
 type restore struct{ *draft }
 
 func (x restore) decide() {
@@ -37,12 +40,11 @@ func (x restore) decide() {
 		return
 	}
 	if !s.RestoreInitiated {
-		if x.everHealthy() {
-			return // it has data: only a new volume is filled
-		}
 		x.setStatus("restoreInitiated", false, true)
-		x.setStatus("restoreRequired", s.RestoreRequired, true)
-		x.setStatus("isStandby", s.IsStandby, x.Volume.Spec.Standby)
+		if !x.everHealthy() || x.lostItsStatus() && (x.Volume.Spec.Standby || x.Volume.Spec.LastAttachedBy == v1beta2.AttacherRestore) {
+			x.setStatus("restoreRequired", s.RestoreRequired, true)
+			x.setStatus("isStandby", s.IsStandby, x.Volume.Spec.Standby)
+		} // otherwise it has data: only a new volume is filled
 		return
 	}
 	if !s.RestoreRequired {

@@ -39,7 +39,7 @@ func attaching() []of {
 			well: "Attached Detached",
 			continues: "Detaching WaitingForReplicas WaitingForEngine WaitingForFrontend WaitingForSnapshots NodeUpgrading " +
 				"Restoring Cloning Migrating VolumeDeleting",
-			warning: "DeletedInUse InstanceUnknown ReplicaNotStarting NodeDown", critical: "NoUsableReplica Faulted",
+			warning: "DeletedInUse InstanceUnknown ReplicaNotStarting NodeDown CopyUnknown", critical: "NoUsableReplica Faulted",
 			commands: map[string]string{"InstanceUnknown": showManagers, "ReplicaNotStarting": showManagers, "NodeUpgrading": showUpgrade,
 				"WaitingForSnapshots": "kubectl -n {ns} get lhsnap --field-selector spec.volume={volume}", "DeletedInUse": showTickets}},
 		{kinds: "Volume", condition: v1beta2.VolumeFaulted, guide: guide, command: showInstances, well: "Usable", critical: "Faulted"},

@@ -26,7 +26,7 @@ func volumeContracts() []ConditionContract {
 			False: []string{ReasonDetached, ReasonDetaching, ReasonWaitingForReplicas, ReasonWaitingForEngine, ReasonWaitingForFrontend,
 				ReasonWaitingForSnapshots, ReasonInstanceUnknown, ReasonReplicaNotStarting, ReasonNoUsableReplica, ReasonNodeDown,
 				ReasonNodeUpgrading, ReasonFaulted,
-				ReasonRestoring, ReasonCloning, ReasonMigrating, ReasonVolumeDeleting}},
+				ReasonRestoring, ReasonCloning, ReasonCopyUnknown, ReasonMigrating, ReasonVolumeDeleting}},
 		{Kind: "Volume", Type: VolumeFaulted, Writer: "attach-controller",
 			Means: "the volume cannot continue: its engine failed, or no replica is usable",
 			True:  []string{ReasonFaulted}, False: []string{ReasonUsable}},

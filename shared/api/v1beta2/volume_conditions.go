@@ -64,6 +64,9 @@ const (
 	ReasonRestoring = "Restoring"
 	// ReasonCloning surfaces while a volume gets its data from another one; also of a Snapshot or Backup that waits for it.
 	ReasonCloning = "Cloning"
+	// ReasonCopyUnknown surfaces when the status of a clone was lost, and its last holder was a copy: a person has to say whether the volume
+	// has its data.
+	ReasonCopyUnknown = "CopyUnknown"
 	// ReasonUsable surfaces while a volume has not failed.
 	ReasonUsable = "Usable"
 )
