@@ -1,4 +1,4 @@
-// The disk-controller prepares and measures the v1 disks of the node on which it runs: directories with a configuration file. It reports
+// The disk-controller prepares and measures the v1 disks of its node: directories with a configuration file. It reports
 // them in the status of its own Node, and calls no data plane.
 package main
 

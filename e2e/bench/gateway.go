@@ -35,7 +35,7 @@ const (
 	gatewayStart = 45 * time.Second
 )
 
-// gateway measures what the REST API costs while nothing changes, and under load.
+// gateway measures the cost of the REST API while nothing changes, and under load.
 func gateway(ctx context.Context, r *report) (err error) {
 	kept, err := storedCluster{volumes: gatewayVolumes, replicas: 3, chain: 1}.stored(ctx, r)
 	if err != nil {

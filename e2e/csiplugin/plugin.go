@@ -28,7 +28,7 @@ const account = "drover-csi-plugin"
 
 // Plugin is the CSI plugin of a node.
 type Plugin struct {
-	// Socket is where it answers CSI, Log the path of its log.
+	// Socket is the path of its CSI socket, Log the path of its log.
 	Socket, Log string
 
 	command *exec.Cmd
@@ -49,7 +49,7 @@ func Prepare(ctx context.Context, w *world.World) error {
 	return nil
 }
 
-// inPod lets the plugin see the token of its account where its pod has it.
+// inPod lets the plugin see the token of its account at the same path as in its pod.
 const inPod = `set -e
 mount -t tmpfs none /run && mkdir -p /var/run/secrets/kubernetes.io/serviceaccount
 mount --bind "$0" /var/run/secrets/kubernetes.io/serviceaccount
@@ -88,7 +88,7 @@ func Start(ctx context.Context, w *world.World, program, node string) (*Plugin, 
 	})
 }
 
-// Stop ends the plugin; what it mounted ends with it.
+// Stop ends the plugin, and its mounts with it.
 func (p *Plugin) Stop() {
 	_ = p.command.Process.Kill() // it has ended already, or ends now
 	_ = p.command.Wait()

@@ -38,7 +38,7 @@ func startBrowser(ctx context.Context, program, address, screenshots string) (*b
 	return b, end, nil
 }
 
-// listen notes what the console shows as an error: also exceptions, and answers that failed.
+// listen notes the errors of the console: also exceptions, and answers that failed.
 func (b *browser) listen(console iter.Seq2[chromedp.ConsoleMessage, error]) {
 	for m, err := range console {
 		if err != nil {
@@ -113,7 +113,7 @@ func (b *browser) fill(path, text string) error {
 	return b.do("filling "+path, chromedp.WaitVisible(path), selectText(path), chromedp.SendKeys(path, text))
 }
 
-// selectText selects the whole text of an input, so that what is typed replaces it.
+// selectText selects the whole text of an input, so that typing replaces it.
 func selectText(path string) chromedp.Action[chromedp.Void] {
 	return ignore(chromedp.Evaluate[bool](fmt.Sprintf(`(() => {
 		document.evaluate(%s, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE, null).singleNodeValue.select()
@@ -163,7 +163,7 @@ func rows(words []string) string {
 		r.innerText.toLowerCase().includes(w.toLowerCase())))`, quote(words))
 }
 
-// text returns what the page reads.
+// text returns the text of the page.
 func (b *browser) text() (string, error) {
 	return chromedp.Run(b.ctx, chromedp.Evaluate[string](`document.body.innerText`))
 }

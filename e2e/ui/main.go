@@ -27,7 +27,7 @@ repository longhorn-ui (Node.js 20):
 
 Chromium has to be installed, too (Debian: apt-get install chromium).`
 
-// patience is how long a page may take to show what is expected.
+// patience is how long a page may take to show the expected content.
 const patience = 30 * time.Second
 
 var nodes = []string{"node-1", "node-2", "node-3"}

@@ -11,7 +11,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// readRefusals sends what the rules of the definitions refuse: the page shows their sentence.
+// readRefusals sends input that the rules of the definitions refuse: the page shows their sentence.
 func (p *person) readRefusals(ctx context.Context) error {
 	var before, after v1beta2.VolumeList
 	if err := p.world.List(ctx, &before); err != nil {

@@ -25,7 +25,7 @@ func (p *person) useAll(ctx context.Context) error {
 	if err := p.prepare(ctx); err != nil {
 		return err
 	}
-	failed := 0 // a part that fails does not hide the faults of the others
+	failed := 0 // a part that fails does not hide the faults of the next
 	for _, part := range []func(context.Context) error{p.seePages, p.useVolume, p.followChanges, p.readRefusals, p.deleteOrphan,
 		p.switchAutoDeletionOn, p.changeNode} {
 		if err := part(ctx); err != nil {

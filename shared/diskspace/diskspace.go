@@ -6,7 +6,7 @@ import "fmt"
 // Limits are the settings storage-minimal-available-percentage and storage-over-provisioning-percentage.
 type Limits struct{ MinimalAvailable, OverProvisioning int64 }
 
-// Space are the bytes of a disk: all of it, what is free, what replicas were promised, and what people reserved.
+// Space has bytes of a disk: its size, the free and the promised bytes, and the reservation.
 type Space struct{ Maximum, Available, Scheduled, Reserved int64 }
 
 // Pressure is the reason why a disk is too full for another replica.

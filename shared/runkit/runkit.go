@@ -62,7 +62,8 @@ type Program struct {
 	Stateless bool
 	// Lease is the name of its lease; "" means drover-<name>.
 	Lease string
-	// Complete fills in what depends on flags, once they are read, and returns an error if a flag is invalid; nil: nothing depends on them.
+	// Complete fills in the parts of the program that depend on flags, once they are read, and returns an error if a flag is invalid; nil:
+	// no part does.
 	Complete func(*Program) error
 	// Setup registers the controllers on the manager. They run only while the process leads.
 	Setup func(context.Context, *Runtime) error

@@ -93,7 +93,7 @@ func (f Found) shares() (out []Loss) {
 	return out
 }
 
-// filesystemDisks are the v1 disks, which disk-controller sees only where its chart mounts their directories.
+// filesystemDisks are the v1 disks, which disk-controller sees only if its chart mounts their directories.
 func (f Found) filesystemDisks() (out []Loss) {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]

@@ -87,7 +87,7 @@ func ActualSize(e *v1beta2.Engine) int64 {
 	return sum
 }
 
-// SizeOf returns how many bytes a volume takes: what its running engine lists, and the size of before if no engine lists anything.
+// SizeOf returns how many bytes a volume takes: the sum of its running engine's list, or the size of before if no engine lists any.
 func SizeOf(before int64, engines []v1beta2.Engine) int64 {
 	for i := range engines {
 		e := &engines[i]

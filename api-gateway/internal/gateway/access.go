@@ -38,7 +38,7 @@ func (s *server) isTrusted(ctx context.Context, address string) bool {
 	return err == nil && len(list.Items) > 0
 }
 
-// addressesOf returns the IP addresses by which a pod of a trusted app is known. An address of the host's network belongs to all
+// addressesOf returns the IP addresses that identify a pod of a trusted app. An address of the host's network belongs to all
 // processes of the host, and an ended pod's address may belong to another pod.
 func addressesOf(pod *corev1.Pod) []string {
 	if !slices.Contains(trustedApps, pod.Labels["app"]) || pod.Spec.HostNetwork || pod.Status.Phase == corev1.PodSucceeded ||
@@ -103,7 +103,7 @@ func (r *reviews) check(ctx context.Context, token string, wanted authorizationv
 	return result.user, result.refusal
 }
 
-// ask has the API server check a token, and then whether its user may do what is wanted.
+// ask has the API server check a token, and then whether its user has the wanted access.
 func (r *reviews) ask(ctx context.Context, token string, wanted authorizationv1.ResourceAttributes) (reviewed, error) {
 	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{r.audience}}}
 	if err := r.client.Create(ctx, review); err != nil {
@@ -153,7 +153,7 @@ func (s *server) authenticate(hr *http.Request) (string, error) {
 	return s.reviews.check(ctx, token, wantedBy(hr, s.reader.namespace))
 }
 
-// wantedBy returns what an account must be allowed to do with kubectl to send a request. A path without a resource, as the schemas, is for
+// wantedBy returns the access that an account must have with kubectl to send a request. A path without a resource, as the schemas, is for
 // every account.
 func wantedBy(hr *http.Request, namespace string) authorizationv1.ResourceAttributes {
 	parts := strings.Split(strings.Trim(hr.URL.Path, "/"), "/")

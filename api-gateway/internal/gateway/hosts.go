@@ -25,7 +25,7 @@ func (s *server) checkHost(hr *http.Request) error {
 		if isOwnHost(host, s.reader.namespace) || slices.Contains(s.options.Hosts, host) {
 			continue
 		}
-		// The interface passes on the name by which a person reached it, and that name is not known here unless a flag names it.
+		// The interface passes on the host name that a person typed, and that name is not known here unless a flag names it.
 		if len(s.options.Hosts) == 0 && s.isTrusted(hr.Context(), hostOf(hr.RemoteAddr)) {
 			continue
 		}

@@ -92,7 +92,7 @@ func (s *server) limited(next http.Handler) http.Handler {
 			return
 		}
 		if s.stopping.Err() != nil {
-			w.Header().Set("Connection", "close") // the client's next connection leads to another process
+			w.Header().Set("Connection", "close") // the client connects again, to a process that stays
 		}
 		hr.Body = http.MaxBytesReader(w, hr.Body, wire.MaxBody)
 		next.ServeHTTP(w, hr.WithContext(context.WithValue(hr.Context(), userKey{}, user)))

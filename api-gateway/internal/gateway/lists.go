@@ -38,7 +38,7 @@ type keptList struct {
 	forBase map[string][]byte
 }
 
-// mostBases limits the addresses for which a collection is kept; the interface and the programs in a cluster use two or three.
+// mostBases limits how many addresses a collection is kept for; the interface and the programs in a cluster use two or three.
 const mostBases = 4
 
 func newListCache(c *changes, all map[string]list) *listCache {
@@ -131,7 +131,7 @@ func pathOf(resourceType string) string {
 	return wire.CollectionURL("", resourceType)[len("/"+wire.Version+"/"):]
 }
 
-// collect reads the objects of one kind into a list, of which items are a field, and answers with their resources by name.
+// collect reads the objects of one kind into a list, whose field is items, and answers with their resources by name.
 func collect[T any, P object[T], R any](r request, from reader, resourceType string, list client.ObjectList, items *[]T,
 	newResource func(base string, of *T) R, selected ...client.ListOption) (any, error) {
 	if err := lookup.ListShared(r.ctx, from.cache, from.namespace, list, selected...); err != nil {

@@ -22,7 +22,7 @@ type Options struct {
 	// RequireTokens asks clients for a token of TokenAudience, except the pods that cannot send a token.
 	RequireTokens bool
 	TokenAudience string
-	// Hosts are the names by which clients reach the gateway, beside the names of its Services.
+	// Hosts are the names that clients use for the gateway, beside the names of its Services.
 	Hosts []string
 	// Origins are other web sites whose pages may write and stream.
 	Origins []string

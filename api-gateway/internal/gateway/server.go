@@ -50,7 +50,7 @@ type server struct {
 	// changes any more.
 	ending context.Context
 	end    context.CancelFunc
-	// stopping is cancelled before: answers ask clients then to connect to another process.
+	// stopping is cancelled before: answers then ask clients to connect again, to a process that stays.
 	stopping context.Context
 	// listens is true once clients can connect.
 	listens atomic.Bool

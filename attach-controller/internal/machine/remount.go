@@ -19,7 +19,7 @@ func (r remount) decide() {
 	r.requestRemount()
 }
 
-// losesUsers reports whether a user's ticket wants the volume on a node where the volume is attached, with its present frontend.
+// losesUsers reports whether a user's ticket wants the volume on a node that the volume is attached to, with its present frontend.
 func (f Facts) losesUsers() bool {
 	s := f.Volume.Status
 	if f.Attachment == nil || s.FrontendDisabled {

@@ -11,8 +11,8 @@ import (
 	"drover.dev/drover/shared/kube"
 )
 
-// Cache returns what is cached of pods: the input of package podrecovery and the names of owners for pods with claims, little more than
-// the name for all other pods. Of EndpointSlices, those of the Service that the CSI plugin asks.
+// Cache returns the cached parts of pods: the input of package podrecovery and the names of owners for pods with claims, little more than
+// the name for all other pods. It keeps the EndpointSlices of the Service that the CSI plugin asks.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Pod{}:                {Namespaces: map[string]cache.Config{cache.AllNamespaces: {}}, Transform: kube.Keep(thinPod)},

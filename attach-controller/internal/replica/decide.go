@@ -116,7 +116,7 @@ type need struct {
 }
 
 // missing counts the replicas that must be placed or taken back now. After failed rebuilds their pause has to end first, except for a
-// failed replica that served after its last rebuild: its node is not one on which rebuilds fail, or it has worked again since.
+// failed replica that served after its last rebuild: rebuilds do not fail on its node, or it has worked again since.
 func (w *World) missing(g groups) need {
 	n := w.wanting(g)
 	until := w.nextRebuild()

@@ -114,7 +114,7 @@ func (w *World) failing() string {
 	return fmt.Sprintf("%d rebuilds failed in a row. %s The next one begins at %s.", f.Count, f.Message, cmp.Or(f.NextAttemptAt, "once"))
 }
 
-// elsewhere returns the candidates without the nodes on which rebuilds of the volume fail; if no other node has a place, all of them.
+// elsewhere returns the candidates without the nodes that rebuilds of the volume fail on; if no other node has a place, all of them.
 func (w *World) elsewhere(r placement.Request) []placement.Node {
 	if w.failures == nil || !w.everHealthy() {
 		return w.Candidates

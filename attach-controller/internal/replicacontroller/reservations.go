@@ -46,7 +46,7 @@ type entry struct {
 	data                  int64
 }
 
-// freed reports what an event made free: a slot of the node, or room on a disk of it.
+// freed reports which limit an event made free: a slot of the node, or room on a disk of it.
 type freed struct{ slot, room bool }
 
 func newReservations(v volumes) *reservations {
@@ -149,7 +149,7 @@ func (l *reservations) cancel(name string) (freed bool) {
 }
 
 // wait records whether a replica waits for its engine to rebuild it, and reports whether that frees a slot. Once the engine copies, the
-// replica takes a slot again, even if none is free: nobody could stop the copy.
+// replica takes a slot again, even if all slots are taken: nobody could stop the copy.
 func (l *reservations) wait(name string, waits bool) (freed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,7 +23,7 @@ type reconciler struct {
 	written   kube.Written
 }
 
-// Reconcile writes the users and the size of one volume, if the Volume has others.
+// Reconcile writes the users and the size of one volume, if the Volume has different values.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	v, err := lookup.Shared(ctx, r.client, request.Namespace, request.Name, &v1beta2.Volume{})
 	if err != nil || v == nil || v.DeletionTimestamp != nil {

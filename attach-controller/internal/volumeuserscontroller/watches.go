@@ -23,7 +23,7 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&corev1.Pod{}, w.To(w.ofPod), builder.WithPredicates(kube.If(kube.UsesClaims), kube.OnDeepChange(podFacts)))
 }
 
-// The facts are the fields of an object that this controller reads. An update that changes none of them is filtered.
+// The facts are the fields of an object that this controller reads. An update that leaves all of them unchanged is filtered.
 
 func volumeFacts(v *v1beta2.Volume) any { return []any{v.Status.KubernetesStatus, v.Status.ActualSize} }
 

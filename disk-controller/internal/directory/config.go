@@ -67,7 +67,7 @@ func (d *Disk) readConfig() (*Config, error) {
 const uuidLength = 36
 
 // Prepare makes a directory a disk: first the directory for replicas, then its configuration file, complete and on the device before it has
-// its name. It never replaces a file of that name. A crash leaves the disk unprepared, and what is left is used by the next attempt.
+// its name. It never replaces a file of that name. A crash leaves the disk unprepared, and the next attempt uses its remains.
 func (d *Disk) Prepare(c Config) error {
 	if err := unix.Mkdirat(d.fd, replicas, 0o755); err != nil && !errors.Is(err, unix.EEXIST) {
 		return fmt.Errorf("making its directory %s: %w", replicas, err)

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sight is what was found in the directory of a disk.
+// Sight describes the directory of a disk.
 type Sight struct {
 	// Config is its configuration file; nil: it has none.
 	Config *Config

@@ -32,7 +32,7 @@ func CheckPath(name string) error {
 	return nil
 }
 
-// Open opens the directory of a disk. Symbolic links above it lead to where they lead on the host, and never out of its root.
+// Open opens the directory of a disk. Symbolic links above it have the same destination as on the host, and never lead out of its root.
 func (r Root) Open(name string) (*Disk, error) {
 	if err := CheckPath(name); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (r Root) Open(name string) (*Disk, error) {
 // Close closes the directory.
 func (d *Disk) Close() { _ = unix.Close(d.fd) }
 
-// beneath opens a name in the directory itself: no symbolic link, no other mount, and nothing that waits for a peer, such as a pipe.
+// beneath opens a name in the directory itself: no symbolic link, no other mount, and no file that waits for a peer, such as a pipe.
 func (d *Disk) beneath(name string, flags uint64, mode uint64) (int, error) {
 	return open(d.fd, name, unix.OpenHow{Flags: flags | unix.O_NOFOLLOW | unix.O_NONBLOCK, Mode: mode,
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV})

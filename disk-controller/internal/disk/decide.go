@@ -10,7 +10,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// Decide returns what is to be written and done for the v1 disks of one node.
+// Decide returns the changes and the preparations of the v1 disks of one node.
 func Decide(w World) Verdict {
 	v := Verdict{Changes: map[string]*v1beta2.DiskStatus{}}
 	owners := w.owners()
@@ -40,8 +40,8 @@ func Decide(w World) Verdict {
 	return v
 }
 
-// inOrder returns the keys of the v1 disks of the spec. Those that are ready come first, then those with a recorded UUID, then those with a
-// configuration file, so that of two disks in one place the disk in use stays. A key whose status is of a v2 disk is left to im-monitor
+// inOrder returns the keys of the v1 disks of the spec. Ready disks come first, then disks with a recorded UUID, then disks with a
+// configuration file: if two disks have one place, the disk in use stays. A key whose status is of a v2 disk is left to im-monitor
 // until it is released.
 func (w World) inOrder() []string {
 	var keys []string
@@ -71,8 +71,8 @@ func (w World) leftSpec(key string) bool {
 	return w.Status[key].DiskType != v1beta2.DiskTypeBlock && (!wanted || spec.DiskType == v1beta2.DiskTypeBlock)
 }
 
-// owners are the disks of the node by UUID and by file system. They begin with the UUIDs on record, except those that are removed in the
-// same evaluation, and each ready disk is added.
+// owners are the disks of the node by UUID and by file system. They begin with the UUIDs on record, except for disks that the
+// same evaluation removes, and each ready disk is added.
 type owners struct{ byUUID, byFilesystem map[string]string }
 
 func (w World) owners() owners {
@@ -202,8 +202,8 @@ func (d *decision) whyDuplicate() (reason, why string) {
 		"space would count twice. Take one of the two out of the spec, or mount the right disk.", d.spec.Path, d.key, d.Node, other)
 }
 
-// whyNotRecorded returns why a directory does not become the disk, or not yet. One without a configuration file gets one if it holds no
-// replicas.
+// whyNotRecorded returns why a directory does not become the disk, or not yet. A directory without a configuration file gets a file if it
+// holds no replicas.
 func (d *decision) whyNotRecorded() (reason, why string) {
 	const unknown = v1beta2.ReasonNoDiskInfo
 	if other := d.Elsewhere[d.seen.UUID]; d.seen.UUID != "" && other != "" {

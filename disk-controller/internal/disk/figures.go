@@ -13,7 +13,7 @@ import (
 // grain is the step to which free space is rounded down: 100 MiB.
 const grain = int64(100) << 20
 
-// figures fills in what is free and what is promised, and whether another replica may be placed.
+// figures fills in the free and the promised bytes, and whether another replica may be placed.
 func (d *decision) figures() {
 	d.out.StorageMaximum, d.out.StorageAvailable = d.seen.Maximum, d.seen.Available/grain*grain
 	for _, r := range d.Replicas {
@@ -57,7 +57,7 @@ func (d *decision) space(available int64) diskspace.Space {
 		Reserved: d.spec.StorageReserved}
 }
 
-// withoutFigures returns a status whose figures are those of a disk that is not ready.
+// withoutFigures returns a status with the figures of a disk that is not ready.
 func withoutFigures(s v1beta2.DiskStatus) v1beta2.DiskStatus {
 	s.StorageMaximum, s.StorageAvailable, s.StorageScheduled = 0, 0, 0
 	s.ScheduledReplica, s.ScheduledBackingImage = map[string]int64{}, map[string]int64{}

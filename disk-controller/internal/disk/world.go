@@ -19,7 +19,7 @@ type World struct {
 	// Specs and Status are Node.spec.disks and Node.status.diskStatus.
 	Specs  map[string]v1beta2.DiskSpec
 	Status map[string]v1beta2.DiskStatus
-	// Sights are what was found in the directories of the v1 disks, by key.
+	// Sights describe the directories of the v1 disks, by key.
 	Sights map[string]Sight
 	// Replicas are the replicas of the node, Images the backing images of the cluster.
 	Replicas []Replica
@@ -30,7 +30,7 @@ type World struct {
 	Pressure  diskspace.Limits
 }
 
-// Sight is what was found in the directory of one disk.
+// Sight describes the directory of one disk.
 type Sight struct {
 	// Problem is why the directory could not be looked at; "" if it could.
 	Problem string
@@ -58,7 +58,7 @@ type Image struct {
 	Bytes int64
 }
 
-// Verdict is what is written and done for one node.
+// Verdict has the changes and the preparations for one node.
 type Verdict struct {
 	// Changes are the entries of diskStatus that differ; a nil entry is to be removed.
 	Changes map[string]*v1beta2.DiskStatus

@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/disk-controller/internal/disk"
 )
 
-// looker looks at directories. One that does not answer, as on a dead network file system, holds up nothing but itself.
+// looker looks at directories. A directory that does not answer, as on a dead network file system, delays no other directory.
 type looker struct {
 	root    directory.Root
 	timeout time.Duration
@@ -18,7 +18,7 @@ type looker struct {
 	busy map[string]bool // paths at which an attempt has not ended
 }
 
-// look returns what is in the directory of a disk.
+// look reads the directory of a disk.
 func (l *looker) look(path string) disk.Sight {
 	var seen disk.Sight
 	problem := l.do(path, func(d *directory.Disk) error {

@@ -7,7 +7,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// metrics are those of this controller. Labels are from closed sets.
+// metrics are the metrics of this controller. Labels are from closed sets.
 type metrics struct {
 	disks    *prometheus.GaugeVec
 	prepared *prometheus.CounterVec

@@ -32,7 +32,7 @@ func (r *reconciler) observe(ctx context.Context, n *v1beta2.Node) (disk.World, 
 	return w, nil
 }
 
-// observeContent reads what is promised of the disks: replicas and backing images.
+// observeContent reads the replicas and backing images that take room on the disks.
 func (r *reconciler) observeContent(ctx context.Context, w *disk.World) error {
 	var replicas v1beta2.ReplicaList
 	if err := lookup.ListShared(ctx, r.rt.Client, r.rt.Namespace, &replicas); err != nil {

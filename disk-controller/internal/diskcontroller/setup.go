@@ -72,7 +72,7 @@ func (o *Options) Validate() error {
 	return errors.Join(problems...)
 }
 
-// Cached returns what is kept of each kind: of Nodes and Replicas only those of the node.
+// Cached returns the cached parts of each kind: the cache has only this node's Node and Replicas.
 func Cached(node string) map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&v1beta2.Node{}:         {Field: fields.OneTermEqualSelector("metadata.name", node)},
@@ -119,7 +119,7 @@ func Setup(_ context.Context, rt *runkit.Runtime, options Options, registry prom
 	return nil
 }
 
-// ready returns what the condition Ready of a Node reports.
+// ready returns the status and the message of a Node's condition Ready.
 func ready(n *v1beta2.Node) (out [2]string) {
 	if c := conditions.Get(n.Status.Conditions, v1beta2.NodeReady); c != nil {
 		out = [2]string{string(c.Status), c.Message}

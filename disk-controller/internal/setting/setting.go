@@ -11,11 +11,11 @@ const (
 
 // Values are the settings in force.
 type Values struct {
-	// MinimalAvailable and OverProvisioning are the percentages from which on a v1 disk takes no further replica.
+	// MinimalAvailable and OverProvisioning are percentages: beyond them a v1 disk takes no further replica.
 	MinimalAvailable, OverProvisioning int
 }
 
-// Defaults are the values in force if nothing is set.
+// Defaults are the values in force without any Setting.
 func Defaults() Values { return Values{MinimalAvailable: 25, OverProvisioning: 100} }
 
 // Catalogue reads them.

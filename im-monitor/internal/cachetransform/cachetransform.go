@@ -78,7 +78,7 @@ func pod(obj any) (any, error) {
 	return p, nil
 }
 
-// only returns the quantities of some resources; nil if the list has none of them.
+// only returns the quantities of some resources; nil if the list lacks all of them.
 func only(list corev1.ResourceList, names ...corev1.ResourceName) corev1.ResourceList {
 	var out corev1.ResourceList
 	for _, name := range names {
@@ -92,8 +92,8 @@ func only(list corev1.ResourceList, names ...corev1.ResourceName) corev1.Resourc
 	return out
 }
 
-// records keeps of a pod's spec its node, its image and how that is pulled, its huge pages, and what is mounted where a v2 server keeps its
-// records.
+// records keeps of a pod's spec its node, its image, its pull secrets, its huge pages, and the volumes that a v2 server keeps its records
+// in.
 func records(spec corev1.PodSpec) corev1.PodSpec {
 	out := corev1.PodSpec{NodeName: spec.NodeName, ImagePullSecrets: spec.ImagePullSecrets}
 	for _, c := range spec.Containers {

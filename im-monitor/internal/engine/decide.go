@@ -136,7 +136,7 @@ func (p *pass) purges() {
 }
 
 // polled answers a requested poll with the time of the request: the poll began after the request was read, and the time is by the
-// clock of the requester, so that no difference between clocks makes a poll newer than it is. Whoever requests a poll relies on the modes,
+// clock of the requester, so that no difference between clocks makes a poll newer than it is. The requester of a poll relies on the modes,
 // and on whether the engine expands or purges: a poll that did not learn these answers no request.
 func (p *pass) polled() {
 	if p.Seen.Unanswered.Volume || p.Seen.Unanswered.Purges {

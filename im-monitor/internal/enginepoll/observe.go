@@ -63,9 +63,9 @@ type question struct {
 }
 
 // ask asks the engine all questions of a poll. A question that the engine does not answer loses its own answer alone, so that a replica
-// that hangs hides neither the modes of the others nor its own. Without the list of replicas, on which every decision rests, there is no
-// poll. The two questions that every poll has are sent at once: they share packets. The others follow at once, so that replicas that hang
-// delay a poll by two deadlines at most.
+// that hangs hides no modes. Every decision rests on the list of replicas: without it there is no poll. The two questions that every poll
+// has are sent at once: they share packets. The other questions follow at once, so that replicas that hang delay a poll by two deadlines
+// at most.
 func (c *Controller) ask(ctx context.Context, to way, q engine.Questions) (engine.Seen, error) {
 	seen := engine.Seen{Began: c.rt.Clock.Now()}
 	lost := &seen.Unanswered

@@ -90,8 +90,8 @@ func add(to map[string]int, engine string, by int) map[string]int {
 // Working reports whether work is under way that may go through the frontend of an engine, or no poll has shown yet what it brought.
 func (c *Controller) Working(engine string) bool { return c.working.on(engine, c.rt.Clock.Now()) }
 
-// Polled reports whether this process wrote a whole poll of the engine since that runs as it does. Until then its status may lack what a
-// leader before called.
+// Polled reports whether this process wrote a whole poll of the engine since that runs as it does. Until then its status may lack the
+// effects of an earlier leader's calls.
 func (c *Controller) Polled(engine string) bool { return c.memory.Of(engine).seen }
 
 func (c *Controller) forget(engine string) {

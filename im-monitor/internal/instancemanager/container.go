@@ -9,7 +9,7 @@ import (
 	"drover.dev/drover/shared/managerimage"
 )
 
-// HugePages is the resource of 2 MiB huge pages, of which a v2 pod has a limit and a node offers some.
+// HugePages is the resource of 2 MiB huge pages: a limit of v2 pods, and a capacity of nodes.
 const HugePages corev1.ResourceName = "hugepages-2Mi"
 
 // image describes the image of the pod: the arguments follow it, not the default image and not our own release.

@@ -93,7 +93,7 @@ func (f *Frame) runOrphansAccept(ctx context.Context, s orphans.Acceptance, agre
 	return errors.Join(err, f.print(accepted{Accepted: done, Failed: failed}))
 }
 
-// accepted lists the orphans that were recorded as given up, and those that could not be. Names are <resource>.<group>/<name>.
+// accepted lists the orphans that were recorded as given up, and the failures. Names are <resource>.<group>/<name>.
 type accepted struct {
 	Accepted []string         `json:"accepted"`
 	Failed   []failedDeletion `json:"failed"`

@@ -15,7 +15,7 @@ import (
 type Acceptance struct {
 	// Names are complete names of instances or of Orphans.
 	Names []string
-	// Node selects the orphans of one node, OlderThan those whose object was created at least that long ago, All every orphan.
+	// Node selects the orphans of one node, OlderThan the orphans whose object was created at least that long ago, All every orphan.
 	Node      string
 	OlderThan time.Duration
 	All       bool
@@ -33,7 +33,7 @@ type GivenUp struct {
 }
 
 // Accept selects the orphans to record as given up: policy leaves them to people, because they have no object and nobody recorded why. It
-// leaves all others alone, with the reason. Its errors are those of a name that no orphan, or more than one, has.
+// leaves every other orphan alone, with the reason. It is an error if a name fits no orphan, or several.
 func Accept(w *world.World, all []Orphan, s Acceptance) (GivenUp, error) {
 	pool := slices.DeleteFunc(slices.Clone(all), func(o Orphan) bool {
 		return s.Node != "" && o.Node != s.Node || s.OlderThan > 0 && !o.isOlder(w.Now, s.OlderThan)

@@ -42,8 +42,8 @@ func Choose(w *world.World, all []Orphan, s Selection) (Plan, error) {
 	return Plan{Delete: chosen, Left: left}, err
 }
 
-// chooseNamed returns those of the pool that have the names, each once, or the whole pool if there are no names. Orphans for which refusal
-// returns a reason are left alone with it. It is an error if a name is that of no orphan of the pool, or of several.
+// chooseNamed returns the orphans of the pool that have the names, each once, or the whole pool if there are no names. If refusal returns a
+// reason for an orphan, the orphan is left alone with it. It is an error if a name fits no orphan of the pool, or several.
 func chooseNamed(w *world.World, pool []Orphan, names []string, refusal func(*Orphan) string) ([]Orphan, []Left, error) {
 	selected := pool
 	if len(names) > 0 {

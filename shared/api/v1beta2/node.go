@@ -67,9 +67,8 @@ type NodeStatus struct {
 	// Policy of the kubelet's CPU manager. Written by Longhorn; absent means unknown.
 	// +optional
 	CPUPolicy string `json:"cpuPolicy,omitempty"`
-	// What is known of each disk, by the key of spec.disks; v2 disks by im-monitor, v1 disks by
-	// disk-controller. Written by im-monitor and disk-controller; absent means nothing is known: no replica is placed
-	// there.
+	// State of each disk, by the key of spec.disks; v2 disks by im-monitor, v1 disks by disk-controller. Written by
+	// im-monitor and disk-controller; absent means unknown: no replica is placed there.
 	// +nullable
 	// +optional
 	DiskStatus map[string]DiskStatus `json:"diskStatus,omitempty"`
@@ -83,8 +82,8 @@ type NodeStatus struct {
 	// When the snapshots of the node were checked. Written by Longhorn; absent means never.
 	// +optional
 	SnapshotCheckStatus SnapshotCheckStatus `json:"snapshotCheckStatus,omitzero"`
-	// What is free on the disks that are ready, of what they have, in whole GiB such as 120Gi/500Gi, for people.
-	// Written by im-monitor; absent means that there is no disk.
+	// Free space of the ready disks and their size, in whole GiB such as 120Gi/500Gi, for people. Written by im-monitor;
+	// absent means that there is no disk.
 	// +optional
 	Storage string `json:"storage,omitempty"`
 	// Zone of the node, from its label topology.kubernetes.io/zone. Written by im-monitor; absent means none.

@@ -47,7 +47,7 @@ type DiskSpec struct {
 	Tags []string `json:"tags,omitempty"`
 }
 
-// DiskStatus is what is known of one disk.
+// DiskStatus is the state of one disk.
 // +kubebuilder:pruning:PreserveUnknownFields
 type DiskStatus struct {
 	// RFC 3339 time at which the replicas that a block disk held at its first load in this cluster were listed
@@ -183,7 +183,7 @@ func (s *NodeStatus) LoadingDisk() string {
 	return first
 }
 
-// DiskHealth is what a device reports about its health.
+// DiskHealth is the health of a device by its own report.
 // +kubebuilder:pruning:PreserveUnknownFields
 type DiskHealth struct {
 	// Its single attributes. Written by Longhorn; absent means unknown.
@@ -201,7 +201,7 @@ type DiskHealth struct {
 	// Version of its firmware. Written by Longhorn; absent means unknown.
 	// +optional
 	FirmwareVersion string `json:"firmwareVersion,omitempty"`
-	// What it reports about itself. Written by Longhorn; absent means UNKNOWN.
+	// The report of the device about itself. Written by Longhorn; absent means UNKNOWN.
 	// +kubebuilder:validation:Enum=FAILED;PASSED;UNKNOWN;WARNING
 	// +optional
 	HealthStatus string `json:"healthStatus,omitempty"`
@@ -211,7 +211,7 @@ type DiskHealth struct {
 	// Its serial number. Written by Longhorn; absent means unknown.
 	// +optional
 	SerialNumber string `json:"serialNumber,omitempty"`
-	// Where this comes from. Written by Longhorn; absent means unknown.
+	// Source of the report. Written by Longhorn; absent means unknown.
 	// +kubebuilder:validation:Enum=SMART;SPDK
 	// +optional
 	Source string `json:"source,omitempty"`
