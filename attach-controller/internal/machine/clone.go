@@ -77,8 +77,8 @@ func (x clone) decide() {
 	}
 }
 
-// begin begins the copy into a new volume. A volume whose status was lost keeps its data, unless a copy held it last: that was the copy into
-// it, or a later one from it, so that a person has to say whether the volume has its data.
+// begin starts the copy into a new volume. A volume whose status was lost keeps its data. If a copy held it last, that was the copy into it
+// or a later one from it, and a person has to say whether the volume has its data.
 func (x clone) begin(volume, snapshot string) {
 	v := x.Volume
 	switch {
