@@ -77,8 +77,23 @@ func TestTheLastCopyOnANodeThatIsDownIsGivenUpByDeletingIt(t *testing.T) {
 	require.Empty(t, salvaged(Decide(s.World)))
 	deleted(s.Replicas[0])
 	v := Decide(s.World)
-	require.Equal(t, []string{"vol-r-1"}, salvaged(v))
+	require.Empty(t, salvaged(v), "if its node returned before it was given up, an engine would open over both")
+	require.True(t, v.Fresh && v.FreshNodes, "the cache may not show yet that its node is back")
 	require.Equal(t, "", spec(v, s.Replicas[0])["healthyAt"], "it is no copy of what follows, when its node is back")
+	s.Replicas[0].Spec.HealthyAt = ""
+	require.Equal(t, []string{"vol-r-1"}, salvaged(Decide(s.World)))
+}
+
+// Its data is newer than the data of the replicas that failed before.
+func TestTheLastCopyIsUsedIfItsNodeReturnsBeforeItIsGivenUp(t *testing.T) {
+	s := faulted(t, "", late)
+	s.Nodes["x"] = Node{Known: true, Down: true}
+	deleted(s.Replicas[0])
+	require.True(t, Decide(s.World).FreshNodes)
+	s.Nodes["x"] = Node{Known: true}
+	v := Decide(s.World)
+	require.Empty(t, salvaged(v))
+	require.NotContains(t, spec(v, s.Replicas[0]), "healthyAt")
 }
 
 // Nothing else is left, and its data is kept.

@@ -153,36 +153,52 @@ func (s salvage) failures() (at map[string]time.Time, newest time.Time) {
 	return at, newest
 }
 
-// useLatest takes the replicas that failed last: those that failed earlier have older data.
-func (s salvage) useLatest() waiting {
+// latest returns the replicas that failed last and can be used: those that failed earlier have older data.
+func (s salvage) latest() (replicas []*v1beta2.Replica) {
 	at, newest := s.failures()
-	var taken []string
-	var last *v1beta2.Replica
 	for _, r := range s.Replicas {
 		failed, ok := at[r.Name]
-		if !ok || newest.Sub(failed) > failedTogether {
-			continue
+		if ok && newest.Sub(failed) <= failedTogether && !s.nodeDown(r.Spec.NodeID) && s.stopped(ofReplica(r)) {
+			replicas = append(replicas, r)
 		}
-		if s.nodeDown(r.Spec.NodeID) || !s.stopped(ofReplica(r)) {
-			continue
-		}
-		s.patch(StageMark, r, "failedAt", "")
-		s.patch(StageMark, r, "salvageRequested", true)
-		taken, last = append(taken, r.Name), r
 	}
-	if len(taken) == 0 {
+	return replicas
+}
+
+// giveUp records that the replicas that were deleted on nodes that are down are not used any more, and returns their names. An older
+// replica is used only after that: if such a node returned in between, an engine would open over both. The nodes are read again.
+func (s salvage) giveUp() (names []string) {
+	for _, r := range s.Replicas {
+		if r.Spec.FailedAt == "" && r.DeletionTimestamp != nil && r.Spec.HealthyAt != "" {
+			s.out.FreshNodes = true
+			s.leaveBehind(r)
+			names = append(names, r.Name+" on "+r.Spec.NodeID)
+		}
+	}
+	return names
+}
+
+// useLatest takes the replicas that failed last.
+func (s salvage) useLatest() waiting {
+	latest := s.latest()
+	if len(latest) == 0 {
 		return waiting{v1beta2.ReasonNoUsableReplica, "All replicas have failed, and none of those that failed last can be reached and is " +
 			"stopped: bring their nodes back."}
 	}
-	for _, r := range s.Replicas { // deleted, on a node that is down: given up
-		if r.Spec.FailedAt == "" {
-			s.leaveBehind(r)
-		}
+	if names := s.giveUp(); len(names) > 0 {
+		return waiting{v1beta2.ReasonNoUsableReplica, fmt.Sprintf("The replica %s was deleted while its node is down, and is given up: one "+
+			"that failed earlier is used next.", strings.Join(names, ", "))}
+	}
+	var taken []string
+	for _, r := range latest {
+		s.patch(StageMark, r, "failedAt", "")
+		s.patch(StageMark, r, "salvageRequested", true)
+		taken = append(taken, r.Name)
 	}
 	s.faulted = false
 	s.requestRemount()
 	s.setStatus("lastAutoSalvagedAt", s.Volume.Status.LastAutoSalvagedAt, stamp(s.Now))
-	s.emitWith(last, Event{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume continues from " +
+	s.emitWith(latest[len(latest)-1], Event{Reason: EventSalvaged, Warning: true, Note: "All replicas had failed; the volume continues from " +
 		strings.Join(taken, ", ") + "."})
 	return waiting{}
 }

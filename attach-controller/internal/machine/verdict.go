@@ -76,6 +76,8 @@ type Verdict struct {
 	// FreshAttachment also requests the uncached VolumeAttachment, to see whether a user still wants the volume on its node. It comes with
 	// Fresh.
 	FreshAttachment bool
+	// FreshNodes also requests the uncached Nodes: a replica is about to be given up because its node is down. It comes with Fresh.
+	FreshNodes bool
 	// Writes are in order of their stages.
 	Writes []Write
 	// Status are the keys of Volume.status that change.

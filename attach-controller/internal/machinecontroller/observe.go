@@ -67,7 +67,7 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 	return w, nil
 }
 
-// refresh reads what a verdict requests again, uncached: engines and replicas, the frontends, the volume.
+// refresh reads what a verdict requests again, uncached: engines and replicas, the frontends, the volume, the nodes.
 func (o observer) refresh(ctx context.Context, w *machine.World, wants machine.Verdict) (err error) {
 	if wants.FreshVolume {
 		fresh := &v1beta2.Volume{}
@@ -78,6 +78,12 @@ func (o observer) refresh(ctx context.Context, w *machine.World, wants machine.V
 	}
 	if wants.FreshAttachment {
 		if w.Attachment, err = lookup.Get(ctx, o.uncached, o.namespace, w.Volume.Name, &v1beta2.VolumeAttachment{}); err != nil {
+			return err
+		}
+	}
+	if wants.FreshNodes {
+		w.Nodes = map[string]machine.Node{}
+		if err := past(o).nodes(ctx, w); err != nil {
 			return err
 		}
 	}

@@ -101,6 +101,9 @@ func (i instance) conditions() []v1beta2.Condition {
 // superviseEngine is im-monitor's part for an engine: its status comes from the lists, and its spec determines the calls.
 func (w *world) superviseEngine(s *slot[v1beta2.Engine]) {
 	supervise(w, s, ofEngine, func(e *v1beta2.Engine, i instance) {
+		if i.starting && !e.Status.Starting { // a run begins: the modes of the run before do not count for it
+			e.Status.ReplicaModeMap = nil
+		}
 		e.Status.CurrentState, e.Status.Starting, e.Status.Started, e.Status.UUID = i.state, i.starting, i.started, i.uuid
 		e.Status.Port, e.Status.StorageIP, e.Status.Conditions = i.port, i.node, i.conditions()
 	})

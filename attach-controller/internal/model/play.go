@@ -147,8 +147,9 @@ func (w *world) calm() {
 			w.mark(n, "upgrading", func(o *v1beta2.Node) { o.Spec.UpgradeRequested = false })
 		}
 	}
-	if w.chanceOf(w.moves, 0.5) {
-		w.retarget("")
+	target := w.node(w.volume.now.Spec.TargetNodeID)
+	if ends := w.chanceOf(w.moves, 0.5); ends || target != nil && !target.reachable {
+		w.retarget("") // an upgrade leaves no target on a node that is down: it goes on, or back
 	}
 	w.trace("---- quiet: %s", w.text())
 	still := 0

@@ -22,7 +22,7 @@ func (w *world) start(i instance) {
 	}
 }
 
-// open connects an engine to its replicas; it continues without those that do not answer.
+// open connects an engine to its replicas; it continues without those that do not answer. An engine that salvages keeps the newest alone.
 func (w *world) open(x *process) {
 	x.modes = map[string]string{}
 	for _, e := range current(w.engines) {
@@ -35,9 +35,28 @@ func (w *world) open(x *process) {
 				x.modes[name] = v1beta2.ReplicaModeRW
 			}
 		}
+		if e.Spec.SalvageRequested {
+			w.keepNewest(x)
+		}
 	}
 	x.failed = !x.usable()
 	w.checkOpen(x)
+}
+
+// keepNewest leaves out all replicas of an engine but one that has the newest data.
+func (w *world) keepNewest(x *process) {
+	best := ""
+	for _, name := range slices.Sorted(maps.Keys(x.modes)) {
+		better := best == "" || w.plane.versions[w.data(name)] > w.plane.versions[w.data(best)]
+		if x.modes[name] == v1beta2.ReplicaModeRW && better {
+			best = name
+		}
+	}
+	for name := range x.modes {
+		if name != best {
+			x.modes[name] = v1beta2.ReplicaModeERR
+		}
+	}
 }
 
 // lastPoll records the modes of an engine's replicas right before it is stopped.

@@ -42,8 +42,7 @@ func (w *world) machineWorld() machine.World {
 	byName(out.Frontends, func(f *v1beta2.EngineFrontend) string { return f.Name })
 	byName(out.Replicas, func(r *v1beta2.Replica) string { return r.Name })
 	for _, n := range w.nodes {
-		seen := read(w, &n.slot)
-		out.Nodes[n.name] = machine.Node{Known: true, Down: v1beta2.IsNodeDown(seen), Upgrading: seen.Spec.UpgradeRequested}
+		out.Nodes[n.name] = machineNode(read(w, &n.slot))
 	}
 	if out.Volume.Spec.DataSource != "" {
 		out.Source, out.SourceVolume = &v1beta2.Engine{}, &v1beta2.Volume{}
@@ -52,10 +51,19 @@ func (w *world) machineWorld() machine.World {
 	return out
 }
 
+func machineNode(n *v1beta2.Node) machine.Node {
+	return machine.Node{Known: true, Down: v1beta2.IsNodeDown(n), Upgrading: n.Spec.UpgradeRequested}
+}
+
 // refresh reads what a verdict requests again, uncached.
 func (w *world) refresh(facts *machine.World, wants machine.Verdict) {
 	if wants.FreshVolume {
 		facts.Volume = w.volume.now
+	}
+	if wants.FreshNodes {
+		for _, n := range w.nodes {
+			facts.Nodes[n.name] = machineNode(n.now)
+		}
 	}
 	facts.Engines, facts.Replicas = again(w.engines, facts.Engines), again(w.replicas, facts.Replicas)
 }
