@@ -64,11 +64,19 @@ func (w *world) endsAnswered() string {
 			return "ATT-2: a ticket is satisfied, and the volume is elsewhere"
 		case !attach.Matches(t, v.Status.FrontendDisabled):
 			return "ATT-2: a ticket is satisfied, and the frontend is the other one"
-		case w.reachable(t.NodeID) && !w.runs(t.NodeID):
+		case w.reachable(t.NodeID) && !w.runs(t.NodeID) && !w.successorLost():
 			return "ATT-2: a ticket is satisfied, and nothing runs there"
 		}
 	}
 	return ""
+}
+
+// successorLost reports whether the engine that was to replace a failed target is on a node that is down, and may have started: no other one
+// replaces it before that node is back (docs/limits.md).
+func (w *world) successorLost() bool {
+	return w.moves && slices.ContainsFunc(current(w.engines), func(e *v1beta2.Engine) bool {
+		return !e.Spec.Active && !w.reachable(e.Spec.NodeID) && ofEngine(e).begun()
+	})
 }
 
 // runs reports whether an engine, and for v2 its frontend, runs on the node.

@@ -142,7 +142,8 @@ func (w *world) ledTo(x *process) bool {
 	return false
 }
 
-// endsMoved is UPG-4: the target of an attached volume is on the wanted node, alone, if that is possible.
+// endsMoved is UPG-4: the target of an attached volume is on the wanted node, alone, if that is possible: an engine on a node that is down
+// ends when that is back.
 func (w *world) endsMoved() string {
 	v := w.volume.now
 	wished := v.Spec.TargetNodeID
@@ -150,7 +151,7 @@ func (w *world) endsMoved() string {
 		wished = v.Spec.NodeID
 	}
 	if !w.moves || v.Spec.DisableFrontend || v.Status.State != v1beta2.VolumeStateAttached || !w.reachable(v.Spec.NodeID) ||
-		!w.reachable(wished) {
+		!w.reachable(wished) || w.successorLost() {
 		return ""
 	}
 	if v.Status.RestoreRequired || v.Status.CloneStatus.State == v1beta2.CloneInitiated {
@@ -159,7 +160,9 @@ func (w *world) endsMoved() string {
 	if v.Status.CurrentMigrationNodeID != "" {
 		return "" // it runs on two nodes until a pod leaves
 	}
-	engines := current(w.engines)
+	engines := slices.DeleteFunc(current(w.engines), func(e *v1beta2.Engine) bool {
+		return e.Spec.DesireState == v1beta2.InstanceStateStopped && !w.reachable(e.Spec.NodeID)
+	})
 	if len(engines) != 1 || engines[0].Spec.NodeID != wished {
 		return "UPG-4: the target of a volume is not where it is wanted"
 	}
