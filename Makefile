@@ -11,7 +11,7 @@ BAZEL        ?= tools/bazel/bazel
 BENCH        ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-rest race test-image compiled quick properties nightly bazel-test bazel-digests bazel-install model conformance real csi-sanity ui-test faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
+.PHONY: help setup demo test test-all test-rest race test-image compiled quick properties nightly bazel-test bazel-digests bazel-install model conformance real csi-sanity claims ui-test faults rules rules-quick skew bench bench-check profile check lint drift generate build plugin images push charts dashboards build-files build-format controlplane manifests modules
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -104,6 +104,14 @@ csi-sanity: controlplane ## the official CSI sanity suite on Longhorn's CSI plug
 	$(GO) build -o bin/csisanity ./e2e/csisanity
 	bin/csisanity --plugin=$(CSI_PLUGIN) --sanity=bin/csi-sanity --skip='$(CSI_SKIP)' --focus='$(CSI_FOCUS)'
 
+claims: ## a claim's whole life with Kubernetes' own sidecars and Longhorn's CSI plugin, as root: CSI_PLUGIN=path CSI_PROVISIONER=path CSI_RESIZER=path
+	@[ -x '$(CSI_PLUGIN)' ] && [ -x '$(CSI_PROVISIONER)' ] && [ -x '$(CSI_RESIZER)' ] || \
+		{ echo "name three programs: make claims CSI_PLUGIN=path CSI_PROVISIONER=path CSI_RESIZER=path; see docs/real-servers.md"; exit 2; }
+	@$(GO) run ./e2e/cluster build --controller-manager --snapshotter
+	@mkdir -p bin
+	$(GO) -C e2e/claims build -o ../../bin/claims .
+	bin/claims --plugin='$(CSI_PLUGIN)' --provisioner='$(CSI_PROVISIONER)' --resizer='$(CSI_RESIZER)'
+
 ui-test: ## Longhorn's web interface in Chromium: UI=path of its built files; SCREENSHOTS=directory keeps a picture of each step; UI_FLAGS=--keep only serves it
 	@[ -f '$(UI)/index.html' ] || { echo "name the built files of Longhorn's web interface: make ui-test UI=path/to/longhorn-ui/dist; see docs/real-servers.md"; exit 2; }
 	@$(MAKE) --no-print-directory controlplane
@@ -170,12 +178,13 @@ build-files:
 build-format:
 	$(BUILDIFIER) -mode=fix -r .
 
-modules: # tools/charts, tools/monitoring, e2e/guides and e2e/ui use this module's go.mod too
+modules: # tools/charts, tools/monitoring, e2e/claims, e2e/guides and e2e/ui use this module's go.mod too
 	$(GO) mod tidy
 	$(GO) -C tools/images mod tidy
 	$(GO) -C tools/charts mod tidy
 	$(GO) -C tools/monitoring mod tidy
 	$(GO) -C tools/runtests mod tidy
+	$(GO) -C e2e/claims mod tidy
 	$(GO) -C e2e/guides mod tidy
 	$(GO) -C e2e/ui mod tidy
 

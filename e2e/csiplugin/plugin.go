@@ -1,5 +1,5 @@
-// Package csiplugin runs Longhorn's own CSI plugin beside a World, as the manifests in deploy/csi run it in a cluster: with their arguments
-// and the rights of its account. It needs root.
+// Package csiplugin runs Longhorn's own CSI plugin and Kubernetes' sidecars beside a World, as the manifests in deploy/csi run them in a
+// cluster: with their arguments and the rights of their accounts. It needs root.
 package csiplugin
 
 import (
@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -23,8 +23,8 @@ import (
 	"drover.dev/drover/shared/testkit/cluster"
 )
 
-// account is the ServiceAccount of the plugin.
-const account = "drover-csi-plugin"
+// accountPrefix begins the names of the ServiceAccounts in deploy/csi.
+const accountPrefix = "drover-csi-"
 
 // Plugin is the CSI plugin of a node.
 type Plugin struct {
@@ -49,11 +49,14 @@ func Prepare(ctx context.Context, w *world.World) error {
 	return nil
 }
 
-// inPod lets the plugin see the token of its account at the same path as in its pod.
+// inPod lets the plugin see the token of its account at the same path as in its pod, and a /dev of its own, in which tests make devices.
 const inPod = `set -e
 mount -t tmpfs none /run && mkdir -p /var/run/secrets/kubernetes.io/serviceaccount
 mount --bind "$0" /var/run/secrets/kubernetes.io/serviceaccount
-exec "$@"`
+mkdir -p "$1" && mount -t tmpfs none "$1" && mkdir "$1"/longhorn
+for d in null zero full random urandom; do touch "$1"/$d && mount --bind /dev/$d "$1"/$d; done
+mount --rbind "$1" /dev
+shift && exec "$@"`
 
 // Start runs the plugin of a node in a mount namespace of its own, and waits until it answers.
 func Start(ctx context.Context, w *world.World, program, node string) (*Plugin, error) {
@@ -66,13 +69,14 @@ func Start(ctx context.Context, w *world.World, program, node string) (*Plugin, 
 	if err != nil {
 		return nil, fmt.Errorf("creating the log of the plugin: %w", err)
 	}
-	args, err := readArguments()
+	args, err := readArguments("daemonset.yaml", "longhorn-csi-plugin")
 	if err != nil {
 		return nil, err
 	}
 	args = replaceFlags(args[1:], map[string]string{"--nodeid": node, "--endpoint": "unix://" + p.Socket,
 		"--manager-url": w.Process(world.APIGateway).REST() + "/v1"})
-	p.command = exec.CommandContext(ctx, "unshare", append([]string{"--mount", "sh", "-c", inPod, secret, program}, args...)...)
+	p.command = exec.CommandContext(ctx, "unshare", append([]string{"--mount", "sh", "-c", inPod, secret,
+		filepath.Join(w.Dir, "dev-"+node), program}, args...)...)
 	host, port, _ := strings.Cut(strings.TrimPrefix(w.Config.Host, "https://"), ":")
 	p.command.Env = append(os.Environ(), "POD_NAMESPACE="+w.Namespace, "KUBERNETES_SERVICE_HOST="+host, "KUBERNETES_SERVICE_PORT="+port)
 	p.command.Stdout, p.command.Stderr = log, log
@@ -94,9 +98,59 @@ func (p *Plugin) Stop() {
 	_ = p.command.Wait()
 }
 
+// Inside returns the path under which this process sees a path of the plugin's mount namespace.
+func (p *Plugin) Inside(path string) string {
+	return filepath.Join(fmt.Sprintf("/proc/%d/root", p.command.Process.Pid), path)
+}
+
+// MakeDevice makes the plain file that plays the block device of a volume on the plugin's node; it contains the name of the volume.
+func (p *Plugin) MakeDevice(volume string) error {
+	if err := os.WriteFile(p.Inside("/dev/longhorn/"+volume), []byte(volume), 0o600); err != nil {
+		return fmt.Errorf("making the file that plays a device: %w", err)
+	}
+	return nil
+}
+
+// RemoveDevice removes the file that MakeDevice made.
+func (p *Plugin) RemoveDevice(volume string) error {
+	if err := os.Remove(p.Inside("/dev/longhorn/" + volume)); err != nil {
+		return fmt.Errorf("removing the file that plays a device: %w", err)
+	}
+	return nil
+}
+
+// StartSidecar runs a sidecar beside a plugin, such as csi-provisioner, as the account and with the arguments of its Deployment.
+func StartSidecar(ctx context.Context, w *world.World, name, program string, beside *Plugin) (stop func(), err error) {
+	kubeconfig, err := w.AccountKubeconfig(ctx, accountPrefix+name)
+	if err != nil {
+		return nil, err
+	}
+	args, err := readArguments("deployment.yaml", "csi-"+name)
+	if err != nil {
+		return nil, err
+	}
+	args = append(replaceFlags(args, map[string]string{"--csi-address": beside.Socket, "--http-endpoint": "127.0.0.1:0",
+		"--leader-election-namespace": w.Namespace}), "--kubeconfig="+kubeconfig)
+	log, err := os.Create(filepath.Join(w.Dir, "csi-"+name+".log"))
+	if err != nil {
+		return nil, fmt.Errorf("creating the log of csi-%s: %w", name, err)
+	}
+	command := exec.CommandContext(ctx, program, args...)
+	command.Env = append(os.Environ(), "POD_NAME=csi-"+name, "POD_NAMESPACE="+w.Namespace)
+	command.Stdout, command.Stderr = log, log
+	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("starting csi-%s: %w", name, err)
+	}
+	return func() {
+		_ = command.Process.Kill() // it has ended already, or ends now
+		_ = command.Wait()
+	}, nil
+}
+
 // writeToken writes the files of the plugin's account as a pod has them, and returns their directory.
 func writeToken(ctx context.Context, w *world.World) (string, error) {
-	token, err := w.Token(ctx, account)
+	token, err := w.Token(ctx, accountPrefix+"plugin")
 	if err != nil {
 		return "", err
 	}
@@ -112,26 +166,33 @@ func writeToken(ctx context.Context, w *world.World) (string, error) {
 	return dir, nil
 }
 
-// readArguments returns the arguments of the plugin's container in deploy/csi.
-func readArguments() ([]string, error) {
+// workload has what a Deployment and a DaemonSet have in common.
+type workload struct {
+	Spec struct{ Template corev1.PodTemplateSpec }
+}
+
+// readArguments returns the arguments of a container in a file of deploy/csi.
+func readArguments(file, container string) ([]string, error) {
 	root, err := cluster.SourceRoot()
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(filepath.Join(root, "deploy", "csi", "daemonset.yaml"))
+	text, err := os.ReadFile(filepath.Join(root, "deploy", "csi", file))
 	if err != nil {
 		return nil, fmt.Errorf("reading a manifest: %w", err)
 	}
-	var object appsv1.DaemonSet
-	if err := yaml.UnmarshalStrict(text, &object); err != nil {
-		return nil, fmt.Errorf("reading daemonset.yaml: %w", err)
-	}
-	for _, container := range object.Spec.Template.Spec.Containers {
-		if container.Name == object.Name {
-			return container.Args, nil
+	for part := range strings.SplitSeq(string(text), "\n---\n") {
+		var object workload
+		if err := yaml.Unmarshal([]byte(part), &object); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", file, err)
+		}
+		for _, c := range object.Spec.Template.Spec.Containers {
+			if c.Name == container {
+				return c.Args, nil
+			}
 		}
 	}
-	return nil, fmt.Errorf("daemonset.yaml has no container %s", object.Name)
+	return nil, fmt.Errorf("%s has no container %s", file, container)
 }
 
 // replaceFlags returns arguments with other values of some flags; every one of these flags has to be there.

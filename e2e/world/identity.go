@@ -116,6 +116,12 @@ func (w *World) Token(ctx context.Context, account string) (string, error) {
 	return w.token(ctx, account)
 }
 
+// AccountKubeconfig writes the file with which a process of a ServiceAccount reaches the API server, and returns its path.
+func (w *World) AccountKubeconfig(ctx context.Context, account string) (string, error) {
+	path, _, err := w.kubeconfig(ctx, account, "")
+	return path, err
+}
+
 // token requests a token of the ServiceAccount from the API server that is valid for longer than the run.
 func (w *World) token(ctx context.Context, account string) (string, error) {
 	hours := int64(24 * 3600)

@@ -39,18 +39,26 @@ func (w *World) PersistentVolume(ctx context.Context, volume string) error {
 		&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: storageClass}, Provisioner: driver},
 		persistentVolume(volume),
 	}
+	for _, object := range wanted {
+		if err := w.Admin.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
+			return fmt.Errorf("creating %s: %w", object.GetName(), err)
+		}
+	}
+	return w.RegisterDriver(ctx)
+}
+
+// RegisterDriver writes what each kubelet writes once the CSI driver has registered with it.
+func (w *World) RegisterDriver(ctx context.Context) error {
 	for _, node := range w.options.Nodes {
-		wanted = append(wanted, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node},
-			Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver, NodeID: node}}}})
+		registered := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node},
+			Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver, NodeID: node}}}}
+		if err := w.Admin.Create(ctx, registered); client.IgnoreAlreadyExists(err) != nil {
+			return fmt.Errorf("creating the CSINode of %s: %w", node, err)
+		}
 		managed := map[string]any{
 			"metadata": map[string]any{"annotations": map[string]any{"volumes.kubernetes.io/controller-managed-attach-detach": "true"}}}
 		if err := w.patch(ctx, kubernetesNode(node), managed); err != nil {
 			return err
-		}
-	}
-	for _, object := range wanted {
-		if err := w.Admin.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
-			return fmt.Errorf("creating %s: %w", object.GetName(), err)
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 )
 
 // modules are the directories with a go.mod whose tests are run, seen from the root. The first one is the product's.
-var modules = []string{".", "e2e/guides", "e2e/ui", "tools/images", "tools/charts", "tools/monitoring", "tools/runtests"}
+var modules = []string{".", "e2e/claims", "e2e/guides", "e2e/ui", "tools/images", "tools/charts", "tools/monitoring", "tools/runtests"}
 
 // longest are the packages that take longest, and start first: the shorter ones fill the processors while these end.
 var longest = []string{
