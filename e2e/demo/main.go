@@ -1,8 +1,8 @@
 // Command demo shows Drover's main job on a real Kubernetes API server with simulated nodes: volumes are attached by
-// tickets, a pod and a snapshot compete for one, snapshots are taken and pruned, one is backed up and restored, a node dies
-// under two volumes and they move; the node returns with stale engines, which are found and cleaned up. Then the v2 data
-// engine of all three nodes is replaced under load, one upgrade is refused, and one fails half-way and is resumed. Separate
-// binaries do it, and no claimed instance or data is ever changed.
+// tickets, a pod and a snapshot compete for one, snapshots are taken and pruned, one is backed up and restored, a claim's volume
+// lives by the calls of Longhorn's CSI plugin, a node dies under two volumes and they move; the node returns with stale engines,
+// which are found and cleaned up. Then the v2 data engine of all three nodes is replaced under load, one upgrade is refused, and
+// one fails half-way and is resumed. Separate binaries do it, and no claimed instance or data is ever changed.
 //
 // Each line is printed once its step is done and checked; a failed step ends the demo with exit code 1 and the reason.
 // --keep leaves everything running at the end and prints commands to explore it.
@@ -49,9 +49,10 @@ func main() {
 func run(ctx context.Context, keep bool) (err error) {
 	colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
 	s := &scenario{out: os.Stdout, colour: colour, began: time.Now()}
-	s.section(map[bool]string{true: "A real control plane, three nodes with real instance managers, five controllers",
-		false: "A real control plane, three simulated nodes, five controllers"}[world.IsReal()])
-	w, err := world.Start(ctx, world.Options{Nodes: nodes, Log: s.note, Attach: true, Snapshots: true, Upgrades: true, Policies: true})
+	s.section(map[bool]string{true: "A real control plane, three nodes with real instance managers, five controllers and api-gateway",
+		false: "A real control plane, three simulated nodes, five controllers and api-gateway"}[world.IsReal()])
+	w, err := world.Start(ctx, world.Options{Nodes: nodes, Log: s.note, Attach: true, Snapshots: true, Upgrades: true,
+		Gateway: true, Policies: true})
 	if err != nil {
 		return err
 	}

@@ -1,3 +1,3 @@
-// Package gateway lets clients of Longhorn's REST API use the whole system: api-gateway and the controllers with their own identities, on a
-// real API server, and the simulator behind them. The test sends the calls of the CSI plugin in its order, and waits as it does.
+// Package gateway has a client that sends the calls of Longhorn's CSI plugin in its order, and waits as the plugin does. Its tests use the
+// whole system with it: api-gateway and the controllers with their own identities, on a real API server, and the simulator behind them.
 package gateway

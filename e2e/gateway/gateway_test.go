@@ -1,13 +1,8 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"testing"
 	"time"
@@ -37,20 +32,18 @@ func TestMain(m *testing.M) {
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 
-// plugin is a client that sends what the CSI plugin sends.
+// plugin is a client that sends what the CSI plugin sends; a call that fails ends its test.
 type plugin struct {
-	t    *testing.T
-	ctx  context.Context
-	base string
+	Client
+	t   *testing.T
+	ctx context.Context
 }
 
 func newPlugin(t *testing.T) plugin {
 	t.Helper()
-	ctx := harness.Empty(t, here, 4*time.Minute)
-	p := plugin{t: t, ctx: ctx, base: here.Process(world.APIGateway).REST()}
-	require.NoError(t, here.Wait(ctx, "the gateway", patience, func(context.Context) (string, error) {
-		_, _, err := p.try(http.MethodGet, "/v1/schemas", nil)
-		if err != nil {
+	p := plugin{Client: Client{World: here, Within: patience}, t: t, ctx: harness.Empty(t, here, 4*time.Minute)}
+	require.NoError(t, here.Wait(p.ctx, "the gateway", patience, func(ctx context.Context) (string, error) {
+		if _, _, err := p.Try(ctx, http.MethodGet, "/v1/schemas", nil); err != nil {
 			return err.Error(), nil
 		}
 		return "", nil
@@ -58,139 +51,37 @@ func newPlugin(t *testing.T) plugin {
 	return p
 }
 
-// try sends one request. The plugin gives up after ten seconds.
-func (p plugin) try(method, path string, body any) (int, map[string]any, error) {
-	ctx, cancel := context.WithTimeout(p.ctx, 10*time.Second)
-	defer cancel()
-	var content []byte
-	if body != nil {
-		var err error
-		if content, err = json.Marshal(body); err != nil {
-			return 0, nil, err
-		}
-	}
-	request, err := http.NewRequestWithContext(ctx, method, p.base+path, bytes.NewReader(content))
-	if err != nil {
-		return 0, nil, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(response.Body)
-	if err != nil || len(text) == 0 {
-		return response.StatusCode, nil, err
-	}
-	answer := map[string]any{}
-	if err := json.Unmarshal(text, &answer); err != nil {
-		return response.StatusCode, nil, fmt.Errorf("%s: %w", text, err)
-	}
-	return response.StatusCode, answer, nil
-}
-
-// call sends a request that must succeed.
-func (p plugin) call(method, path string, body any) map[string]any {
+func (p plugin) act(volume, action string, input map[string]any) Resource {
 	p.t.Helper()
-	code, answer, err := p.try(method, path, body)
+	answer, err := p.Act(p.ctx, volume, action, input)
 	require.NoError(p.t, err)
-	require.Equal(p.t, http.StatusOK, code, "%s %s: %v", method, path, answer["message"])
 	return answer
 }
 
-// wait polls a volume until it is as wanted, as the plugin does.
-func (p plugin) wait(volume, what string, holds func(map[string]any) bool) map[string]any {
-	p.t.Helper()
-	var last map[string]any
-	require.NoError(p.t, here.Wait(p.ctx, what+" of "+volume, patience, func(context.Context) (string, error) {
-		code, answer, err := p.try(http.MethodGet, "/v1/volumes/"+volume, nil)
-		if err != nil || code == http.StatusNotFound {
-			return "it is not there", err
-		}
-		if last = answer; holds(answer) {
-			return "", nil
-		}
-		return fmt.Sprintf("it is %v on %v, ready %v %v", answer["state"], answer["controllers"], answer["ready"], answer["notReadyMessage"]), nil
-	}))
-	return last
-}
-
-// create is CreateVolume.
 func (p plugin) create(name, engine string, more map[string]any) {
 	p.t.Helper()
-	code, _, err := p.try(http.MethodGet, "/v1/volumes/"+name, nil)
-	require.NoError(p.t, err)
-	require.Equal(p.t, http.StatusNotFound, code)
-	body := map[string]any{"name": name, "size": fmt.Sprint(world.VolumeSize), "accessMode": "rwo", "staleReplicaTimeout": 2880,
-		"revisionCounterDisabled": true, "dataEngine": engine, "numberOfReplicas": 2, "links": nil, "actions": nil}
-	for key, value := range more {
-		body[key] = value
-	}
-	p.call(http.MethodPost, "/v1/volumes", body)
-	p.wait(name, "a state", func(v map[string]any) bool { return v["state"] != "" && v["state"] != "creating" })
+	require.NoError(p.t, p.Create(p.ctx, name, engine, more))
 }
 
-func ticketOf(volume, node string) string {
-	sum := sha256.Sum256([]byte(volume + v1beta2.CSIDriver + node))
-	return "csi-" + hex.EncodeToString(sum[:])
-}
-
-// publish is ControllerPublishVolume: it returns the volume once its device is on the node. Kubernetes' VolumeAttachment is there before: a
-// ticket without one would be removed.
-func (p plugin) publish(volume, node string) map[string]any {
+// publish plays Kubernetes as well, which makes the VolumeAttachment before it lets its csi-attacher call the plugin.
+func (p plugin) publish(volume, node string) Resource {
 	p.t.Helper()
-	p.call(http.MethodGet, "/v1/nodes/"+node, nil)
-	v := p.wait(volume, "readiness", func(v map[string]any) bool { return v["ready"] == true })
+	require.NoError(p.t, here.AskAttachment(p.ctx, TicketOf(volume, node), volume, node))
+	v, err := p.Publish(p.ctx, volume, node)
+	require.NoError(p.t, err)
 	require.Equal(p.t, "blockdev", v["frontend"])
-	id := ticketOf(volume, node)
-	require.NoError(p.t, here.AskAttachment(p.ctx, id, volume, node))
-	p.call(http.MethodPost, "/v1/volumes/"+volume+"?action=attach",
-		map[string]any{"hostId": node, "attacherType": v1beta2.AttacherCSI, "attachmentID": id})
-	return p.wait(volume, "its device on "+node, func(v map[string]any) bool {
-		return isSatisfied(v, id) && v["state"] == "attached" && deviceOn(v, node) != ""
-	})
+	return v
 }
 
-func isSatisfied(v map[string]any, id string) bool {
-	attachments := v["volumeAttachment"].(map[string]any)["attachments"].(map[string]any)
-	ticket, there := attachments[id].(map[string]any)
-	return there && ticket["satisfied"] == true
-}
-
-// deviceOn returns the block device that a volume has on a node.
-func deviceOn(v map[string]any, node string) string {
-	for _, c := range v["controllers"].([]any) {
-		controller := c.(map[string]any)
-		if controller["hostId"] == node {
-			return controller["endpoint"].(string)
-		}
-	}
-	return ""
-}
-
-// unpublish is ControllerUnpublishVolume.
 func (p plugin) unpublish(volume, node string) {
 	p.t.Helper()
-	id := ticketOf(volume, node)
-	p.call(http.MethodPost, "/v1/volumes/"+volume+"?action=detach", map[string]any{"attachmentID": id, "hostId": node})
-	p.wait(volume, "no ticket", func(v map[string]any) bool {
-		_, there := v["volumeAttachment"].(map[string]any)["attachments"].(map[string]any)[id]
-		return !there
-	})
-	require.NoError(p.t, here.EndAttachment(p.ctx, id))
+	require.NoError(p.t, p.Unpublish(p.ctx, volume, node))
+	require.NoError(p.t, here.EndAttachment(p.ctx, TicketOf(volume, node)))
 }
 
-// remove is DeleteVolume.
 func (p plugin) remove(volume string) {
 	p.t.Helper()
-	p.call(http.MethodDelete, "/v1/volumes/"+volume, nil)
-	require.NoError(p.t, here.Wait(p.ctx, "the end of "+volume, patience, func(context.Context) (string, error) {
-		code, v, err := p.try(http.MethodGet, "/v1/volumes/"+volume, nil)
-		if err != nil || code == http.StatusNotFound {
-			return "", err
-		}
-		return fmt.Sprintf("it is %v", v["state"]), nil
-	}))
+	require.NoError(p.t, p.Remove(p.ctx, volume))
 }
 
 // A claim's whole life as far as controllers take part: created, published, written, moved, expanded, copied, deleted.
@@ -200,7 +91,7 @@ func TestAVolumeLivesByTheCallsOfTheCSIPlugin(t *testing.T) {
 		name := world.Unique("pvc")
 		p.create(name, engine, nil)
 		v := p.publish(name, near)
-		require.NotEmpty(t, deviceOn(v, near))
+		require.NotEmpty(t, DeviceOn(v, near))
 		require.NoError(t, here.Write(p.ctx, name, 1, "before the move"))
 
 		p.unpublish(name, near)
@@ -210,27 +101,21 @@ func TestAVolumeLivesByTheCallsOfTheCSIPlugin(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "before the move", text)
 
-		// ControllerExpandVolume: it needs exactly one controller, and waits for its size.
-		size := fmt.Sprint(2 * world.VolumeSize)
-		require.Equal(t, size, p.call(http.MethodPost, "/v1/volumes/"+name+"?action=expand", map[string]any{"size": size})["size"])
-		p.wait(name, "the larger size", func(v map[string]any) bool {
-			controllers := v["controllers"].([]any)
-			c := controllers[0].(map[string]any)
-			return len(controllers) == 1 && v["size"] == size && c["size"] == size && c["isExpanding"] == false
-		})
+		require.NoError(t, p.Expand(p.ctx, name, 2*world.VolumeSize))
 
 		// CreateSnapshot of type snap, and a volume from it.
 		snapshot := world.Unique("snapshot")
-		p.call(http.MethodPost, "/v1/volumes/"+name+"?action=snapshotCRCreate", map[string]any{"name": snapshot})
+		p.act(name, "snapshotCRCreate", map[string]any{"name": snapshot})
 		require.NoError(t, here.Wait(p.ctx, "snapshot "+snapshot, patience, func(context.Context) (string, error) {
-			s := p.call(http.MethodPost, "/v1/volumes/"+name+"?action=snapshotCRGet", map[string]any{"name": snapshot})
+			s := p.act(name, "snapshotCRGet", map[string]any{"name": snapshot})
 			if s["readyToUse"] == true && s["creationTime"] != "" {
 				return "", nil
 			}
 			return fmt.Sprintf("ready %v, error %v", s["readyToUse"], s["error"]), nil
 		}))
 		copied := world.Unique("copy")
-		p.create(copied, engine, map[string]any{"dataSource": "snap://" + name + "/" + snapshot, "size": size})
+		p.create(copied, engine, map[string]any{"dataSource": "snap://" + name + "/" + snapshot,
+			"size": fmt.Sprint(2 * world.VolumeSize)})
 		p.publish(copied, near)
 		text, err = here.Read(p.ctx, copied, 1)
 		require.NoError(t, err)
@@ -238,7 +123,7 @@ func TestAVolumeLivesByTheCallsOfTheCSIPlugin(t *testing.T) {
 		p.unpublish(copied, near)
 		p.remove(copied)
 
-		p.call(http.MethodPost, "/v1/volumes/"+name+"?action=snapshotCRDelete", map[string]any{"name": snapshot})
+		p.act(name, "snapshotCRDelete", map[string]any{"name": snapshot})
 		p.unpublish(name, far)
 		p.remove(name)
 	})
@@ -249,13 +134,9 @@ func TestADetachedVolumeHasItsControllerAndExpands(t *testing.T) {
 	p := newPlugin(t)
 	name := world.Unique("pvc")
 	p.create(name, v1beta2.DataEngineV1, nil)
-	v := p.wait(name, "one controller", func(v map[string]any) bool { return len(v["controllers"].([]any)) == 1 })
+	v, err := p.Wait(p.ctx, name, "one controller", func(v Resource) bool { return len(v["controllers"].([]any)) == 1 })
+	require.NoError(t, err)
 	require.Equal(t, "detached", v["state"])
-	size := fmt.Sprint(2 * world.VolumeSize)
-	p.call(http.MethodPost, "/v1/volumes/"+name+"?action=expand", map[string]any{"size": size})
-	p.wait(name, "the larger size", func(v map[string]any) bool {
-		c := v["controllers"].([]any)[0].(map[string]any)
-		return v["size"] == size && c["size"] == size && c["isExpanding"] == false
-	})
+	require.NoError(t, p.Expand(p.ctx, name, 2*world.VolumeSize))
 	p.remove(name)
 }
