@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -65,8 +66,11 @@ func format(table *metav1.Table, resource string) (string, error) {
 }
 
 func text(cell any) string {
-	if cell == nil {
+	switch value := cell.(type) {
+	case nil:
 		return ""
+	case float64: // JSON has no other numbers; kubectl prints bytes as digits
+		return strconv.FormatFloat(value, 'f', -1, 64)
 	}
 	return fmt.Sprint(cell)
 }
