@@ -71,8 +71,8 @@ func (w *world) endsAnswered() string {
 	return ""
 }
 
-// successorLost reports whether the engine that was to replace a failed target is on a node that is down, and may have started: no other one
-// replaces it before that node is back (docs/limits.md).
+// successorLost reports whether the engine that was to replace a failed target is on a node that is down, and may have started: no other
+// one replaces it before that node is back (docs/limits.md).
 func (w *world) successorLost() bool {
 	return w.moves && slices.ContainsFunc(current(w.engines), func(e *v1beta2.Engine) bool {
 		return !e.Spec.Active && !w.reachable(e.Spec.NodeID) && ofEngine(e).begun()
@@ -189,7 +189,8 @@ func (w *world) endsWithoutLeftovers() string {
 
 // endsWorked: no background work starves, unless a workload that cannot be interrupted blocks it, or a migration that is never ended.
 func (w *world) endsWorked() string {
-	if !w.usable() || w.migrating() || !slices.ContainsFunc(w.nodes, func(n *node) bool { return n.reachable && w.candidate(n.name) }) {
+	free := func(n *node) bool { return n.reachable && w.candidate(n.name) }
+	if !w.usable() || w.migrating() || w.successorLost() || !slices.ContainsFunc(w.nodes, free) {
 		return ""
 	}
 	for _, t := range w.tickets() {
