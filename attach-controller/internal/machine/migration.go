@@ -2,8 +2,10 @@ package machine
 
 import (
 	"fmt"
+	"maps"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/mergepatch"
 )
 
 // migration starts a second engine beside the first, then switches the volume over to it or removes it again. The second engine of a v1
@@ -59,6 +61,11 @@ func (m migration) beginSecond(target string) {
 	if !m.endSecondProcesses() || m.waitAfterFailure(target) {
 		return
 	}
+	if m.leaveOutUnrebuilt() {
+		m.wait(v1beta2.ReasonMigrating, "The migration to "+target+" begins without the replicas whose rebuild has not begun: they are rebuilt "+
+			"when it has ended.")
+		return
+	}
 	if why := m.migrationBlocker(); why != "" {
 		m.wait(v1beta2.ReasonMigrating, "The migration to "+target+" has not begun: "+why)
 		return
@@ -69,6 +76,25 @@ func (m migration) beginSecond(target string) {
 		m.add(Write{Kind: Create, Stage: StageMake, Object: m.newSecondEngine(target)})
 	}
 	m.wait(v1beta2.ReasonMigrating, "A second engine on "+target+" is about to be created.")
+}
+
+// leaveOutUnrebuilt removes from a v1 engine the replicas whose rebuild has not begun, and reports whether there are any. The migration
+// would wait for these rebuilds, and they may never begin: a process may have failed, and no purge makes room beside a migration. The
+// engine gets them again when the migration has ended. A replica that may have all data stays until its mode is known.
+func (m migration) leaveOutUnrebuilt() bool {
+	wanted := maps.Clone(m.engine.Spec.ReplicaAddressMap)
+	maps.DeleteFunc(wanted, func(name, _ string) bool {
+		complete := m.anyReplica(func(r *v1beta2.Replica) bool { return r.Name == name && m.hasAllData(r) })
+		return m.mode(name) == "" && !complete
+	})
+	if m.isV2() || same(wanted, m.engine.Spec.ReplicaAddressMap) || !m.anyRW(wanted) {
+		return false
+	}
+	if m.requestPoll() {
+		m.out.Fresh = true
+		m.patch(StageRun, m.engine, "replicaAddressMap", mergepatch.OfMap(m.engine.Spec.ReplicaAddressMap, wanted))
+	}
+	return true
 }
 
 // startSecondFrontend connects the second frontend of a v2 volume once the second engine runs.

@@ -85,6 +85,85 @@ func moving(t *testing.T, dataEngine string) *fixture {
 	return s
 }
 
+// A rebuild that has not begun may never begin, and no migration waits for it: its replica joins the engine again afterwards.
+func TestAMigrationBeginsWithoutTheReplicasWhoseRebuildHasNotBegun(t *testing.T) {
+	for name, happens := range map[string]func(*fixture){
+		"its rebuild waits for room":         func(*fixture) {},
+		"its process has failed":             func(s *fixture) { s.Replicas[1].Status.CurrentState = v1beta2.InstanceStateError },
+		"the state of its process is lost":   func(s *fixture) { s.Replicas[1].Status.CurrentState = v1beta2.InstanceStateUnknown },
+		"it is being deleted":                func(s *fixture) { deleted(s.Replicas[1]) },
+		"the one that serves is deleted":     func(s *fixture) { deleted(s.Replicas[0]) },
+		"it is gone, and the map has it yet": func(s *fixture) { s.Replicas = s.Replicas[:1] },
+		"it has failed": func(s *fixture) {
+			s.Replicas[1].Spec.HealthyAt, s.Replicas[1].Spec.FailedAt = stamp(s.Now), stamp(s.Now)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := unrebuilt(v1beta2.DataEngineV1)
+			first := s.Engines[0]
+			happens(s)
+			require.Contains(t, first.Spec.ReplicaAddressMap, "vol-r-1")
+			first.Spec.LookRequestedAt, first.Status.LookedAt = "", ""
+			asks := writeOf(t, Decide(s.World), first)
+			require.NotContains(t, asks.Spec, "replicaAddressMap", "an older poll may lack a rebuild that has begun")
+			require.Contains(t, asks.Spec, "lookRequestedAt")
+			first.Spec.LookRequestedAt, first.Status.LookedAt = stamp(s.Now), stamp(s.Now)
+			verdict := Decide(s.World)
+			require.True(t, verdict.Fresh)
+			require.Equal(t, map[string]any{"vol-r-1": nil}, writeOf(t, verdict, first).Spec["replicaAddressMap"])
+			require.Contains(t, verdict.Conditions[0].Message, "begins without the replicas whose rebuild has not begun")
+			s.step()
+			s.step()
+			require.Len(t, s.Engines, 2, "%s", s)
+		})
+	}
+}
+
+// unrebuilt is a volume that is wanted on y while its engine has not reported the replica there, which must be rebuilt.
+func unrebuilt(dataEngine string) *fixture {
+	s := asked(dataEngine)
+	s.Replicas[1].Spec.HealthyAt = ""
+	delete(s.Engines[0].Status.ReplicaModeMap, "vol-r-1")
+	s.Engines[0].Spec.LookRequestedAt, s.Engines[0].Status.LookedAt = stamp(s.Now), stamp(s.Now)
+	return s
+}
+
+func TestAMigrationLeavesOutNoReplicaThatMayHaveData(t *testing.T) {
+	for name, happens := range map[string]func(*fixture){
+		"it has all data":            func(s *fixture) { s.Replicas[1].Spec.HealthyAt = stamp(s.Now) },
+		"its rebuild has begun":      func(s *fixture) { s.Engines[0].Status.ReplicaModeMap["vol-r-1"] = v1beta2.ReplicaModeWO },
+		"no other is known to serve": func(s *fixture) { s.Engines[0].Status.ReplicaModeMap["vol-r-0"] = v1beta2.ReplicaModeERR },
+		"nothing is reported":        func(s *fixture) { s.Engines[0].Status.ReplicaModeMap = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := unrebuilt(v1beta2.DataEngineV1)
+			happens(s)
+			for _, w := range Decide(s.World).Writes {
+				require.NotContains(t, w.Spec, "replicaAddressMap")
+				require.NotEqual(t, Create, w.Kind)
+			}
+		})
+	}
+	for _, w := range Decide(unrebuilt(v1beta2.DataEngineV2).World).Writes {
+		require.NotContains(t, w.Spec, "replicaAddressMap", "a v2 engine migrates beside a rebuild")
+	}
+}
+
+func TestAReplicaThatAMigrationLeftOutIsRebuiltAfterwards(t *testing.T) {
+	for _, wanted := range []string{"x", "y"} {
+		s := unrebuilt(v1beta2.DataEngineV1)
+		require.True(t, s.settle(), "%s", s)
+		require.Len(t, s.Engines, 2, "%s", s)
+		require.Len(t, s.Engines[0].Spec.ReplicaAddressMap, 1, "%s", s)
+		s.Volume.Spec.NodeID, s.Volume.Spec.MigrationNodeID = wanted, ""
+		require.True(t, s.settle(), "%s", s)
+		require.Len(t, s.Engines, 1, "%s", s)
+		require.Equal(t, wanted, s.Volume.Status.CurrentNodeID)
+		require.Len(t, s.Engines[0].Spec.ReplicaAddressMap, 2, "%s", s)
+		require.Equal(t, v1beta2.VolumeRobustnessHealthy, s.Volume.Status.Robustness)
+	}
+}
+
 func TestAMigrationEndsWithOneEngine(t *testing.T) {
 	for _, dataEngine := range []string{v1beta2.DataEngineV1, v1beta2.DataEngineV2} {
 		for name, one := range map[string]struct {

@@ -55,13 +55,16 @@ func hasInMode(e *v1beta2.Engine, mode string) bool {
 	return false
 }
 
-// Waits reports whether a replica that lacks its data waits at its engine, so that nothing is copied to it now.
+// Waits reports whether a replica that lacks its data waits at its engine, or until the volume has moved, so that nothing is copied to it
+// now.
 func Waits(w World, r *v1beta2.Replica) bool {
 	if w.Engine == nil || r.Spec.HealthyAt != "" || w.mode(r) != "" && w.mode(r) != v1beta2.ReplicaModeWO {
 		return false
 	}
-	_, mapped := w.Engine.Spec.ReplicaAddressMap[r.Name]
-	return mapped && EngineHolds(w.Engine) != ""
+	if _, mapped := w.Engine.Spec.ReplicaAddressMap[r.Name]; !mapped {
+		return w.Volume != nil && w.migrating() // no engine gets another replica before that ends
+	}
+	return EngineHolds(w.Engine) != ""
 }
 
 // heldRebuild returns why the rebuild of a replica that has its place does not begin; empty: no such rebuild waits.

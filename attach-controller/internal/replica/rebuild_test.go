@@ -248,6 +248,24 @@ func TestRebuildsThatAlwaysFailAreTriedEverMoreRarely(t *testing.T) {
 	require.Equal(t, v1beta2.ReasonRebuildFails, reason(w, Verdict{}))
 }
 
+// While a volume moves, no engine gets a replica: one that is to be rebuilt afterwards takes no slot meanwhile.
+func TestARebuildTakesNoSlotWhileItsVolumeMoves(t *testing.T) {
+	moves := func(w *World) { w.Volume.Spec.MigrationNodeID = "b" }
+	ends := func(w *World) { w.Volume.Status.CurrentMigrationNodeID = "b" }
+	for name, c := range map[string]struct {
+		world World
+		waits bool
+	}{
+		"it is about to be rebuilt":   {attached("a b", wants(3), coming("c")), false},
+		"the volume is to move":       {attached("a b", wants(3), coming("c"), moves), true},
+		"the move ends":               {attached("a b", wants(3), coming("c"), ends), true},
+		"the engine copies to it":     {attached("a b", wants(3), coming("c"), moves, use("c", v1beta2.ReplicaModeWO)), false},
+		"the engine is about to copy": {attached("a b", wants(3), coming("c"), moves, use("c", "")), false},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.waits, Waits(c.world, c.world.the("c"))) })
+	}
+}
+
 // B8: a rebuild that waits for a person takes no slot, and the volume's condition has the reason.
 func TestARebuildThatItsEngineHoldsReportsWhy(t *testing.T) {
 	mapped := func(w *World) {

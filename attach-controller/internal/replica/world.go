@@ -53,8 +53,12 @@ func (w *World) Image() string {
 func (w *World) attached() bool {
 	v := w.Volume
 	return v.Status.State == v1beta2.VolumeStateAttached && v.Spec.NodeID != "" && v.Spec.NodeID == v.Status.CurrentNodeID &&
-		v.Spec.MigrationNodeID == "" && v.Status.CurrentMigrationNodeID == "" &&
-		v.Status.Robustness != v1beta2.VolumeRobustnessFaulted && w.engineUp() && w.Engine.Spec.NodeID == w.engineNode()
+		!w.migrating() && v.Status.Robustness != v1beta2.VolumeRobustnessFaulted && w.engineUp() && w.Engine.Spec.NodeID == w.engineNode()
+}
+
+// migrating reports whether the volume moves to another node, or is to.
+func (w *World) migrating() bool {
+	return w.Volume.Spec.MigrationNodeID != "" || w.Volume.Status.CurrentMigrationNodeID != ""
 }
 
 func (w *World) engineUp() bool {
