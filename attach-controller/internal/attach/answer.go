@@ -154,8 +154,7 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 		return v1beta2.ReasonNodeNotReady, fmt.Sprintf("Node %s is not ready, see its condition Ready: the volume moves there from node "+
 			"%s when it is.", x.NodeID, wanted.NodeID)
 	case t.waitsForTarget(wanted, x):
-		return v1beta2.ReasonNodeUpgrading, fmt.Sprintf("The data engine of node %s is being upgraded, and the volume's target is on another "+
-			"node meanwhile: the volume moves to node %s when it is back.", wanted.NodeID, x.NodeID)
+		return t.whyTarget(wanted, x)
 	case x.NodeID == wanted.NodeID:
 		return v1beta2.ReasonAttachedWithIncompatibleParameters,
 			fmt.Sprintf("The volume is on node %s with its frontend %s, for %s: remove that ticket, or ask for the same frontend.",
@@ -167,6 +166,22 @@ func (t table) whyOther(wanted Spec, x v1beta2.AttachmentTicket) (reason, messag
 	return v1beta2.ReasonAttachedElsewhere, fmt.Sprintf("The volume is attached to node %s for %s: remove that ticket, or wait until it "+
 		"ends.",
 		wanted.NodeID, by)
+}
+
+// whyTarget is for the ticket to whose node the volume migrates once its target is back. Only the upgrade of the volume's node relocates a
+// target, and brings it back: what Longhorn or a person requested lasts until a person clears it.
+func (t table) whyTarget(wanted Spec, x v1beta2.AttachmentTicket) (reason, message string) {
+	to := t.Volume.TargetNodeID
+	switch {
+	case t.Nodes[wanted.NodeID].Upgrading:
+		return v1beta2.ReasonNodeUpgrading, fmt.Sprintf("The data engine of node %s is being upgraded, and the volume's target is on another "+
+			"node meanwhile: the volume moves to node %s when it is back.", wanted.NodeID, x.NodeID)
+	case to != "":
+		return v1beta2.ReasonTargetElsewhere, fmt.Sprintf("spec.targetNodeID of Volume %s names node %s, and no upgrade of node %s is "+
+			"under way, which would clear it: clear it, and the volume moves to node %s.", t.Volume.Name, to, wanted.NodeID, x.NodeID)
+	}
+	return v1beta2.ReasonMigrating, fmt.Sprintf("The volume's target returns to node %s: then the volume moves to node %s.", wanted.NodeID,
+		x.NodeID)
 }
 
 // whyMigrating is for the ticket to whose node the volume migrates.

@@ -33,8 +33,8 @@ func VolumeOf(v *v1beta2.Volume) Volume {
 		StrictLocal: v.Spec.DataLocality == v1beta2.DataLocalityStrictLocal,
 		Unfilled:    unfilled(v),
 		V2:          v.Spec.DataEngine == v1beta2.DataEngineV2,
-		Relocated:   v.Spec.TargetNodeID != "" || v.Status.CurrentTargetNodeID != "",
-		State:       v.Status.State, CurrentNodeID: v.Status.CurrentNodeID, CurrentMigrationNodeID: v.Status.CurrentMigrationNodeID,
+		Relocated:   v.Spec.TargetNodeID != "" || v.Status.CurrentTargetNodeID != "", TargetNodeID: v.Spec.TargetNodeID,
+		State: v.Status.State, CurrentNodeID: v.Status.CurrentNodeID, CurrentMigrationNodeID: v.Status.CurrentMigrationNodeID,
 		FrontendDisabled: v.Status.FrontendDisabled, Faulted: v.Status.Robustness == v1beta2.VolumeRobustnessFaulted,
 	}
 	out.Upgrading = conditions.Reason(v.Status.Conditions, v1beta2.VolumeAttached) == v1beta2.ReasonNodeUpgrading

@@ -25,6 +25,7 @@ func TestWhatCountsOfAVolume(t *testing.T) {
 	v.Spec.Migratable, v.Spec.TargetNodeID = true, there
 	require.True(t, VolumeOf(v).Migratable)
 	require.True(t, VolumeOf(v).Relocated, "its target is to leave")
+	require.Equal(t, v.Spec.TargetNodeID, VolumeOf(v).TargetNodeID)
 	v.Spec.TargetNodeID, v.Status.CurrentTargetNodeID = "", there
 	require.True(t, VolumeOf(v).Relocated, "its target is to come back")
 	v.Status.Conditions = []v1beta2.Condition{{Type: v1beta2.VolumeAttached, Status: v1beta2.ConditionFalse,

@@ -62,6 +62,27 @@ func TestAPodReportsThatItsMigrationWaitsForTheTarget(t *testing.T) {
 	require.Contains(t, message, "the volume moves to node "+there+" when it is back")
 }
 
+// Nobody but a person ends this wait, so that its reason is another one.
+func TestAPodReportsATargetThatNoUpgradeBringsBack(t *testing.T) {
+	report := func(changes ...change) (reason, message string) {
+		_, reason, message = reported(basic(append([]change{migratable, attached(here), pod(here), pod(there),
+			engine(here, v1beta2.InstanceStateRunning), volume(func(v *Volume) { v.Relocated, v.TargetNodeID = true, third })}, changes...)...),
+			"csi-"+there)
+		return reason, message
+	}
+	reason, message := report()
+	require.Equal(t, v1beta2.ReasonTargetElsewhere, reason)
+	require.Contains(t, message, "spec.targetNodeID of Volume vol-1 names node "+third)
+	require.Contains(t, message, "clear it, and the volume moves to node "+there)
+	reason, _ = report(node(here, Node{Upgrading: true}))
+	require.Equal(t, v1beta2.ReasonNodeUpgrading, reason, "the upgrade clears it")
+	reason, _ = report(node(third, Node{Upgrading: true}))
+	require.Equal(t, v1beta2.ReasonTargetElsewhere, reason, "an upgrade of another node does not")
+	reason, message = report(volume(func(v *Volume) { v.TargetNodeID = "" }))
+	require.Equal(t, v1beta2.ReasonMigrating, reason, "it is on its way back")
+	require.Contains(t, message, "returns to node "+here)
+}
+
 // K1: every wait of a migration has its reason on the ticket.
 func TestAPodReportsWhyItsMigrationDoesNotComplete(t *testing.T) {
 	v := &v1beta2.Volume{}

@@ -57,7 +57,7 @@ func anyVolume(t *rapid.T) *Volume {
 		Name: "vol-1", Deleting: rarely(t, "deleting"), State: one(t, "state", states),
 		Spec:      Spec{NodeID: one(t, "wanted", places), DisableFrontend: flag("off"), LastAttachedBy: one(t, "by", []string{"", "somebody"})},
 		V2:        flag("v2"),
-		Relocated: flag("relocated"), Upgrading: flag("upgrading"),
+		Relocated: flag("relocated"), TargetNodeID: one(t, "target's node", places), Upgrading: flag("upgrading"),
 		StrictLocal: rarely(t, "local"), Unfilled: rarely(t, "unfilled"), FrontendDisabled: flag("is off"),
 		Faulted:       rarely(t, "faulted"),
 		CurrentNodeID: one(t, "current", places), Blocker: one(t, "blocker", []string{"", "No room."}),

@@ -44,8 +44,10 @@ type Volume struct {
 	Unfilled bool
 	// V2: it needs a frontend of its own on its node.
 	V2 bool
-	// Relocated: its target is on another node during an upgrade, or is to go there.
-	Relocated bool
+	// Relocated: its target is on another node during an upgrade, or is to go there. TargetNodeID is where it is wanted; empty means where
+	// the volume is.
+	Relocated    bool
+	TargetNodeID string
 
 	State                                 string
 	CurrentNodeID, CurrentMigrationNodeID string

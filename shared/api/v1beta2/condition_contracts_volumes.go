@@ -11,7 +11,7 @@ func attachmentContracts() []ConditionContract {
 			False: []string{ReasonAttaching, ReasonAttachedWithIncompatibleParameters, ReasonAttachedElsewhere,
 				ReasonWaitingForDetach, ReasonLowerPriority, ReasonWaitingForData, ReasonNoNode, ReasonNodeUnknown, ReasonNodeNotReady,
 				ReasonNodeCordoned, ReasonNodeUpgrading, ReasonDataLocality, ReasonTooManyTickets, ReasonVolumeFaulted,
-				ReasonWaitingForShare, ReasonMigrating, ReasonMigrationFailed}},
+				ReasonWaitingForShare, ReasonMigrating, ReasonMigrationFailed, ReasonTargetElsewhere}},
 		{Kind: "VolumeAttachment", Part: "status.attachmentTicketStatuses", Type: TicketValid, Writer: "attach-controller",
 			Means: "everything in the ticket can be read; absent while that is so",
 			False: []string{ReasonExpiresAtUnreadable, ReasonTypeUnknown}},

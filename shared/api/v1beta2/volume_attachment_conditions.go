@@ -70,6 +70,9 @@ const (
 	ReasonVolumeFaulted = "VolumeFaulted"
 	// ReasonMigrationFailed surfaces on the ticket to whose node the volume migrates while the engine there has failed and is tried again.
 	ReasonMigrationFailed = "MigrationFailed"
+	// ReasonTargetElsewhere surfaces on the ticket to whose node a volume is to migrate while spec.targetNodeID of the Volume is set and no
+	// upgrade of its node is under way, which would clear that: a person clears it, and the volume migrates.
+	ReasonTargetElsewhere = "TargetElsewhere"
 	// ReasonWaitingForShare surfaces on a CSI ticket of an RWX volume until its share runs.
 	ReasonWaitingForShare = "WaitingForShare"
 )
