@@ -165,6 +165,24 @@ func TestNoTicketGetsAVolumeBeforeItsData(t *testing.T) {
 	require.True(t, satisfied)
 }
 
+// The data comes no further on a node that is down: whoever waits for it learns of the node, and of the user who keeps the volume there.
+func TestAPodThatWaitsForDataReportsANodeThatIsDown(t *testing.T) {
+	unfilled := volume(func(v *Volume) { v.Unfilled = true })
+	restore := ticket("r", v1beta2.AttacherRestore, here, v1beta2.TicketDisableFrontend, v1beta2.TicketValueTrue)
+	person := ticket("ui", v1beta2.AttacherLonghornAPI, here, v1beta2.TicketDisableFrontend, v1beta2.TicketValueTrue)
+	held := []change{unfilled, attached(here), frontendOff, restore, pod(there)}
+	_, reason, _ := reported(basic(held...), "csi-"+there)
+	require.Equal(t, v1beta2.ReasonWaitingForData, reason, "the node is there")
+	_, reason, message := reported(basic(append(held, down(here))...), "csi-"+there)
+	require.Equal(t, v1beta2.ReasonDataNodeDown, reason)
+	require.Contains(t, message, "on node "+here+", which is down: start the node.")
+	_, reason, message = reported(basic(append(held, person, down(here))...), "csi-"+there)
+	require.Equal(t, v1beta2.ReasonDataNodeDown, reason)
+	require.Contains(t, message, `or remove what holds the volume there (longhorn-api "ui").`)
+	_, reason, _ = reported(basic(unfilled, restore, pod(there), down(here)), "csi-"+there)
+	require.Equal(t, v1beta2.ReasonWaitingForData, reason, "it is on no node")
+}
+
 // Row V.
 func TestATicketIsPassedOverWithAReason(t *testing.T) {
 	local := volume(func(v *Volume) { v.StrictLocal = true })

@@ -145,8 +145,11 @@ func (t table) interrupts(x v1beta2.AttachmentTicket) bool {
 }
 
 // inUse reports whether a user's ticket holds the volume, even if its node is down.
-func (t table) inUse() bool {
-	return slices.ContainsFunc(t.holders(t.Volume.Spec), func(h v1beta2.AttachmentTicket) bool { return v1beta2.IsUserTicket(h.Type) })
+func (t table) inUse() bool { return len(t.users()) > 0 }
+
+// users returns the tickets of users that hold the volume.
+func (t table) users() []v1beta2.AttachmentTicket {
+	return slices.DeleteFunc(t.holders(t.Volume.Spec), func(h v1beta2.AttachmentTicket) bool { return !v1beta2.IsUserTicket(h.Type) })
 }
 
 // keep is D6.

@@ -96,7 +96,7 @@ func (w World) refusal(t v1beta2.AttachmentTicket) (reason, message string) {
 	case !w.counted(t):
 		return v1beta2.ReasonWaitingForShare, "Pods reach this volume by its share, which does not run yet."
 	case w.waitsForData(t):
-		return v1beta2.ReasonWaitingForData, "The volume still waits for data from its backup or source: it can be used when that is whole."
+		return w.whyNoData()
 	case t.NodeID == "":
 		return v1beta2.ReasonNoNode, "The ticket names no node: set its nodeID."
 	case !exists:
@@ -113,4 +113,18 @@ func (w World) refusal(t v1beta2.AttachmentTicket) (reason, message string) {
 			w.ReplicaNodes[0])
 	}
 	return "", ""
+}
+
+// whyNoData returns what a ticket waits for whose volume still gets its data: the end of that work, or the node on which it is done.
+func (w World) whyNoData() (reason, message string) {
+	at := w.Volume.NodeID
+	if at == "" || !w.down(at) {
+		return v1beta2.ReasonWaitingForData, "The volume still waits for data from its backup or source: it can be used when that is whole."
+	}
+	message = fmt.Sprintf("The volume still waits for data from its backup or source, and gets it on node %s, which is down: start the node",
+		at)
+	if users := (table{World: w, tickets: w.sorted()}).users(); len(users) > 0 {
+		message += fmt.Sprintf(", or remove what holds the volume there (%s)", list(users))
+	}
+	return v1beta2.ReasonDataNodeDown, message + "."
 }

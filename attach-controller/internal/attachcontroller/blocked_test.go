@@ -13,8 +13,8 @@ import (
 func TestAWarningIsAboutWhatAUserMustResolve(t *testing.T) {
 	for reason, warned := range map[string]bool{
 		v1beta2.ReasonNoNode: true, v1beta2.ReasonNodeNotReady: true, v1beta2.ReasonDataLocality: true, v1beta2.ReasonVolumeFaulted: true,
-		v1beta2.ReasonTargetElsewhere: true,
-		v1beta2.ReasonNodeUpgrading:   false, v1beta2.ReasonAttaching: false, v1beta2.ReasonLowerPriority: false,
+		v1beta2.ReasonTargetElsewhere: true, v1beta2.ReasonDataNodeDown: true,
+		v1beta2.ReasonNodeUpgrading: false, v1beta2.ReasonAttaching: false, v1beta2.ReasonLowerPriority: false,
 		v1beta2.ReasonWaitingForData:   false,
 		v1beta2.ReasonWaitingForDetach: false, v1beta2.ReasonMigrating: false,
 	} {

@@ -31,7 +31,7 @@ var (
 var alarming = []string{
 	v1beta2.ReasonNoNode, v1beta2.ReasonNodeUnknown, v1beta2.ReasonNodeNotReady, v1beta2.ReasonNodeCordoned, v1beta2.ReasonDataLocality,
 	v1beta2.ReasonTooManyTickets, v1beta2.ReasonAttachedWithIncompatibleParameters, v1beta2.ReasonVolumeFaulted,
-	v1beta2.ReasonTargetElsewhere,
+	v1beta2.ReasonTargetElsewhere, v1beta2.ReasonDataNodeDown,
 }
 
 func init() {

@@ -21,10 +21,11 @@ var lasting = map[string]string{
 	v1beta2.ReasonVolumeFaulted:                      "a node with a replica returns, or a person chooses one",
 	v1beta2.ReasonNoUsableReplica:                    "a node with a replica returns, or a person chooses one",
 	v1beta2.ReasonTargetElsewhere:                    "a person clears spec.targetNodeID",
+	v1beta2.ReasonDataNodeDown:                       "the node returns, or its user lets the volume go",
 }
 
 // rare are the seeds of worlds with reasons that few worlds have.
-var rare = []uint64{23864}
+var rare = []uint64{23864, 76184}
 
 // A settled world has no other reasons than these. A new reason needs an entry here that names its end, and a line in kubectl drover
 // doctor.

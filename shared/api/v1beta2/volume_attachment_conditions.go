@@ -52,6 +52,8 @@ const (
 	ReasonLowerPriority = "LowerPriority"
 	// ReasonWaitingForData surfaces while the volume still gets its data from a backup or from another volume.
 	ReasonWaitingForData = "WaitingForData"
+	// ReasonDataNodeDown surfaces while the node is down on which the volume gets its data from a backup or from another volume.
+	ReasonDataNodeDown = "DataNodeDown"
 	// ReasonNoNode surfaces when the ticket names no node.
 	ReasonNoNode = "NoNode"
 	// ReasonNodeUnknown surfaces when there is no Node of that name.
