@@ -104,7 +104,7 @@ func (b *gatewayBench) rest(ctx context.Context) error {
 	}
 	note := fmt.Sprintf("%s, %d streams of all of them, %s", b.note(), gatewayStreams, gatewayFor)
 	b.add(Result{Name: "gateway.quiet.cpu_s_per_minute", Value: perMinute, Unit: "s", Goal: "<= 0.5", Runs: 1, Note: note})
-	return b.memory("gateway.quiet.rss", note)
+	return errors.Join(b.memory("gateway.quiet.rss", note), profiled(ctx, b.process, 1))
 }
 
 func (b *gatewayBench) memory(name, note string) error {
@@ -140,7 +140,11 @@ func (b *gatewayBench) load(ctx context.Context) error {
 		})
 	}
 	group.Go(func() { failed <- b.change(ctx) })
-	perMinute, err := b.spent(func() error { group.Wait(); return nil })
+	profiles, err := processorProfiles(ctx, "gateway-load", gatewayFor-time.Second, b.process)
+	if err != nil {
+		return err
+	}
+	perMinute, err := b.spent(func() error { group.Wait(); return profiles() })
 	close(failed)
 	for one := range failed {
 		err = errors.Join(err, one)

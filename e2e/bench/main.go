@@ -66,7 +66,7 @@ func main() {
 	flag.DurationVar(&gatewayFor, "gateway-for", gatewayFor, "how long the group gateway measures each value")
 	flag.DurationVar(&idleFor, "idle-for", idleFor, "how long the group idle measures while nothing happens")
 	flag.StringVar(&profileDirectory, "profiles", "",
-		"directory for profiles of the groups attach, idle, scale and snapshot; empty takes none")
+		"directory for profiles of the groups attach, gateway, idle, scale and snapshot; empty takes none")
 	flag.DurationVar(&snapshotQuiet, "snapshot-quiet", snapshotQuiet,
 		"how long the group snapshot counts writes while nothing happens")
 	flag.Parse()
