@@ -25,8 +25,8 @@ const gcPercent = 50
 // settleMemory lets the collector run more often once the start is over, and then returns memory to the system: filling the caches
 // takes more than they keep, a quiet process would hardly ever collect it, and most of its program is not needed any more. A standby
 // returns memory, too; how often it collects it changes only when it leads and has filled its caches.
-func settleMemory(m ctrl.Manager, c clock.Clock, log logr.Logger) error {
-	return errors.Join(m.Add(settling{m, c, log, false}), m.Add(settling{m, c, log, true}))
+func settleMemory(m ctrl.Manager, c clock.Clock, log logr.Logger, percent int) error {
+	return errors.Join(m.Add(settling{m, c, log, percent, false}), m.Add(settling{m, c, log, percent, true}))
 }
 
 // settling settles the memory once: of a standby or, with the lease, of the leader.
@@ -34,6 +34,7 @@ type settling struct {
 	manager ctrl.Manager
 	clock   clock.Clock
 	log     logr.Logger
+	percent int
 	leader  bool
 }
 
@@ -55,7 +56,7 @@ func (s settling) Start(ctx context.Context) error {
 	case <-s.clock.After(startPatience):
 	}
 	if s.leader && os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		debug.SetGCPercent(s.percent)
 	}
 	debug.FreeOSMemory()
 	if _, err := startpages.Release(); err != nil {

@@ -60,6 +60,8 @@ type Program struct {
 	// Stateless lets any number of processes work at once, each as soon as it runs, without a lease. The program sends a write at most once:
 	// a refusal is its caller's answer, and no event.
 	Stateless bool
+	// GCPercent replaces gcPercent; 0 means gcPercent.
+	GCPercent int
 	// Lease is the name of its lease; "" means drover-<name>.
 	Lease string
 	// Complete fills in the parts of the program that depend on flags, once they are read, and returns an error if a flag is invalid; nil:
@@ -229,7 +231,7 @@ func run(ctx context.Context, p Program, o options) error {
 	rt.RequireReady = func(name string, c func(context.Context) error) { health.require(name, c) }
 	rt.User = identify(ctx, impatient, o, log)
 	addChecks(health, manager, against)
-	if err := settleMemory(manager, rt.Clock, log); err != nil {
+	if err := settleMemory(manager, rt.Clock, log, cmp.Or(p.GCPercent, gcPercent)); err != nil {
 		return err
 	}
 	if err := p.Setup(ctx, rt); err != nil {

@@ -78,12 +78,23 @@ func indexes() []kube.Index {
 	)
 }
 
-// thin drops the metadata that no client sees.
+// thin drops what no client sees: there are several of these objects for each volume.
 func thin(obj any) (any, error) {
 	if o, ok := obj.(client.Object); ok {
 		o.SetManagedFields(nil)
 		o.SetAnnotations(nil)
 		o.SetOwnerReferences(nil)
+		o.SetFinalizers(nil)
+	}
+	switch o := obj.(type) {
+	case *v1beta2.Engine:
+		o.Labels, o.Spec.ReplicaAddressMap, o.Status.CurrentReplicaAddressMap, o.Status.Conditions = nil, nil, nil, nil
+	case *v1beta2.Replica:
+		o.Labels, o.Status.Conditions = nil, nil
+	case *v1beta2.EngineFrontend:
+		o.Labels = nil
+	case *v1beta2.VolumeAttachment:
+		o.Labels = nil
 	}
 	return obj, nil
 }

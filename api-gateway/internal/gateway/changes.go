@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -37,6 +38,8 @@ type changes struct {
 	versions map[topic]uint64
 	// volumes has the place of each volume that was read since it changed.
 	volumes map[string]*place
+	// changed has the volumes that changed since the last takeVolumes; nil: there are too many, or nobody took them yet.
+	changed map[string]struct{}
 	// next is closed at the next change of any topic.
 	next chan struct{}
 }
@@ -46,7 +49,7 @@ func newChanges() *changes {
 }
 
 // place keeps the encoded resource of a volume until something of the volume changes: then the volume gets another place.
-type place struct{ body atomic.Pointer[[]byte] }
+type place struct{ body atomic.Pointer[packed] }
 
 // record notes that a topic changed, and the resources of some volumes.
 func (c *changes) record(of topic, volumes ...string) {
@@ -55,6 +58,12 @@ func (c *changes) record(of topic, volumes ...string) {
 	c.versions[of]++
 	for _, name := range volumes {
 		delete(c.volumes, name)
+		if c.changed != nil {
+			c.changed[name] = struct{}{}
+		}
+	}
+	if len(c.changed) > mostChanged {
+		c.changed = nil
 	}
 	close(c.next)
 	c.next = make(chan struct{})
@@ -65,6 +74,18 @@ func (c *changes) leave(volume string) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	delete(c.volumes, volume)
+}
+
+// mostChanged limits the names of changed volumes: volumes come and go by the thousands where nobody opens a page.
+const mostChanged = 1000
+
+// takeVolumes returns the volumes that changed since its last call, and false if it does not know all of them.
+func (c *changes) takeVolumes() ([]string, bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	taken := c.changed
+	c.changed = map[string]struct{}{}
+	return slices.Collect(maps.Keys(taken)), taken != nil
 }
 
 // version returns the number of changes of some topics so far, and a channel that is closed at the next change of any.

@@ -26,6 +26,8 @@ type limits struct {
 	clients map[string]*clientRate
 	swept   time.Time
 	streams int
+	// streamRate limits the bytes of all streams.
+	streamRate *rate.Limiter
 }
 
 type clientRate struct {
@@ -37,7 +39,8 @@ type clientRate struct {
 const forgetAfter = time.Minute
 
 func newLimits(o Options, c clock.PassiveClock) *limits {
-	return &limits{options: o, clock: c, clients: map[string]*clientRate{}}
+	return &limits{options: o, clock: c, clients: map[string]*clientRate{},
+		streamRate: rate.NewLimiter(streamBytesPerSecond, streamBurst)}
 }
 
 // allow reports whether a client may send one more request now.

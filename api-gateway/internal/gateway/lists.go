@@ -22,37 +22,32 @@ type list struct {
 	build  handler
 }
 
-// listCache keeps each collection until something of it changes: all clients share one encoding.
+// listCache keeps each collection until something of it changes: all clients share one text, each with its own links.
 type listCache struct {
 	changes *changes
 	all     map[string]list
 	// each holds the collection while nobody builds it: a change is encoded once, and not by each client that waits for it.
-	each map[string]chan *keptList
+	each map[string]chan keptList
 }
 
-// keptList is a collection at a version, and the same with the links of the clients that asked for it.
+// keptList is a collection at a version.
 type keptList struct {
 	version uint64
-	body    []byte // nil: the collection was never built
-	// forBase has the text for each address by which clients know the gateway, at most mostBases: clients choose their header Host.
-	forBase map[string][]byte
+	text    text // nil: the collection was never built
 }
 
-// mostBases limits how many addresses a collection is kept for; the interface and the programs in a cluster use two or three.
-const mostBases = 4
-
 func newListCache(c *changes, all map[string]list) *listCache {
-	each := map[string]chan *keptList{}
+	each := map[string]chan keptList{}
 	for name := range all {
-		each[name] = make(chan *keptList, 1)
-		each[name] <- &keptList{}
+		each[name] = make(chan keptList, 1)
+		each[name] <- keptList{}
 	}
 	return &listCache{changes: c, all: all, each: each}
 }
 
-// get returns a collection with links that begin with base. Clients with the same base share one text.
-func (c *listCache) get(ctx context.Context, name, base string) ([]byte, error) {
-	var kept *keptList
+// get returns a collection.
+func (c *listCache) get(ctx context.Context, name string) (text, error) {
+	var kept keptList
 	select {
 	case kept = <-c.each[name]:
 	case <-ctx.Done():
@@ -61,46 +56,36 @@ func (c *listCache) get(ctx context.Context, name, base string) ([]byte, error) 
 	defer func() { c.each[name] <- kept }()
 	l := c.all[name]
 	version, _ := c.changes.version(l.topics...)
-	if kept.body == nil || kept.version != version || len(l.topics) == 0 {
-		body, err := encodeList(ctx, name, l)
+	if kept.text == nil || kept.version != version || len(l.topics) == 0 {
+		built, err := encodeList(ctx, name, l)
 		if err != nil {
 			return nil, err
 		}
-		kept = &keptList{version: version, body: body, forBase: map[string][]byte{}}
+		kept = keptList{version: version, text: built}
 	}
-	if known, ok := kept.forBase[base]; ok {
-		return known, nil
-	}
-	body, err := withBase(kept.body, base)
-	if err == nil && len(kept.forBase) < mostBases {
-		kept.forBase[base] = body
-	}
-	return body, err
+	return kept.text, nil
 }
 
-// encodeList builds a collection, with links that begin with anyBase.
-func encodeList(ctx context.Context, name string, l list) ([]byte, error) {
+// encodeList builds a collection.
+func encodeList(ctx context.Context, name string, l list) (text, error) {
 	built, err := l.build(request{ctx: ctx, base: anyBase})
 	if err != nil {
 		return nil, err
 	}
-	if body, isEncoded := built.(shared); isEncoded {
-		return body, nil
+	if encoded, isText := built.(text); isText {
+		return encoded, nil
 	}
 	body, err := json.Marshal(built)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", name, err)
 	}
-	return body, nil
+	return text{{bytes: body}}, nil
 }
 
 // buildLists returns all collections by their path below /v1.
 func (s *server) buildLists() map[string]list {
 	lists := map[string]list{
-		"volumes": {[]topic{topicVolumes}, func(r request) (any, error) {
-			body, err := s.volumes.list(r.ctx)
-			return shared(body), err
-		}},
+		"volumes":           {[]topic{topicVolumes}, func(r request) (any, error) { return s.volumes.list(r.ctx) }},
 		"nodes":             {[]topic{topicNodes}, s.listNodes},
 		"settings":          {[]topic{topicSettings}, s.listSettings},
 		"backuptargets":     {[]topic{topicBackupTargets}, s.listBackupTargets},

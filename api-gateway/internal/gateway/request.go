@@ -47,14 +47,8 @@ func (r request) logged() string {
 // address returns the address of the request itself.
 func (r request) address() string { return r.base + r.URL.Path }
 
-// handler answers one kind of request: with a resource, with bytes that are a resource already, or with nil for no body.
+// handler answers one kind of request: with a resource, with a text that is encoded already, or with nil for no body.
 type handler func(request) (any, error)
-
-// shared is a resource that is encoded already, with links that begin with anyBase.
-type shared []byte
-
-// complete is a resource that is encoded already, with the links of the client.
-type complete []byte
 
 // answer writes the result of a handler.
 func (s *server) answer(w http.ResponseWriter, r request, result any, failed error) {
@@ -68,23 +62,18 @@ func (s *server) answer(w http.ResponseWriter, r request, result any, failed err
 		w.WriteHeader(http.StatusOK)
 		return
 	}
-	body, err := encodeFor(r.base, result)
+	if known, isText := result.(text); isText {
+		w.Header().Set("Content-Type", "application/json")
+		_ = known.writeFor(r.base, w) // a client that went away needs no answer
+		return
+	}
+	body, err := json.Marshal(result)
 	if err != nil {
 		s.fail(w, r, fmt.Errorf("encoding the answer: %w", err))
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(body) // a client that went away needs no answer
-}
-
-func encodeFor(base string, result any) ([]byte, error) {
-	switch body := result.(type) {
-	case shared:
-		return withBase(body, base)
-	case complete:
-		return body, nil
-	}
-	return json.Marshal(result)
 }
 
 // fail writes an error in the form of the API. Only a missing object of the path gets 404: clients understand that status so.

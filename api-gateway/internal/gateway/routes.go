@@ -36,10 +36,7 @@ func (s *server) routes() map[string]handler {
 		"POST /v1/backupvolumes/{name}": acting("a backup volume", s.backupActions()),
 	}
 	for name := range s.lists.all {
-		routes["GET /v1/"+name] = func(r request) (any, error) {
-			body, err := s.lists.get(r.ctx, name, r.base)
-			return complete(body), err
-		}
+		routes["GET /v1/"+name] = func(r request) (any, error) { return s.lists.get(r.ctx, name) }
 	}
 	maps.Copy(routes, s.pageRoutes())
 	return routes
@@ -89,8 +86,8 @@ func (s *server) getVolume(r request) (any, error) {
 
 // volumeNow returns the resource of a volume.
 func (s *server) volumeNow(r request, v *v1beta2.Volume) (any, error) {
-	body, err := s.volumes.get(r.ctx, v)
-	return shared(body), err
+	kept, err := s.volumes.get(r.ctx, v)
+	return text{kept}, err
 }
 
 func (s *server) listNodes(r request) (any, error) {

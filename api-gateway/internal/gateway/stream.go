@@ -1,14 +1,15 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/coder/websocket"
+	"golang.org/x/time/rate"
 	"k8s.io/utils/clock"
 
 	"drover.dev/drover/api-gateway/internal/wire"
@@ -20,6 +21,13 @@ const (
 	maxPeriod     = 15 * time.Second
 	streamTimeout = 10 * time.Second
 	maxMessage    = 64 << 10
+)
+
+// The bytes that all streams together send in a second, and at once. A list of 5,000 volumes has 40 MB, and each change sends it to each
+// page: without a limit twenty pages would take the processor from the requests of the CSI plugin, which mounts wait for.
+const (
+	streamBytesPerSecond = 100_000_000
+	streamBurst          = 4 << 20
 )
 
 // stream sends a collection whenever it changes, at most once in the period of the path.
@@ -83,7 +91,7 @@ func (s *server) send(ctx context.Context, connection *websocket.Conn, name stri
 	ping := s.clock.NewTimer(pingPeriod)
 	defer ping.Stop()
 	topics := s.lists.all[name].topics
-	var last []byte
+	var last text
 	var sent uint64
 	for {
 		version, changed := s.changes.version(topics...)
@@ -91,16 +99,16 @@ func (s *server) send(ctx context.Context, connection *websocket.Conn, name stri
 			changed = nil // no change announces itself: the list is built again after each ping
 		}
 		if last == nil || changed == nil || version != sent {
-			body, err := s.message(ctx, name, base)
+			list, err := s.message(ctx, name)
 			if err != nil {
 				return err
 			}
-			if !bytes.Equal(body, last) {
-				if err := write(ctx, connection, body); err != nil {
+			if !list.equals(last) {
+				if err := s.write(ctx, connection, list, base); err != nil {
 					return err
 				}
 			}
-			last, sent = body, version
+			last, sent = list, version
 		}
 		if err := s.pause(ctx, connection, changed, ping, period); err != nil {
 			return err
@@ -108,10 +116,10 @@ func (s *server) send(ctx context.Context, connection *websocket.Conn, name stri
 	}
 }
 
-func (s *server) message(ctx context.Context, name, base string) ([]byte, error) {
+func (s *server) message(ctx context.Context, name string) (text, error) {
 	ctx, cancel := context.WithTimeout(ctx, handleTimeout)
 	defer cancel()
-	return s.lists.get(ctx, name, base)
+	return s.lists.get(ctx, name)
 }
 
 // pause returns at the next change, not before the period is over, or when it has pinged the client.
@@ -139,8 +147,47 @@ func (s *server) pause(ctx context.Context, connection *websocket.Conn, changed 
 	}
 }
 
-func write(ctx context.Context, connection *websocket.Conn, body []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, streamTimeout)
-	defer cancel()
-	return connection.Write(ctx, websocket.MessageText, body)
+// write sends a list as one message.
+func (s *server) write(ctx context.Context, connection *websocket.Conn, list text, base string) error {
+	ctx, cutOff := context.WithCancel(ctx)
+	defer cutOff()
+	message, err := connection.Writer(ctx, websocket.MessageText)
+	if err != nil {
+		return err
+	}
+	to := messageWriter{ctx: ctx, cutOff: cutOff, rate: s.limits.streamRate, to: message}
+	if err := list.writeFor(base, to); err != nil {
+		return err
+	}
+	defer to.limit().Stop()
+	return message.Close()
 }
+
+// messageWriter writes the chunks of one message, each as soon as the rate of all streams allows it and within streamTimeout.
+type messageWriter struct {
+	ctx    context.Context
+	cutOff context.CancelFunc
+	rate   *rate.Limiter
+	to     io.Writer
+}
+
+// Write implements io.Writer.
+func (w messageWriter) Write(p []byte) (int, error) {
+	written := 0
+	for part := range slices.Chunk(p, chunk) {
+		if err := w.rate.WaitN(w.ctx, len(part)); err != nil {
+			return written, err
+		}
+		timer := w.limit()
+		n, err := w.to.Write(part)
+		timer.Stop()
+		written += n
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
+}
+
+// limit cuts the client off after streamTimeout, unless the timer is stopped.
+func (w messageWriter) limit() *time.Timer { return time.AfterFunc(streamTimeout, w.cutOff) }
