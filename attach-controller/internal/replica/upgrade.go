@@ -39,7 +39,8 @@ func (w *World) mayReturn(node string) bool {
 	return false
 }
 
-// moving reports whether the target of an attached v2 volume is not where it is wanted.
+// moving reports whether the target of an attached v2 volume is not where it is wanted. One that is wanted on a node that is down stays
+// where it is, perhaps for ever: no upgrade may be under way that would choose another node.
 func (w *World) moving() bool {
 	v := w.Volume
 	if v.Spec.DataEngine != v1beta2.DataEngineV2 || v.Status.State != v1beta2.VolumeStateAttached || v.Spec.DisableFrontend {
@@ -48,6 +49,9 @@ func (w *World) moving() bool {
 	wanted := v.Spec.TargetNodeID
 	if wanted == v.Spec.NodeID {
 		wanted = ""
+	}
+	if n, read := w.Nodes[wanted]; read && v1beta2.IsNodeDown(n) {
+		return false
 	}
 	return wanted != v.Status.CurrentTargetNodeID
 }

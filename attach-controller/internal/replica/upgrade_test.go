@@ -50,6 +50,31 @@ func TestAVolumeThatIsNotListedWaitsForItsReplicaOnANodeThatIsUpgraded(t *testin
 	require.Empty(t, verdict.Patches)
 }
 
+// A target that cannot move delays no rebuild, as long as no upgrade lists the volume: that one chooses another node.
+func TestAReplicaIsRebuiltWhileTheTargetIsWantedOnANodeThatIsDown(t *testing.T) {
+	for name, c := range map[string]struct {
+		node     func(*World)
+		listed   bool
+		rebuilds bool
+	}{
+		"it is ready":           {func(*World) {}, false, false},
+		"it is down":            {down("d"), false, true},
+		"it is gone":            {func(w *World) { w.Nodes["d"] = nil }, false, true},
+		"it was not read":       {func(w *World) { delete(w.Nodes, "d") }, false, false},
+		"an upgrade has listed": {down("d"), true, false},
+	} {
+		w := attached("a b", wants(3), func(w *World) {
+			w.Volume.Spec.TargetNodeID = "d"
+			w.Candidates = candidates(*w)
+			c.node(w)
+			if c.listed {
+				w.Upgrades = []Upgrade{{Node: "a", State: v1beta2.UpgradeStateSwitchingOver, Listed: true}}
+			}
+		})
+		require.Equal(t, c.rebuilds, len(Decide(w).Create) == 1, name)
+	}
+}
+
 func TestNothingIsRebuiltWhileATargetMoves(t *testing.T) {
 	for name, c := range map[string]struct {
 		wanted, current, engine string

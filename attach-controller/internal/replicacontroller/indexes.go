@@ -12,6 +12,9 @@ const byTrouble = "replicacontroller.unplaced"
 // byLocality finds, by the node that a volume is wanted on, those that want a replica there beside the others.
 const byLocality = "replicacontroller.locality"
 
+// byTarget finds, by the node, the volumes whose target is wanted there.
+const byTarget = "replicacontroller.target"
+
 var indexes = []kube.Index{
 	kube.ByVolume(&v1beta2.Engine{}),
 	kube.ByVolume(&v1beta2.Replica{}),
@@ -26,4 +29,5 @@ var indexes = []kube.Index{
 		}
 		return v.Spec.NodeID
 	}),
+	kube.IndexBy(&v1beta2.Volume{}, byTarget, func(v *v1beta2.Volume) string { return v.Spec.TargetNodeID }),
 }

@@ -49,6 +49,9 @@ func (o observer) observe(ctx context.Context, name string) (replica.World, erro
 		if err := o.upgrading(ctx, name, &w); err != nil {
 			return w, err
 		}
+		if err := o.nodes(ctx, []string{w.Volume.Spec.TargetNodeID}, &w); err != nil {
+			return w, err
+		}
 	}
 	if err := o.workload(ctx, &w); err != nil {
 		return w, err

@@ -189,6 +189,21 @@ func TestAReplicaThatFailedIsTakenBackOrReplaced(t *testing.T) {
 	w.event("ReplicaDeleted")
 }
 
+// The target of a volume is wanted on a node without a replica: when that node goes down the target stays, and delays no rebuild.
+func TestARebuildDoesNotWaitForATargetWhoseNodeIsDown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	v := w.volume(vol, 2)
+	w.shows(vol, "node-1/new node-2/new")
+	w.attached(vol, "node-1")
+	w.node("node-4")
+	w.spec(v, map[string]any{"targetNodeID": "node-4"})
+	w.failed(vol, w.on(vol, "node-2"), time.Now())
+	w.down("node-4")
+	w.shows(vol, "node-1 node-2/new")
+}
+
 // The wait ends by itself, at its time.
 func TestReplenishmentWaitsForTheSetting(t *testing.T) {
 	t.Parallel()

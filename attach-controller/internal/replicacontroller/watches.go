@@ -74,9 +74,10 @@ func (w watches) replicas() handler.EventHandler {
 	}
 }
 
-// onNode are the volumes with a replica on the node, and those that lack a place.
+// onNode are the volumes with a replica on the node, those whose target is wanted there, and those that lack a place.
 func (w watches) onNode(ctx context.Context, node string) []string {
 	on := w.NamesBy(ctx, kube.VolumeName, &v1beta2.ReplicaList{}, client.MatchingFields{kube.FieldNode: node})
+	on = append(on, w.Names(ctx, &v1beta2.VolumeList{}, client.MatchingFields{byTarget: node})...)
 	return append(on, w.lacking(ctx, node)...)
 }
 
