@@ -10,6 +10,8 @@ func migrationRules() []rule {
 			"Facts.migrationBlocker", "", `return ""`),
 		in("no work of the engine", "no migration begins while the engine changes its chain of files", tests, machineCore, "Facts.engineWork", "",
 			`return ""`),
+		in("nothing left out that may have data", "a migration leaves out no replica that may have all data [UPG-1]", tests, machineCore,
+			"migration.leaveOutUnrebuilt", "&& !complete", "&& (!complete || complete)"),
 		in("reported before the hand-over", "no engine stops for another one that has not reported its replicas [UPG-1]", tests, machineCore,
 			"migration.secondReported", "", "return true"),
 		in("serves before the hand-over", "no engine stops for another one that serves nothing [UPG-1]", tests, machineCore,
