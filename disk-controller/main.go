@@ -11,7 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/disk-controller/internal/diskcontroller"
+	"drover.dev/drover/disk-controller/internal/setting"
 	"drover.dev/drover/shared/runkit"
+	sharedsetting "drover.dev/drover/shared/setting"
+	"drover.dev/drover/shared/settingcontroller"
 )
 
 //go:embed VERSION
@@ -31,8 +34,17 @@ func main() {
 			p.Cache, p.Lease = diskcontroller.Cached(options.Node), diskcontroller.LeasePrefix+options.Node
 			return options.Validate()
 		},
-		Setup: func(ctx context.Context, rt *runkit.Runtime) error {
-			return diskcontroller.Setup(ctx, rt, options, metrics.Registry)
-		},
+		Setup: func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, options) },
 	})
+}
+
+// setup wires the controllers. Each pod reports bad values of settings by an event and a metric; it writes no status of a Setting, because
+// another binary obeys each of these settings first.
+func setup(ctx context.Context, rt *runkit.Runtime, options diskcontroller.Options) error {
+	settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
+	err := settingcontroller.Setup(rt, settings, sharedsetting.DiskController, "drover_disk_controller_setting_invalid")
+	if err != nil {
+		return err
+	}
+	return diskcontroller.Setup(ctx, rt, settings, options, metrics.Registry)
 }

@@ -14,6 +14,7 @@ import (
 	"drover.dev/drover/e2e/world"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/status"
 )
 
 const (
@@ -137,6 +138,31 @@ func TestADeviceWithoutAMarkIsNotTouched(t *testing.T) {
 		require.Nil(t, s.Load)
 	}
 	require.Equal(t, []string{blank, held}, []string{digest(t, ctx, "/dev/blank"), digest(t, ctx, "/dev/foreign")})
+}
+
+// A key whose status still is of a v1 disk is loaded once disk-controller removed that status. A node's disks are decided on together: the
+// disk beside it shows when.
+func TestADiskIsNotLoadedWhileItsStatusStillIsOfAV1Disk(t *testing.T) {
+	ctx, w := fixture(t, world.Device{Path: "/dev/left"}, world.Device{Path: "/dev/beside"})
+	before := digest(t, ctx, "/dev/left")
+	disk(t, ctx, "left", "/dev/left", "")
+	comes(t, ctx, "left", v1beta2.ReasonNotInitialized)
+	record := func(entry map[string]any) {
+		t.Helper()
+		fields := map[string]any{"diskStatus": map[string]any{"left": entry}}
+		require.NoError(t, status.MergeStatus(ctx, w.Admin, w.NodeObject(node), fields))
+	}
+	record(map[string]any{"diskType": v1beta2.DiskTypeFilesystem})
+	require.NoError(t, w.SetDisks(ctx, node, map[string]any{"left": world.BlockDisk("/dev/left", "new")}))
+	disk(t, ctx, "beside", "/dev/beside", "")
+	comes(t, ctx, "beside", v1beta2.ReasonNotInitialized)
+	left, err := w.DiskStatus(ctx, node, "left")
+	require.NoError(t, err)
+	require.Equal(t, v1beta2.DiskTypeFilesystem, left.DiskType)
+	require.Nil(t, left.Load)
+	require.Equal(t, before, digest(t, ctx, "/dev/left"))
+	record(nil)
+	require.NotEmpty(t, comes(t, ctx, "left", v1beta2.ReasonDiskReady).DiskUUID)
 }
 
 func TestAFilesystemIsNotFormattedByAMark(t *testing.T) {

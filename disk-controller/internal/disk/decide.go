@@ -65,10 +65,11 @@ func (w World) inOrder() []string {
 	return keys
 }
 
-// leftSpec reports whether a v1 disk with a status is not in the spec any more.
+// leftSpec reports whether a v1 disk with a status is not in the spec any more. A status without a type belongs to the type of its spec.
 func (w World) leftSpec(key string) bool {
 	spec, wanted := w.Specs[key]
-	return w.Status[key].DiskType != v1beta2.DiskTypeBlock && (!wanted || spec.DiskType == v1beta2.DiskTypeBlock)
+	recorded := w.Status[key].DiskType
+	return !wanted && recorded != v1beta2.DiskTypeBlock || spec.DiskType == v1beta2.DiskTypeBlock && recorded == v1beta2.DiskTypeFilesystem
 }
 
 // owners are the disks of the node by UUID and by file system. They begin with the UUIDs on record, except for disks that the

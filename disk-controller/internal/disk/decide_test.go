@@ -289,3 +289,13 @@ func drawWorld(t *rapid.T) World {
 	}
 	return w
 }
+
+// A status without a type may have been written by an im-monitor that did not know types: its UUID is kept for the v2 disk.
+func TestAStatusWithoutATypeBelongsToTheTypeOfItsSpec(t *testing.T) {
+	w := oneDisk()
+	w.Specs["fast"] = v1beta2.DiskSpec{Path: "/dev/sdb", DiskType: v1beta2.DiskTypeBlock}
+	w.Status["fast"] = v1beta2.DiskStatus{DiskUUID: uuidB}
+	require.Empty(t, Decide(w).Changes)
+	w.Status["fast"] = v1beta2.DiskStatus{DiskUUID: uuidB, DiskType: v1beta2.DiskTypeFilesystem}
+	require.Equal(t, map[string]*v1beta2.DiskStatus{"fast": nil}, Decide(w).Changes)
+}

@@ -3,6 +3,7 @@ package diskcontroller
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,9 +19,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/disk-controller/internal/directory"
+	"drover.dev/drover/disk-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/runkit"
+	sharedsetting "drover.dev/drover/shared/setting"
+	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
@@ -53,7 +57,11 @@ func (e *env) start(at cut.Point) *shell.Process {
 	e.t.Helper()
 	p := shell.Start(e.t, shell.Options{Identity: e.identity, Namespace: e.namespace, Owner: Owner, Cache: Cached("node-1"), At: at},
 		func(ctx context.Context, rt *runkit.Runtime) error {
-			return Setup(ctx, rt, Options{Node: "node-1", Root: e.root, Period: e.period, LookTimeout: time.Minute}, prometheus.NewRegistry())
+			settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
+			return errors.Join(
+				settingcontroller.Setup(rt, settings, sharedsetting.DiskController, "drover_disk_controller_setting_invalid"),
+				Setup(ctx, rt, settings, Options{Node: "node-1", Root: e.root, Period: e.period, LookTimeout: time.Minute},
+					prometheus.NewRegistry()))
 		})
 	e.t.Cleanup(func() {
 		p.Stop()

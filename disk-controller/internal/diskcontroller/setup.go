@@ -97,12 +97,13 @@ func thinImage(i *v1beta2.BackingImage) *v1beta2.BackingImage {
 }
 
 // Setup registers the controller, and its metrics with the registry.
-func Setup(_ context.Context, rt *runkit.Runtime, options Options, registry prometheus.Registerer) error {
+func Setup(_ context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values], options Options,
+	registry prometheus.Registerer) error {
 	if err := options.Validate(); err != nil {
 		return err
 	}
 	r := &reconciler{
-		Options: options, rt: rt, settings: settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue), random: rand.Float64,
+		Options: options, rt: rt, settings: settings, random: rand.Float64,
 		looker: &looker{root: directory.At(options.Root), timeout: options.LookTimeout}, metrics: newMetrics(registry),
 	}
 	mapper := kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}

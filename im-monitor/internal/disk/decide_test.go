@@ -211,6 +211,23 @@ func TestWhatIsCalledForADiskAndWhatItsConditionSays(t *testing.T) {
 	}
 }
 
+// The UUID of a v1 disk is no lvstore's: the key is disk-controller's until it removed its status.
+func TestABlockDiskWhoseStatusStillIsOfAV1DiskIsNotHandled(t *testing.T) {
+	for _, answer := range []Answer{unknown, inError, loaded} {
+		for _, leftOver := range []v1beta2.DiskStatus{{DiskType: v1beta2.DiskTypeFilesystem, DiskUUID: mine, DiskPath: "/data"},
+			{DiskType: v1beta2.DiskTypeFilesystem}} {
+			w := world(answer, mark("new"))
+			w.Status["fast"] = leftOver
+			v := Decide(w)
+			require.Empty(t, v.Changes)
+			require.Empty(t, v.Calls)
+			require.Empty(t, v.List)
+			delete(w.Status, "fast")
+			require.Contains(t, Decide(w).Changes, "fast")
+		}
+	}
+}
+
 func TestADiskIsNotReadyWhileItsNodeIsNot(t *testing.T) {
 	down := func(w *World) { w.NodeNotReady = "The kubelet is silent." }
 	v := Decide(world(loaded, recorded(nil), attempt(asked), down))

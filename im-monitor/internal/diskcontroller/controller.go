@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	"drover.dev/drover/im-monitor/internal/disk"
 	"drover.dev/drover/im-monitor/internal/enqueue"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/im-monitor/internal/inventory"
@@ -135,7 +136,8 @@ func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.
 	})
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("disk").
 		WithOptions(queue.Options(workers)).
-		For(&v1beta2.Node{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, kube.OnChange(ready)))).
+		For(&v1beta2.Node{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, kube.OnChange(ready),
+			kube.OnChange(leftOver)))).
 		Watches(&v1beta2.InstanceManager{}, s.mapper.To(ofManager), builder.WithPredicates(kube.OnChange(serviceFacts))).
 		Watches(&v1beta2.Replica{}, s.mapper.To(s.ofReplica), builder.WithPredicates(kube.OnChange(place))).
 		Watches(&v1beta2.Setting{}, s.mapper.To(s.allNodes), builder.WithPredicates(pressureSettings())).
@@ -172,6 +174,16 @@ func ready(n *v1beta2.Node) (out [2]string) {
 		out = [2]string{string(c.Status), c.Message}
 	}
 	return out
+}
+
+// leftOver returns how many v2 disks of the spec still have the status of a v1 disk: such a disk is loaded once its status is removed.
+func leftOver(n *v1beta2.Node) (count int) {
+	for key, spec := range n.Spec.Disks {
+		if spec.DiskType == v1beta2.DiskTypeBlock && disk.IsLeftOver(n.Status.DiskStatus, key) {
+			count++
+		}
+	}
+	return count
 }
 
 // serving is where a server is, and whether it answers.
