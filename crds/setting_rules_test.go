@@ -45,6 +45,8 @@ func TestSettingsAreTakenOrRefusedByTheirName(t *testing.T) {
 		{"default-replica-count", []string{"3", "20", `{"v1":"3","v2":"3"}`, `{ "v2" : "1" }`},
 			[]string{"0", "21", `{"v3":"3"}`, `{"v1":3}`, "{}"}, "from 1 to 20"},
 		{"storage-minimal-available-percentage", []string{"0", "25", "100"}, []string{"101", "25%"}, "from 0 to 100"},
+		{"storage-reserved-percentage-for-default-disk", []string{"0", "30", "100"}, []string{"101", "-1", ""}, "from 0 to 100"},
+		{"create-default-disk-labeled-nodes", []string{"true", "false"}, []string{"", "yes"}, "true or false"},
 		{"storage-over-provisioning-percentage", []string{"0", "100", "500"}, []string{"-1"}, "whole number of per cent from 0"},
 		{"engine-replica-timeout", []string{"8", "30", `{"v1":"8","v2":"8"}`}, []string{"7", "31"}, "from 8 to 30"},
 		{"replica-rebuild-concurrent-sync-limit", []string{"1", "5"}, []string{"0", ""}, "whole number of files from 1 to 5"},

@@ -5,12 +5,14 @@ package main
 import (
 	"context"
 	_ "embed"
+	"maps"
 	"os"
 
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/disk-controller/internal/diskcontroller"
+	"drover.dev/drover/disk-controller/internal/nodecontroller"
 	"drover.dev/drover/disk-controller/internal/setting"
 	"drover.dev/drover/shared/runkit"
 	sharedsetting "drover.dev/drover/shared/setting"
@@ -32,6 +34,7 @@ func main() {
 		Contracts: []string{"1"},
 		Complete: func(p *runkit.Program) error {
 			p.Cache, p.Lease = diskcontroller.Cached(options.Node), diskcontroller.LeasePrefix+options.Node
+			maps.Copy(p.Cache, nodecontroller.Cached(options.Node))
 			return options.Validate()
 		},
 		Setup: func(ctx context.Context, rt *runkit.Runtime) error { return setup(ctx, rt, options) },
@@ -46,5 +49,9 @@ func setup(ctx context.Context, rt *runkit.Runtime, options diskcontroller.Optio
 	if err != nil {
 		return err
 	}
-	return diskcontroller.Setup(ctx, rt, settings, options, metrics.Registry)
+	looker := diskcontroller.NewLooker(options)
+	if err := diskcontroller.Setup(ctx, rt, settings, looker, options, metrics.Registry); err != nil {
+		return err
+	}
+	return nodecontroller.Setup(ctx, rt, settings, nodecontroller.Options{Node: options.Node, Look: looker.Look})
 }

@@ -78,6 +78,8 @@ var meanings = map[meaningKey]string{
 		"lease is refused (`drover-disk-controller-leases`)",
 	{kind: "nodes.longhorn.io/status", binary: "disk-controller"}: "reports what is on the v1 disks of the token's node; any other Node, " +
 		"field and disk is refused (`drover-disk-controller`)",
+	{kind: "nodes.longhorn.io", binary: "disk-controller"}: "gives the token's node disks and tags if it has none, and lets no device be " +
+		"formatted; anything else is refused (`drover-disk-controller`)",
 
 	// im-monitor.
 	{kind: "pods", binary: "im-monitor"}: "**runs any container on any node, as root of that node**, with every Secret of the namespace " +

@@ -35,6 +35,7 @@ var obeyed = map[string][]string{
 	"backup-concurrent-limit": {ImMonitor},
 	"blacklist-for-auto-delete-pod-when-volume-detached-unexpectedly": {AttachController},
 	"concurrent-replica-rebuild-per-node-limit":                       {AttachController},
+	DefaultDiskLabeledOnly:                                            {ImMonitor, DiskController},
 	"data-engine-cpu-isolation-enabled":                               {ImMonitor},
 	"data-engine-cpu-mask":                                            {ImMonitor},
 	"data-engine-hugepage-enabled":                                    {ImMonitor},
@@ -45,6 +46,7 @@ var obeyed = map[string][]string{
 	"data-engine-log-level":                                           {ImMonitor},
 	"data-engine-memory-size":                                         {ImMonitor},
 	"data-engine-number-of-cpu-cores":                                 {ImMonitor},
+	DefaultDataPath:                                                   {ImMonitor, DiskController},
 	"default-engine-image":                                            {AttachController},
 	"default-instance-manager-image":                                  {ImMonitor, UpgradeController},
 	"default-nvme-tcp-nr-io-queues":                                   {ImMonitor},
@@ -81,12 +83,13 @@ var obeyed = map[string][]string{
 	"snapshot-max-count":                                              {SnapshotController, AttachController},
 	"storage-minimal-available-percentage":                            {AttachController, ImMonitor, DiskController},
 	"storage-network":                                                 {ImMonitor},
+	DefaultDiskReserved:                                               {ImMonitor, DiskController},
 	"storage-over-provisioning-percentage":                            {AttachController, ImMonitor, DiskController},
 	"system-managed-components-node-selector":                         {ImMonitor},
 	"system-managed-pods-image-pull-policy":                           {ImMonitor},
 	"taint-toleration":                                                {ImMonitor},
 	"v1-data-engine":                                                  {ImMonitor},
-	"v2-data-engine":                                                  {ImMonitor},
+	"v2-data-engine":                                                  {ImMonitor, DiskController},
 }
 
 // Obeying are the binaries that obey the Setting of that name; none for one that Drover does not obey, whether Longhorn knows it or not.

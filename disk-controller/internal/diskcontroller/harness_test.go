@@ -55,13 +55,13 @@ func newEnv(t *testing.T) *env {
 // start runs the controller until the test ends, or is cut.
 func (e *env) start(at cut.Point) *shell.Process {
 	e.t.Helper()
+	options := Options{Node: "node-1", Root: e.root, Period: e.period, LookTimeout: time.Minute}
 	p := shell.Start(e.t, shell.Options{Identity: e.identity, Namespace: e.namespace, Owner: Owner, Cache: Cached("node-1"), At: at},
 		func(ctx context.Context, rt *runkit.Runtime) error {
 			settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
 			return errors.Join(
 				settingcontroller.Setup(rt, settings, sharedsetting.DiskController, "drover_disk_controller_setting_invalid"),
-				Setup(ctx, rt, settings, Options{Node: "node-1", Root: e.root, Period: e.period, LookTimeout: time.Minute},
-					prometheus.NewRegistry()))
+				Setup(ctx, rt, settings, NewLooker(options), options, prometheus.NewRegistry()))
 		})
 	e.t.Cleanup(func() {
 		p.Stop()

@@ -9,8 +9,9 @@ import (
 	"drover.dev/drover/disk-controller/internal/disk"
 )
 
-// looker looks at directories. A directory that does not answer, as on a dead network file system, delays no other directory.
-type looker struct {
+// Looker looks at directories. A directory that does not answer, as on a dead network file system, delays no
+// other directory.
+type Looker struct {
 	root    directory.Root
 	timeout time.Duration
 
@@ -18,8 +19,13 @@ type looker struct {
 	busy map[string]bool // paths at which an attempt has not ended
 }
 
-// look reads the directory of a disk.
-func (l *looker) look(path string) disk.Sight {
+// NewLooker returns a looker at the directories of the host.
+func NewLooker(options Options) *Looker {
+	return &Looker{root: directory.At(options.Root), timeout: options.LookTimeout}
+}
+
+// Look reads the directory of a disk.
+func (l *Looker) Look(path string) disk.Sight {
 	var seen disk.Sight
 	problem := l.do(path, func(d *directory.Disk) error {
 		s, err := d.Look()
@@ -37,12 +43,12 @@ func (l *looker) look(path string) disk.Sight {
 }
 
 // prepare gives a directory its configuration file.
-func (l *looker) prepare(path string, c directory.Config) error {
+func (l *Looker) prepare(path string, c directory.Config) error {
 	return l.do(path, func(d *directory.Disk) error { return d.Prepare(c) })
 }
 
 // do works on a directory, and gives up waiting after the timeout. Nothing that work sets is read then.
-func (l *looker) do(path string, work func(*directory.Disk) error) error {
+func (l *Looker) do(path string, work func(*directory.Disk) error) error {
 	if !l.begin(path) {
 		return fmt.Errorf("an earlier attempt to read it has not ended: its device or server does not answer")
 	}
@@ -61,7 +67,7 @@ func (l *looker) do(path string, work func(*directory.Disk) error) error {
 	}
 }
 
-func (l *looker) open(path string, work func(*directory.Disk) error) error {
+func (l *Looker) open(path string, work func(*directory.Disk) error) error {
 	d, err := l.root.Open(path)
 	if err != nil {
 		return err
@@ -70,7 +76,7 @@ func (l *looker) open(path string, work func(*directory.Disk) error) error {
 	return work(d)
 }
 
-func (l *looker) begin(path string) bool {
+func (l *Looker) begin(path string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.busy == nil {
@@ -83,7 +89,7 @@ func (l *looker) begin(path string) bool {
 	return true
 }
 
-func (l *looker) end(path string) {
+func (l *Looker) end(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.busy, path)

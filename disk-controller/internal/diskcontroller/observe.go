@@ -59,7 +59,7 @@ func (r *reconciler) lookAtAll(w *disk.World) {
 	w.Sights = map[string]disk.Sight{}
 	for _, key := range slices.Sorted(maps.Keys(w.Specs)) {
 		if spec := w.Specs[key]; spec.DiskType != v1beta2.DiskTypeBlock {
-			w.Sights[key] = r.looker.look(spec.Path)
+			w.Sights[key] = r.looker.Look(spec.Path)
 		}
 	}
 }

@@ -26,7 +26,7 @@ type reconciler struct {
 	Options
 	rt       *runkit.Runtime
 	settings *settingcontroller.Source[setting.Values]
-	looker   *looker
+	looker   *Looker
 	random   func() float64
 	metrics  *metrics
 }
@@ -96,7 +96,7 @@ func (r *reconciler) prepare(w *disk.World, n *v1beta2.Node, key string) {
 	}
 	log.Info("Prepared a disk", "uuid", id)
 	r.metrics.prepared.WithLabelValues("ok").Inc()
-	w.Sights[key] = r.looker.look(path)
+	w.Sights[key] = r.looker.Look(path)
 	events.Emit(r.rt.Recorder, n, events.Event{Type: corev1.EventTypeNormal, Reason: "DiskPrepared", Action: "PrepareDisk",
 		Note: fmt.Sprintf("Directory %s is disk %s with UUID %s now.", path, key, id)})
 }

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
-	"drover.dev/drover/disk-controller/internal/directory"
 	"drover.dev/drover/disk-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -97,14 +96,14 @@ func thinImage(i *v1beta2.BackingImage) *v1beta2.BackingImage {
 }
 
 // Setup registers the controller, and its metrics with the registry.
-func Setup(_ context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values], options Options,
-	registry prometheus.Registerer) error {
+func Setup(_ context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values], looker *Looker,
+	options Options, registry prometheus.Registerer) error {
 	if err := options.Validate(); err != nil {
 		return err
 	}
 	r := &reconciler{
 		Options: options, rt: rt, settings: settings, random: rand.Float64,
-		looker: &looker{root: directory.At(options.Root), timeout: options.LookTimeout}, metrics: newMetrics(registry),
+		looker: looker, metrics: newMetrics(registry),
 	}
 	mapper := kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}
 	own := func(context.Context, client.Object) []string { return []string{options.Node} }

@@ -13,6 +13,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
+	sharedsetting "drover.dev/drover/shared/setting"
 )
 
 // World is everything that the decision about one node is made from.
@@ -58,7 +59,7 @@ func Decide(w World) Verdict {
 		if w.Kubernetes == nil || !w.Kubernetes.welcomes(w.Settings) {
 			return Verdict{}
 		}
-		return Verdict{Create: newNode(w.Name)}
+		return Verdict{Create: newNode(w.Name, w.Settings.DefaultDisk)}
 	}
 	if w.Node.DeletionTimestamp != nil {
 		return remove(w)
@@ -68,11 +69,18 @@ func Decide(w World) Verdict {
 	return v
 }
 
-func newNode(name string) *v1beta2.Node {
-	return &v1beta2.Node{
+// newNode returns the Node of a Kubernetes node. Unless labels decide on default disks, it carries the request for its default disk. The
+// disk-controller of the node serves that once: a Node that loses its disks later gets no other.
+func newNode(name string, s sharedsetting.DefaultDisk) *v1beta2.Node {
+	n := &v1beta2.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{v1beta2.Finalizer}},
 		Spec:       v1beta2.NodeSpec{Name: name, AllowScheduling: true},
 	}
+	if !s.LabeledOnly {
+		n.Annotations = map[string]string{
+			v1beta2.AnnotationDefaultDisk: v1beta2.DefaultDiskRequest{Path: s.Path, ReservedPercent: s.ReservedPercent}.String()}
+	}
+	return n
 }
 
 // remove lets a Node that someone deleted go once nothing of it is left. While its Kubernetes node takes pods, removal

@@ -108,9 +108,16 @@ func TestCreation(t *testing.T) {
 			if c.made {
 				require.Equal(t, []string{v1beta2.Finalizer}, v.Create.Finalizers)
 				require.True(t, v.Create.Spec.AllowScheduling)
+				require.JSONEq(t, `{"path":"/var/lib/longhorn","reservedPercent":30}`, v.Create.Annotations[v1beta2.AnnotationDefaultDisk])
 			}
 		})
 	}
+}
+
+func TestANewNodeRequestsNoDefaultDiskIfLabelsDecide(t *testing.T) {
+	w := World{Name: "node-1", Kubernetes: &Kubernetes{Ready: true}, Settings: setting.Defaults()}
+	w.Settings.DefaultDisk.LabeledOnly = true
+	require.Empty(t, Decide(w).Create.Annotations)
 }
 
 func TestReady(t *testing.T) {

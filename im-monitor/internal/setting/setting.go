@@ -134,6 +134,8 @@ type Values struct {
 	ClusterAutoscaler bool
 	Pods              Pods
 	Logging           Logging
+	// DefaultDisk is the disk that a new Node gets.
+	DefaultDisk setting.DefaultDisk
 }
 
 // Defaults are the values in force where nothing is set.
@@ -142,7 +144,8 @@ func Defaults() Values {
 	return Values{V1: true, DisableSchedulingOnCordoned: true, MinimalAvailable: 25, OverProvisioning: 100, Copying: copying,
 		CopyingV2: copying, CleanUpSystemSnapshots: true, PurgesPerNode: 5, DrainPolicy: setting.BlockIfContainsLastReplica,
 		Engine:   Engine{ReplicaTimeout: 8, FileSyncTimeout: 30, RebuildConcurrency: 1},
-		Frontend: Frontend{UblkQueueDepth: 128, UblkNumberOfQueue: 1}, Pods: defaultPods(), Logging: Logging{"Info", "Notice", ""}}
+		Frontend: Frontend{UblkQueueDepth: 128, UblkNumberOfQueue: 1}, Pods: defaultPods(), Logging: Logging{"Info", "Notice", ""},
+		DefaultDisk: setting.DefaultDiskDefaults()}
 }
 
 func defaultPods() Pods {
@@ -157,6 +160,7 @@ var Catalogue = setting.Catalogue[Values]{Defaults: Defaults, Readers: readers()
 
 func readers() map[string]setting.Reader[Values] {
 	out := podReaders()
+	maps.Copy(out, setting.DefaultDiskReaders(func(v *Values) *setting.DefaultDisk { return &v.DefaultDisk }))
 	maps.Copy(out, map[string]setting.Reader[Values]{
 		DefaultInstanceManagerImage: setting.Text(func(v *Values, s string) { v.Image = s }, setting.ParseImage),
 		V1DataEngine:                setting.Boolean(func(v *Values) *bool { return &v.V1 }),

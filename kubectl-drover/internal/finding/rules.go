@@ -100,6 +100,8 @@ func nodes() []of {
 			well: "Schedulable", info: "KubernetesNodeCordoned"},
 		{kinds: "Node", condition: v1beta2.NodeRemoved, command: showNode,
 			warning: "KubernetesNodeInService InstanceManagersRemain"},
+		{kinds: "Node", condition: v1beta2.NodeDefaultsApplied, guide: "disks.md", command: showNode,
+			warning: "InvalidDefaults NoDirectory"},
 		{kinds: Disk, condition: v1beta2.DiskReady, guide: "disks.md", command: Describe,
 			well: "DiskReady", continues: "NodeNotReady",
 			warning:  "NoDiskInfo NotInitialized InitializationUncertain DiskFilesystemChanged",

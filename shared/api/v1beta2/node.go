@@ -8,8 +8,8 @@ type NodeSpec struct {
 	// Whether new replicas may be placed on the node. Written by a person; absent means false.
 	// +optional
 	AllowScheduling bool `json:"allowScheduling,omitempty"`
-	// Its disks, by a name of their own; status.diskStatus has the same keys. Written by a person; absent means
-	// none.
+	// Its disks, by a name of their own; status.diskStatus has the same keys. Written by a person, or
+	// disk-controller if there are none; absent means none.
 	// +kubebuilder:validation:MaxProperties=128
 	// +kubebuilder:validation:XValidation:rule=`oldSelf.hasValue() || self.all(a, !has(self[a].path) || self[a].path == "" || self.exists_one(b, has(self[b].path) && self[b].path == self[a].path))`,message="two disks of a node must not have the same path: each would count its space once more; remove one of them",optionalOldSelf=true
 	// +kubebuilder:validation:XValidation:rule=`self.all(a, !has(self[a].path) || self[a].path == "" || self.exists_one(b, has(self[b].path) && self[b].path == self[a].path)) || !oldSelf.all(a, !has(oldSelf[a].path) || oldSelf[a].path == "" || oldSelf.exists_one(b, has(oldSelf[b].path) && oldSelf[b].path == oldSelf[a].path))`,message="two disks of a node must not have the same path: each would count its space once more; remove one of them"
@@ -29,7 +29,8 @@ type NodeSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")`,message="spec.name must be the name of a Kubernetes node: lower-case letters, digits, - and ."
 	// +optional
 	Name string `json:"name,omitempty"`
-	// Tags that volumes may select nodes by. Written by a person; absent means none.
+	// Tags that volumes may select nodes by. Written by a person, or disk-controller if there are none; absent means
+	// none.
 	// +kubebuilder:validation:MaxItems=256
 	// +kubebuilder:validation:XValidation:rule=`self.all(tag, tag != "")`,message="a tag in spec.tags must not be empty"
 	// +optional

@@ -46,6 +46,20 @@ const (
 	ReasonInstanceManagersRemain = "InstanceManagersRemain"
 )
 
+// Condition types of a Node; writer disk-controller of that node.
+const (
+	// NodeDefaultsApplied is False while default disks or tags of the node cannot be written; it is absent if there is no such problem.
+	NodeDefaultsApplied = "DefaultsApplied"
+)
+
+// Reasons of NodeDefaultsApplied being False.
+const (
+	// ReasonInvalidDefaults surfaces while a label or annotation for default disks or tags cannot be used; the message names it and why.
+	ReasonInvalidDefaults = "InvalidDefaults"
+	// ReasonNoDirectory surfaces while the directory of a default disk cannot be used.
+	ReasonNoDirectory = "NoDirectory"
+)
+
 // Condition types of a disk in Node.status.diskStatus; writer im-monitor for v2 disks, disk-controller for v1 disks.
 const (
 	// DiskReady is True while a v2 disk is loaded and holds the lvstore whose UUID is recorded, and while the directory of a v1 disk has the
