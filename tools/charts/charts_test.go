@@ -161,7 +161,7 @@ func TestEveryValueOfAControllerChangesWhatIsRendered(t *testing.T) {
 		if path == "csiLease.create" {
 			chart = "attach-controller" // im-monitor has none
 		}
-		if path == "hostPaths" {
+		if path == "hostPaths" || path == "checkNode" {
 			chart = "disk-controller"
 		}
 		if path == "service.create" || strings.HasPrefix(path, "rest.") {

@@ -1,6 +1,6 @@
 // Package defaults decides which disks and tags a Node gets that has none. A new Node gets the default disk that im-monitor requested when
-// it created the Node. If the setting create-default-disk-labeled-nodes is true, a label of the Kubernetes node requests disks instead. Disks
-// and tags of a Node belong to people: a Node that has any keeps them.
+// it created the Node. If the setting create-default-disk-labeled-nodes is true, a label of the Kubernetes node requests disks instead.
+// Disks and tags of a Node belong to people: a Node that has any keeps them.
 package defaults
 
 import (

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/disk-controller/internal/defaults"
+	"drover.dev/drover/disk-controller/internal/environment"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/setting"
@@ -33,7 +34,8 @@ func TestANewNodeGetsItsDefaultDiskOnce(t *testing.T) {
 	require.Equal(t, map[string]v1beta2.DiskSpec{added: {Path: "/data", DiskType: v1beta2.DiskTypeFilesystem, AllowScheduling: true,
 		StorageReserved: 10}}, n.Spec.Disks)
 	require.Empty(t, n.Annotations)
-	require.Len(t, p.Client.Writes(), 1, "%v", p.Client.Writes())
+	e.await(n, "its conditions", func(n *v1beta2.Node) bool { return len(n.Status.Conditions) == len(environment.Types()) })
+	require.Len(t, p.Client.Writes(), 2, "%v", p.Client.Writes())
 
 	require.NoError(t, status.MergeSpec(t.Context(), e.admin, n, map[string]any{"disks": map[string]any{added: nil}}))
 	e.tag(`["fast"]`)
@@ -57,7 +59,9 @@ func TestALabelledNodeGetsWhatItsAnnotationSays(t *testing.T) {
 		map[string]string{defaults.AnnotationDisks: `[{"path":"data"}]`, defaults.AnnotationTags: `["rack-a"]`})
 	n := e.node(nil)
 	e.start(cut.Point{})
-	n = e.await(n, "a condition", func(n *v1beta2.Node) bool { return len(n.Status.Conditions) > 0 && len(n.Spec.Tags) > 0 })
+	n = e.await(n, "a condition", func(n *v1beta2.Node) bool {
+		return conditions.IsFalse(n.Status.Conditions, v1beta2.NodeDefaultsApplied) && len(n.Spec.Tags) > 0
+	})
 	c := conditions.Get(n.Status.Conditions, v1beta2.NodeDefaultsApplied)
 	require.Equal(t, v1beta2.ReasonInvalidDefaults, c.Reason)
 	require.Contains(t, c.Message, "Correct it")
@@ -92,7 +96,7 @@ func TestAMissingDirectoryIsWaitedFor(t *testing.T) {
 
 // Whichever write the process dies at, the Node gets its disk once.
 func TestACrashLeadsToTheSameDefaultDisk(t *testing.T) {
-	for _, at := range cut.Points(1) {
+	for _, at := range cut.Points(2) {
 		t.Run(at.String(), func(t *testing.T) {
 			e := newEnv(t)
 			e.kubernetes(nil, map[string]string{defaults.AnnotationTags: `["fast"]`})

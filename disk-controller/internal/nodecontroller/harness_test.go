@@ -6,6 +6,7 @@ import (
 	"maps"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
@@ -20,6 +21,7 @@ import (
 
 	"drover.dev/drover/disk-controller/internal/defaults"
 	"drover.dev/drover/disk-controller/internal/disk"
+	"drover.dev/drover/disk-controller/internal/environment"
 	"drover.dev/drover/disk-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/runkit"
@@ -42,6 +44,8 @@ type env struct {
 	namespace, name string
 	admin           client.WithWatch
 	identity        *rest.Config
+	host            environment.Host
+	period          time.Duration
 	// problem is why directories cannot be used.
 	problem atomic.Value
 }
@@ -51,6 +55,7 @@ func newEnv(t *testing.T) *env {
 	e := &env{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t)}
 	e.name = "node-of-" + e.namespace
 	e.problem.Store("")
+	e.host, e.period = environment.Host{Root: t.TempDir(), Proc: t.TempDir(), Sys: t.TempDir()}, time.Hour
 	e.identity = testkit.BinaryIdentityOn(t, e.namespace, fieldOwner, e.name)
 	return e
 }
@@ -70,7 +75,7 @@ func (e *env) start(at cut.Point) *shell.Process {
 			settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
 			return errors.Join(
 				settingcontroller.Setup(rt, settings, sharedsetting.DiskController, "drover_disk_controller_setting_invalid"),
-				Setup(ctx, rt, settings, Options{Node: e.name, Look: e.look}))
+				Setup(ctx, rt, settings, Options{Node: e.name, Look: e.look, Host: e.host, CheckPeriod: e.period}))
 		})
 	e.t.Cleanup(func() {
 		p.Stop()

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/disk-controller/internal/defaults"
+	"drover.dev/drover/disk-controller/internal/environment"
 	"drover.dev/drover/disk-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -29,13 +30,17 @@ type reconciler struct {
 	rt       *runkit.Runtime
 	settings *settingcontroller.Source[setting.Values]
 	random   func() float64
+
+	// found is what the latest check found; it is checked again at next. Only one worker uses them.
+	found environment.Facts
+	next  time.Time
 }
 
 // retryPause is the time until a directory that cannot be used is tried again.
 const retryPause = 30 * time.Second
 
 // types returns the conditions of a Node that are written here.
-func types() []string { return []string{v1beta2.NodeDefaultsApplied} }
+func types() []string { return append(environment.Types(), v1beta2.NodeDefaultsApplied) }
 
 // Reconcile gives the Node its default disks and tags, and brings its conditions up to date.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -46,6 +51,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil || n == nil || n.DeletionTimestamp != nil {
 		return ctrl.Result{}, err
 	}
+	r.check()
 	v, err := r.decide(ctx, n)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -59,10 +65,27 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if status.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: kube.ConflictPause}, nil
 	}
-	if slices.ContainsFunc(v.Problems, func(p defaults.Problem) bool { return p.Reason == v1beta2.ReasonNoDirectory }) {
-		return ctrl.Result{RequeueAfter: time.Duration(float64(retryPause) * (0.8 + 0.4*r.random()))}, client.IgnoreNotFound(err)
+	return ctrl.Result{RequeueAfter: r.again(v)}, client.IgnoreNotFound(err)
+}
+
+// check looks at the host if that is due.
+func (r *reconciler) check() {
+	if now := r.rt.Clock.Now(); !now.Before(r.next) {
+		r.found, r.next = r.Host.Look(), now.Add(r.jittered(r.CheckPeriod))
 	}
-	return ctrl.Result{}, client.IgnoreNotFound(err)
+}
+
+// again returns the time until the host is checked, or until a directory that cannot be used is tried again.
+func (r *reconciler) again(v defaults.Verdict) time.Duration {
+	after := kube.Until(r.next, r.rt.Clock.Now())
+	if slices.ContainsFunc(v.Problems, func(p defaults.Problem) bool { return p.Reason == v1beta2.ReasonNoDirectory }) {
+		after = min(after, r.jittered(retryPause))
+	}
+	return after
+}
+
+func (r *reconciler) jittered(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.8 + 0.4*r.random()))
 }
 
 // decide reads the settings and the Kubernetes node, and decides on the disks and tags of the Node.
@@ -127,13 +150,21 @@ func (r *reconciler) report(ctx context.Context, n *v1beta2.Node, v defaults.Ver
 
 // wanted returns the conditions as they are to be.
 func (r *reconciler) wanted(old []v1beta2.Condition, v defaults.Verdict) []v1beta2.Condition {
+	out, now := conditions.Remove(old, v1beta2.NodeDefaultsApplied), r.rt.Clock.Now()
+	for _, c := range environment.Evaluate(r.found, r.Node, r.settings.InForce(v1beta2.DataEngineV2).V2) {
+		out = conditions.Set(out, c, now)
+	}
 	if len(v.Problems) == 0 {
-		return conditions.Remove(old, v1beta2.NodeDefaultsApplied)
+		return out
 	}
 	texts := make([]string, 0, len(v.Problems))
 	for _, p := range v.Problems {
 		texts = append(texts, p.Text)
 	}
-	return conditions.Set(old, v1beta2.Condition{Type: v1beta2.NodeDefaultsApplied, Status: v1beta2.ConditionFalse,
-		Reason: v.Problems[0].Reason, Message: strings.Join(texts, " ")}, r.rt.Clock.Now())
+	c := v1beta2.Condition{Type: v1beta2.NodeDefaultsApplied, Status: v1beta2.ConditionFalse, Reason: v.Problems[0].Reason,
+		Message: strings.Join(texts, " ")}
+	if before := conditions.Get(old, c.Type); before != nil {
+		out = append(out, *before)
+	}
+	return conditions.Set(out, c, now)
 }

@@ -4,9 +4,12 @@ package nodecontroller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
+	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -16,6 +19,7 @@ import (
 
 	"drover.dev/drover/disk-controller/internal/defaults"
 	"drover.dev/drover/disk-controller/internal/disk"
+	"drover.dev/drover/disk-controller/internal/environment"
 	"drover.dev/drover/disk-controller/internal/setting"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
@@ -37,10 +41,19 @@ const fieldOwner = "disk-controller"
 
 // Options are those of the controller.
 type Options struct {
-	// Node is the node whose default disks these are.
+	// Node is the node that gets defaults and is checked.
 	Node string
 	// Look returns what is at the path of a directory.
 	Look func(path string) disk.Sight
+	// Host is checked once in a CheckPeriod, jittered by a fifth.
+	Host        environment.Host
+	CheckPeriod time.Duration
+}
+
+// AddFlags registers the flags of this controller.
+func (o *Options) AddFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&o.CheckPeriod, "check-period", 30*time.Minute,
+		"time between two checks of the node's mounts, kernel modules and programs")
 }
 
 // Cached returns what is kept of the Kubernetes node: its label and its annotations for default disks.
@@ -61,6 +74,9 @@ func thinNode(n *corev1.Node) *corev1.Node {
 
 // Setup registers the controller.
 func Setup(_ context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values], options Options) error {
+	if options.CheckPeriod <= 0 {
+		return errors.New("--check-period must be longer than 0")
+	}
 	r := &reconciler{Options: options, rt: rt, settings: settings, random: rand.Float64}
 	mapper := kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}
 	own := func(context.Context, client.Object) []string { return []string{options.Node} }

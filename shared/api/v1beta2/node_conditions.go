@@ -50,6 +50,30 @@ const (
 const (
 	// NodeDefaultsApplied is False while default disks or tags of the node cannot be written; it is absent if there is no such problem.
 	NodeDefaultsApplied = "DefaultsApplied"
+	// NodeMountPropagation is True if mounts that are made on the node later are seen in pods.
+	NodeMountPropagation = "MountPropagation"
+	// NodeKernelModulesLoaded is True if the kernel of the node has the modules that the enabled data engines need.
+	NodeKernelModulesLoaded = "KernelModulesLoaded"
+	// NodeRequiredPackages is True if the node has the programs that volumes need.
+	NodeRequiredPackages = "RequiredPackages"
+)
+
+// Reasons of NodeMountPropagation, NodeKernelModulesLoaded and NodeRequiredPackages. Those of False are spelled as Longhorn spells them.
+const (
+	// ReasonMountsPropagate surfaces when the directories of the node that disk-controller sees get the mounts that are made in them later.
+	ReasonMountsPropagate = "MountsPropagate"
+	// ReasonNoMountPropagationSupport surfaces when mounts of the node are private; the message names the directories.
+	ReasonNoMountPropagationSupport = "NoMountPropagationSupport"
+	// ReasonModulesLoaded surfaces when the kernel has the modules, loaded or built in.
+	ReasonModulesLoaded = "ModulesLoaded"
+	// ReasonKernelModulesNotLoaded surfaces when the kernel lacks a module; the message has the command that loads it.
+	ReasonKernelModulesNotLoaded = "KernelModulesNotLoaded"
+	// ReasonPackagesInstalled surfaces when the node has the programs.
+	ReasonPackagesInstalled = "PackagesInstalled"
+	// ReasonPackagesNotInstalled surfaces when the node lacks a program; the message names it and its package.
+	ReasonPackagesNotInstalled = "PackagesNotInstalled"
+	// ReasonNotVisible surfaces with the status Unknown while disk-controller does not see the part of the node that would show it.
+	ReasonNotVisible = "NotVisible"
 )
 
 // Reasons of NodeDefaultsApplied being False.

@@ -59,7 +59,7 @@ func volumes() map[string]Setting {
 			Meaning: "how much of a disk is promised to replicas"},
 		setting.DefaultDiskLabeledOnly: {Default: "false", Values: boolean,
 			Meaning: "nodes get default disks by their label `node.longhorn.io/create-default-disk` only, see [default disks](disks.md#default-disks)"},
-		setting.DefaultDataPath: {Default: "/var/lib/longhorn", Values: "an absolute path, or a PCI address",
+		setting.DefaultDataPath: {Default: "/var/lib/longhorn", Values: "an absolute path or a PCI address",
 			Meaning: "the default disk of a new node: a directory, or a device for v2"},
 		setting.DefaultDiskReserved: {Default: "30", Low: 0, High: 100,
 			Meaning: "how much of a default disk replicas leave free, in percent of the disk"},
