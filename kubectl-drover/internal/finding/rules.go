@@ -33,7 +33,7 @@ func attaching() []of {
 			critical: "VolumeFaulted",
 			commands: map[string]string{"NodeCordoned": "kubectl uncordon {node}", "NodeNotReady": showKubernetes,
 				"NodeUnknown": "kubectl -n {ns} get lhn", "NodeUpgrading": showUpgrade, "WaitingForShare": "kubectl -n {ns} get lhsm",
-				"DataNodeDown": "kubectl -n {ns} get lhv {volume} -o wide",
+				"DataNodeDown":    "kubectl -n {ns} get lhv {volume} -o wide",
 				"TargetElsewhere": `kubectl -n {ns} patch lhv {volume} --type=merge -p '{"spec":{"targetNodeID":null}}'`}},
 		{kinds: "VolumeAttachment", condition: v1beta2.TicketValid, guide: guide, command: showTickets,
 			warning: "ExpiresAtUnreadable TypeUnknown"},
