@@ -55,7 +55,7 @@ func (w World) blocker() (reason, message string) {
 		return v1beta2.ReasonMigrating, "Volume " + volume.Name + " moves to another node; it continues when that is done."
 	case w.upgrading():
 		return v1beta2.ReasonUpgrading, "The data engine under volume " + volume.Name +
-			" is being upgraded; it continues when that is done."
+			" is being upgraded: " + Upgrading(w.Volume, w.Nodes...) + "; it continues when that is done."
 	case w.rebuilding():
 		return v1beta2.ReasonRebuilding, "A replica of volume " + volume.Name + " is being rebuilt; it continues when that is done."
 	case marked && children[v1beta2.VolumeHead]:
@@ -91,7 +91,7 @@ func (w World) upgrading() bool { return Upgrading(w.Volume, w.Nodes...) != "" }
 // which any may be nil. Empty: nothing.
 func Upgrading(v *v1beta2.Volume, nodes ...*v1beta2.Node) string {
 	if v.Spec.TargetNodeID != "" {
-		return "its target is relocated to node " + v.Spec.TargetNodeID
+		return "its target is relocated to node " + v.Spec.TargetNodeID + " (if no upgrade is under way, clear spec.targetNodeID)"
 	}
 	for _, n := range nodes {
 		if n != nil && n.Spec.UpgradeRequested {
