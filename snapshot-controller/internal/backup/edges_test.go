@@ -369,9 +369,8 @@ func TestAnUpgradeTakesBackWhatWasNotBegun(t *testing.T) {
 	require.Equal(t, "The data engine under volume vol-1 is being upgraded: it uses node node-3, which is under upgrade; "+
 		"the backup begins when that is done.", w.Backup.Status.Conditions[0].Message)
 	relocated(&w)
-	require.Equal(t, "The data engine under volume vol-1 is being upgraded: its target is relocated to node node-2 (if no upgrade is under way, "+
-		"clear spec.targetNodeID); "+
-		"the backup begins when that is done.", Decide(w).Message)
+	require.Equal(t, "The data engine under volume vol-1 is being upgraded: its target is relocated to node node-2 (if no upgrade is "+
+		"under way, clear spec.targetNodeID); the backup begins when that is done.", Decide(w).Message)
 
 	begun.Backup = begun.Backup.DeepCopy()
 	begun.Backup.Status.State = v1beta2.BackupPending
