@@ -175,3 +175,16 @@ func TestAFailureStaysReportedWhileItIsNotKnownWhetherItsCallIsDue(t *testing.T)
 		require.Equal(t, v1beta2.ReasonNoOperationFails, reason(), op)
 	}
 }
+
+// The list of replicas and the status of rebuilds are two answers: a rebuild that ends between them is in neither.
+func TestARebuildThatEndsBetweenTwoAnswersOfAPollIsReportedAsComplete(t *testing.T) {
+	where := "tcp://" + at("b")
+	w := lists(lists(world("a", "b"), "a", rw), "b", wo)
+	w.Engine.Status.RebuildStatus = map[string]v1beta2.RebuildStatus{where: {IsRebuilding: true, State: "in_progress", Progress: 40}}
+	w.Seen.Rebuilds = map[string]v1beta2.RebuildStatus{}
+	w.Engine.Status = engine.Decide(w).Status
+	require.False(t, w.Engine.Status.RebuildStatus[where].IsRebuilding)
+	w.Seen.Replicas, w.Seen.Rebuilds = nil, nil
+	w = lists(lists(w, "a", rw), "b", rw)
+	require.Equal(t, v1beta2.RebuildStatus{State: "complete", Progress: 100}, engine.Decide(w).Status.RebuildStatus[where])
+}

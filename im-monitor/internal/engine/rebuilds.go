@@ -3,8 +3,8 @@ package engine
 import "drover.dev/drover/shared/api/v1beta2"
 
 // rebuilds returns the status of the rebuilds of the replicas that the engine lists. A server reports only those of write-only replicas.
-// What it reported last about a replica that is RW since then becomes "complete" and stays for this run of the engine: it reports that the
-// rebuild has left a system snapshot.
+// The last report about a replica that is RW since then becomes "complete" and stays for this run of the engine: it shows that the rebuild
+// has left a system snapshot. A rebuild may end between the answers about replicas and about rebuilds: its report waits for the next list.
 func (p *pass) rebuilds() map[string]v1beta2.RebuildStatus {
 	out := map[string]v1beta2.RebuildStatus{}
 	reported, _ := answered(p.Seen.Rebuilds, p.Engine.Status.RebuildStatus)
@@ -18,6 +18,9 @@ func (p *pass) rebuilds() map[string]v1beta2.RebuildStatus {
 			before.State, before.Progress, before.IsRebuilding, before.Error = rebuildComplete, 100, false, ""
 			out[r.Address] = before
 		case p.Seen.Rebuilds == nil && known:
+			out[r.Address] = before
+		case r.Mode == v1beta2.ReplicaModeWO && known:
+			before.IsRebuilding = false
 			out[r.Address] = before
 		}
 	}
