@@ -92,6 +92,7 @@ func (w World) leave(key string, v *Verdict) {
 	old := w.Status[key]
 	if name := w.firstReplica(old.DiskUUID); name != "" {
 		out := withoutFigures(old)
+		out.DiskType = v1beta2.DiskTypeFilesystem
 		out.Conditions = notReady(old.Conditions, w, v1beta2.ReasonNoDiskInfo, fmt.Sprintf("Disk %s left the spec of node %s, and stays: "+
 			"replica %s has data on it. Move every replica of the disk to another disk or delete it, or put the disk back into the spec.",
 			key, w.Node, name))

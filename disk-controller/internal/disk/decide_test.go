@@ -166,6 +166,10 @@ func TestADiskThatLeftTheSpecStaysWhileAReplicaIsOnIt(t *testing.T) {
 	v := Decide(w)
 	require.Equal(t, "NoDiskInfo DiskNotReady", reasons(v.Changes["a"]))
 	require.Empty(t, Decide(w.written(v)).Changes)
+	untyped := w.Status["a"]
+	untyped.DiskType = ""
+	w.Status = map[string]v1beta2.DiskStatus{"a": untyped}
+	require.Equal(t, v1beta2.DiskTypeFilesystem, Decide(w).Changes["a"].DiskType, "the policy takes no status without a type")
 	w.Replicas = nil
 	require.Equal(t, map[string]*v1beta2.DiskStatus{"a": nil}, Decide(w).Changes)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/disk-controller/internal/directory"
@@ -142,7 +143,11 @@ func TestATokenReachesItsOwnNodeOnly(t *testing.T) {
 	e := newEnv(t)
 	own, other := e.node("node-1", "/data"), e.node("node-2", "/data")
 	block := map[string]any{"fast": map[string]any{"diskType": "block", "diskUUID": "bbbb2222-0000-4000-8000-000000000002"}}
+	block["untyped"] = map[string]any{"diskUUID": "dddd4444-0000-4000-8000-000000000004"}
 	e.record(own, block)
+	device := func(path string) map[string]any { return map[string]any{"path": path, "diskType": "block"} }
+	require.NoError(t, status.MergeSpec(t.Context(), e.admin, own, map[string]any{"disks": map[string]any{
+		"untyped": device("/dev/sdb"), "bare": device("/dev/sdc")}}))
 	thief, unbound := testkit.Client(t, e.identity), testkit.Client(t, testkit.BinaryIdentity(t, e.namespace, Owner))
 	write := func(c client.Client, n *v1beta2.Node, fields map[string]any) error {
 		return status.MergeStatus(t.Context(), c, n, fields)
@@ -161,9 +166,29 @@ func TestATokenReachesItsOwnNodeOnly(t *testing.T) {
 		"the end of a v2 one": disks(map[string]any{"fast": nil}),
 		"a v2 one made v1":    disks(map[string]any{"fast": map[string]any{"diskType": "filesystem"}}),
 		"a new v2 one":        disks(map[string]any{"new": map[string]any{"diskType": "block"}}),
+		"one without a type":  disks(map[string]any{"new": map[string]any{"diskUUID": "cccc3333-0000-4000-8000-000000000003"}}),
+		"the UUID of a device": disks(map[string]any{"bare": map[string]any{"diskUUID": "cccc3333-0000-4000-8000-000000000003",
+			"acknowledgedAt": "2026-08-01T12:00:00Z"}}),
+		"a device made v1":               disks(map[string]any{"bare": map[string]any{"diskType": "filesystem"}}),
+		"a recorded device made v1":      disks(map[string]any{"untyped": map[string]any{"diskType": "filesystem"}}),
+		"the end of a recorded device":   disks(map[string]any{"untyped": nil}),
+		"another UUID of a known device": disks(map[string]any{"untyped": map[string]any{"diskUUID": "cccc3333-0000-4000-8000-000000000003"}}),
 	} {
 		require.ErrorContains(t, write(thief, own, fields), "disk-controller changes only", what)
 	}
+}
+
+// Longhorn writes an empty list and an empty map as null.
+func TestATokenReportsOnANodeWithoutAnyStatus(t *testing.T) {
+	e := newEnv(t)
+	n := e.node("node-1", "/data")
+	null := client.RawPatch(types.JSONPatchType, []byte(`[{"op":"add","path":"/status","value":{"conditions":null,"diskStatus":null}}]`))
+	require.NoError(t, e.admin.Status().Patch(t.Context(), n.DeepCopy(), null))
+	thief, other := testkit.Client(t, e.identity), e.node("node-2", "/data")
+	data := map[string]any{"diskStatus": map[string]any{"data": map[string]any{"diskType": "filesystem", "storageMaximum": 7}}}
+	require.Eventually(t, func() bool { return status.MergeStatus(t.Context(), thief, other, data) != nil }, time.Minute, testkit.Poll,
+		"the policy is in force")
+	require.NoError(t, status.MergeStatus(t.Context(), thief, n, data))
 }
 
 func TestATokenReachesTheLeaseOfItsOwnNodeOnly(t *testing.T) {
