@@ -13,18 +13,18 @@ import (
 	"drover.dev/drover/shared/setting"
 )
 
-// Verdict is what is written to the Node.
+// Verdict has the changes to the Node.
 type Verdict struct {
 	// Disks and Tags are written if there are any.
 	Disks map[string]v1beta2.DiskSpec
 	Tags  []string
 	// EndRequest removes the request for a default disk.
 	EndRequest bool
-	// Problems are why disks or tags are not written.
+	// Problems explain why disks or tags are not written.
 	Problems []Problem
 }
 
-// Problem is why nothing is written, as the reason and the text of a condition.
+// Problem explains why nothing is written, as the reason and the text of a condition.
 type Problem struct{ Reason, Text string }
 
 // Writes reports whether anything is to be written.
@@ -81,8 +81,7 @@ func (w World) disks() (map[string]v1beta2.DiskSpec, *Problem) {
 // configured returns the disks in the annotation of the Kubernetes node.
 func (w World) configured() (map[string]v1beta2.DiskSpec, *Problem) {
 	var entries []entry
-	decoder := json.NewDecoder(strings.NewReader(w.Disks))
-	if err := decoder.Decode(&entries); err != nil || decoder.More() {
+	if err := json.Unmarshal([]byte(w.Disks), &entries); err != nil {
 		return nil, invalid("The annotation %s of Kubernetes node %s is not a JSON list of disks, such as "+
 			`[{"path":"/var/lib/longhorn","allowScheduling":true}]. Correct it.`, AnnotationDisks, w.Node)
 	}
@@ -192,6 +191,8 @@ func (b *builder) add(e entry) (why, unusable string) {
 		switch {
 		case seen.Problem != "":
 			return "", seen.Problem
+		case seen.ReadOnly: // such as the directories of the pod itself, which are above those of the host
+			return "", "it is on a read-only file system"
 		case b.filesystems[seen.Filesystem]:
 			return fmt.Sprintf("%s is on the file system of another disk of the list", e.Path), ""
 		case e.StorageReserved > seen.Maximum:
@@ -212,6 +213,11 @@ func (b *builder) add(e entry) (why, unusable string) {
 	return "", ""
 }
 
+// isDiskName reports whether a text may be the name of a disk. Messages have commands with that name, which a person runs in a shell.
+func isDiskName(text string) bool {
+	return len(validation.IsQualifiedName(text)) == 0 && !strings.Contains(text, "/")
+}
+
 // mostReserved is below the number of bytes that the API server refuses.
 const mostReserved = int64(1e18)
 
@@ -221,6 +227,9 @@ func (b *builder) invalid(e entry) string {
 		return fmt.Sprintf("the path of a disk is wrong: %v", err)
 	}
 	switch {
+	case e.Name != "" && !isDiskName(e.Name):
+		return fmt.Sprintf("%q is no name of a disk: a name has up to 63 letters, digits, - _ and . and begins and ends with a letter or digit",
+			e.Name)
 	case !slices.Contains([]string{"", v1beta2.DiskTypeFilesystem, v1beta2.DiskTypeBlock}, e.DiskType):
 		return fmt.Sprintf("diskType of %s is %q: it is filesystem or block", e.Path, e.DiskType)
 	case e.isBlock() && !b.V2:

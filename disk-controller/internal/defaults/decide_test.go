@@ -20,6 +20,8 @@ func bare(changes ...func(*World)) World {
 		switch path {
 		case "/missing":
 			return disk.Sight{Problem: "there is no such directory"}
+		case "/read-only":
+			return disk.Sight{ReadOnly: true, Filesystem: "0", Maximum: gib}
 		case "/data/same":
 			path = "/data"
 		}
@@ -61,6 +63,9 @@ func TestARequestStaysUntilItsDirectoryCanBeUsed(t *testing.T) {
 	require.False(t, v.Writes())
 	require.Equal(t, v1beta2.ReasonNoDirectory, v.Problems[0].Reason)
 	require.Contains(t, v.Problems[0].Text, "there is no such directory")
+	v = Decide(bare(func(w *World) { w.Request = v1beta2.DefaultDiskRequest{Path: "/read-only"}.String() }))
+	require.False(t, v.Writes(), "a directory of the pod itself is read-only")
+	require.Equal(t, v1beta2.ReasonNoDirectory, v.Problems[0].Reason)
 }
 
 func TestALabelGivesDisksOnlyIfTheSettingSaysSo(t *testing.T) {
@@ -97,8 +102,11 @@ func TestOfAListThatCannotBeUsedNothingIsWritten(t *testing.T) {
 		``:                     "not a JSON list",
 		`{"path":"/data"}`:     "not a JSON list",
 		`[{"path":"/data"}] x`: "not a JSON list",
+		`[{"path":"/data"}]]`:  "not a JSON list",
 		`[{"path":"/data","storageReserved":"1"}]`: "not a JSON list",
-		`[{"name":"a"}]`:                                         "not absolute",
+		`[{"name":"a"}]`: "not absolute",
+		`[{"path":"/data","name":"a' ; reboot ; '"}]`:            "no name of a disk",
+		`[{"path":"/data","name":"a/b"}]`:                        "no name of a disk",
 		`[{"path":"/data/../etc"}]`:                              "..",
 		`[{"path":"/data"},{"path":"/data/"}]`:                   "two disks have the path",
 		`[{"name":"a","path":"/data"},{"name":"a","path":"/b"}]`: "two disks have the name a",

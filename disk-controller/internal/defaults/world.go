@@ -8,7 +8,7 @@ import (
 	"drover.dev/drover/shared/setting"
 )
 
-// What a person writes on a Kubernetes node.
+// Labels and annotations that a person writes on a Kubernetes node.
 const (
 	// LabelCreate is LabelDefault or LabelConfig.
 	LabelCreate  = "node.longhorn.io/create-default-disk"

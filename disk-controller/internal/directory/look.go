@@ -17,6 +17,8 @@ type Sight struct {
 	Unreadable string
 	// Replicas reports whether the directory replicas holds anything.
 	Replicas bool
+	// ReadOnly reports whether the file system is mounted read-only.
+	ReadOnly bool
 	// Filesystem identifies the file system: equal on two disks of one file system. Type is its type.
 	Filesystem, Type string
 	// Maximum and Available are bytes.
@@ -48,7 +50,7 @@ func (d *Disk) measure(s *Sight) error {
 		return fmt.Errorf("reading its directory: %w", err)
 	}
 	s.Filesystem = filesystemID(fs.Fsid.Val, stat.Dev)
-	s.Type = typeName(int64(fs.Type))
+	s.Type, s.ReadOnly = typeName(int64(fs.Type)), fs.Flags&unix.ST_RDONLY != 0
 	s.Maximum, s.Available = int64(fs.Blocks)*fs.Bsize, int64(fs.Bfree)*fs.Bsize
 	return nil
 }

@@ -62,7 +62,10 @@ func TestAReadOnlyDiskIsReported(t *testing.T) {
 		h := newHost(t)
 		mountTmpfs(t, h.in(""), "", unix.MS_RDONLY)
 		require.ErrorIs(t, h.open().Prepare(config), unix.EROFS)
-		require.Nil(t, h.look().Config)
+		seen := h.look()
+		require.Nil(t, seen.Config)
+		require.True(t, seen.ReadOnly)
+		require.False(t, newHost(t).look().ReadOnly)
 	})
 }
 

@@ -38,6 +38,8 @@ type Sight struct {
 	UUID, Unreadable string
 	// HasReplicas reports whether it holds directories of replicas.
 	HasReplicas bool
+	// ReadOnly reports whether its file system is mounted read-only.
+	ReadOnly bool
 	// Filesystem identifies the file system, Type is its type.
 	Filesystem, Type string
 	// Maximum and Available are bytes.

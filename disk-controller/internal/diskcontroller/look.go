@@ -29,8 +29,8 @@ func (l *Looker) Look(path string) disk.Sight {
 	var seen disk.Sight
 	problem := l.do(path, func(d *directory.Disk) error {
 		s, err := d.Look()
-		seen = disk.Sight{Unreadable: s.Unreadable, HasReplicas: s.Replicas, Filesystem: s.Filesystem, Type: s.Type, Maximum: s.Maximum,
-			Available: s.Available}
+		seen = disk.Sight{Unreadable: s.Unreadable, HasReplicas: s.Replicas, ReadOnly: s.ReadOnly, Filesystem: s.Filesystem, Type: s.Type,
+			Maximum: s.Maximum, Available: s.Available}
 		if s.Config != nil {
 			seen.UUID = s.Config.DiskUUID
 		}
