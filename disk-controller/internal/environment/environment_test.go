@@ -52,6 +52,8 @@ func TestAMountThatIsPrivateDoesNotPropagate(t *testing.T) {
 		{other + mount("/data", "shared:7") + mount("/usr", ""), v1beta2.ReasonMountsPropagate, ""},
 		{other, v1beta2.ReasonNotVisible, "hostPaths"},
 		{mount("/usr", ""), v1beta2.ReasonNotVisible, ""},
+		{mount("/data", "master:7") + mount("/usr", "") + mount("/usr/local", ""), v1beta2.ReasonMountsPropagate, ""},
+		{mount("/data", "master:7") + mount("/usr2", ""), v1beta2.ReasonNoMountPropagationSupport, "/usr2"},
 		{mount("/data", "master:7") + mount(`/more\040data`, ""), v1beta2.ReasonNoMountPropagationSupport, "/more data"},
 		{"garbage\n\n", v1beta2.ReasonNotVisible, ""},
 	} {
@@ -67,15 +69,18 @@ func TestAModuleCountsIfItIsLoadedOrBuiltIn(t *testing.T) {
 	reason := func(v2 bool) string { return h.condition(v1beta2.NodeKernelModulesLoaded, v2).Reason }
 	require.Equal(t, v1beta2.ReasonNotVisible, reason(false))
 	h.write(h.Proc, "modules", "ext4 1024 2 - Live 0x0000\n")
+	require.Equal(t, v1beta2.ReasonNotVisible, reason(false), "it may be built in")
+	require.Contains(t, h.condition(v1beta2.NodeKernelModulesLoaded, false).Message, "checkNode")
+	builtIn := "usr/lib/modules/6.1.0-test/modules.builtin"
+	h.write(h.Proc, "sys/kernel/osrelease", "6.1.0-test\n")
+	h.write(h.Root, builtIn, "")
 	require.Equal(t, v1beta2.ReasonKernelModulesNotLoaded, reason(false))
 	require.Contains(t, h.condition(v1beta2.NodeKernelModulesLoaded, false).Message, "modprobe -a dm_crypt on")
 	h.write(h.Proc, "modules", "ext4 1024 2 - Live 0x0000\ndm_crypt 65536 0 - Live 0x0000\n")
 	require.Equal(t, v1beta2.ReasonModulesLoaded, reason(false))
 	require.Equal(t, v1beta2.ReasonKernelModulesNotLoaded, reason(true))
 	require.Contains(t, h.condition(v1beta2.NodeKernelModulesLoaded, true).Message, "modprobe -a vfio_pci uio_pci_generic nvme_tcp on")
-	h.write(h.Proc, "sys/kernel/osrelease", "6.1.0-test\n")
-	h.write(h.Root, "usr/lib/modules/6.1.0-test/modules.builtin",
-		"kernel/drivers/vfio/pci/vfio-pci.ko\nkernel/drivers/uio/uio_pci_generic.ko\n")
+	h.write(h.Root, builtIn, "kernel/drivers/vfio/pci/vfio-pci.ko\nkernel/drivers/uio/uio_pci_generic.ko\n")
 	h.write(h.Sys, "module/nvme_tcp/refcnt", "0")
 	require.Equal(t, v1beta2.ReasonModulesLoaded, reason(true))
 }
@@ -86,7 +91,7 @@ func TestProgramsAreLookedForAndTheirPackagesAreNamed(t *testing.T) {
 	require.Equal(t, v1beta2.ConditionUnknown, packages().Status)
 	h.write(h.Root, "usr/bin/cryptsetup", "")
 	for text, named := range map[string]string{"ID=ubuntu\nID_LIKE=debian\n": "(package nfs-common)",
-		"ID=\"rocky\"\nID_LIKE=\"rhel centos\"\n": "(package nfs-utils)",
+		"ID=\"rocky\"\nID_LIKE=\"rhel centos\"\n":           "(package nfs-utils)",
 		"ID=\"opensuse-leap\"\nID_LIKE=\"suse opensuse\"\n": "(package nfs-client)", "ID=plan9\n": "mount.nfs,"} {
 		h.write(h.Root, "usr/lib/os-release", text)
 		require.Equal(t, v1beta2.ReasonPackagesNotInstalled, packages().Reason)

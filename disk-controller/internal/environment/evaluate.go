@@ -52,11 +52,11 @@ func (f Facts) propagation(node string) v1beta2.Condition {
 	}
 	switch {
 	case f.Mounts == nil:
-		return notVisible(c, "Whether mounts of node %s propagate is not known: disk-controller sees none of its directories (value "+
+		return notVisible(c, "It is not known whether mounts of node %s propagate: disk-controller sees none of its directories (value "+
 			"hostPaths of its chart).", node)
 	case len(private) > 0:
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonNoMountPropagationSupport
-		c.Message = fmt.Sprintf("What is mounted on node %s in %s is not seen in pods, so disks and volumes that are mounted later are missing "+
+		c.Message = fmt.Sprintf("Pods do not see mounts that are made on node %s in %s, so disks and volumes that are mounted later are missing "+
 			"there. Run mount --make-rshared / on the node, make that permanent, and restart its pods.", node, strings.Join(private, ", "))
 	default:
 		c.Status, c.Reason = v1beta2.ConditionTrue, v1beta2.ReasonMountsPropagate
@@ -79,7 +79,10 @@ func (f Facts) kernelModules(node string, v2 bool) v1beta2.Condition {
 	}
 	switch {
 	case f.Modules == nil:
-		return notVisible(c, "Which kernel modules node %s has is not known: its list cannot be read.", node)
+		return notVisible(c, "The kernel modules of node %s are not known: their list cannot be read.", node)
+	case len(missing) > 0 && !f.BuiltInKnown:
+		return notVisible(c, "The kernel of node %s has not loaded "+strings.Join(missing, ", ")+". It may have them built in: disk-controller "+
+			"does not see the list of those in the node's /usr/lib/modules (value checkNode of its chart).", node)
 	case len(missing) > 0:
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonKernelModulesNotLoaded
 		c.Message = fmt.Sprintf("The kernel of node %s lacks %s. Run modprobe -a %s on the node, and list them in a file in "+
@@ -106,7 +109,7 @@ func (f Facts) packages(node string) v1beta2.Condition {
 	}
 	switch {
 	case f.Programs == nil:
-		return notVisible(c, "Which programs node %s has is not known: disk-controller does not see its /usr (value checkNode of its chart).",
+		return notVisible(c, "The programs of node %s are not known: disk-controller does not see its /usr (value checkNode of its chart).",
 			node)
 	case len(missing) > 0:
 		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonPackagesNotInstalled

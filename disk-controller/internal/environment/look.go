@@ -26,12 +26,14 @@ type Host struct {
 // At returns the host of this process, whose root is mounted at a path.
 func At(root string) Host { return Host{Root: root, Proc: "/proc", Sys: "/sys"} }
 
-// Facts are what was found. A part that could not be read is nil.
+// Facts describe the host. A part that could not be read is nil.
 type Facts struct {
 	// Mounts are the visible directories of the host, by whether mounts that are made in them later are seen here.
 	Mounts map[string]bool
 	// Modules are the modules in question that the kernel has, loaded or built in.
 	Modules map[string]bool
+	// BuiltInKnown reports whether the list of built-in modules was read: without it, a module that is not loaded may be built in.
+	BuiltInKnown bool
 	// Programs are the programs in question that the host has.
 	Programs map[string]bool
 	// Family is the kind of distribution, which decides on the names of packages: debian, rhel, suse or "".
@@ -49,7 +51,7 @@ func (h Host) Look() Facts {
 	if err == nil {
 		defer func() { _ = root.Close() }()
 	}
-	f.Modules = h.modules(root)
+	f.Modules, f.BuiltInKnown = h.modules(root)
 	if root != nil {
 		f.Programs, f.Family = programs(root), family(root)
 	}
@@ -57,7 +59,7 @@ func (h Host) Look() Facts {
 }
 
 // mounts returns the mounts below the root, nil if the table cannot be read or there are none. A mount that is the slave of another gets
-// the mounts that are made there later.
+// the mounts that are made there later. The mounts in usr, which are private to this pod, prove nothing about the node.
 func (h Host) mounts() map[string]bool {
 	table, err := os.ReadFile(filepath.Join(h.Proc, "self", "mountinfo"))
 	if err != nil {
@@ -71,7 +73,7 @@ func (h Host) mounts() map[string]bool {
 			continue
 		}
 		on, below := strings.CutPrefix(unescape(fields[4]), h.Root+"/")
-		if !below || on == usr {
+		if !below || on == usr || strings.HasPrefix(on, usr+"/") {
 			continue
 		}
 		if out == nil {
@@ -89,18 +91,20 @@ func unescape(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
-// modules returns which of the modules in question the kernel has, nil if its list cannot be read.
-func (h Host) modules(root *os.Root) map[string]bool {
+// modules returns which of the modules in question the kernel has, nil if its list cannot be read, and whether the list of those that are
+// part of the kernel was read.
+func (h Host) modules(root *os.Root) (map[string]bool, bool) {
 	loaded, err := os.ReadFile(filepath.Join(h.Proc, "modules"))
 	if err != nil {
-		return nil
+		return nil, false
 	}
 	has := map[string]bool{}
 	for line := range strings.Lines(string(loaded)) {
 		name, _, _ := strings.Cut(line, " ")
 		has[name] = true
 	}
-	for _, name := range builtIn(root, h.release()) {
+	names, known := builtIn(root, h.release())
+	for _, name := range names {
 		has[name] = true
 	}
 	out := map[string]bool{}
@@ -108,7 +112,7 @@ func (h Host) modules(root *os.Root) map[string]bool {
 		_, err := os.Stat(filepath.Join(h.Sys, "module", name))
 		out[name] = has[name] || err == nil
 	}
-	return out
+	return out, known
 }
 
 // release returns the release of the kernel.
@@ -120,17 +124,18 @@ func (h Host) release() string {
 	return strings.TrimSpace(string(text))
 }
 
-// builtIn returns the modules that are part of the kernel, none if their list is not visible.
-func builtIn(root *os.Root, release string) (names []string) {
+// builtIn returns the modules that are part of the kernel, and whether their list is visible.
+func builtIn(root *os.Root, release string) (names []string, known bool) {
 	if root == nil || release == "" {
-		return nil
+		return nil, false
 	}
-	list := bufio.NewScanner(bytes.NewReader(readFile(root, path.Join(usr, "lib/modules", release, "modules.builtin"))))
+	content := readFile(root, path.Join(usr, "lib/modules", release, "modules.builtin"))
+	list := bufio.NewScanner(bytes.NewReader(content))
 	for list.Scan() {
 		name := strings.TrimSuffix(path.Base(list.Text()), ".ko")
 		names = append(names, strings.ReplaceAll(name, "-", "_"))
 	}
-	return names
+	return names, content != nil
 }
 
 // programs returns which of the programs in question the host has, nil if its directories are not visible.

@@ -1,6 +1,7 @@
 package nodecontroller
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,13 +17,17 @@ import (
 	"drover.dev/drover/shared/testkit/cut"
 )
 
-// modules writes the kernel's list of modules.
+// modules writes the kernel's list of loaded modules; it has none built in.
 func (e *env) modules(names ...string) {
 	e.t.Helper()
 	list := ""
 	for _, name := range names {
 		list += name + " 4096 0 - Live 0x0\n"
 	}
+	release, builtIn := filepath.Join(e.host.Proc, "sys/kernel"), filepath.Join(e.host.Root, "usr/lib/modules/6.1.0-test")
+	require.NoError(e.t, errors.Join(os.MkdirAll(release, 0o755), os.MkdirAll(builtIn, 0o755)))
+	require.NoError(e.t, os.WriteFile(filepath.Join(release, "osrelease"), []byte("6.1.0-test\n"), 0o644))
+	require.NoError(e.t, os.WriteFile(filepath.Join(builtIn, "modules.builtin"), nil, 0o644))
 	fresh := filepath.Join(e.host.Proc, "modules.new")
 	require.NoError(e.t, os.WriteFile(fresh, []byte(list), 0o644))
 	require.NoError(e.t, os.Rename(fresh, filepath.Join(e.host.Proc, "modules")))

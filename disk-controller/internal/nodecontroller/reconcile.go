@@ -31,7 +31,7 @@ type reconciler struct {
 	settings *settingcontroller.Source[setting.Values]
 	random   func() float64
 
-	// found is what the latest check found; it is checked again at next. Only one worker uses them.
+	// found has the facts of the latest check; next is the time of the next check. Only one worker uses them.
 	found environment.Facts
 	next  time.Time
 }

@@ -39,7 +39,7 @@ import (
 // fieldOwner owns the conditions of disk-controller.
 const fieldOwner = "disk-controller"
 
-// Options are those of the controller.
+// Options configure the controller.
 type Options struct {
 	// Node is the node that gets defaults and is checked.
 	Node string
