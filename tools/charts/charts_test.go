@@ -449,6 +449,15 @@ func TestPodsAreEvictedWhileNotReadyAndHaveNoGroupOfRoot(t *testing.T) {
 	}
 }
 
+// Mounts below /usr of a node, such as /usr/local, are read-only in the pod as /usr itself.
+func TestDiskControllerChangesNoMountBelowUsr(t *testing.T) {
+	rendered, err := render(chartDir("disk-controller"), "longhorn-system", nil)
+	require.NoError(t, err)
+	recursive := corev1.RecursiveReadOnlyIfPossible
+	require.Contains(t, podSpecs(t, rendered)["disk-controller"].Spec.Containers[0].VolumeMounts,
+		corev1.VolumeMount{Name: "usr", MountPath: "/host/usr", ReadOnly: true, RecursiveReadOnly: &recursive})
+}
+
 func TestVersionsOfChartsFitTheBinariesAndTheWhole(t *testing.T) {
 	whole, err := loader.Load(chartDir("drover"))
 	require.NoError(t, err)
