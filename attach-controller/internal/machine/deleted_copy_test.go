@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -94,6 +95,29 @@ func TestTheLastCopyIsUsedIfItsNodeReturnsBeforeItIsGivenUp(t *testing.T) {
 	v := Decide(s.World)
 	require.Empty(t, salvaged(v))
 	require.NotContains(t, spec(v, s.Replicas[0]), "healthyAt")
+}
+
+// The first read shows that the last copy was deleted while its node was down; only the read that follows shows that the node is back.
+func TestAReadThatRequestsAnotherOneIsFollowedByIt(t *testing.T) {
+	s := faulted(t, early, late)
+	s.Nodes["x"] = Node{Known: true, Down: true}
+	require.Equal(t, Reads{Fresh: true}, Decide(s.World).Reads)
+	var reads []Reads
+	v, err := DecideFresh(&s.World, func(wants Reads) error {
+		reads = append(reads, wants)
+		s.Replicas[0].Spec.FailedAt = ""
+		deleted(s.Replicas[0])
+		if wants.FreshNodes {
+			s.Nodes["x"] = Node{Known: true}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, []Reads{{Fresh: true}, {Fresh: true, FreshNodes: true}}, reads)
+	require.Empty(t, salvaged(v))
+	require.NotContains(t, spec(v, s.Replicas[0]), "healthyAt")
+	_, err = DecideFresh(&faulted(t, early, late).World, func(Reads) error { return context.Canceled })
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // Nothing else is left, and its data is kept.

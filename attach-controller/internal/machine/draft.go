@@ -28,9 +28,7 @@ type result struct {
 func (r *result) merge(next result) {
 	r.mergeWrites(next.writes)
 	out := &r.out
-	out.Fresh, out.FreshFrontends = out.Fresh || next.out.Fresh, out.FreshFrontends || next.out.FreshFrontends
-	out.FreshVolume, out.FreshAttachment = out.FreshVolume || next.out.FreshVolume, out.FreshAttachment || next.out.FreshAttachment
-	out.FreshNodes = out.FreshNodes || next.out.FreshNodes
+	out.Reads = out.With(next.out.Reads)
 	if len(next.out.Status) > 0 && out.Status == nil {
 		out.Status = map[string]any{}
 	}

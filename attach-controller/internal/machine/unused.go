@@ -39,5 +39,6 @@ func (f Facts) idle(i instance) bool { return !i.wanted && f.stopped(i) && !i.no
 // clearImage records that the volume was never attached, and decides nothing else: nothing rests on it before it is stored. Replicas,
 // tickets and Kubernetes are decided by the stored field, too. An evaluation that dies leaves the volume as it was, or as a new one.
 func (f Facts) clearImage() Verdict {
-	return Verdict{Fresh: true, Status: map[string]any{"currentImage": ""}} // the cache may not show the replicas' marks yet
+	// The cache may not show the replicas' marks yet.
+	return Verdict{Reads: Reads{Fresh: true}, Status: map[string]any{"currentImage": ""}}
 }

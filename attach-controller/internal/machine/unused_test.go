@@ -33,7 +33,8 @@ func TestAVolumeThatLonghornManagerNeverAttachedIsUsable(t *testing.T) {
 				s := newlyMade(dataEngine)
 				s.Volume.Status.State, s.Volume.Spec.NodeID = state, wanted
 				first := Decide(s.World)
-				require.Equal(t, Verdict{Fresh: true, Status: map[string]any{"currentImage": ""}}, first, "nothing else rests on it yet")
+				require.Equal(t, Verdict{Reads: Reads{Fresh: true}, Status: map[string]any{"currentImage": ""}}, first,
+					"nothing else rests on it yet")
 				require.True(t, s.settle())
 				require.NotEqual(t, v1beta2.VolumeRobustnessFaulted, s.Volume.Status.Robustness)
 				require.True(t, conditions.IsFalse(s.Volume.Status.Conditions, v1beta2.VolumeFaulted))

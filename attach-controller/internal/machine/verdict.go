@@ -61,11 +61,10 @@ type Event struct {
 	Warning      bool
 }
 
-// Verdict is the result of one evaluation of the World.
-type Verdict struct {
-	// Fresh requests uncached Engines and Replicas, and a second evaluation on them that replaces this one: whether a replica is marked as
-	// failed or healthy, and over which replicas an engine starts, depends on what the engine reported last and on recent marks, which the
-	// cache may not show yet. [UPG-1]
+// Reads are the uncached reads that a verdict requests, each with another evaluation that replaces it.
+type Reads struct {
+	// Fresh requests uncached Engines and Replicas: whether a replica is marked as failed or healthy, and over which replicas an engine
+	// starts, depends on what the engine reported last and on recent marks, which the cache may not show yet. [UPG-1]
 	Fresh bool
 	// FreshFrontends requests uncached frontends, too: an engine is about to stop, or to serve, because of the engine that a frontend
 	// leads to. It comes with Fresh. [UPG-3]
@@ -78,6 +77,19 @@ type Verdict struct {
 	FreshAttachment bool
 	// FreshNodes also requests the uncached Nodes: a replica is about to be given up because its node is down. It comes with Fresh.
 	FreshNodes bool
+}
+
+// With returns the reads of both.
+func (r Reads) With(other Reads) Reads {
+	return Reads{Fresh: r.Fresh || other.Fresh, FreshFrontends: r.FreshFrontends || other.FreshFrontends,
+		FreshVolume: r.FreshVolume || other.FreshVolume, FreshAttachment: r.FreshAttachment || other.FreshAttachment,
+		FreshNodes: r.FreshNodes || other.FreshNodes}
+}
+
+// Verdict is the result of one evaluation of the World.
+type Verdict struct {
+	// Reads must be done, and the World evaluated again, before anything of the rest counts.
+	Reads
 	// Writes are in order of their stages.
 	Writes []Write
 	// Status are the keys of Volume.status that change.
@@ -88,6 +100,23 @@ type Verdict struct {
 	Events []Event
 	// RequeueAt is when time alone changes the verdict; zero means never.
 	RequeueAt time.Time
+}
+
+// DecideFresh decides, and reads what the verdict requests uncached until it requests nothing more: what one read shows may make another
+// one necessary. refresh does all of the given reads in the World.
+func DecideFresh(w *World, refresh func(Reads) error) (Verdict, error) {
+	var done Reads
+	for {
+		verdict := Decide(*w)
+		wanted := done.With(verdict.Reads)
+		if wanted == done {
+			return verdict, nil
+		}
+		if err := refresh(wanted); err != nil {
+			return Verdict{}, err
+		}
+		done = wanted
+	}
 }
 
 // LetsGo reports whether the volume's finalizer is dropped: no object that belongs to the volume is left.

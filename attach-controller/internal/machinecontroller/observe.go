@@ -68,7 +68,7 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 }
 
 // refresh reads what a verdict requests again, uncached: engines and replicas, the frontends, the volume, the nodes.
-func (o observer) refresh(ctx context.Context, w *machine.World, wants machine.Verdict) (err error) {
+func (o observer) refresh(ctx context.Context, w *machine.World, wants machine.Reads) (err error) {
 	if wants.FreshVolume {
 		fresh := &v1beta2.Volume{}
 		if err := lookup.Confirm(ctx, o.uncached, w.Volume, fresh); err != nil {

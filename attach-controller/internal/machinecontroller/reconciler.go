@@ -42,12 +42,9 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{RequeueAfter: cachePause}, nil
 	}
 	r.starts.note(world)
-	verdict := machine.Decide(*world)
-	if verdict.Fresh {
-		if err := r.observer.refresh(ctx, world, verdict); err != nil {
-			return ctrl.Result{}, err
-		}
-		verdict = machine.Decide(*world)
+	verdict, err := machine.DecideFresh(world, func(wants machine.Reads) error { return r.observer.refresh(ctx, world, wants) })
+	if err != nil {
+		return ctrl.Result{}, err
 	}
 	if verdict.LetsGo(world.Volume) {
 		if err := r.observer.left(ctx, world); err != nil {

@@ -18,11 +18,10 @@ import (
 // volume's status last.
 func (w *world) runVolume() {
 	facts := w.machineWorld()
-	verdict := machine.Decide(facts)
-	if verdict.Fresh {
-		w.refresh(&facts, verdict)
-		verdict = machine.Decide(facts)
-	}
+	verdict, _ := machine.DecideFresh(&facts, func(wants machine.Reads) error {
+		w.refresh(&facts, wants)
+		return nil
+	})
 	for _, one := range w.inAnyOrder(verdict.Writes) {
 		if !w.applyMachine(facts, one) {
 			return
@@ -56,7 +55,7 @@ func machineNode(n *v1beta2.Node) machine.Node {
 }
 
 // refresh reads what a verdict requests again, uncached.
-func (w *world) refresh(facts *machine.World, wants machine.Verdict) {
+func (w *world) refresh(facts *machine.World, wants machine.Reads) {
 	if wants.FreshVolume {
 		facts.Volume = w.volume.now
 	}
