@@ -67,7 +67,8 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 	return w, nil
 }
 
-// refresh reads what a verdict requests again, uncached: engines and replicas, the frontends, the volume, the nodes.
+// refresh reads what a verdict requests again, uncached: engines and replicas, the frontends, the volume, the nodes. An engine may be on
+// another node than the cache shows: a node that was not read would count as down.
 func (o observer) refresh(ctx context.Context, w *machine.World, wants machine.Reads) (err error) {
 	if wants.FreshVolume {
 		fresh := &v1beta2.Volume{}
@@ -81,12 +82,6 @@ func (o observer) refresh(ctx context.Context, w *machine.World, wants machine.R
 			return err
 		}
 	}
-	if wants.FreshNodes {
-		w.Nodes = map[string]machine.Node{}
-		if err := past(o).nodes(ctx, w); err != nil {
-			return err
-		}
-	}
 	if wants.FreshFrontends {
 		if err := o.refreshFrontends(ctx, w); err != nil {
 			return err
@@ -96,6 +91,13 @@ func (o observer) refresh(ctx context.Context, w *machine.World, wants machine.R
 		return err
 	}
 	if w.Replicas, err = again(ctx, past(o), w.Replicas, func() *v1beta2.Replica { return &v1beta2.Replica{} }); err != nil {
+		return err
+	}
+	nodes := o
+	if wants.FreshNodes {
+		w.Nodes, nodes = map[string]machine.Node{}, past(o)
+	}
+	if err := nodes.nodes(ctx, w); err != nil {
 		return err
 	}
 	return o.listed(ctx, w)

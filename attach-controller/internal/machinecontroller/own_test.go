@@ -52,3 +52,21 @@ func TestTheLastObjectsOfAVolumeAreReadUncached(t *testing.T) {
 	require.Equal(t, 1, is.Snapshots)
 	require.Equal(t, "s-0", is.FirstSnapshot)
 }
+
+// Another process wrote a moment ago that the engine is on another node: that node is known, and does not count as down.
+func TestTheNodeOfAnObjectThatIsReadAgainIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e := &v1beta2.Engine{ObjectMeta: w.meta("e-0"), Spec: v1beta2.EngineSpec{VolumeName: vol, NodeID: "node-1"}}
+	w.create(e)
+	before := e.DeepCopy()
+	w.spec(e, map[string]any{"nodeID": "node-2"})
+	for name, wants := range map[string]machine.Reads{"the objects": {Fresh: true}, "the nodes, too": {Fresh: true, FreshNodes: true}} {
+		is := machine.World{Volume: &v1beta2.Volume{ObjectMeta: w.meta(vol)}, Nodes: map[string]machine.Node{"node-1": {Known: true}}}
+		is.Engines = []*v1beta2.Engine{before}
+		o := observer{reader: w.admin, uncached: w.admin, namespace: w.namespace}
+		require.NoError(t, o.refresh(t.Context(), &is, wants), name)
+		require.Equal(t, "node-2", is.Engines[0].Spec.NodeID, name)
+		require.Equal(t, machine.Node{Known: true}, is.Nodes["node-2"], name)
+	}
+}
