@@ -13,7 +13,7 @@ type volumeCache struct {
 	reader  reader
 	changes *changes
 	packer  packer
-	// listed are the resources as they were listed last; nil: they were not listed yet.
+	// listed are the resources as they were listed last; nil: they were not listed yet, or the last list did not end.
 	listed *resources
 }
 

@@ -51,53 +51,59 @@ func (r *resources) collection(resourceType string) text {
 }
 
 // list returns the collection of all volumes. Only one caller at a time may use it: the listCache calls it, and keeps the result.
-// It reads and encodes the volumes that changed since its last call, or all of them if it does not know which volumes changed.
+// It reads and encodes the volumes that changed since its last call, or all of them if it does not know which volumes changed. That is so
+// after a call that did not end, too, with an error or a panic: the server goes on after both.
 func (c *volumeCache) list(ctx context.Context) (text, error) {
-	relist := c.listAll
-	if changed, known := c.changes.takeVolumes(); known && c.listed != nil {
-		relist = func(ctx context.Context) error { return c.listAgain(ctx, changed) }
+	changed, known := c.changes.takeVolumes()
+	listed := c.listed
+	c.listed = nil
+	var err error
+	if known && listed != nil {
+		err = c.readAgain(ctx, listed, changed)
+	} else {
+		listed, err = c.readAll(ctx)
 	}
-	if err := relist(ctx); err != nil {
-		c.listed = nil // which volumes changed is not known any more
+	if err != nil {
 		return nil, err
 	}
-	return c.listed.collection(wire.TypeVolume), nil
+	c.listed = listed
+	return listed.collection(wire.TypeVolume), nil
 }
 
-// listAgain reads some volumes again.
-func (c *volumeCache) listAgain(ctx context.Context, names []string) error {
+// readAgain reads some volumes of a list again.
+func (c *volumeCache) readAgain(ctx context.Context, listed *resources, names []string) error {
 	for _, name := range names {
 		v, err := lookup.Shared(ctx, c.reader.cache, c.reader.namespace, name, &v1beta2.Volume{})
 		if err != nil {
 			return err
 		}
 		if v == nil {
-			c.listed.remove(name)
+			listed.remove(name)
 			continue
 		}
 		body, err := c.get(ctx, v)
 		if err != nil {
 			return err
 		}
-		c.listed.set(name, body)
+		listed.set(name, body)
 	}
 	return nil
 }
 
-// listAll reads all volumes.
-func (c *volumeCache) listAll(ctx context.Context) error {
+// readAll reads all volumes.
+func (c *volumeCache) readAll(ctx context.Context) (*resources, error) {
 	var volumes v1beta2.VolumeList
 	if err := lookup.ListShared(ctx, c.reader.cache, c.reader.namespace, &volumes); err != nil {
-		return err
+		return nil, err
 	}
 	items := byName(volumes.Items)
-	c.listed = &resources{names: make([]string, 0, len(items)), bodies: make([]packed, 0, len(items))}
+	out := &resources{names: make([]string, 0, len(items)), bodies: make([]packed, 0, len(items))}
 	for _, v := range items {
 		body, err := c.get(ctx, v)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		c.listed.names, c.listed.bodies = append(c.listed.names, v.Name), append(c.listed.bodies, body)
+		out.names, out.bodies = append(out.names, v.Name), append(out.bodies, body)
 	}
-	return nil
+	return out, nil
 }

@@ -108,6 +108,43 @@ func TestAListThatFollowsChangesIsTheListOfANewProcess(t *testing.T) {
 	require.True(t, known)
 }
 
+// panicking is a cache that panics when it reads one volume, until it is mended.
+type panicking struct {
+	client.Reader
+	volume string
+}
+
+// Get implements client.Reader.
+func (p *panicking) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	if _, isVolume := into.(*v1beta2.Volume); isVolume && key.Name == p.volume {
+		panic("reading " + key.Name)
+	}
+	return p.Reader.Get(ctx, key, into, options...)
+}
+
+// A server goes on after a panic in a handler. The volumes that were to be read then are neither old nor missing in the next list.
+func TestAListThatDidNotEndIsBuiltAgain(t *testing.T) {
+	e := newEnv(t)
+	for _, name := range []string{"a", "b", "c"} {
+		e.attachedVolume(name, "node-1")
+	}
+	e.eventually("/v1/volumes", "the volumes", func(l map[string]any) bool { return len(l["data"].([]any)) == 3 })
+	cache, seen := &panicking{Reader: e.server.reader.cache}, newChanges()
+	volumes := newVolumeCache(reader{cache: cache, namespace: e.namespace}, seen)
+	var first *resources
+	for range 2 { // a list of all, and then a list of those that changed
+		seen.record(topicVolumes, "a", "b", "c")
+		cache.volume = "b"
+		require.Panics(t, func() { _, _ = volumes.list(t.Context()) })
+		cache.volume = ""
+		_, err := volumes.list(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []string{"a", "b", "c"}, volumes.listed.names)
+		require.NotSame(t, first, volumes.listed, "all volumes are read again: those that changed were taken")
+		first = volumes.listed
+	}
+}
+
 // A text is written in chunks, whatever the size of its pieces, and each client has its own links.
 func TestATextIsWrittenInChunks(t *testing.T) {
 	var p packer
