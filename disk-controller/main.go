@@ -54,10 +54,10 @@ func setup(ctx context.Context, rt *runkit.Runtime, options diskcontroller.Optio
 	if err != nil {
 		return err
 	}
-	looker := diskcontroller.NewLooker(options)
-	if err := diskcontroller.Setup(ctx, rt, settings, looker, options, metrics.Registry); err != nil {
+	if err := diskcontroller.Setup(ctx, rt, settings, options, metrics.Registry); err != nil {
 		return err
 	}
-	check.Node, check.Look, check.Host = options.Node, looker.Look, environment.At(options.Root)
+	// Each controller has a Looker of its own: an attempt of one is no attempt of the other that has not ended.
+	check.Node, check.Look, check.Host = options.Node, diskcontroller.NewLooker(options).Look, environment.At(options.Root)
 	return nodecontroller.Setup(ctx, rt, settings, check)
 }

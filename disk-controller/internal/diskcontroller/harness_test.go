@@ -61,7 +61,7 @@ func (e *env) start(at cut.Point) *shell.Process {
 			settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
 			return errors.Join(
 				settingcontroller.Setup(rt, settings, sharedsetting.DiskController, "drover_disk_controller_setting_invalid"),
-				Setup(ctx, rt, settings, NewLooker(options), options, prometheus.NewRegistry()))
+				Setup(ctx, rt, settings, options, prometheus.NewRegistry()))
 		})
 	e.t.Cleanup(func() {
 		p.Stop()

@@ -96,14 +96,14 @@ func thinImage(i *v1beta2.BackingImage) *v1beta2.BackingImage {
 }
 
 // Setup registers the controller, and its metrics with the registry.
-func Setup(_ context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values], looker *Looker,
-	options Options, registry prometheus.Registerer) error {
+func Setup(_ context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values], options Options,
+	registry prometheus.Registerer) error {
 	if err := options.Validate(); err != nil {
 		return err
 	}
 	r := &reconciler{
 		Options: options, rt: rt, settings: settings, random: rand.Float64,
-		looker: looker, metrics: newMetrics(registry),
+		looker: NewLooker(options), metrics: newMetrics(registry),
 	}
 	mapper := kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}
 	own := func(context.Context, client.Object) []string { return []string{options.Node} }
