@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"slices"
+	"unique"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,7 +79,7 @@ func indexes() []kube.Index {
 	)
 }
 
-// thin drops what no client sees: there are several of these objects for each volume.
+// thin drops the fields that no client sees, and shares texts that many objects have: there are several of these objects for each volume.
 func thin(obj any) (any, error) {
 	if o, ok := obj.(client.Object); ok {
 		o.SetManagedFields(nil)
@@ -89,14 +90,26 @@ func thin(obj any) (any, error) {
 	switch o := obj.(type) {
 	case *v1beta2.Engine:
 		o.Labels, o.Spec.ReplicaAddressMap, o.Status.CurrentReplicaAddressMap, o.Status.Conditions = nil, nil, nil, nil
+		share(&o.Namespace, &o.Spec.NodeID, &o.Spec.Image, &o.Status.CurrentImage, &o.Status.InstanceManagerName, &o.Status.IP,
+			&o.Status.StorageIP, &o.Status.OwnerID)
 	case *v1beta2.Replica:
 		o.Labels, o.Status.Conditions = nil, nil
+		share(&o.Namespace, &o.Spec.NodeID, &o.Spec.DiskID, &o.Spec.DiskPath, &o.Spec.Image, &o.Spec.VolumeName, &o.Spec.EngineName,
+			&o.Spec.HealthyAt, &o.Spec.LastHealthyAt, &o.Status.CurrentImage, &o.Status.InstanceManagerName, &o.Status.IP,
+			&o.Status.StorageIP, &o.Status.OwnerID)
 	case *v1beta2.EngineFrontend:
 		o.Labels = nil
 	case *v1beta2.VolumeAttachment:
 		o.Labels = nil
 	}
 	return obj, nil
+}
+
+// share replaces texts by the copies that other objects have already.
+func share(texts ...*string) {
+	for _, text := range texts {
+		*text = unique.Make(*text).Value()
+	}
 }
 
 // thinPod keeps the claims, the phase and the owner of a pod with claims, the addresses of pods that need no token, and little more than
