@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -21,7 +20,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/shared/election"
@@ -37,7 +35,6 @@ const account = "attach-controller"
 // The real kube-controller-manager runs with the controllers that attach volumes for pods, and without those that evict from nodes without
 // a kubelet.
 func TestMain(m *testing.M) {
-	ctrl.SetLogger(logr.Discard())
 	testkit.Main(m, testkit.WithClusterOptions(cluster.Options{
 		ControllerManager: true,
 		ControllerManagerFlags: []string{"--controllers=serviceaccount-controller,persistentvolume-binder-controller," +

@@ -51,9 +51,10 @@ type Process struct {
 	err   error
 }
 
-// Start lets setup register controllers and runs them until Stop, or until they are cut.
+// Start lets setup register controllers and runs them until Stop, or until they are cut. Logs of controller-runtime are dropped.
 func Start(t testing.TB, o Options, setup func(context.Context, *runkit.Runtime) error) *Process {
 	t.Helper()
+	ctrl.SetLogger(logr.Discard())
 	scheme, err := runkit.Scheme()
 	require.NoError(t, err)
 	manager, err := ctrl.NewManager(o.Identity, ctrl.Options{
