@@ -4,6 +4,11 @@ package retry
 
 import "time"
 
+// Jitter returns a time between 80 and 120 % of a period, so that many processes do not act at once. random returns numbers from 0 to 1.
+func Jitter(period time.Duration, random func() float64) time.Duration {
+	return time.Duration(float64(period) * (0.8 + 0.4*random()))
+}
+
 // Pause doubles with each failure in a row.
 type Pause struct{ First, Longest time.Duration }
 

@@ -17,6 +17,7 @@ import (
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/mergepatch"
+	"drover.dev/drover/shared/retry"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/shared/status"
@@ -58,7 +59,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
 	r.metrics.record(&n, v.Changes)
-	return ctrl.Result{RequeueAfter: time.Duration(float64(r.Period) * (0.8 + 0.4*r.random()))}, nil
+	return ctrl.Result{RequeueAfter: retry.Jitter(r.Period, r.random)}, nil
 }
 
 // addNew decides on disks that are new to this cluster, with uncached reads of the node and of the disks of other nodes. It prepares the

@@ -20,6 +20,7 @@ import (
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/retry"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/shared/status"
@@ -71,7 +72,7 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 // check looks at the host if that is due.
 func (r *reconciler) check() {
 	if now := r.rt.Clock.Now(); !now.Before(r.next) {
-		r.found, r.next = r.Host.Look(), now.Add(r.jittered(r.CheckPeriod))
+		r.found, r.next = r.Host.Look(), now.Add(retry.Jitter(r.CheckPeriod, r.random))
 	}
 }
 
@@ -79,13 +80,9 @@ func (r *reconciler) check() {
 func (r *reconciler) again(v defaults.Verdict) time.Duration {
 	after := kube.Until(r.next, r.rt.Clock.Now())
 	if slices.ContainsFunc(v.Problems, func(p defaults.Problem) bool { return p.Reason == v1beta2.ReasonNoDirectory }) {
-		after = min(after, r.jittered(retryPause))
+		after = min(after, retry.Jitter(retryPause, r.random))
 	}
 	return after
-}
-
-func (r *reconciler) jittered(d time.Duration) time.Duration {
-	return time.Duration(float64(d) * (0.8 + 0.4*r.random()))
 }
 
 // decide reads the settings and the Kubernetes node, and decides on the disks and tags of the Node.

@@ -16,6 +16,7 @@ import (
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/mergepatch"
+	"drover.dev/drover/shared/retry"
 	"drover.dev/drover/shared/status"
 )
 
@@ -86,7 +87,7 @@ func (s *reconciler) hear(ctx context.Context, at *server, n *v1beta2.Node) *dis
 			known.lists = map[string]listing{}
 		}
 		known.run, known.generation = at.run, n.Generation
-		known.next = s.rt.Clock.Now().Add(time.Duration(float64(s.Period) * (0.8 + 0.4*s.random())))
+		known.next = s.rt.Clock.Now().Add(retry.Jitter(s.Period, s.random))
 	}
 	out := &disk.Server{Name: at.name, Run: at.run, Answers: known.answers, InUse: at.inUse(), Contents: map[string][]string{}}
 	if at.latest != nil {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"drover.dev/drover/im-monitor/internal/imclient"
+	"drover.dev/drover/shared/retry"
 )
 
 // Connect starts a connection to a target. It does not wait; the first call does.
@@ -98,9 +99,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// safetyDelay is the time from one list to the next when nothing happens: the period, give or take a fifth.
+// safetyDelay returns the time from one list to the next if nothing happens.
 func (c Config) safetyDelay() time.Duration {
-	return time.Duration(float64(c.SafetyPeriod) * (0.8 + 0.4*c.Random()))
+	return retry.Jitter(c.SafetyPeriod, c.Random)
 }
 
 // backoff is the pause after a number of failures in a row.
