@@ -79,12 +79,14 @@ func (f Facts) neverServed(e *v1beta2.Engine) bool {
 	return !f.isV2() && e != f.engine && !e.Spec.Active && !servesAny(e)
 }
 
-// leaveBehind records of a replica that is being deleted that it lacks what is written from now on, before its engine runs without it: it
-// is not the last copy any more, whatever becomes of the others.
-func (d *draft) leaveBehind(r *v1beta2.Replica) {
-	if r.DeletionTimestamp != nil && r.Spec.HealthyAt != "" {
-		d.patch(StageMark, r, "healthyAt", "")
+// leaveBehind records of a replica that is being deleted that it lacks all later writes, before its engine runs without it: it is not the
+// last copy any more, even if the other copies are lost. It reports whether the replica was a copy.
+func (d *draft) leaveBehind(r *v1beta2.Replica) bool {
+	if r.DeletionTimestamp == nil || r.Spec.HealthyAt == "" {
+		return false
 	}
+	d.patch(StageMark, r, "healthyAt", "")
+	return true
 }
 
 // failDroppedBy marks the replicas that an engine dropped while it kept another one. If it dropped all, its modes do not show which of them

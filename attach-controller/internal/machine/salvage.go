@@ -153,7 +153,7 @@ func (s salvage) failures() (at map[string]time.Time, newest time.Time) {
 	return at, newest
 }
 
-// latest returns the replicas that failed last and can be used: those that failed earlier have older data.
+// latest returns the replicas that failed last and can be used: replicas that failed earlier have older data.
 func (s salvage) latest() (replicas []*v1beta2.Replica) {
 	at, newest := s.failures()
 	for _, r := range s.Replicas {
@@ -169,9 +169,8 @@ func (s salvage) latest() (replicas []*v1beta2.Replica) {
 // replica is used only after that: if such a node returned in between, an engine would open over both. The nodes are read again.
 func (s salvage) giveUp() (names []string) {
 	for _, r := range s.Replicas {
-		if r.Spec.FailedAt == "" && r.DeletionTimestamp != nil && r.Spec.HealthyAt != "" {
+		if r.Spec.FailedAt == "" && s.leaveBehind(r) {
 			s.out.FreshNodes = true
-			s.leaveBehind(r)
 			names = append(names, r.Name+" on "+r.Spec.NodeID)
 		}
 	}

@@ -43,7 +43,8 @@ func Evaluate(f Facts, node string, v2 bool) []v1beta2.Condition {
 }
 
 func (f Facts) propagation(node string) v1beta2.Condition {
-	c := v1beta2.Condition{Type: v1beta2.NodeMountPropagation}
+	c := v1beta2.Condition{Type: v1beta2.NodeMountPropagation, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonMountsPropagate,
+		Message: fmt.Sprintf("Mounts of node %s are seen in pods.", node)}
 	var private []string
 	for _, directory := range slices.Sorted(maps.Keys(f.Mounts)) {
 		if !f.Mounts[directory] {
@@ -52,50 +53,40 @@ func (f Facts) propagation(node string) v1beta2.Condition {
 	}
 	switch {
 	case f.Mounts == nil:
-		return notVisible(c, "It is not known whether mounts of node %s propagate: disk-controller sees none of its directories (value "+
-			"hostPaths of its chart).", node)
+		return notVisible(c, fmt.Sprintf("It is not known whether mounts of node %s propagate: disk-controller sees none of its directories "+
+			"(value hostPaths of its chart).", node))
 	case len(private) > 0:
-		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonNoMountPropagationSupport
-		c.Message = fmt.Sprintf("Pods do not see mounts that are made on node %s in %s, so disks and volumes that are mounted later are missing "+
-			"there. Run mount --make-rshared / on the node, make that permanent, and restart its pods.", node, strings.Join(private, ", "))
-	default:
-		c.Status, c.Reason = v1beta2.ConditionTrue, v1beta2.ReasonMountsPropagate
-		c.Message = fmt.Sprintf("Mounts of node %s are seen in pods.", node)
+		return lacking(c, v1beta2.ReasonNoMountPropagationSupport, fmt.Sprintf("Pods do not see mounts that are made on node %s in %s, so "+
+			"disks and volumes that are mounted later are missing there. Run mount --make-rshared / on the node, make that permanent, and "+
+			"restart its pods.", node, strings.Join(private, ", ")))
 	}
 	return c
 }
 
 func (f Facts) kernelModules(node string, v2 bool) v1beta2.Condition {
-	c := v1beta2.Condition{Type: v1beta2.NodeKernelModulesLoaded}
 	wanted := modulesV1
 	if v2 {
 		wanted = slices.Concat(modulesV1, modulesV2)
 	}
-	var missing []string
-	for _, name := range wanted {
-		if !f.Modules[name] {
-			missing = append(missing, name)
-		}
-	}
+	c := v1beta2.Condition{Type: v1beta2.NodeKernelModulesLoaded, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonModulesLoaded,
+		Message: fmt.Sprintf("The kernel of node %s has %s.", node, strings.Join(wanted, ", "))}
+	missing := slices.DeleteFunc(slices.Clone(wanted), func(name string) bool { return f.Modules[name] })
 	switch {
 	case f.Modules == nil:
-		return notVisible(c, "The kernel modules of node %s are not known: their list cannot be read.", node)
+		return notVisible(c, fmt.Sprintf("The kernel modules of node %s are not known: their list cannot be read.", node))
 	case len(missing) > 0 && !f.BuiltInKnown:
-		return notVisible(c, "The kernel of node %s has not loaded "+strings.Join(missing, ", ")+". It may have them built in: disk-controller "+
-			"does not see the list of those in the node's /usr/lib/modules (value checkNode of its chart).", node)
+		return notVisible(c, fmt.Sprintf("The kernel of node %s has not loaded %s. It may have them built in: disk-controller does not see "+
+			"the list of those in the node's /usr/lib/modules (value checkNode of its chart).", node, strings.Join(missing, ", ")))
 	case len(missing) > 0:
-		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonKernelModulesNotLoaded
-		c.Message = fmt.Sprintf("The kernel of node %s lacks %s. Run modprobe -a %s on the node, and list them in a file in "+
-			"/etc/modules-load.d.", node, strings.Join(missing, ", "), strings.Join(missing, " "))
-	default:
-		c.Status, c.Reason = v1beta2.ConditionTrue, v1beta2.ReasonModulesLoaded
-		c.Message = fmt.Sprintf("The kernel of node %s has %s.", node, strings.Join(wanted, ", "))
+		return lacking(c, v1beta2.ReasonKernelModulesNotLoaded, fmt.Sprintf("The kernel of node %s lacks %s. Run modprobe -a %s on the "+
+			"node, and list them in a file in /etc/modules-load.d.", node, strings.Join(missing, ", "), strings.Join(missing, " ")))
 	}
 	return c
 }
 
 func (f Facts) packages(node string) v1beta2.Condition {
-	c := v1beta2.Condition{Type: v1beta2.NodeRequiredPackages}
+	c := v1beta2.Condition{Type: v1beta2.NodeRequiredPackages, Status: v1beta2.ConditionTrue, Reason: v1beta2.ReasonPackagesInstalled,
+		Message: fmt.Sprintf("Node %s has the programs that volumes need.", node)}
 	var missing []string
 	for _, one := range needed {
 		if f.Programs[one.program] {
@@ -109,20 +100,23 @@ func (f Facts) packages(node string) v1beta2.Condition {
 	}
 	switch {
 	case f.Programs == nil:
-		return notVisible(c, "The programs of node %s are not known: disk-controller does not see its /usr (value checkNode of its chart).",
-			node)
+		return notVisible(c, fmt.Sprintf("The programs of node %s are not known: disk-controller does not see its /usr (value checkNode of "+
+			"its chart).", node))
 	case len(missing) > 0:
-		c.Status, c.Reason = v1beta2.ConditionFalse, v1beta2.ReasonPackagesNotInstalled
-		c.Message = fmt.Sprintf("Node %s lacks programs in /usr/sbin and /usr/bin: %s. Install their packages on the node.", node,
-			strings.Join(missing, ", "))
-	default:
-		c.Status, c.Reason = v1beta2.ConditionTrue, v1beta2.ReasonPackagesInstalled
-		c.Message = fmt.Sprintf("Node %s has the programs that volumes need.", node)
+		return lacking(c, v1beta2.ReasonPackagesNotInstalled, fmt.Sprintf("Node %s lacks programs in /usr/sbin and /usr/bin: %s. Install "+
+			"their packages on the node.", node, strings.Join(missing, ", ")))
 	}
 	return c
 }
 
-func notVisible(c v1beta2.Condition, format, node string) v1beta2.Condition {
-	c.Status, c.Reason, c.Message = v1beta2.ConditionUnknown, v1beta2.ReasonNotVisible, fmt.Sprintf(format, node)
+// notVisible returns a condition as Unknown.
+func notVisible(c v1beta2.Condition, message string) v1beta2.Condition {
+	c.Status, c.Reason, c.Message = v1beta2.ConditionUnknown, v1beta2.ReasonNotVisible, message
+	return c
+}
+
+// lacking returns a condition as False.
+func lacking(c v1beta2.Condition, reason, message string) v1beta2.Condition {
+	c.Status, c.Reason, c.Message = v1beta2.ConditionFalse, reason, message
 	return c
 }

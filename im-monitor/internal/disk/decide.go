@@ -23,7 +23,7 @@ func Decide(w World) Verdict {
 	}
 	for _, key := range slices.Sorted(maps.Keys(w.Specs)) {
 		spec := w.Specs[key]
-		if spec.DiskType != v1beta2.DiskTypeBlock || IsLeftOver(w.Status, key) {
+		if spec.DiskType != v1beta2.DiskTypeBlock || IsLeftOver(w.Status[key]) {
 			continue
 		}
 		d := &one{World: w, key: key, spec: spec, old: w.Status[key], owners: owners}
@@ -41,11 +41,9 @@ func Decide(w World) Verdict {
 	return v
 }
 
-// IsLeftOver reports whether a status still is of a v1 disk, and the spec of its key is of a v2 disk by now: the UUID is no lvstore's, and
-// disk-controller removes the status.
-func IsLeftOver(all map[string]v1beta2.DiskStatus, key string) bool {
-	return all[key].DiskType == v1beta2.DiskTypeFilesystem
-}
+// IsLeftOver reports whether the status of a key whose spec names a v2 disk still belongs to a v1 disk: its UUID is no lvstore's, and
+// disk-controller removes it.
+func IsLeftOver(s v1beta2.DiskStatus) bool { return s.DiskType == v1beta2.DiskTypeFilesystem }
 
 func (v *Verdict) add(d *one) {
 	if d.call != nil {

@@ -177,7 +177,7 @@ func TestFilesystemDisksAreNeverTouched(t *testing.T) {
 		w := drawWorld(t)
 		v := Decide(w)
 		for _, key := range []string{"aa", "bb", "cc"} {
-			if w.Specs[key].DiskType == v1beta2.DiskTypeBlock && !IsLeftOver(w.Status, key) || w.Status[key].DiskType == v1beta2.DiskTypeBlock {
+			if w.Specs[key].DiskType == v1beta2.DiskTypeBlock && !IsLeftOver(w.Status[key]) || w.Status[key].DiskType == v1beta2.DiskTypeBlock {
 				continue
 			}
 			require.NotContains(t, v.Changes, key)
@@ -228,7 +228,7 @@ func TestADiskThatIsNotReadyHasNoFiguresAndTakesNoReplica(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
 		for key, s := range after(w, Decide(w)) {
-			if w.Specs[key].DiskType != v1beta2.DiskTypeBlock || IsLeftOver(w.Status, key) || conditions.IsTrue(s.Conditions, v1beta2.DiskReady) {
+			if w.Specs[key].DiskType != v1beta2.DiskTypeBlock || IsLeftOver(w.Status[key]) || conditions.IsTrue(s.Conditions, v1beta2.DiskReady) {
 				continue
 			}
 			require.Zero(t, s.StorageMaximum+s.StorageAvailable+s.StorageScheduled)

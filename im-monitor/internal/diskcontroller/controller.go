@@ -179,7 +179,7 @@ func ready(n *v1beta2.Node) (out [2]string) {
 // leftOver returns how many v2 disks of the spec still have the status of a v1 disk: such a disk is loaded once its status is removed.
 func leftOver(n *v1beta2.Node) (count int) {
 	for key, spec := range n.Spec.Disks {
-		if spec.DiskType == v1beta2.DiskTypeBlock && disk.IsLeftOver(n.Status.DiskStatus, key) {
+		if spec.DiskType == v1beta2.DiskTypeBlock && disk.IsLeftOver(n.Status.DiskStatus[key]) {
 			count++
 		}
 	}

@@ -34,7 +34,7 @@ func Of(n *v1beta2.Node) []inventory.NodeDisk {
 		if spec.DiskType != v1beta2.DiskTypeBlock {
 			continue
 		}
-		if disk.IsLeftOver(n.Status.DiskStatus, name) {
+		if disk.IsLeftOver(recorded) {
 			recorded = v1beta2.DiskStatus{}
 		}
 		out = append(out, inventory.NodeDisk{Name: name, Path: spec.Path, Driver: recorded.DiskDriver, UUID: recorded.DiskUUID})
