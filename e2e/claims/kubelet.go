@@ -10,7 +10,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/e2e/csiplugin"
 	"drover.dev/drover/e2e/world"
@@ -73,7 +72,7 @@ func (k *kubelet) mount(ctx context.Context, pv *corev1.PersistentVolume) error 
 	return k.world.MountOn(ctx, k.node, volume)
 }
 
-// grow is what a kubelet does once a volume was expanded.
+// grow asks the plugin to grow a volume on the node, as a kubelet does once the volume was expanded.
 func (k *kubelet) grow(ctx context.Context, volume string, size int64) error {
 	_, err := k.calls.NodeExpandVolume(ctx, &csi.NodeExpandVolumeRequest{VolumeId: volume, VolumePath: k.targetPath(volume),
 		StagingTargetPath: k.stagingPath(volume), VolumeCapability: block, CapacityRange: &csi.CapacityRange{RequiredBytes: size}})
@@ -100,12 +99,4 @@ func (k *kubelet) unmount(ctx context.Context, volume string) error {
 		return err
 	}
 	return k.world.MountOn(ctx, k.node)
-}
-
-// remove deletes an object, and does not wait.
-func remove(ctx context.Context, w *world.World, object client.Object) error {
-	if err := w.Admin.Delete(ctx, object); err != nil {
-		return fmt.Errorf("deleting %s: %w", object.GetName(), err)
-	}
-	return nil
 }

@@ -42,8 +42,8 @@ type life struct {
 	content string
 }
 
-// install creates what a cluster has before its first claim: the accounts, the StorageClass and the CSIDriver of deploy/csi, and what
-// the kubelets register.
+// install creates the objects that a cluster has before its first claim: the accounts, the StorageClass and the CSIDriver of deploy/csi,
+// and the CSINodes of the kubelets.
 func (l *life) install(ctx context.Context) error {
 	if err := csiplugin.Prepare(ctx, l.world); err != nil {
 		return err
@@ -286,8 +286,8 @@ func (l *life) delete(ctx context.Context) error {
 	}
 	for _, name := range []string{"data", "restored", "clone"} {
 		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name}}
-		if err := remove(ctx, l.world, claim); err != nil {
-			return err
+		if err := l.world.Admin.Delete(ctx, claim); err != nil {
+			return fmt.Errorf("deleting claim %s: %w", name, err)
 		}
 	}
 	return nil

@@ -49,7 +49,7 @@ func Prepare(ctx context.Context, w *world.World) error {
 	return nil
 }
 
-// inPod lets the plugin see the token of its account at the same path as in its pod, and a /dev of its own, in which tests make devices.
+// inPod lets the plugin see the token of its account at the same path as in its pod, and a /dev of its own, for the devices of tests.
 const inPod = `set -e
 mount -t tmpfs none /run && mkdir -p /var/run/secrets/kubernetes.io/serviceaccount
 mount --bind "$0" /var/run/secrets/kubernetes.io/serviceaccount
@@ -166,7 +166,7 @@ func writeToken(ctx context.Context, w *world.World) (string, error) {
 	return dir, nil
 }
 
-// workload has what a Deployment and a DaemonSet have in common.
+// workload has the common part of a Deployment and a DaemonSet.
 type workload struct {
 	Spec struct{ Template corev1.PodTemplateSpec }
 }

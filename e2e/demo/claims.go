@@ -21,7 +21,7 @@ import (
 const claimed, kept = "pvc-demo", "before the pod moved"
 
 // claims takes a claim's volume through its life by the calls that Longhorn's CSI plugin sends to api-gateway. No kubelet and no plugin
-// run here: what they mount is left out.
+// run here: mounts are left out.
 func (d *demo) claims(ctx context.Context) error {
 	s, w := d.scenario, d.world
 	s.section("A claim's way, by the calls of Longhorn's CSI plugin to api-gateway")
@@ -76,7 +76,7 @@ func (d *demo) detachForKubernetes(ctx context.Context, node string) error {
 	return d.world.WaitKubernetesDetached(ctx, claimed, node, patience)
 }
 
-// readForMount reads what the plugin reads before it mounts a volume on a node, and returns its device there.
+// readForMount sends the reads that the plugin sends before it mounts a volume on a node, and returns its device there.
 func (d *demo) readForMount(ctx context.Context, calls gateway.Client, node string) (device string, err error) {
 	v, err := calls.Wait(ctx, claimed, "a device on "+node, func(v gateway.Resource) bool {
 		return v["state"] == "attached" && v["ready"] == true && gateway.DeviceOn(v, node) != ""
@@ -88,7 +88,7 @@ func (d *demo) readForMount(ctx context.Context, calls gateway.Client, node stri
 	return gateway.DeviceOn(v, node), err
 }
 
-// moveClaimed ends the pod and starts it on another node, where it reads what it wrote.
+// moveClaimed ends the pod and starts it on a second node, and reads its text there.
 func (d *demo) moveClaimed(ctx context.Context) (string, error) {
 	if err := d.world.WriteFrom(ctx, claimed, spare, 1, kept); err != nil {
 		return "", err
@@ -141,7 +141,7 @@ func (d *demo) confirmClaimedIsGone(ctx context.Context) (string, error) {
 		})
 }
 
-// findOfClaimed returns an object that belongs to the claim's volume, as text; empty if none is there.
+// findOfClaimed returns an object that belongs to the claim's volume, as text; empty if there is no such object.
 func (d *demo) findOfClaimed(ctx context.Context, list client.ObjectList) (found string, err error) {
 	if err := d.world.Admin.List(ctx, list); err != nil {
 		return "", fmt.Errorf("listing what is left: %w", err)

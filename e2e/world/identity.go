@@ -116,7 +116,7 @@ func (w *World) Token(ctx context.Context, account string) (string, error) {
 	return w.token(ctx, account)
 }
 
-// AccountKubeconfig writes the file with which a process of a ServiceAccount reaches the API server, and returns its path.
+// AccountKubeconfig writes the kubeconfig of a process that runs as a ServiceAccount, and returns its path.
 func (w *World) AccountKubeconfig(ctx context.Context, account string) (string, error) {
 	path, _, err := w.kubeconfig(ctx, account, "")
 	return path, err

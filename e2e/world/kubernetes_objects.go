@@ -47,7 +47,7 @@ func (w *World) PersistentVolume(ctx context.Context, volume string) error {
 	return w.RegisterDriver(ctx)
 }
 
-// RegisterDriver writes what each kubelet writes once the CSI driver has registered with it.
+// RegisterDriver writes the CSINode of each node, as kubelets do once the CSI driver has registered with them.
 func (w *World) RegisterDriver(ctx context.Context) error {
 	for _, node := range w.options.Nodes {
 		registered := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node},

@@ -16,7 +16,7 @@ import (
 // and must not delay for longer.
 const behindFor = 2 * time.Second
 
-// CachePause gives the cache time to show this process's own write, or the faster write of another process.
+// CachePause gives the cache time to show this process's own write, or a faster write by a different process.
 const CachePause = 20 * time.Millisecond
 
 // Written remembers the version at which this process changed each object last, so that no decision uses that version again

@@ -25,7 +25,7 @@ type DefaultDisk struct {
 	ReservedPercent int
 }
 
-// DefaultDiskDefaults returns the values in force if nothing is set.
+// DefaultDiskDefaults returns the values in force without Settings.
 func DefaultDiskDefaults() DefaultDisk {
 	return DefaultDisk{Path: "/var/lib/longhorn", ReservedPercent: 30}
 }

@@ -16,7 +16,7 @@ type packed struct {
 }
 
 // packer encodes and compresses resources that are mostly alike. The resources of two volumes have the same fields, and the same links but
-// for their names: if the first resource is the dictionary, the others take a tenth of their size.
+// for their names: with the first resource as the dictionary, every later one takes a tenth of its size.
 type packer struct {
 	once       sync.Once
 	dictionary *s2.Dict

@@ -13,7 +13,7 @@ import (
 const anyBase = "http://gateway.invalid"
 
 // text is JSON in pieces that all clients share and nobody modifies, with links that begin with anyBase. A change of one item of a list
-// makes a text with one new piece; the other pieces stay where they are.
+// makes a text with one new piece, and copies no other piece.
 type text []packed
 
 // chunk is the most bytes of a text that are copied at once for a client.

@@ -51,8 +51,8 @@ func (r *resources) collection(resourceType string) text {
 }
 
 // list returns the collection of all volumes. Only one caller at a time may use it: the listCache calls it, and keeps the result.
-// It reads and encodes the volumes that changed since its last call, or all of them if it does not know which volumes changed. That is so
-// after a call that did not end, too, with an error or a panic: the server goes on after both.
+// It reads and encodes the volumes that changed since its last call. If it does not know which changed, or if its last call ended with an
+// error or a panic, after which the server goes on, it reads and encodes all volumes.
 func (c *volumeCache) list(ctx context.Context) (text, error) {
 	changed, known := c.changes.takeVolumes()
 	listed := c.listed

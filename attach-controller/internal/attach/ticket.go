@@ -115,7 +115,7 @@ func (w World) refusal(t v1beta2.AttachmentTicket) (reason, message string) {
 	return "", ""
 }
 
-// whyNoData returns what a ticket waits for whose volume still gets its data: the end of that work, or the node on which it is done.
+// whyNoData returns why a ticket of a volume that still gets its data waits: for the end of that work, or for the node that does it.
 func (w World) whyNoData() (reason, message string) {
 	at := w.Volume.NodeID
 	if at == "" || !w.down(at) {

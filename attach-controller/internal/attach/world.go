@@ -44,8 +44,8 @@ type Volume struct {
 	Unfilled bool
 	// V2: it needs a frontend of its own on its node.
 	V2 bool
-	// Relocated: its target is on another node during an upgrade, or is to go there. TargetNodeID is where it is wanted; empty means where
-	// the volume is.
+	// Relocated: its target is on another node during an upgrade, or is to go there. TargetNodeID is the
+	// wanted node of the target; empty means the node of the volume.
 	Relocated    bool
 	TargetNodeID string
 

@@ -63,8 +63,8 @@ type Event struct {
 
 // Reads are the uncached reads that a verdict requests, each with another evaluation that replaces it.
 type Reads struct {
-	// Fresh requests uncached Engines and Replicas: whether a replica is marked as failed or healthy, and over which replicas an engine
-	// starts, depends on what the engine reported last and on recent marks, which the cache may not show yet. [UPG-1]
+	// Fresh requests uncached Engines and Replicas: the marks of replicas, and the choice of replicas for an engine, depend on the engine's
+	// last report and on recent marks, which the cache may not show yet. [UPG-1]
 	Fresh bool
 	// FreshFrontends requests uncached frontends, too: an engine is about to stop, or to serve, because of the engine that a frontend
 	// leads to. It comes with Fresh. [UPG-3]
@@ -75,7 +75,7 @@ type Reads struct {
 	// FreshAttachment also requests the uncached VolumeAttachment, to see whether a user still wants the volume on its node. It comes with
 	// Fresh.
 	FreshAttachment bool
-	// FreshNodes also requests the uncached Nodes: a replica is about to be given up because its node is down. It comes with Fresh.
+	// FreshNodes also requests the uncached Nodes: the verdict gives a replica up because its node is down. It comes with Fresh.
 	FreshNodes bool
 }
 
@@ -102,8 +102,8 @@ type Verdict struct {
 	RequeueAt time.Time
 }
 
-// DecideFresh decides, and reads what the verdict requests uncached until it requests nothing more: what one read shows may make another
-// one necessary. refresh does all of the given reads in the World.
+// DecideFresh decides, does the uncached reads that the verdict requests, and repeats that until no verdict requests a further read: a
+// read may show that a further read is necessary. refresh does all of the given reads in the World.
 func DecideFresh(w *World, refresh func(Reads) error) (Verdict, error) {
 	var done Reads
 	for {

@@ -67,8 +67,8 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 	return w, nil
 }
 
-// refresh reads what a verdict requests again, uncached: engines and replicas, the frontends, the volume, the nodes. An engine may be on
-// another node than the cache shows: a node that was not read would count as down.
+// refresh does the uncached reads of a verdict: engines and replicas, the frontends, the volume, the nodes. The cache may show an engine on
+// its former node only: a node that was not read would count as down.
 func (o observer) refresh(ctx context.Context, w *machine.World, wants machine.Reads) (err error) {
 	if wants.FreshVolume {
 		fresh := &v1beta2.Volume{}

@@ -22,7 +22,8 @@ func (w *world) start(i instance) {
 	}
 }
 
-// open connects an engine to its replicas; it continues without those that do not answer. An engine that salvages keeps the newest alone.
+// open connects an engine to its replicas; it continues without replicas that do not answer. An engine that salvages keeps the newest
+// replica alone.
 func (w *world) open(x *process) {
 	x.modes = map[string]string{}
 	for _, e := range current(w.engines) {

@@ -55,8 +55,7 @@ func hasInMode(e *v1beta2.Engine, mode string) bool {
 	return false
 }
 
-// Waits reports whether a replica that lacks its data waits at its engine, or until the volume has moved, so that nothing is copied to it
-// now.
+// Waits reports whether a replica that lacks its data waits at its engine, or until the volume has moved: no data is copied to it now.
 func Waits(w World, r *v1beta2.Replica) bool {
 	if w.Engine == nil || r.Spec.HealthyAt != "" || w.mode(r) != "" && w.mode(r) != v1beta2.ReplicaModeWO {
 		return false

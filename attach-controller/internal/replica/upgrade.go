@@ -39,8 +39,8 @@ func (w *World) mayReturn(node string) bool {
 	return false
 }
 
-// moving reports whether the target of an attached v2 volume is not where it is wanted. One that is wanted on a node that is down stays
-// where it is, perhaps for ever: no upgrade may be under way that would choose another node.
+// moving reports whether the target of an attached v2 volume moves to the node that it is wanted on. If that node is down, the target
+// stays, perhaps for ever: without an upgrade under way nobody chooses a different node.
 func (w *World) moving() bool {
 	v := w.Volume
 	if v.Spec.DataEngine != v1beta2.DataEngineV2 || v.Status.State != v1beta2.VolumeStateAttached || v.Spec.DisableFrontend {

@@ -56,7 +56,7 @@ func (w *World) attached() bool {
 		!w.migrating() && v.Status.Robustness != v1beta2.VolumeRobustnessFaulted && w.engineUp() && w.Engine.Spec.NodeID == w.engineNode()
 }
 
-// migrating reports whether the volume moves to another node, or is to.
+// migrating reports whether the volume moves between two nodes, or is to.
 func (w *World) migrating() bool {
 	return w.Volume.Spec.MigrationNodeID != "" || w.Volume.Status.CurrentMigrationNodeID != ""
 }

@@ -74,7 +74,7 @@ func (w watches) replicas() handler.EventHandler {
 	}
 }
 
-// onNode are the volumes with a replica on the node, those whose target is wanted there, and those that lack a place.
+// onNode returns the volumes that have a replica on the node, that want their target there, or that lack a place.
 func (w watches) onNode(ctx context.Context, node string) []string {
 	on := w.NamesBy(ctx, kube.VolumeName, &v1beta2.ReplicaList{}, client.MatchingFields{kube.FieldNode: node})
 	on = append(on, w.Names(ctx, &v1beta2.VolumeList{}, client.MatchingFields{byTarget: node})...)

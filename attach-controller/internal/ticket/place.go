@@ -9,10 +9,10 @@ import (
 	"drover.dev/drover/shared/conditions"
 )
 
-// place returns the node for the volume's own work (row P); current is the node of its ticket now. The work goes to the node on which the
-// volume is wanted anyhow, even if that node is down while a user holds the volume there: the work is no reason to take it from the user.
-// Otherwise it goes where a user waits for the volume; otherwise it stays; otherwise it goes to the first node by name that can do it.
-// Empty: no node can.
+// place returns the node for the volume's own work (row P); current is the node of its ticket now. The work goes to the node that the
+// volume is wanted on anyhow, even if that node is down while a user holds the volume there: the work is no reason to take it from the
+// user. Otherwise it goes where a user waits for the volume; otherwise it stays; otherwise it goes to the first node by name that can do
+// it. Empty: no node can.
 func (w World) place(current string) string {
 	if at := w.Volume.Spec.NodeID; at != "" && (!v1beta2.IsNodeDown(w.Nodes[at]) || w.usedOn(at)) {
 		return at

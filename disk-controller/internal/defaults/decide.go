@@ -24,7 +24,7 @@ type Verdict struct {
 	Problems []Problem
 }
 
-// Problem explains why nothing is written, as the reason and the text of a condition.
+// Problem explains why disks or tags are not written, as the reason and the text of a condition.
 type Problem struct{ Reason, Text string }
 
 // Writes reports whether anything is to be written.
@@ -191,7 +191,7 @@ func (b *builder) add(e entry) (why, unusable string) {
 		switch {
 		case seen.Problem != "":
 			return "", seen.Problem
-		case seen.ReadOnly: // such as the directories of the pod itself, which are above those of the host
+		case seen.ReadOnly: // such as a directory of the pod itself, above the mounted directories of the host
 			return "", "it is on a read-only file system"
 		case b.filesystems[seen.Filesystem]:
 			return fmt.Sprintf("%s is on the file system of another disk of the list", e.Path), ""

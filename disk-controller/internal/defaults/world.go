@@ -24,13 +24,13 @@ type World struct {
 	Node string
 	// HasDisks and HasTags report whether the Node has any.
 	HasDisks, HasTags bool
-	// Request is the annotation with which im-monitor requests the default disk of a new Node; "": there is none.
+	// Request is the annotation by im-monitor that requests the default disk of a new Node; "": there is none.
 	Request string
 	// Label, Disks and Tags are the label and the annotations of the Kubernetes node.
 	Label, Disks, Tags string
 	Settings           setting.DefaultDisk
 	// V2 reports whether the v2 data engine is on.
 	V2 bool
-	// Look returns what is at the path of a directory.
+	// Look describes the directory at a path.
 	Look func(path string) disk.Sight
 }

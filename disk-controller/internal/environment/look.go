@@ -1,5 +1,5 @@
 // Package environment checks whether a node has what Longhorn's data plane needs: mounts that propagate, kernel modules, programs. Look
-// reads files of the host, Evaluate makes conditions of what was found.
+// reads files of the host, Evaluate makes conditions of the facts.
 package environment
 
 import (
@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Host is where the files of the host are.
+// Host has the paths of the host's files.
 type Host struct {
-	// Root is where the host's root is mounted. Only some of its directories are visible there.
+	// Root is the mount point of the host's root. Only some of its directories are visible there.
 	Root string
 	// Proc and Sys are the mounts of proc and sysfs, which show the kernel of the host in each container.
 	Proc, Sys string
@@ -91,8 +91,8 @@ func unescape(s string) string {
 	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`).Replace(s)
 }
 
-// modules returns which of the modules in question the kernel has, nil if its list cannot be read, and whether the list of those that are
-// part of the kernel was read.
+// modules returns which of the modules in question the kernel has, nil if its list cannot be read, and whether the list of built-in modules
+// was read.
 func (h Host) modules(root *os.Root) (map[string]bool, bool) {
 	loaded, err := os.ReadFile(filepath.Join(h.Proc, "modules"))
 	if err != nil {

@@ -43,7 +43,7 @@ const fieldOwner = "disk-controller"
 type Options struct {
 	// Node is the node that gets defaults and is checked.
 	Node string
-	// Look returns what is at the path of a directory.
+	// Look describes the directory at a path.
 	Look func(path string) disk.Sight
 	// Host is checked once in a CheckPeriod, jittered by a fifth.
 	Host        environment.Host
@@ -56,7 +56,7 @@ func (o *Options) AddFlags(flags *pflag.FlagSet) {
 		"time between two checks of the node's mounts, kernel modules and programs")
 }
 
-// Cached returns what is kept of the Kubernetes node: its label and its annotations for default disks.
+// Cached returns the cached parts of the Kubernetes node: its label and its annotations for default disks.
 func Cached(node string) map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Node{}: {Field: fields.OneTermEqualSelector("metadata.name", node), Transform: kube.Keep(thinNode)},

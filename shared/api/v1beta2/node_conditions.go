@@ -58,7 +58,8 @@ const (
 	NodeRequiredPackages = "RequiredPackages"
 )
 
-// Reasons of NodeMountPropagation, NodeKernelModulesLoaded and NodeRequiredPackages. Those of False are spelled as Longhorn spells them.
+// Reasons of NodeMountPropagation, NodeKernelModulesLoaded and NodeRequiredPackages. The reasons of False are spelled as Longhorn spells
+// them.
 const (
 	// ReasonMountsPropagate surfaces when the directories of the node that disk-controller sees get the mounts that are made in them later.
 	ReasonMountsPropagate = "MountsPropagate"

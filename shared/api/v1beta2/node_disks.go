@@ -21,10 +21,10 @@ type DiskSpec struct {
 	// Whether all replicas must leave the disk. Written by a person; absent means false.
 	// +optional
 	EvictionRequested bool `json:"evictionRequested,omitempty"`
-	// What im-monitor may do with the device of a block disk of which no UUID is recorded in the status: `new` formats
-	// an empty device, and adopts the lvstore of one that has an lvstore; `adopt:<uuid>` takes exactly that lvstore and
-	// never writes a new one. Once a UUID is recorded, only that lvstore is loaded and this field has no effect. Written
-	// by a person; absent means that the device is not touched.
+	// Permission to use the device of a block disk whose status has no UUID: `new` lets im-monitor format an empty device,
+	// or adopt the lvstore that the device has; `adopt:<uuid>` takes exactly that lvstore and never writes a new one. Once
+	// a UUID is recorded, only that lvstore is loaded and this field has no effect. Written by a person; absent means that
+	// the device is not touched.
 	// +kubebuilder:validation:MaxLength=42
 	// +kubebuilder:validation:XValidation:rule=`self in ["", "new"] || self.matches("^adopt:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")`,message="initialize must be new, or adopt:<uuid> with the UUID of the lvstore in lower case, or absent"
 	// +optional
@@ -61,9 +61,8 @@ type DiskStatus struct {
 	// +listType=set
 	// +optional
 	AcknowledgedReplicas []string `json:"acknowledgedReplicas,omitempty"`
-	// The observations for people and peer controllers: Ready, Schedulable. Written by im-monitor, for v2 disks; disk-
-	// controller
-	// for v1 disks; absent means nothing is known: no replica is placed there.
+	// The observations for people and peer controllers: Ready, Schedulable. Written by im-monitor, for v2 disks;
+	// disk-controller for v1 disks; absent means unknown: no replica is placed there.
 	// +nullable
 	// +listType=map
 	// +listMapKey=type
@@ -84,7 +83,7 @@ type DiskStatus struct {
 	// unknown.
 	// +optional
 	DiskType string `json:"diskType,omitempty"`
-	// UUID of the disk; of a block disk that of its lvstore. Replica.spec.diskID names it. Written by im-monitor,
+	// UUID of the disk; for a block disk the UUID of its lvstore. Replica.spec.diskID names it. Written by im-monitor,
 	// for v2 disks; disk-controller for v1 disks; absent means the disk is not usable yet.
 	// +optional
 	DiskUUID string `json:"diskUUID,omitempty"`

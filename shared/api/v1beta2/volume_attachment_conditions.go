@@ -52,7 +52,7 @@ const (
 	ReasonLowerPriority = "LowerPriority"
 	// ReasonWaitingForData surfaces while the volume still gets its data from a backup or from another volume.
 	ReasonWaitingForData = "WaitingForData"
-	// ReasonDataNodeDown surfaces while the node is down on which the volume gets its data from a backup or from another volume.
+	// ReasonDataNodeDown surfaces while the volume gets its data from a backup, or from a second volume, on a node that is down.
 	ReasonDataNodeDown = "DataNodeDown"
 	// ReasonNoNode surfaces when the ticket names no node.
 	ReasonNoNode = "NoNode"
