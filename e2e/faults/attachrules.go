@@ -55,7 +55,7 @@ func volumeRules() []rule {
 		in("last copy serves", "a replica that is being deleted and is the last copy serves", []string{machineCore}, machineCore,
 			"Facts.isLastCopy", "", "return false"),
 		in("left behind", "an engine runs without a deleted replica only after that was recorded", []string{machineCore}, machineCore,
-			"draft.leaveBehind", "", "return"),
+			"draft.leaveBehind", "", "return false"),
 		in("dropped beside a deleted one", "a replica is marked that its engine dropped while a deleted one served", []string{machineCore},
 			machineCore, "Facts.servesBesides", "", "return false"),
 		in("suspended before the fail over", "what a target acknowledges after the fail-over began is kept",
