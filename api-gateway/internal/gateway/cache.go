@@ -88,15 +88,24 @@ func thin(obj any) (any, error) {
 		o.SetFinalizers(nil)
 	}
 	switch o := obj.(type) {
+	case *v1beta2.Volume:
+		share(&o.Namespace, &o.Spec.AccessMode, &o.Spec.BackupTargetName, &o.Spec.CloneMode, &o.Spec.DataEngine, &o.Spec.DataLocality,
+			&o.Spec.Frontend, &o.Spec.Image, &o.Spec.NodeID, &o.Status.CurrentImage, &o.Status.CurrentNodeID, &o.Status.OwnerID,
+			&o.Status.State, &o.Status.Robustness)
+		for i := range o.Status.Conditions {
+			c := &o.Status.Conditions[i]
+			share(&c.Type, &c.LastTransitionTime, &c.Reason, &c.Message)
+		}
 	case *v1beta2.Engine:
 		o.Labels, o.Spec.ReplicaAddressMap, o.Status.CurrentReplicaAddressMap, o.Status.Conditions = nil, nil, nil, nil
-		share(&o.Namespace, &o.Spec.NodeID, &o.Spec.Image, &o.Status.CurrentImage, &o.Status.InstanceManagerName, &o.Status.IP,
-			&o.Status.StorageIP, &o.Status.OwnerID)
+		share(&o.Namespace, &o.Spec.NodeID, &o.Spec.Image, &o.Spec.DataEngine, &o.Spec.DesireState, &o.Spec.Frontend,
+			&o.Status.CurrentImage, &o.Status.CurrentState, &o.Status.InstanceManagerName, &o.Status.IP, &o.Status.StorageIP,
+			&o.Status.OwnerID)
 	case *v1beta2.Replica:
 		o.Labels, o.Status.Conditions = nil, nil
 		share(&o.Namespace, &o.Spec.NodeID, &o.Spec.DiskID, &o.Spec.DiskPath, &o.Spec.Image, &o.Spec.VolumeName, &o.Spec.EngineName,
-			&o.Spec.HealthyAt, &o.Spec.LastHealthyAt, &o.Status.CurrentImage, &o.Status.InstanceManagerName, &o.Status.IP,
-			&o.Status.StorageIP, &o.Status.OwnerID)
+			&o.Spec.DataEngine, &o.Spec.DesireState, &o.Spec.HealthyAt, &o.Spec.LastHealthyAt, &o.Status.CurrentImage,
+			&o.Status.CurrentState, &o.Status.InstanceManagerName, &o.Status.IP, &o.Status.StorageIP, &o.Status.OwnerID)
 	case *v1beta2.EngineFrontend:
 		o.Labels = nil
 	case *v1beta2.VolumeAttachment:
