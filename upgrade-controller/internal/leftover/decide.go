@@ -72,11 +72,11 @@ func (w World) relocated() []cluster.Volume {
 }
 
 // abandoned are the volumes that are not attached to the node and whose spec.targetNodeID no upgrade clears any more: their user moved or
-// detached them after the upgrade that vanished had relocated their targets. Nothing leads from such a volume to this node. But only
-// upgrade-controller writes the field, and an upgrade lists a volume before it relocates its target, so that the request is left over from
-// a vanished upgrade if no begun one lists the volume. One that is attached to a node under upgrade is about to be listed; one that is
-// attached to another cordoned node is switched back by the decision about that node. While the field is set, snapshots, migrations and
-// rebuilds of the volume wait.
+// detached them after the upgrade that vanished had relocated their targets. Nothing leads from such a volume to this node. But an
+// upgrade lists a volume before it relocates its target, so that a request for a volume that no begun upgrade lists is left over. A request
+// that a person wrote looks the same and is cleared as well: its target comes back to the volume's node, and no data is lost. A volume on a
+// node under upgrade is about to be listed, and the target of a volume on another cordoned node is switched back by the decision about that
+// node. While the field is set, snapshots, migrations and rebuilds of the volume wait.
 func (w World) abandoned() []*v1beta2.Volume {
 	var out []*v1beta2.Volume
 	for _, v := range w.Requested {
