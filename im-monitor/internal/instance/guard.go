@@ -30,7 +30,7 @@ func guard(w World) (Verdict, bool) {
 		}
 	}
 	if len(w.Peers.Leftovers) > 0 && !second {
-		return rest(w, ReasonOtherLive, fmt.Sprintf("%s of the same volume may still run, and no object of that name exists: delete "+
+		return rest(w, ReasonUnclaimedLive, fmt.Sprintf("%s of the same volume may still run, and no object of that name exists: delete "+
 			"its Orphan; if it has none, see the event NoUUID of its instance manager, and whether that answers, or end its pod.",
 			w.Peers.Leftovers[0])), false
 	}

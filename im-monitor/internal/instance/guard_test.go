@@ -35,7 +35,7 @@ func TestNoEngineIsStartedBesideALiveOne(t *testing.T) {
 		{"one in an unknown state", world(wanted, beside(Peer{Name: "vol-e-1", State: unknown, Begun: true})), false, ReasonOtherLive},
 		{"one in error, which may still write", world(wanted, beside(Peer{Name: "vol-e-1", State: failed, Begun: true})), false,
 			ReasonOtherLive},
-		{"one without an object", world(wanted, leftover), false, ReasonOtherLive},
+		{"one without an object", world(wanted, leftover), false, ReasonUnclaimedLive},
 		{"one that is stopped does not count", world(wanted, beside(Peer{Name: "vol-e-1", State: halted})), true, ReasonCalling},
 		{"one that is concluded stopped is fenced", world(wanted, beside(Peer{Name: "vol-e-1", State: halted, NodeDown: true})), true,
 			ReasonCalling},

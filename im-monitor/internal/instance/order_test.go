@@ -74,7 +74,7 @@ func TestAnObstacleOfAStartLeavesAStartInProgressAsItIs(t *testing.T) {
 		"data is not listed":   {data, ReasonUnproven},
 		"another one is live":  {live(Peer{Name: "vol-e-1", State: running}), ReasonOtherLive},
 		"a replica is not RW":  {func(w *World) { w.Object.Active = false; live(Peer{State: running})(w) }, ReasonReplicaNotReady},
-		"one without object":   {func(w *World) { w.Peers = Peers{Read: true, Leftovers: []string{"x"}} }, ReasonOtherLive},
+		"one without object":   {func(w *World) { w.Peers = Peers{Read: true, Leftovers: []string{"x"}} }, ReasonUnclaimedLive},
 		"it is incomplete":     {func(w *World) { w.Object.Size = 0 }, ReasonIncomplete},
 		"nothing, it is begun": {func(*World) {}, ReasonCalling},
 	} {

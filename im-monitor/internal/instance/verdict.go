@@ -132,6 +132,8 @@ const (
 	ReasonNoBackingImage = v1beta2.ReasonGetBackingImageFailed
 	// ReasonOtherLive: another engine or frontend of the volume may be live.
 	ReasonOtherLive = "OtherEngineLive"
+	// ReasonUnclaimedLive: an engine or frontend of the volume that has no object any more may be live.
+	ReasonUnclaimedLive = v1beta2.ReasonInstanceWithoutObject
 	// ReasonReplicaNotReady: a second engine may only start over replicas that the first one has in mode RW.
 	ReasonReplicaNotReady = "ReplicaNotRW"
 	// ReasonRediscovering: the server was just started and may not list all surviving instances yet.
@@ -174,7 +176,7 @@ const (
 func refused(reason string) bool {
 	switch reason {
 	case ReasonIncomplete, ReasonVolumeMissing, ReasonDataMissing, ReasonImageUnknown, ReasonImageNotDeployed, ReasonRefused,
-		ReasonManagerCannotStart:
+		ReasonManagerCannotStart, ReasonUnclaimedLive:
 		return true
 	}
 	return false

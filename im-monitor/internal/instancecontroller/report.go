@@ -76,8 +76,8 @@ func (r *reporter) requeue(key Key, w instance.World, v instance.Verdict) reconc
 
 func waitsForVolume(reason string) bool {
 	switch reason {
-	case instance.ReasonOtherLive, instance.ReasonReplicaNotReady, instance.ReasonNotCutOff, instance.ReasonLed, instance.ReasonLeftover,
-		instance.ReasonNodeBusy, instance.ReasonEngineRebuilding, instance.ReasonTargetUnknown:
+	case instance.ReasonOtherLive, instance.ReasonUnclaimedLive, instance.ReasonReplicaNotReady, instance.ReasonNotCutOff, instance.ReasonLed,
+		instance.ReasonLeftover, instance.ReasonNodeBusy, instance.ReasonEngineRebuilding, instance.ReasonTargetUnknown:
 		return true
 	}
 	return waitsForImages(reason)

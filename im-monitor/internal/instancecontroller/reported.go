@@ -54,8 +54,8 @@ func (s *base) report(key Key, o client.Object, v instance.Verdict) {
 	}
 	s.logFor(key).V(1).Info("waiting", "reason", reason, "message", v.Message)
 	switch reason {
-	case instance.ReasonOtherLive, instance.ReasonReplicaNotReady, instance.ReasonNoInstanceManager, instance.ReasonManagerCannotStart,
-		instance.ReasonNotCutOff, instance.ReasonIncomplete,
+	case instance.ReasonOtherLive, instance.ReasonUnclaimedLive, instance.ReasonReplicaNotReady, instance.ReasonNoInstanceManager,
+		instance.ReasonManagerCannotStart, instance.ReasonNotCutOff, instance.ReasonIncomplete,
 		instance.ReasonImageUnknown, instance.ReasonImageNotDeployed, instance.ReasonNoBackingImage, instance.ReasonVolumeMissing,
 		instance.ReasonDataMissing:
 		events.Emit(s.rt.Recorder, o, waitingEvent(v))

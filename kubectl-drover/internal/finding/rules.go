@@ -68,10 +68,11 @@ func instances() []of {
 		{kinds: all, condition: v1beta2.InstanceCreation, guide: guide, command: showEvents,
 			well: "InstanceCreated",
 			warning: "InstanceCreationFailure StartRefused SpecIncomplete VolumeMissing DataMissing EngineImageUnknown " +
-				"EngineImageNotDeployed InstanceManagerCannotStart",
+				"EngineImageNotDeployed InstanceManagerCannotStart InstanceWithoutObject",
 			commands: map[string]string{"EngineImageUnknown": "kubectl -n {ns} get lhei",
 				"EngineImageNotDeployed":     "kubectl -n {ns} get lhei",
-				"InstanceManagerCannotStart": showManagers, "DataMissing": "kubectl -n {ns} get lho"}},
+				"InstanceManagerCannotStart": showManagers, "DataMissing": "kubectl -n {ns} get lho",
+				"InstanceWithoutObject": "kubectl -n {ns} get lho"}},
 		{kinds: "Engine", condition: v1beta2.EngineOperations, guide: guide, command: Describe, well: "NoOperationFails",
 			warning: "OperationFailed"},
 		{kinds: "EngineFrontend", condition: v1beta2.FrontendDeviceLost, command: showTickets,

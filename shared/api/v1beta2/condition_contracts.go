@@ -130,7 +130,7 @@ func creationContracts() []ConditionContract {
 			Means: "its instance runs after a creation that failed", True: []string{ReasonInstanceCreated},
 			False: []string{ReasonInstanceCreationFailure, ReasonStartRefused, ReasonSpecIncomplete, ReasonVolumeMissing, ReasonDataMissing,
 				ReasonEngineImageUnknown,
-				ReasonEngineImageNotDeployed, ReasonInstanceManagerCannotStart}})
+				ReasonEngineImageNotDeployed, ReasonInstanceManagerCannotStart, ReasonInstanceWithoutObject}})
 	}
 	return append(table, ConditionContract{Kind: "Engine", Type: EngineOperations, Writer: "im-monitor",
 		Means: "what failed has succeeded, or is not asked for any more",

@@ -28,6 +28,9 @@ const (
 	ReasonEngineImageNotDeployed = "EngineImageNotDeployed"
 	// ReasonInstanceManagerCannotStart surfaces while no instance manager of the node runs, and the pod of the wanted one cannot start.
 	ReasonInstanceManagerCannotStart = "InstanceManagerCannotStart"
+	// ReasonInstanceWithoutObject surfaces while an engine or frontend of the volume that no object shows may still run: a person deletes its
+	// Orphan, see the message.
+	ReasonInstanceWithoutObject = "InstanceWithoutObject"
 )
 
 // FrontendSwitchover is the condition type of an EngineFrontend (writer im-monitor). It is False while a switch-over to another target
