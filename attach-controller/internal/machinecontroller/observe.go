@@ -68,7 +68,7 @@ func (o observer) observe(ctx context.Context, name string) (*machine.World, err
 }
 
 // refresh does the uncached reads of a verdict: engines and replicas, the frontends, the volume, the nodes. The cache may show an engine on
-// its former node only: a node that was not read would count as down.
+// its former node only: a node that was not read would count as down, and its upgrade would not count.
 func (o observer) refresh(ctx context.Context, w *machine.World, wants machine.Reads) (err error) {
 	if wants.FreshVolume {
 		fresh := &v1beta2.Volume{}
@@ -98,6 +98,9 @@ func (o observer) refresh(ctx context.Context, w *machine.World, wants machine.R
 		w.Nodes, nodes = map[string]machine.Node{}, past(o)
 	}
 	if err := nodes.nodes(ctx, w); err != nil {
+		return err
+	}
+	if err := o.upgrading(ctx, w); err != nil {
 		return err
 	}
 	return o.listed(ctx, w)
@@ -163,6 +166,7 @@ func (o observer) nodes(ctx context.Context, w *machine.World) error {
 
 // upgrading finds the live upgrades that list the volume, or are of a node of its objects.
 func (o observer) upgrading(ctx context.Context, w *machine.World) error {
+	w.Upgrades = nil
 	if w.Volume.Spec.DataEngine != v1beta2.DataEngineV2 {
 		return nil
 	}

@@ -1,13 +1,16 @@
 package machinecontroller
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/attach-controller/internal/machine"
+	"drover.dev/drover/attach-controller/internal/upgrade"
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
@@ -69,4 +72,36 @@ func TestTheNodeOfAnObjectThatIsReadAgainIsRead(t *testing.T) {
 		require.Equal(t, "node-2", is.Engines[0].Spec.NodeID, name)
 		require.Equal(t, machine.Node{Known: true}, is.Nodes["node-2"], name)
 	}
+}
+
+// The upgrade of such a node counts as well: no engine is to start there while its instance manager is being replaced.
+func TestTheUpgradeOfANodeThatIsReadAgainIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e := &v1beta2.Engine{ObjectMeta: w.meta("e-0"), Spec: v1beta2.EngineSpec{VolumeName: vol, NodeID: "node-1"}}
+	w.create(e)
+	before := e.DeepCopy()
+	w.spec(e, map[string]any{"nodeID": "node-2"})
+	u := &v1beta2.NodeDataEngineUpgrade{ObjectMeta: w.meta("upgrade-node-2"), Spec: v1beta2.NodeDataEngineUpgradeSpec{NodeID: "node-2",
+		DataEngine: "v2", InstanceManagerImage: "image:new", DataEngineUpgradeManager: "upgrade"}}
+	w.create(u)
+	w.status(u, map[string]any{"state": v1beta2.UpgradeStateUpgradingInstanceManager})
+
+	is := machine.World{Volume: &v1beta2.Volume{ObjectMeta: w.meta(vol), Spec: v1beta2.VolumeSpec{DataEngine: v1beta2.DataEngineV2}},
+		Nodes: map[string]machine.Node{"node-1": {Known: true}}}
+	is.Engines = []*v1beta2.Engine{before}
+	o := observer{reader: w.admin, uncached: w.admin, namespace: w.namespace,
+		upgrades: upgrade.Reader{Client: withoutIndex{w.admin}, Namespace: w.namespace}}
+	require.NoError(t, o.refresh(t.Context(), &is, machine.Reads{Fresh: true}))
+	require.Equal(t, []machine.Upgrade{{Node: "node-2", State: v1beta2.UpgradeStateUpgradingInstanceManager, Image: "image:new"}}, is.Upgrades)
+	require.NoError(t, o.refresh(t.Context(), &is, machine.Reads{Fresh: true}))
+	require.Len(t, is.Upgrades, 1, "it is not listed twice")
+}
+
+// withoutIndex lists all objects of a namespace: the API server has no index of the cache.
+type withoutIndex struct{ client.Reader }
+
+func (r withoutIndex) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	all := (&client.ListOptions{}).ApplyOptions(options)
+	return r.Reader.List(ctx, list, client.InNamespace(all.Namespace))
 }
