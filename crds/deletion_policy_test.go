@@ -36,6 +36,8 @@ func TestWhatIsInUseIsNotDeletedBySlip(t *testing.T) {
 		"a node": {"{kind: Node, metadata: {name: node-1}, spec: {}}",
 			"status: {conditions: [{type: Ready, status: 'False', reason: KubernetesNodeGone}]}",
 			"status: {conditions: [{type: Ready, status: 'True', reason: NodeReady}]}", "node node-1 is in service"},
+		"an engine image": {"{kind: EngineImage, metadata: {name: ei-1}, spec: {image: engine:1}}",
+			"status: {refCount: 0}", "status: {refCount: 3}", "engine image ei-1 is in use by 3 Volumes, Engines and Replicas"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			object, err := w.create(c.object)

@@ -63,6 +63,7 @@ func TestSettingsAreTakenOrRefusedByTheirName(t *testing.T) {
 		{"log-level", []string{"Info", "Trace"}, []string{"", "info", `{"v1":"Info"}`}, "log-level is Panic"},
 		{"system-managed-pods-image-pull-policy", []string{"always", "never"}, []string{"", "Always"}, "is always, if-not-present"},
 		{"instance-manager-pod-liveness-probe-timeout", []string{"1", "60"}, []string{"0", "61", "10s"}, "from 1 to 60"},
+		{"engine-image-pod-liveness-probe-period", []string{"1", "60"}, []string{"", "0", "61", "5s", `{"v1":"5"}`}, "from 1 to 60"},
 		{"priority-class", []string{"", "longhorn-critical"}, []string{strings.Repeat("x", 16385)}, "Too long"},
 	}
 	for _, test := range tests {

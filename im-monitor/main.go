@@ -9,6 +9,7 @@ import (
 	"drover.dev/drover/im-monitor/internal/cachetransform"
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
 	"drover.dev/drover/im-monitor/internal/disruptioncontroller"
+	"drover.dev/drover/im-monitor/internal/engineimagecontroller"
 	"drover.dev/drover/im-monitor/internal/enginepoll"
 	"drover.dev/drover/im-monitor/internal/flags"
 	"drover.dev/drover/im-monitor/internal/imclient"
@@ -112,6 +113,10 @@ func setupInstances(ctx context.Context, rt *runkit.Runtime, dialer *imclient.Di
 	store inventory.Store, options *flags.Options) error {
 	// Without --manage-instances the budgets are longhorn-manager's.
 	if err := disruptioncontroller.Setup(ctx, rt, settings); err != nil {
+		return err
+	}
+	// And so are the engine images.
+	if err := engineimagecontroller.Setup(ctx, rt, settings, options.EngineImageOptions()); err != nil {
 		return err
 	}
 	engines, err := enginepoll.Setup(ctx, rt, dialer.Proxy, engineOptions(settings, options))

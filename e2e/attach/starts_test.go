@@ -5,6 +5,7 @@ package attach
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -102,6 +103,32 @@ func TestAV1VolumeStartsAsItsImageCanTakeIt(t *testing.T) {
 	require.NoError(t, w.Image(ctx, "unknown/image:tag", 12))
 	require.NoError(t, w.WaitAttached(ctx, "unknown", scenarios.Near, patience))
 	require.NoError(t, w.LetGo(ctx, "unknown", patience))
+}
+
+// A node that cannot have an image is named with its pod, by the EngineImage and by what waits for it there.
+func TestAV1VolumeWaitsForAnImageThatNoNodeCanPull(t *testing.T) {
+	ctx, w := fixture(t)
+	const image = "longhornio/longhorn-engine:missing"
+	object := &v1beta2.EngineImage{ObjectMeta: metav1.ObjectMeta{Name: v1beta2.EngineImageName(image), Namespace: w.Namespace},
+		Spec: v1beta2.EngineImageSpec{Image: image}}
+	require.NoError(t, w.Admin.Create(ctx, object))
+	require.NoError(t, w.Wait(ctx, "the node and the pod to be named", patience, func(ctx context.Context) (string, error) {
+		err := w.Get(ctx, object.Name, object)
+		ready := conditions.Get(object.Status.Conditions, v1beta2.EngineImageReady)
+		if err != nil || ready == nil {
+			return "it has no condition", err
+		}
+		if !strings.Contains(ready.Message, "node "+scenarios.Near+" (pod engine-image-"+object.Name) ||
+			!strings.Contains(ready.Message, "ErrImagePull") {
+			return ready.Message, nil
+		}
+		return "", nil
+	}))
+	require.NoError(t, w.Order(ctx, "unpulled", v1beta2.DataEngineV1, 1, func(s *v1beta2.VolumeSpec) { s.Image = image }))
+	require.NoError(t, w.Ticket(ctx, "unpulled", "by-hand", v1beta2.AttacherLonghornAPI, scenarios.Near, nil))
+	message := replicaReason(w, "unpulled", v1beta2.InstanceCreation, v1beta2.ReasonEngineImageUnknown)
+	require.NoError(t, w.Wait(ctx, "a replica that reports why it does not start", patience, message))
+	require.NoError(t, w.LetGo(ctx, "unpulled", patience))
 }
 
 // A v1 server takes every name with "-e-" in it for an engine's, also those of the replicas of such a volume.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -94,6 +95,7 @@ func whileVolumesAreAttached(ctx context.Context, t *testing.T) []cluster.Reques
 		require.NoError(t, w.Attach(ctx, "ends-"+engine, scenarios.Near, patience))
 	}
 	require.NoError(t, w.Sweep(ctx))
+	anEngineImageComesAndGoes(ctx, t, w)
 	aNodeIsDrained(ctx, t, w)
 	require.NoError(t, w.Sweep(ctx))
 	return audited(t, w)
@@ -260,6 +262,25 @@ func dataOfAVolumeThatIsGone(ctx context.Context, t *testing.T, w *world.World) 
 		require.NoError(t, w.WaitOrphanGone(ctx, instance.Orphan(), patience))
 	}
 	require.NoError(t, w.SetAutoDeletion(ctx, "", "300"))
+}
+
+// anEngineImageComesAndGoes creates an engine image, changes how its pods are probed, and lets it be without a reference for an hour.
+func anEngineImageComesAndGoes(ctx context.Context, t *testing.T, w *world.World) {
+	t.Helper()
+	const image = "longhornio/longhorn-engine:unused"
+	require.NoError(t, w.Image(ctx, image, 12))
+	require.NoError(t, w.Set(ctx, "engine-image-pod-liveness-probe-timeout", "5"))
+	name := client.ObjectKey{Namespace: w.Namespace, Name: "engine-image-" + v1beta2.EngineImageName(image)}
+	set := &appsv1.DaemonSet{}
+	require.Eventually(t, func() bool {
+		return w.Admin.Get(ctx, name, set) == nil && set.Spec.Template.Spec.Containers[0].LivenessProbe.TimeoutSeconds == 5
+	}, patience, tick)
+	object := &v1beta2.EngineImage{ObjectMeta: metav1.ObjectMeta{Name: v1beta2.EngineImageName(image), Namespace: w.Namespace}}
+	before := time.Now().Add(-2 * time.Hour).UTC().Format(time.RFC3339)
+	require.NoError(t, w.Admin.Status().Patch(ctx, object, client.RawPatch("application/merge-patch+json",
+		[]byte(`{"status":{"noRefSince":"`+before+`"}}`))))
+	gone(ctx, t, w, object)
+	require.True(t, apierrors.IsNotFound(w.Admin.Get(ctx, name, set)))
 }
 
 // aNodeIsDrained cordons the node of a replica without its engine, whose other replica is protected: its disruption budget is deleted and

@@ -87,6 +87,10 @@ var meanings = map[meaningKey]string{
 	{kind: "instancemanagers.longhorn.io", binary: "im-monitor"}: "ends instance managers, and with them the volumes that they serve",
 	{kind: "nodes.longhorn.io", binary: "im-monitor"}: "takes nodes and disks out of service, and lets im-monitor format a " +
 		"device that has no recorded disk",
+	{kind: "daemonsets.apps"}: "**runs any container on every node, as root**, and takes away the binaries of v1 engines, which then " +
+		"cannot start",
+	{kind: "engineimages.longhorn.io", binary: "im-monitor"}:   "deletes engine images, so that im-monitor takes their binaries away",
+	{kind: "engineimages.longhorn.io/status"}:                  "reports that no node has a binary: v1 volumes do not start",
 	{kind: "backingimages.longhorn.io"}:                        "changes the location of a backing image: volumes made from it do not start",
 	{kind: "orphans.longhorn.io", binary: "im-monitor"}:        "invents orphans, which orphan-controller may approve",
 	{kind: "snapshots.longhorn.io", binary: "im-monitor"}:      "lets snapshots be taken of every volume, until their limit",

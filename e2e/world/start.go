@@ -125,6 +125,11 @@ func (w *World) ready(ctx, _ context.Context) error {
 	if err := w.WaitManagers(ctx, 2*time.Minute+time.Duration(len(w.options.Nodes))*500*time.Millisecond); err != nil {
 		return err
 	}
+	if w.options.Attach {
+		if err := w.deployDefault(ctx); err != nil {
+			return err
+		}
+	}
 	w.options.Log("%d nodes are ready, %d instance managers run", len(w.options.Nodes), w.managers())
 	return nil
 }

@@ -39,23 +39,6 @@ func (w *World) BackingImage(ctx context.Context, name string, blocks map[string
 	return w.setStatus(ctx, b, map[string]any{"uuid": uuid, "diskFileStatusMap": copies})
 }
 
-// Image creates an EngineImage that is deployed on every node, with that CLI API version.
-func (w *World) Image(ctx context.Context, image string, cli int) error {
-	if err := w.ctl(ctx, http.MethodPost, "/v1/engine-images", map[string]any{"image": image, "cli": cli}, nil); err != nil {
-		return err
-	}
-	i := &v1beta2.EngineImage{}
-	i.Name, i.Namespace, i.Spec.Image = v1beta2.EngineImageName(image), w.Namespace, image
-	if err := w.Admin.Create(ctx, i); err != nil {
-		return fmt.Errorf("creating engine image %s: %w", image, err)
-	}
-	deployed := map[string]bool{}
-	for _, node := range w.options.Nodes {
-		deployed[node] = true
-	}
-	return w.setStatus(ctx, i, map[string]any{"cliAPIVersion": cli, "nodeDeploymentMap": deployed})
-}
-
 // MadeWith checks the backend size, in bytes, with which the directories of a v1 volume's replicas were created.
 func (w *World) MadeWith(ctx context.Context, volume string, size int64) error {
 	replicas, err := w.ReplicasOf(ctx, volume)

@@ -98,8 +98,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 		"give every node a blank device /dev/disk-1, and every Longhorn Node that has no disks a filesystem disk and that device as a "+
 			"block disk")
 	f.StringToIntVar(&o.engineImages, "engine-image", o.engineImages,
-		"IMAGE=CLI: the CLI API version of an engine image's processes (repeatable; others have 12), and an EngineImage object that "+
-			"reports it and is deployed on every node")
+		"IMAGE=CLI: the CLI API version of an engine image's binary (repeatable; others have 12)")
 	f.BoolVar(&o.stickyAddresses, "sticky-addresses", o.stickyAddresses, "give a pod the address that a pod of the same name had before")
 	f.StringVar(&o.logLevel, "log-level", o.logLevel, "debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log-format", o.logFormat, "text or json")

@@ -104,6 +104,7 @@ func assemble(o *options, block *address.Block, log *slog.Logger) (*parts, error
 		StickyAddresses: o.stickyAddresses, Log: log})
 	removeNode := func(_ context.Context, name string) error { return p.machine.RemoveNode(name) }
 	if !o.standalone {
+		plane.RequireBinaries()
 		if p.kubelet, err = newKubelet(o, p.machine, plane, real, log); err != nil {
 			return nil, err
 		}
@@ -125,7 +126,7 @@ func newKubelet(o *options, nodes *machine.Machine, plane *dataplane.Plane, c cl
 	}
 	return kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: nodes, Devices: plane, Clock: c,
 		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.silence, DefaultDisks: o.defaultDisks,
-		EngineImages: o.engineImages, Workers: max(o.workers, 1), Log: log})
+		Workers: max(o.workers, 1), Log: log})
 }
 
 // loopback listens for the control endpoint, on loopback only: it obeys everybody.

@@ -111,7 +111,7 @@ func (f Found) filesystemDisks() (out []Loss) {
 	return out
 }
 
-// engineImages are those whose DaemonSets nobody makes, and the volumes whose v1 engine nobody upgrades while they are attached.
+// engineImages returns the images to which nobody upgrades the v1 engine of a volume while it is attached.
 func (f Found) engineImages() (out []Loss) {
 	var images []string
 	for i := range f.EngineImages {
@@ -121,8 +121,8 @@ func (f Found) engineImages() (out []Loss) {
 		return nil
 	}
 	v1 := f.named(func(v *v1beta2.Volume) bool { return v.Spec.DataEngine != v1beta2.DataEngineV2 })
-	return []Loss{{"EngineImage", fmt.Sprintf("their DaemonSets go on, also on new nodes; nobody makes one for another image, notices "+
-		"that one has ended on a node, or upgrades an attached v1 volume (%s): %s", counted("v1 volume", v1), names(images)),
+	return []Loss{{"EngineImage", fmt.Sprintf("nobody upgrades the engine of an attached v1 volume (%s) to another image: %s",
+		counted("v1 volume", v1), names(images)),
 		"finish engine upgrades before; never delete a DaemonSet engine-image-ei-…"}}
 }
 

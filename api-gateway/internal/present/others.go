@@ -109,6 +109,8 @@ func NewEngineImage(base string, i *v1beta2.EngineImage, byDefault string) Engin
 	return EngineImage{Meta: wire.NewMeta(base, wire.TypeEngineImage, i.Name), Name: i.Name, Image: i.Spec.Image,
 		Default: i.Spec.Image == byDefault, State: i.Status.State, Version: i.Status.Version, OwnerID: i.Status.OwnerID,
 		NodeDeploymentMap: table(i.Status.NodeDeploymentMap), Conditions: conditionList(i.Status.Conditions),
+		RefCount: i.Status.RefCount, NoRefSince: i.Status.NoRefSince, Incompatible: i.Status.Incompatible,
+		BuildDate: i.Status.BuildDate, GitCommit: i.Status.GitCommit,
 		CLIAPIVersion: i.Status.CLIAPIVersion, CLIAPIMinVersion: i.Status.CLIAPIMinVersion}
 }
 

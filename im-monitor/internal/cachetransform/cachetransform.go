@@ -7,6 +7,7 @@ import (
 	"slices"
 	"unique"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -18,12 +19,17 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
-// Cache reports how the objects that im-monitor watches are stored. Only instance-manager pods are watched.
+// Cache reports how the objects that im-monitor watches are stored. Of pods only those of instance managers are watched, of DaemonSets
+// those of engine images.
 func Cache() map[client.Object]cache.ByObject {
 	return map[client.Object]cache.ByObject{
 		&corev1.Pod{}: {
 			Label:     labels.SelectorFromSet(labels.Set{v1beta2.LabelComponent: v1beta2.ComponentInstanceManager}),
 			Transform: pod,
+		},
+		&appsv1.DaemonSet{}: {
+			Label:     labels.SelectorFromSet(labels.Set{v1beta2.LabelComponent: v1beta2.ComponentEngineImage}),
+			Transform: daemonSet,
 		},
 		&corev1.Node{}:             {Transform: kubernetesNode},
 		&v1beta2.Engine{}:          {Transform: engine},
@@ -31,7 +37,6 @@ func Cache() map[client.Object]cache.ByObject {
 		&v1beta2.Replica{}:         {Transform: replica},
 		&v1beta2.Snapshot{}:        {Transform: snapshot},
 		&v1beta2.Backup{}:          {Transform: backup},
-		&v1beta2.EngineImage{}:     {Transform: engineImage},
 		&v1beta2.InstanceManager{}: {Transform: instanceManager},
 		&v1beta2.Node{}:            {Transform: node},
 	}
@@ -76,6 +81,16 @@ func pod(obj any) (any, error) {
 	p.Annotations = annotations
 	p.Spec = records(p.Spec)
 	return p, nil
+}
+
+// daemonSet drops what is reported of the pods, which are watched themselves.
+func daemonSet(obj any) (any, error) {
+	d, ok := obj.(*appsv1.DaemonSet)
+	if !ok {
+		return obj, nil
+	}
+	d.ManagedFields, d.Status = nil, appsv1.DaemonSetStatus{}
+	return d, nil
 }
 
 // only returns the quantities of some resources; nil if the list lacks all of them.
@@ -175,17 +190,6 @@ func engine(obj any) (any, error) {
 	s.BackupStatus = nil
 	shared(&e.Spec.DataEngine, &e.Spec.DesireState, &e.Spec.NodeID, &e.Spec.Image, &e.Spec.Frontend,
 		&s.CurrentState, &s.CurrentImage, &s.InstanceManagerName, &s.OwnerID, &s.IP, &s.StorageIP)
-	return e, nil
-}
-
-// engineImage keeps what reports how its processes are started, and where.
-func engineImage(obj any) (any, error) {
-	e, ok := obj.(*v1beta2.EngineImage)
-	if !ok {
-		return obj, nil
-	}
-	metadata(&e.ObjectMeta)
-	e.Labels, e.Finalizers, e.Status.Conditions = nil, nil, nil
 	return e, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"drover.dev/drover/im-monitor/internal/diskcontroller"
+	"drover.dev/drover/im-monitor/internal/engineimage"
 	"drover.dev/drover/im-monitor/internal/enginepoll"
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
@@ -79,9 +80,10 @@ func (o *Options) Add(flags *pflag.FlagSet) {
 		"how long no list can be read before an instance manager is reported unreachable")
 	flags.DurationVar(&m.EngineLossPause, "engine-loss-pause", m.EngineLossPause,
 		"how long after a volume lost its engine no idle instance manager is replaced on a node with one of its replicas")
-	flags.StringVar(&m.ServiceAccount, "instance-manager-service-account", m.ServiceAccount, "service account of instance-manager pods")
+	flags.StringVar(&m.ServiceAccount, "instance-manager-service-account", m.ServiceAccount,
+		"service account of the pods of instance managers and engine images")
 	flags.StringVar(&m.PullSecret, "instance-manager-pull-secret", "",
-		"image pull secret of instance-manager pods; empty: that of the setting registry-secret")
+		"image pull secret of the pods of instance managers and engine images; empty: that of the setting registry-secret")
 	flags.StringVar(&m.TLSSecret, "instance-manager-tls-secret", m.TLSSecret,
 		"secret that instance-manager pods mount at /tls-files/, where it exists")
 	flags.StringVar(&m.ControlPath, "control-path", m.ControlPath,
@@ -124,6 +126,11 @@ func (o *Options) ManagerOptions() (instancemanager.Options, error) {
 		return out, fmt.Errorf("--v2-image-profiles: %w", err)
 	}
 	return out, nil
+}
+
+// EngineImageOptions returns the options of engine images, whose pods are like those of instance managers.
+func (o *Options) EngineImageOptions() engineimage.Options {
+	return engineimage.Options{ServiceAccount: o.Manager.ServiceAccount, PullSecret: o.Manager.PullSecret, ControlPath: o.Manager.ControlPath}
 }
 
 // Dialer makes connections to instance managers.

@@ -45,16 +45,16 @@ func withoutImage(w World) *refusal {
 			"processes understand: create it, or set the image of the volume to a deployed one (kubectl get lhei).", i.Name, o.Image)}
 	case i.CLI == engineImageNotRead:
 		return &refusal{ReasonImageUnknown, fmt.Sprintf("EngineImage %s of image %s does not report its CLI API version "+
-			"(status.cliAPIVersion): wait until the image is deployed.", i.Name, o.Image)}
+			"(status.cliAPIVersion): the start waits until a pod has read it; condition ready of the EngineImage shows what that waits for.",
+			i.Name, o.Image)}
 	case i.CLI < cliOldest, i.CLI > cliNewest && (i.CLIMin <= 0 || i.CLIMin > cliNewest):
 		return &refusal{ReasonImageUnknown, fmt.Sprintf("EngineImage %s of image %s has CLI API version %d (oldest %d); im-monitor "+
 			"knows the flags of versions %d to %d: use an image with one of these.",
 			i.Name, o.Image, i.CLI, i.CLIMin, cliOldest, cliNewest)}
 	case !i.Deployed:
 		return &refusal{ReasonImageNotDeployed, fmt.Sprintf("EngineImage %s is not deployed on node %s (status.nodeDeploymentMap): its "+
-			"binary may be missing there. Wait until pod "+
-			"engine-image-%s of that node is ready; if it is, set status.nodeDeploymentMap.%s to true.", i.Name, o.NodeID, i.Name,
-			o.NodeID)}
+			"binary may be missing there. The start waits until the pod of DaemonSet engine-image-%s on that node is ready; condition ready "+
+			"of the EngineImage shows why it is not.", i.Name, o.NodeID, i.Name)}
 	}
 	return nil
 }

@@ -146,13 +146,13 @@ func TestAV1ImageIsNamedWithWhatItLacks(t *testing.T) {
 	for want, image := range map[string]EngineImage{
 		"There is no EngineImage ei-1 of image image:v1, so it is not known which flags its processes understand: create it, or set the " +
 			"image of the volume to a deployed one (kubectl get lhei).": {Name: "ei-1"},
-		"EngineImage ei-1 of image image:v1 does not report its CLI API version (status.cliAPIVersion): wait until the image is " +
-			"deployed.": {Name: "ei-1", Found: true},
+		"EngineImage ei-1 of image image:v1 does not report its CLI API version (status.cliAPIVersion): the start waits until a pod " +
+			"has read it; condition ready of the EngineImage shows what that waits for.": {Name: "ei-1", Found: true},
 		"EngineImage ei-1 of image image:v1 has CLI API version 2 (oldest 1); im-monitor knows the flags of versions 3 to 12: use an image " +
 			"with one of these.": {Name: "ei-1", Found: true, CLI: 2, CLIMin: 1},
-		"EngineImage ei-1 is not deployed on node node-1 (status.nodeDeploymentMap): its binary may be missing there. Wait until pod " +
-			"engine-image-ei-1 of that node is ready; if it is, set status.nodeDeploymentMap.node-1 to true.": {Name: "ei-1", Found: true,
-			CLI: 12},
+		"EngineImage ei-1 is not deployed on node node-1 (status.nodeDeploymentMap): its binary may be missing there. The start " +
+			"waits until the pod of DaemonSet engine-image-ei-1 on that node is ready; condition ready of the EngineImage shows why it is " +
+			"not.": {Name: "ei-1", Found: true, CLI: 12},
 	} {
 		require.Equal(t, want, Decide(world(wanted, func(w *World) { w.EngineImage = image })).Message)
 	}

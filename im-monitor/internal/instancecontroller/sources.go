@@ -35,7 +35,8 @@ func (s *base) reportSources(c cache.Cache) []source.TypedSource[Key] {
 		// What a deleted instance manager ran ends with its pod.
 		enqueue.On(c, &corev1.Pod{}, func(context.Context, *corev1.Pod) []Key { return s.waitlist.all() },
 			kube.NotCreated(), kube.OnChange(instancemanager.PodEnded)),
-		enqueue.On(c, &v1beta2.EngineImage{}, func(context.Context, *v1beta2.EngineImage) []Key { return s.waitlist.all() }),
+		enqueue.On(c, &v1beta2.EngineImage{}, func(context.Context, *v1beta2.EngineImage) []Key { return s.waitlist.all() },
+			kube.OnDeepChange(imageFacts)),
 		enqueue.On(c, &v1beta2.BackingImage{}, func(context.Context, *v1beta2.BackingImage) []Key { return s.waitlist.all() }),
 		enqueue.On(c, &v1beta2.Node{}, ofNode[*v1beta2.Node](s), kube.OnDeepChange(nodeFacts)),
 		enqueue.On(c, &corev1.Node{}, ofNode[*corev1.Node](s), kube.OnChange(outOfService)),
@@ -197,4 +198,12 @@ func disks(n *v1beta2.Node) map[string]string {
 		}
 	}
 	return out
+}
+
+// imageFacts are what a start needs of an EngineImage.
+func imageFacts(i *v1beta2.EngineImage) any {
+	return struct {
+		CLI, CLIMin int
+		Nodes       map[string]bool
+	}{i.Status.CLIAPIVersion, i.Status.CLIAPIMinVersion, i.Status.NodeDeploymentMap}
 }

@@ -13,6 +13,7 @@ import (
 // Names of the Settings that im-monitor reads.
 const (
 	DefaultInstanceManagerImage = "default-instance-manager-image"
+	DefaultEngineImage          = "default-engine-image"
 	V1DataEngine                = "v1-data-engine"
 	V2DataEngine                = "v2-data-engine"
 	TaintToleration             = "taint-toleration"
@@ -57,6 +58,13 @@ const (
 	StorageNetwork  = "storage-network"
 )
 
+// Names of the Settings for the liveness probe of the pods of engine images.
+const (
+	EngineProbePeriod   = "engine-image-pod-liveness-probe-period"
+	EngineProbeTimeout  = "engine-image-pod-liveness-probe-timeout"
+	EngineProbeFailures = "engine-image-pod-liveness-probe-failure-threshold"
+)
+
 // Engine is what v1 engines are started with.
 type Engine struct {
 	// ReplicaTimeout is how many seconds a replica may be silent, FileSyncTimeout how many a file transfer may take.
@@ -95,6 +103,12 @@ type Pods struct {
 	StorageNetwork string
 }
 
+// EngineProbe has the settings for the liveness probe of the pods of engine images.
+type EngineProbe struct {
+	// Period and Timeout are numbers of seconds, Failures is how many of them in a row end the container.
+	Period, Timeout, Failures int
+}
+
 // Logging has the settings for the logs of instance managers.
 type Logging struct {
 	// Level is for the instance manager itself, SPDKLevel and SPDKFlags are for its v2 data engine.
@@ -105,6 +119,8 @@ type Logging struct {
 type Values struct {
 	// Image is the default instance-manager image; empty means that none was chosen, and no instance manager is made.
 	Image string
+	// EngineImage is the default engine image; empty means that none was chosen.
+	EngineImage string
 	// V1 and V2 report which data engines are enabled. V1 is on and V2 off where nothing is set, as in Longhorn.
 	V1, V2 bool
 	// Tolerations, PriorityClass, RegistrySecret and NodeSelector go into every new instance-manager pod. RegistrySecret is the Secret in
@@ -133,6 +149,7 @@ type Values struct {
 	DrainPolicy       setting.DrainPolicy
 	ClusterAutoscaler bool
 	Pods              Pods
+	EngineProbe       EngineProbe
 	Logging           Logging
 	// DefaultDisk is the disk that a new Node gets.
 	DefaultDisk setting.DefaultDisk
@@ -145,7 +162,7 @@ func Defaults() Values {
 		CopyingV2: copying, CleanUpSystemSnapshots: true, PurgesPerNode: 5, DrainPolicy: setting.BlockIfContainsLastReplica,
 		Engine:   Engine{ReplicaTimeout: 8, FileSyncTimeout: 30, RebuildConcurrency: 1},
 		Frontend: Frontend{UblkQueueDepth: 128, UblkNumberOfQueue: 1}, Pods: defaultPods(), Logging: Logging{"Info", "Notice", ""},
-		DefaultDisk: setting.DefaultDiskDefaults()}
+		DefaultDisk: setting.DefaultDiskDefaults(), EngineProbe: EngineProbe{Period: 5, Timeout: 4, Failures: 3}}
 }
 
 func defaultPods() Pods {
@@ -163,6 +180,10 @@ func readers() map[string]setting.Reader[Values] {
 	maps.Copy(out, setting.DefaultDiskReaders(func(v *Values) *setting.DefaultDisk { return &v.DefaultDisk }))
 	maps.Copy(out, map[string]setting.Reader[Values]{
 		DefaultInstanceManagerImage: setting.Text(func(v *Values, s string) { v.Image = s }, setting.ParseImage),
+		DefaultEngineImage:          setting.Text(func(v *Values, s string) { v.EngineImage = s }, setting.ParseImage),
+		EngineProbePeriod:           setting.Number(1, 60, func(v *Values, n int) { v.EngineProbe.Period = n }),
+		EngineProbeTimeout:          setting.Number(1, 60, func(v *Values, n int) { v.EngineProbe.Timeout = n }),
+		EngineProbeFailures:         setting.Number(1, 60, func(v *Values, n int) { v.EngineProbe.Failures = n }),
 		V1DataEngine:                setting.Boolean(func(v *Values) *bool { return &v.V1 }),
 		V2DataEngine:                setting.Boolean(func(v *Values) *bool { return &v.V2 }),
 		TaintToleration:             setting.Text(func(v *Values, t []corev1.Toleration) { v.Tolerations = t }, parseTolerations),

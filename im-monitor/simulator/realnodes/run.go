@@ -48,7 +48,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.statusPeriod, "status-period", o.statusPeriod, "how often each node's status is written unchanged; 0 means never")
 	f.DurationVar(&o.nodeGrace, "node-grace", o.nodeGrace, "how long a node that is partitioned or dead stays Ready")
 	f.StringToIntVar(&o.engineImages, "engine-image", o.engineImages,
-		"IMAGE=CLI: an engine image in whose place the engine binary is, and the CLI API version of that binary (repeatable)")
+		"IMAGE=CLI: an engine image that the control endpoint starts volumes with; the CLI API version is that of the binary (repeatable)")
 }
 
 // run serves until ctx ends. It prints one line with the control endpoint's URL once that answers.
@@ -101,6 +101,6 @@ func (o *options) kubelets(nodes *realnode.Machine, log *slog.Logger) (*kubelet.
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	return kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: nodes, Clock: clock.RealClock{},
-		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.nodeGrace, DefaultDisks: true, EngineImages: o.engineImages,
+		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.nodeGrace, DefaultDisks: true,
 		Workers: o.workers, Log: log})
 }

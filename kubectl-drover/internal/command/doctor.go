@@ -11,7 +11,8 @@ import (
 
 // allReads are those of all kinds that can wait for a person.
 var allReads = slices.Concat(cluster.AllOtherwise("they are not examined", cluster.Attachments, cluster.Engines, cluster.Frontends,
-	cluster.Replicas), []cluster.Read{cluster.JobSources.Otherwise("labels of claims that name recurring jobs are not examined"),
+	cluster.Replicas, cluster.EngineImages), []cluster.Read{
+	cluster.JobSources.Otherwise("labels of claims that name recurring jobs are not examined"),
 	cluster.NetworkPolicies.Otherwise("it is not known whether one keeps im-monitor from the instance managers")}, wholeReads)
 
 func (f *Frame) doctor() Command {

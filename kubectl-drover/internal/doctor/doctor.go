@@ -37,7 +37,7 @@ func order(kind string) int {
 	return slices.Index([]string{"Volume", "VolumeAttachment", "Engine", "EngineFrontend", "Replica", "Snapshot", "Backup", "Orphan"}, kind)
 }
 
-// system returns what is known against nodes, disks, instance managers and settings.
+// system returns what is known against nodes, disks, instance managers, engine images and settings.
 func system(w *world.World) []finding.Finding {
 	var out []finding.Finding
 	for i := range w.Nodes.Items {
@@ -54,6 +54,9 @@ func system(w *world.World) []finding.Finding {
 			continue
 		}
 		out = append(out, finding.InstanceManager(w, im)...)
+	}
+	for i := range w.EngineImages.Items {
+		out = append(out, finding.EngineImage(w, &w.EngineImages.Items[i])...)
 	}
 	for i := range w.Settings.Items {
 		out = append(out, finding.Setting(w, &w.Settings.Items[i])...)

@@ -87,7 +87,8 @@ type Values struct {
 // shortNames are those of kubectl get.
 var shortNames = map[string]string{
 	"Volume": "lhv", "VolumeAttachment": "lhva", "Engine": "lhe", "EngineFrontend": "lhef", "Replica": "lhr", "InstanceManager": "lhim",
-	"Node": "lhn", Disk: "lhn", "Snapshot": "lhsnap", "Backup": "lhb", "BackupTarget": "lhbt", "Orphan": "lho", "RecurringJob": "lhrj",
+	"EngineImage": "lhei",
+	"Node":        "lhn", Disk: "lhn", "Snapshot": "lhsnap", "Backup": "lhb", "BackupTarget": "lhbt", "Orphan": "lho", "RecurringJob": "lhrj",
 	"DataEngineUpgradeManager": "lhum", "NodeDataEngineUpgrade": "lhnu", "Setting": "settings.longhorn.io",
 }
 
@@ -185,6 +186,11 @@ func Replica(w *world.World, r *v1beta2.Replica) []Finding {
 // InstanceManager returns what an instance manager's conditions say.
 func InstanceManager(w *world.World, im *v1beta2.InstanceManager) []Finding {
 	return Of(Ref{"InstanceManager", im.Name}, im.Status.Conditions, Values{World: w, Node: im.Spec.NodeID})
+}
+
+// EngineImage returns what the conditions of an engine image say.
+func EngineImage(w *world.World, i *v1beta2.EngineImage) []Finding {
+	return Of(Ref{"EngineImage", i.Name}, i.Status.Conditions, Values{World: w})
 }
 
 // Node returns what a node's own conditions say, without those of its disks.

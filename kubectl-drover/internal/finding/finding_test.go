@@ -57,6 +57,9 @@ func TestTheCommandIsAboutTheObjectOrWhatItIsOf(t *testing.T) {
 		"an instance manager's node": {InstanceManager(w, &v1beta2.InstanceManager{ObjectMeta: named("im-1"),
 			Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1"}, Status: v1beta2.InstanceManagerStatus{
 				Conditions: not(v1beta2.InstanceManagerNodeReady, v1beta2.ReasonKubernetesNodeGone)}}), "InstanceManager im-1", onNode},
+		"an engine image": {EngineImage(w, &v1beta2.EngineImage{ObjectMeta: named("ei-1"),
+			Status: v1beta2.EngineImageStatus{Conditions: not(v1beta2.EngineImageReady, v1beta2.ReasonPodsNotReady)}}), "EngineImage ei-1",
+			"kubectl -n longhorn-system get pods -o wide -l longhorn.io/engine-image=ei-1"},
 		"a node": {Node(w, &v1beta2.Node{ObjectMeta: named("node-1"), Status: v1beta2.NodeStatus{Conditions: not(v1beta2.NodeReady,
 			v1beta2.ReasonKubernetesNodeNotReady)}}), "Node node-1", onNode},
 		"a disk, which kubectl knows as a part of its node": {DiskOf(w, &v1beta2.Node{ObjectMeta: named("node-1"),

@@ -128,6 +128,12 @@ func nodes() []of {
 			command: "kubectl -n {ns} logs {name} --tail=50", well: "Answering", warning: "NotAnswering"},
 		{kinds: "InstanceManager", condition: v1beta2.InstanceManagerFrontendRecords, command: Describe,
 			well: "OnHost", info: "NotOnHost"},
+		{kinds: "EngineImage", condition: v1beta2.EngineImageReady, guide: "engine-images.md",
+			command: "kubectl -n {ns} get pods -o wide -l longhorn.io/engine-image={name}",
+			well:    "Deployed", continues: "DaemonSetMissing BinaryUnread", warning: "ImageMissing PodsNotReady BinaryIncompatible",
+			commands: map[string]string{"ImageMissing": Describe, "BinaryIncompatible": Describe, "DaemonSetMissing": Describe}},
+		{kinds: "EngineImage", condition: v1beta2.EngineImageRemoved, guide: "engine-images.md", command: Describe,
+			info: "IsDefaultImage Referenced"},
 		{kinds: "Setting", condition: v1beta2.SettingApplied, guide: "settings.md", command: "kubectl -n {ns} edit settings.longhorn.io {name}",
 			well: "InForce", info: "NotObeyed", warning: "InvalidValue"},
 	}

@@ -22,8 +22,8 @@ func ConditionContracts() []ConditionContract {
 	var table []ConditionContract
 	for _, part := range [][]ConditionContract{
 		orphanContracts(), snapshotContracts(), backupContracts(), replicaContracts(), nodeDownContracts(), creationContracts(),
-		attachmentContracts(), volumeContracts(), nodeContracts(), instanceManagerContracts(), upgradeContracts(),
-		settingContracts(),
+		attachmentContracts(), volumeContracts(), nodeContracts(), instanceManagerContracts(), engineImageContracts(),
+		upgradeContracts(), settingContracts(),
 	} {
 		table = append(table, part...)
 	}
@@ -155,5 +155,17 @@ func settingContracts() []ConditionContract {
 	return []ConditionContract{
 		{Kind: "Setting", Type: SettingApplied, Writer: "the controller that reads the setting", Means: "mirrors status.applied",
 			True: []string{ReasonInForce}, False: []string{ReasonInvalidValue, ReasonNotObeyed}},
+	}
+}
+
+func engineImageContracts() []ConditionContract {
+	return []ConditionContract{
+		{Kind: "EngineImage", Type: EngineImageReady, Writer: "im-monitor",
+			Means: "its binary is on every ready node, and its versions are known",
+			True:  []string{ReasonDeployed},
+			False: []string{ReasonImageMissing, ReasonDaemonSetMissing, ReasonPodsNotReady, ReasonBinaryUnread,
+				ReasonBinaryIncompatible}},
+		{Kind: "EngineImage", Type: EngineImageRemoved, Writer: "im-monitor",
+			Means: "never True: while it is deleted, and needed", False: []string{ReasonIsDefaultImage, ReasonReferenced}},
 	}
 }

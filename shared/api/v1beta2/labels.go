@@ -16,6 +16,7 @@ const (
 	LabelInstanceManagerType  = "longhorn.io/instance-manager-type"
 	LabelInstanceManagerImage = "longhorn.io/instance-manager-image"
 	LabelOrphanType           = "longhorn.io/orphan-type"
+	LabelEngineImage          = "longhorn.io/engine-image"
 
 	ManagedByLonghornManager   = "longhorn-manager"
 	ManagedByAttachController  = "attach-controller"
@@ -23,6 +24,7 @@ const (
 	ComponentInstanceManager   = "instance-manager"
 	ComponentOrphan            = "orphan"
 	ComponentManager           = "longhorn-manager"
+	ComponentEngineImage       = "engine-image"
 )
 
 // LabelV2LUKSRoom is "true" on an encrypted v2 Volume whose replicas were created with room for the LUKS header. It is set at the volume's

@@ -74,6 +74,11 @@ func EngineImageName(image string) string {
 	return "ei-" + hex.EncodeToString(sum[:])[:8]
 }
 
+// EngineBinaryDirectory returns the directory of an engine image's binary below engine-binaries.
+func EngineBinaryDirectory(image string) string {
+	return strings.NewReplacer(":", "-", "/", "-").Replace(image)
+}
+
 // VolumeLabelValue returns the value of LabelVolume on Volume, Engine, EngineFrontend and Replica: the volume's name,
 // cut to 40 characters with a hash where it is longer.
 func VolumeLabelValue(volume string) string {

@@ -43,7 +43,8 @@ func volumes() map[string]Setting {
 	return map[string]Setting{
 		"auto-salvage": {Default: "true", Values: boolean,
 			Meaning: "a volume whose replicas all failed continues from those that failed last"},
-		"default-engine-image":  {Values: "an image", Meaning: "the engine image of v1 volumes that name none"},
+		"default-engine-image": {Values: "an image",
+			Meaning: "the engine image of v1 volumes that name none; im-monitor brings it to every node"},
 		"default-replica-count": {Default: "3", Low: 1, High: 20, Meaning: "replicas of a volume that names no number"},
 		"replica-soft-anti-affinity": {Default: "false", Values: boolean,
 			Meaning: "two replicas of a volume may share a node if nothing better is left"},
@@ -145,6 +146,12 @@ func managerPods() map[string]Setting {
 			Meaning: "when the image of a new instance-manager pod is pulled"},
 		"instance-manager-pod-liveness-probe-timeout": {Default: "10", Low: 1, High: 60,
 			Meaning: "seconds in which an instance manager answers its liveness probe"},
+		"engine-image-pod-liveness-probe-period": {Default: "5", Low: 1, High: 60,
+			Meaning: "seconds between two liveness probes of a pod that brings an engine image to a node; a change restarts these pods"},
+		"engine-image-pod-liveness-probe-timeout": {Default: "4", Low: 1, High: 60,
+			Meaning: "seconds in which such a pod answers its liveness probe; a change restarts these pods"},
+		"engine-image-pod-liveness-probe-failure-threshold": {Default: "3", Low: 1, High: 60,
+			Meaning: "failed probes in a row after which its container restarts; a change restarts these pods"},
 		"storage-network": {Values: "`namespace/name` of a network attachment",
 			Meaning: "not served: while it names a network, no instance-manager pod is made, and `PodReady` shows `PodRefused`"},
 	}

@@ -1,9 +1,12 @@
 package dataplane
 
 import (
+	"crypto/sha1"
 	"fmt"
 	"path"
 	"strings"
+
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // NewestCLI is the CLI API version of engine images that no one named another one for.
@@ -46,7 +49,7 @@ var (
 func (p *Plane) cliOf(binary string) int {
 	directory := path.Base(path.Dir(binary))
 	for image, version := range p.behaviour.EngineImages {
-		if strings.NewReplacer(":", "-", "/", "-").Replace(image) == directory {
+		if v1beta2.EngineBinaryDirectory(image) == directory {
 			return version
 		}
 	}
@@ -61,6 +64,24 @@ func (p *Plane) SetEngineImage(image string, cli int) {
 		p.behaviour.EngineImages = map[string]int{}
 	}
 	p.behaviour.EngineImages[image] = cli
+}
+
+// VersionOf returns what the binary of an image prints if it is asked for its own version.
+func (p *Plane) VersionOf(image string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	cli, known := p.behaviour.EngineImages[image]
+	if !known {
+		cli = NewestCLI
+	}
+	oldest := min(cli, 3)
+	if cli >= 10 {
+		oldest = 8
+	}
+	_, tag, _ := strings.Cut(path.Base(image), ":")
+	return fmt.Sprintf(`{"clientVersion":{"version":%q,"gitCommit":"%x","buildDate":"2026-06-01T00:00:00+00:00","cliAPIVersion":%d,`+
+		`"cliAPIMinVersion":%d,"controllerAPIVersion":6,"controllerAPIMinVersion":4,"dataFormatVersion":1,"dataFormatMinVersion":1},`+
+		`"serverVersion":null}`, tag, sha1.Sum([]byte(image)), cli, oldest)
 }
 
 // EngineImages are the CLI API versions of the images that were named.

@@ -36,6 +36,9 @@ func (s *Server) newProcess(spec Spec, source string) (*Instance, error) {
 func (s *Server) startProcess(i *Instance, source string) string {
 	cli := s.plane.cliOf(i.Binary)
 	if source == SourceWire {
+		if problem := s.lacksBinary(i.Binary); problem != "" {
+			return problem
+		}
 		if _, problem := arguments(i.Args).understood(cli); problem != "" {
 			return problem
 		}

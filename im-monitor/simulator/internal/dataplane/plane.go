@@ -27,6 +27,7 @@ type Plane struct {
 	mapped    map[string]map[*member]bool // engines' replicas by address
 	volumes   map[string]*volume
 	copyTimes map[string]time.Duration // by volume
+	binaries  map[string]bool          // engine binaries by node and host directory; nil: each is there
 	epoch     uint64                   // counts engines and frontends
 	doubtful  map[string]bool          // frontends (node/name) whose I/O may go to two engines, reported once
 	writers   []*writing

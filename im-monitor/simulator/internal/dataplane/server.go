@@ -12,6 +12,8 @@ type Server struct {
 	engine  string
 	ip      string
 	started time.Time
+	// binaries is the directory of the host that its pod has at /engine-binaries; empty is none.
+	binaries string
 
 	// alive is false once the process is gone.
 	alive     bool

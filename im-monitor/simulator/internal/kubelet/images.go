@@ -24,7 +24,16 @@ const (
 )
 
 // triesImage reports whether a pod's only purpose is to try an image.
-func triesImage(pod *corev1.Pod) bool { return pod.Labels[v1beta2.LabelComponent] == componentCheck }
+func triesImage(pod *corev1.Pod) bool { return component(pod) == componentCheck }
+
+func component(pod *corev1.Pod) string { return pod.Labels[v1beta2.LabelComponent] }
+
+// runs reports whether a pod is one of those that are played here: somebody else's instance manager is not.
+func runs(pod *corev1.Pod) bool {
+	by := pod.Labels[v1beta2.LabelManagedBy]
+	return component(pod) == v1beta2.ComponentEngineImage || component(pod) == componentVersion ||
+		by == v1beta2.ManagedByLonghornManager || by == managedByUpgrades
+}
 
 // pulls reports whether a node can have the image of a pod.
 func pulls(pod *corev1.Pod) bool { return !strings.Contains(container(pod).Image, noImage) }

@@ -1,5 +1,6 @@
 // Package kubelet plays the kubelets of the simulated nodes, as far as instance managers need them: it makes Kubernetes Node objects and
-// keeps their heartbeats, runs instance-manager pods, and those that try an image, on their nodes and removes deleted ones, and fills in
+// keeps their heartbeats, creates the pods of the DaemonSets of engine images as the DaemonSet controller would, runs these and
+// instance-manager pods, and those that try an image or read its version, on their nodes and removes deleted ones, and fills in
 // the disks of Longhorn nodes as a node agent does. A node that is partitioned or dead is silent; since no one else may watch heartbeats
 // in a test cluster, its Ready condition is turned to Unknown here, after a grace period, as the node life-cycle controller would.
 package kubelet
@@ -8,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	appslisters "k8s.io/client-go/listers/apps/v1"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -41,6 +44,11 @@ type Machine interface {
 	// container that ended at its start.
 	StartPod(name, uid, node, engine string, c machine.Container) (machine.Pod, error)
 	StopPod(name string)
+	// PutEngine puts the engine binary of an image into a directory of a node's host, RemoveEngine removes it from there.
+	PutEngine(node, directory, image string) error
+	RemoveEngine(node, directory string) error
+	// EngineVersion returns what the binary of an image prints for `version --client-only`.
+	EngineVersion(image string) (string, error)
 }
 
 // Devices makes the blank block devices of nodes.
@@ -58,8 +66,6 @@ type Options struct {
 	Heartbeat, StatusPeriod time.Duration
 	// DefaultDisks gives a Longhorn Node without disks a filesystem disk, and a block disk where there are Devices.
 	DefaultDisks bool
-	// EngineImages are the CLI API versions of the engine images that are deployed on every node.
-	EngineImages map[string]int
 	// NodeGrace is how long a silent node stays Ready.
 	NodeGrace time.Duration
 	// Workers is how many pods and nodes are dealt with at once.
@@ -79,8 +85,12 @@ type Kubelet struct {
 	nodeQueue workqueue.TypedRateLimitingInterface[string]
 	diskQueue workqueue.TypedRateLimitingInterface[string]
 	silent    silences
-	deployed  sync.Map     // nodes that have the engine images
-	disks     atomic.Value // the cache.Store of Longhorn nodes, once there is one
+	engines   sync.Map // where the pods of engine images have put the binary, by the pod's name
+	setQueue  workqueue.TypedRateLimitingInterface[string]
+	sets      appslisters.DaemonSetNamespaceLister
+	nodes     corelisters.NodeLister
+	cluster   []informers.SharedInformerFactory // of DaemonSets, and of nodes
+	disks     atomic.Value                      // the cache.Store of Longhorn nodes, once there is one
 }
 
 // New prepares the kubelets; Run starts them.
@@ -97,12 +107,14 @@ func New(o Options) (*Kubelet, error) {
 		return nil, fmt.Errorf("making a dynamic client: %w", err)
 	}
 	k := &Kubelet{options: o, client: client, dynamic: dynamicClient, podQueue: queue(), nodeQueue: queue(), diskQueue: queue(),
-		silent: silences{since: map[string]time.Time{}}}
+		setQueue: queue(),
+		silent:   silences{since: map[string]time.Time{}}}
 	k.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(o.Namespace),
 		informers.WithTweakListOptions(func(l *metav1.ListOptions) {
-			l.LabelSelector = v1beta2.LabelComponent + " in (" + v1beta2.ComponentInstanceManager + "," + componentCheck + ")," +
-				v1beta2.LabelManagedBy + " in (" + v1beta2.ManagedByLonghornManager + "," + managedByUpgrades + ")"
+			l.LabelSelector = v1beta2.LabelComponent + " in (" + strings.Join([]string{v1beta2.ComponentInstanceManager, componentCheck,
+				v1beta2.ComponentEngineImage, componentVersion}, ",") + ")"
 		}))
+	k.watchSets()
 	k.pods = k.factory.Core().V1().Pods().Lister().Pods(o.Namespace)
 	o.Machine.Observe(k.podQueue.Add, k.nodeChanged)
 	return k, nil
@@ -121,8 +133,17 @@ func (k *Kubelet) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("watching pods: %w", err)
 	}
-	k.factory.Start(ctx.Done())
-	defer k.factory.Shutdown()
+	if _, err := informer.AddEventHandler(k.onPodOfSet()); err != nil {
+		return fmt.Errorf("watching pods: %w", err)
+	}
+	if err := k.followSets(); err != nil {
+		return err
+	}
+	for _, factory := range append(k.cluster, k.factory) {
+		factory.Start(ctx.Done())
+		defer factory.Shutdown()
+		factory.WaitForCacheSync(ctx.Done())
+	}
 	if !cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
 		return nil
 	}
@@ -134,8 +155,9 @@ func (k *Kubelet) Run(ctx context.Context) error {
 		group.Go(func() error { k.work(ctx, "node", k.nodeQueue, k.reconcileNode); return nil })
 		group.Go(func() error { k.work(ctx, "disks", k.diskQueue, k.reconcileDisks); return nil })
 	}
+	group.Go(func() error { k.work(ctx, "daemon set", k.setQueue, k.reconcileSet); return nil })
 	<-ctx.Done()
-	for _, q := range []workqueue.TypedRateLimitingInterface[string]{k.podQueue, k.nodeQueue, k.diskQueue} {
+	for _, q := range []workqueue.TypedRateLimitingInterface[string]{k.podQueue, k.nodeQueue, k.diskQueue, k.setQueue} {
 		q.ShutDown()
 	}
 	return group.Wait()

@@ -55,6 +55,12 @@ func (k *Kubelet) nodeChanged(node string, state machine.NodeState) {
 			k.podQueue.Add(p.Name)
 		}
 	}
+	k.engines.Range(func(pod, put any) bool {
+		if put.(placed).node == node {
+			k.podQueue.Add(pod.(string))
+		}
+		return true
+	})
 	if k.pods != nil {
 		k.requeuePods(node)
 	}

@@ -33,13 +33,19 @@ func (k *Kubelet) reconcilePod(ctx context.Context, name string) error {
 		k.options.Machine.StopPod(name)
 		here = false
 	}
-	if pod == nil || pod.Spec.NodeName == "" {
+	if pod == nil {
+		return k.removeEngine(name)
+	}
+	if pod.Spec.NodeName == "" || !runs(pod) {
 		return nil
 	}
 	if state, ok := k.options.Machine.NodeState(pod.Spec.NodeName); !ok || state != machine.Up {
 		return nil
 	}
 	if pod.DeletionTimestamp != nil {
+		if err := k.removeEngine(name); err != nil {
+			return err
+		}
 		return k.finish(ctx, pod)
 	}
 	if pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded {
@@ -50,6 +56,10 @@ func (k *Kubelet) reconcilePod(ctx context.Context, name string) error {
 		return k.cannotPull(ctx, pod)
 	case triesImage(pod):
 		return k.tryImage(ctx, pod)
+	case component(pod) == v1beta2.ComponentEngineImage:
+		return k.putEngine(ctx, pod)
+	case component(pod) == componentVersion:
+		return k.readVersion(ctx, pod)
 	}
 	return k.run(ctx, pod, running, here)
 }

@@ -59,6 +59,7 @@ type Pod struct {
 
 	server   *dataplane.Server
 	endpoint *serve.Endpoint
+	binaries string // the directory of the host that it has at /engine-binaries
 }
 
 // Options are what machines are made of.

@@ -23,7 +23,8 @@ func (m *Machine) StartPod(name, uid, node, engine string, c Container) (Pod, er
 	if err != nil {
 		return Pod{}, err
 	}
-	p := &Pod{Name: name, UID: uid, Node: node, DataEngine: engine, IP: ip, Metadata: c.Metadata, Image: c.Image}
+	p := &Pod{Name: name, UID: uid, Node: node, DataEngine: engine, IP: ip, Metadata: c.Metadata, Image: c.Image,
+		binaries: c.Mounts["/engine-binaries"]}
 	if err := m.run(p); err != nil {
 		m.options.Block.Give(ip)
 		return Pod{}, err
@@ -47,6 +48,7 @@ func (m *Machine) take(pod string) (string, error) {
 // run starts a process in a pod and opens its ports; the lock is held.
 func (m *Machine) run(p *Pod) error {
 	p.server = m.options.Plane.Start(p.Node, p.Name, p.DataEngine, p.IP, p.Metadata)
+	p.server.SetBinaries(p.binaries)
 	endpoint, err := m.options.Servers.Open(p.server, p.Image)
 	if err != nil {
 		p.server.Stop()

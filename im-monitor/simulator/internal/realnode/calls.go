@@ -178,8 +178,12 @@ func (m *Machine) specOf(i dataplane.Spec) (*imrpc.InstanceSpec, error) {
 		PortCount: count, PortArgs: []string{"--listen,:"}, ProcessInstanceSpec: process}, nil
 }
 
-// create creates an instance, and returns when it runs.
+// create brings the binary of an instance to its node, creates the instance, and returns when it runs.
 func (m *Machine) create(ctx context.Context, p *pod, spec *imrpc.InstanceSpec) (control.Instance, error) {
+	image := filepath.Base(filepath.Dir(spec.GetProcessInstanceSpec().GetBinary()))
+	if err := m.link(p.Node, "/var/lib/longhorn/engine-binaries/"+image); err != nil {
+		return control.Instance{}, err
+	}
 	if err := m.ask(ctx, p, func(ctx context.Context, c imrpc.InstanceServiceClient) error {
 		_, err := c.InstanceCreate(ctx, &imrpc.InstanceCreateRequest{Spec: spec})
 		return err

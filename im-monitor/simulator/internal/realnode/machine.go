@@ -1,17 +1,13 @@
 package realnode
 
 import (
-	"errors"
-	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"drover.dev/drover/im-monitor/simulator/internal/machine"
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // Options are the binaries and the places of a Machine.
@@ -89,39 +85,16 @@ func (m *Machine) imageNames() []string {
 	return names
 }
 
-// AddEngineImage puts the engine binary on every node in the place of an engine image.
+// AddEngineImage makes an engine image known, for volumes that the control endpoint starts. Pods put its binary on nodes.
 func (m *Machine) AddEngineImage(image string) error {
 	m.mutex.Lock()
+	defer m.mutex.Unlock()
 	m.images[image] = true
-	var hosts []string
-	for _, n := range m.nodes {
-		hosts = append(hosts, n.host)
-	}
-	m.mutex.Unlock()
-	for _, host := range hosts {
-		if err := install(host, image); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
 // imageDirectory is the directory of an engine image below engine-binaries.
-func imageDirectory(image string) string {
-	return strings.NewReplacer(":", "-", "/", "-").Replace(image)
-}
-
-// install links the place of an engine image on a node to this program, which runs the engine; see RunEngine.
-func install(host, image string) error {
-	directory := filepath.Join(host, "var/lib/longhorn/engine-binaries", imageDirectory(image))
-	if err := os.MkdirAll(directory, 0o755); err != nil {
-		return fmt.Errorf("making the directory of engine image %s: %w", image, err)
-	}
-	if err := os.Symlink(selfInPod, filepath.Join(directory, engineName)); err != nil && !errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("installing engine image %s: %w", image, err)
-	}
-	return nil
-}
+func imageDirectory(image string) string { return v1beta2.EngineBinaryDirectory(image) }
 
 // Close ends every process and removes the network.
 func (m *Machine) Close() error {

@@ -18,7 +18,6 @@ func (m *Machine) AddNode(name string) error {
 	if !known {
 		m.nodes[name] = n
 	}
-	images := m.imageNames()
 	m.mutex.Unlock()
 	if known {
 		return nil
@@ -26,11 +25,6 @@ func (m *Machine) AddNode(name string) error {
 	for _, directory := range []string{"proc", "dev", "var/lib/longhorn/replicas", "var/lib/longhorn/engine-binaries"} {
 		if err := os.MkdirAll(filepath.Join(n.host, directory), 0o755); err != nil {
 			return fmt.Errorf("making the disk of node %s: %w", name, err)
-		}
-	}
-	for _, image := range images {
-		if err := install(n.host, image); err != nil {
-			return err
 		}
 	}
 	m.onNode(name, machine.Up)
