@@ -83,17 +83,25 @@ func (w *World) namespace(ctx context.Context) error {
 			return fmt.Errorf("creating %s: %w", object.GetName(), err)
 		}
 	}
-	for name, value := range map[string]string{
+	settings := map[string]string{
 		"default-instance-manager-image": Image,
 		"default-engine-image":           EngineImage,
 		"v1-data-engine":                 "true",
 		"v2-data-engine":                 v2Enabled(),
-	} {
+	}
+	if w.options.Disks { // all hosts are directories of one machine, which may be nearly full
+		settings["storage-minimal-available-percentage"], settings["storage-reserved-percentage-for-default-disk"] = "0", "0"
+	}
+	for name, value := range settings {
 		if err := w.Set(ctx, name, value); err != nil {
 			return err
 		}
 	}
-	for _, controller := range w.Controllers() {
+	controllers := w.Controllers()
+	if w.options.Disks {
+		controllers = append(controllers, DiskController)
+	}
+	for _, controller := range controllers {
 		if err := w.Install(ctx, controller); err != nil {
 			return err
 		}

@@ -113,19 +113,23 @@ func (w *World) install(ctx context.Context, object *unstructured.Unstructured) 
 
 // Token returns a token of a ServiceAccount that is valid for longer than the run.
 func (w *World) Token(ctx context.Context, account string) (string, error) {
-	return w.token(ctx, account)
+	return w.token(ctx, account, nil)
 }
 
 // AccountKubeconfig writes the kubeconfig of a process that runs as a ServiceAccount, and returns its path.
 func (w *World) AccountKubeconfig(ctx context.Context, account string) (string, error) {
-	path, _, err := w.kubeconfig(ctx, account, "")
+	path, _, err := w.kubeconfig(ctx, account, "", nil)
 	return path, err
 }
 
-// token requests a token of the ServiceAccount from the API server that is valid for longer than the run.
-func (w *World) token(ctx context.Context, account string) (string, error) {
+// token requests a token of the ServiceAccount from the API server that is valid for longer than the run. With a pod it names the pod and
+// its node, as the token that a kubelet gets for it.
+func (w *World) token(ctx context.Context, account string, pod *corev1.Pod) (string, error) {
 	hours := int64(24 * 3600)
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &hours}}
+	if pod != nil {
+		request.Spec.BoundObjectRef = &authenticationv1.BoundObjectReference{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID}
+	}
 	object := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: account, Namespace: w.Namespace}}
 	if err := w.Admin.SubResource("token").Create(ctx, object, request); err != nil {
 		return "", fmt.Errorf("requesting a token of %s: %w", account, err)
@@ -135,8 +139,8 @@ func (w *World) token(ctx context.Context, account string) (string, error) {
 
 // kubeconfig writes the file with which one process of the account reaches the API server, through the recorder if there is one. Each
 // process has its own token.
-func (w *World) kubeconfig(ctx context.Context, account, instance string) (path, tokenID string, err error) {
-	token, err := w.token(ctx, account)
+func (w *World) kubeconfig(ctx context.Context, account, instance string, pod *corev1.Pod) (path, tokenID string, err error) {
+	token, err := w.token(ctx, account, pod)
 	if err != nil {
 		return "", "", err
 	}

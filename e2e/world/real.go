@@ -58,12 +58,18 @@ func dataPlaneBinary() string {
 
 // dataPlaneFlags are the flags of that program that only it has. Real servers behave as they do, whatever a simulator is to do.
 func (w *World) dataPlaneFlags() []string {
-	if !IsReal() {
+	switch {
+	case !IsReal() && w.options.Disks:
+		return append([]string{"--hosts", w.nodesDirectory()}, w.options.SimulatorArgs...)
+	case !IsReal():
 		return w.options.SimulatorArgs
 	}
-	return []string{"--instance-manager", os.Getenv(RealInstanceManager), "--engine", os.Getenv(RealEngine), "--directory",
-		filepath.Join(w.Dir, "nodes")}
+	return []string{"--instance-manager", os.Getenv(RealInstanceManager), "--engine", os.Getenv(RealEngine),
+		"--directory", w.nodesDirectory(), fmt.Sprintf("--leave-disks=%t", w.options.Disks)}
 }
+
+// nodesDirectory returns the directory with the files of all nodes.
+func (w *World) nodesDirectory() string { return filepath.Join(w.Dir, "nodes") }
 
 // managers is how many instance managers a World has.
 func (w *World) managers() int { return len(DataEngines()) * len(w.options.Nodes) }

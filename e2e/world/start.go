@@ -108,13 +108,21 @@ func (w *World) startControllers(ctx, _ context.Context) error {
 		}
 		w.options.Log("%s runs under its own ServiceAccount", controller)
 	}
-	if !w.nodesLast() {
+	if w.nodesLast() {
+		if err := w.leads(ctx); err != nil {
+			return err
+		}
+		if err := w.addNodes(ctx); err != nil {
+			return err
+		}
+	}
+	if !w.options.Disks {
 		return nil
 	}
-	if err := w.leads(ctx); err != nil {
+	if err := w.startDisks(ctx); err != nil {
 		return err
 	}
-	return w.addNodes(ctx)
+	return w.giveDevices(ctx)
 }
 
 // ready waits until every node is ready and every instance manager runs.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
@@ -61,6 +62,9 @@ type Options struct {
 	Upgrades bool
 	// Gateway lets api-gateway run, too; it needs Attach.
 	Gateway bool
+	// Disks lets disk-controller run on each node, over a directory that is the root of the node: see Host. Replicas of v1 volumes keep their
+	// directories there. Without it the simulator reports a v1 disk on each node.
+	Disks bool
 	// Kubernetes also runs the part of kube-controller-manager that attaches volumes for pods.
 	Kubernetes bool
 	// Lease is the duration of leases, for Worlds where leaders die; zero is the binaries' default. With a short one leaders
@@ -105,7 +109,7 @@ type World struct {
 	mark      uint64
 }
 
-// Controllers are the binaries that run in this World.
+// Controllers are the binaries that run once in this World; disk-controller, which runs on each node, is not among them.
 func (w *World) Controllers() []string {
 	out := []string{IMMonitor, OrphanController}
 	if w.options.Attach {
@@ -159,6 +163,9 @@ func (w *World) build(ctx, _ context.Context) error {
 		return err
 	}
 	var here []string
+	if w.options.Disks {
+		here = append(here, DiskController)
+	}
 	for _, controller := range w.Controllers() {
 		root := w.options.Sources[controller]
 		if root == "" {
@@ -238,7 +245,12 @@ func (w *World) leaseFlags(ctx context.Context, controller string) []string {
 
 // StartController starts one more process of the controller under its own identity.
 func (w *World) StartController(ctx context.Context, controller, instance string) (*Process, error) {
-	kubeconfig, token, err := w.kubeconfig(ctx, controller, instance)
+	return w.startController(ctx, controller, instance, nil)
+}
+
+// startController starts a process of a controller, with the token of a pod or, without one, of its ServiceAccount.
+func (w *World) startController(ctx context.Context, controller, instance string, pod *corev1.Pod, more ...string) (*Process, error) {
+	kubeconfig, token, err := w.kubeconfig(ctx, controller, instance, pod)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +259,7 @@ func (w *World) StartController(ctx context.Context, controller, instance string
 		return nil, err
 	}
 	flags := slices.Concat([]string{"--log-level=debug", "--log-format=text"}, times, w.leaseFlags(ctx, controller),
-		w.options.Flags[controller])
+		w.options.Flags[controller], more)
 	if !w.options.Attach && controller == IMMonitor {
 		flags = append(slices.Clone(flags), w.understood(ctx, controller, []string{"--manage-instances=false"})...)
 	}

@@ -30,7 +30,7 @@ type options struct {
 	noticeGap, pathLoss              time.Duration
 	deadTarget, deadReplica          time.Duration
 	frontendEnd, killTime            time.Duration
-	backupStore                      string
+	backupStore, hosts               string
 	writers, defaultDisks            bool
 	standalone                       bool
 	stickyAddresses                  bool
@@ -90,6 +90,9 @@ func (o *options) flags(f *pflag.FlagSet) {
 		"how long copying a volume takes: rebuild, clone, backup, restore, purge, expansion")
 	f.StringVar(&o.backupStore, "backupstore", o.backupStore,
 		"directory of the backup targets that are no file:///DIRECTORY; empty means that they cannot be reached")
+	f.StringVar(&o.hosts, "hosts", o.hosts,
+		"directory with the root of each node's file systems, NODE/host: v1 replicas keep their directories there, and the disks of "+
+			"Longhorn Nodes are left to disk-controller; empty means that each node has one v1 disk without files")
 	f.BoolVar(&o.writers, "writers", o.writers, "let every volume that gets a frontend have a workload that never stops writing")
 	f.DurationVar(&o.heartbeat, "heartbeat", o.heartbeat, "how often each node's Lease is renewed; 0 means never")
 	f.DurationVar(&o.statusPeriod, "status-period", o.statusPeriod, "how often each node's status is written unchanged; 0 means never")
@@ -120,8 +123,8 @@ func (o *options) behaviour() (dataplane.Behaviour, error) {
 	}
 	return dataplane.Behaviour{Mode: mode, StartTime: o.startTime, StopTime: o.stopTime, Linger: o.linger, ListCycle: o.listCycle,
 		DiskCreateTime: o.diskCreateTime, MismatchCode: code, ReplicaTimeout: o.replicaTimeout, CopyTime: o.copyTime,
-		BackupStore: o.backupStore,
-		Writers:     o.writers, EngineImages: maps.Clone(o.engineImages), PathLoss: o.pathLoss,
+		BackupStore: o.backupStore, Hosts: o.hosts,
+		Writers: o.writers, EngineImages: maps.Clone(o.engineImages), PathLoss: o.pathLoss,
 		DeadTargetTime: o.deadTarget, DeadReplicaTime: o.deadReplica, FrontendEndTime: o.frontendEnd,
 		KillTime: o.killTime}, nil
 }

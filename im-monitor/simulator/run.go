@@ -126,7 +126,7 @@ func newKubelet(o *options, nodes *machine.Machine, plane *dataplane.Plane, c cl
 	}
 	return kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: nodes, Devices: plane, Clock: c,
 		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.silence, DefaultDisks: o.defaultDisks,
-		Workers: max(o.workers, 1), Log: log})
+		LeaveDisks: o.hosts != "", Workers: max(o.workers, 1), Log: log})
 }
 
 // loopback listens for the control endpoint, on loopback only: it obeys everybody.

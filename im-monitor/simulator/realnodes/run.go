@@ -28,6 +28,7 @@ type options struct {
 	portOffset, workers                          int
 	heartbeat, statusPeriod, nodeGrace           time.Duration
 	engineImages                                 map[string]int
+	leaveDisks                                   bool
 }
 
 func defaults() *options {
@@ -47,6 +48,8 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.DurationVar(&o.heartbeat, "heartbeat", o.heartbeat, "how often each node's Lease is renewed; 0 means never")
 	f.DurationVar(&o.statusPeriod, "status-period", o.statusPeriod, "how often each node's status is written unchanged; 0 means never")
 	f.DurationVar(&o.nodeGrace, "node-grace", o.nodeGrace, "how long a node that is partitioned or dead stays Ready")
+	f.BoolVar(&o.leaveDisks, "leave-disks", o.leaveDisks, "leave the disks of Longhorn Nodes to disk-controller, which runs over NODE/host "+
+		"in the directory of the nodes; else each node has one v1 disk")
 	f.StringToIntVar(&o.engineImages, "engine-image", o.engineImages,
 		"IMAGE=CLI: an engine image that the control endpoint starts volumes with; the CLI API version is that of the binary (repeatable)")
 }
@@ -101,6 +104,6 @@ func (o *options) kubelets(nodes *realnode.Machine, log *slog.Logger) (*kubelet.
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	return kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: nodes, Clock: clock.RealClock{},
-		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.nodeGrace, DefaultDisks: true,
+		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.nodeGrace, DefaultDisks: true, LeaveDisks: o.leaveDisks,
 		Workers: o.workers, Log: log})
 }

@@ -32,6 +32,9 @@ func (p *Plane) PutBacking(b Backing) {
 // answers why the process exits, or "". The size stays with the data, as in volume.meta.
 func (s *Server) openDirectory(i *Instance, source string) string {
 	a, name := arguments(i.Args), i.directory()
+	if problem := s.makeDirectory(i, source); problem != "" {
+		return problem
+	}
 	d := s.node.directories[name]
 	if d == nil {
 		d = s.plane.newData(s.node, i.Name, volumeOf(i.Spec))

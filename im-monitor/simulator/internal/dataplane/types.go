@@ -191,6 +191,8 @@ type Behaviour struct {
 	CopyTime time.Duration
 	// BackupStore is the directory that backup targets without a file scheme are kept in.
 	BackupStore string
+	// Hosts is the directory with the root of each node's file systems, NODE/host, in which v1 replicas keep their directories; "" is none.
+	Hosts string
 	// EngineImages are the CLI API versions of engine images; others have NewestCLI.
 	EngineImages map[string]int
 	// PathLoss is how long a node's kernel tries to connect again to a target that does not answer; 0 is 30 s.

@@ -75,6 +75,9 @@ func (k *Kubelet) reconcileDisks(ctx context.Context, name string) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw.Object, &node); err != nil {
 		return fmt.Errorf("reading Longhorn node %s: %w", name, err)
 	}
+	if k.options.LeaveDisks {
+		return nil
+	}
 	if k.options.DefaultDisks && len(node.Spec.Disks) == 0 && node.DeletionTimestamp == nil {
 		return k.giveDisks(ctx, &node)
 	}

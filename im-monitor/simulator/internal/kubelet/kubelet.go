@@ -66,6 +66,8 @@ type Options struct {
 	Heartbeat, StatusPeriod time.Duration
 	// DefaultDisks gives a Longhorn Node without disks a filesystem disk, and a block disk where there are Devices.
 	DefaultDisks bool
+	// LeaveDisks leaves the disks of Longhorn Nodes to disk-controller.
+	LeaveDisks bool
 	// NodeGrace is how long a silent node stays Ready.
 	NodeGrace time.Duration
 	// Workers is how many pods and nodes are dealt with at once.
