@@ -49,8 +49,8 @@ func main() {
 func run(ctx context.Context, keep bool) (err error) {
 	colour := term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == ""
 	s := &scenario{out: os.Stdout, colour: colour, began: time.Now()}
-	s.section(map[bool]string{true: "A real control plane, three nodes with real instance managers, five controllers and api-gateway",
-		false: "A real control plane, three simulated nodes, five controllers and api-gateway"}[world.IsReal()])
+	s.section(map[bool]string{true: "A real control plane, three nodes with real instance managers, six controllers and api-gateway",
+		false: "A real control plane, three simulated nodes, six controllers and api-gateway"}[world.IsReal()])
 	w, err := world.Start(ctx, world.Options{Nodes: nodes, Log: s.note, Attach: true, Snapshots: true, Upgrades: true, Disks: true,
 		Gateway: true, Policies: true})
 	if err != nil {

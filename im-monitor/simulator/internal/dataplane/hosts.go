@@ -20,8 +20,8 @@ func (s *Server) hostPath(path string) string {
 	return filepath.Join(s.plane.behaviour.Hosts, s.node.name, "host", strings.TrimPrefix(path, hostPrefix))
 }
 
-// makeDirectory makes the directory of a v1 replica, if it is not there, and answers why the process exits, or "". A directory that somebody
-// removed has lost its data. As a real replica it makes no directory above its own.
+// makeDirectory makes the directory of a v1 replica, if it is not there, and answers why the process exits, or "". A directory that
+// somebody removed has lost its data. As a real replica it makes no directory above its own.
 func (s *Server) makeDirectory(i *Instance, source string) string {
 	path := s.hostPath(i.directory())
 	if path == "" || source != SourceWire {
