@@ -40,11 +40,14 @@ func attached(t *testing.T, engine string) *served {
 	pod := w.pod(engine)
 	s := &served{world: w, ip: pod.Status.PodIP, managerPod: pod, instances: imrpc.NewInstanceServiceClient(w.dial(pod, "8503")),
 		proxy: imrpc.NewProxyEngineServiceClient(w.dial(pod, "8501"))}
+	if engine == dataplane.V1 {
+		w.podsOf(w.deploy("engine:1"), 1, true)
+	}
 	where := s.replica(engine, "vol-r-1")
 	if engine == dataplane.V1 {
 		e := s.create(&imrpc.InstanceSpec{Name: "vol-e-0", Type: "engine", VolumeName: "vol", PortCount: 1,
 			PortArgs: []string{"--listen,:"},
-			ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: "longhorn",
+			ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: engineBinary,
 				Args: []string{"--engine-instance-name", "vol-e-0", "controller", "vol",
 					"--frontend", "tgt-blockdev", "--disableRevCounter", "--size", "1048576", "--current-size", "1048576",
 					"--engine-replica-timeout", "8",
@@ -78,7 +81,7 @@ func (s *served) create(spec *imrpc.InstanceSpec) *imrpc.InstanceResponse {
 func (s *served) replica(engine, name string) string {
 	s.t.Helper()
 	spec := &imrpc.InstanceSpec{Name: name, Type: "replica", VolumeName: "vol", PortCount: 10, PortArgs: []string{"--listen,:"},
-		ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: "longhorn",
+		ProcessInstanceSpec: &imrpc.ProcessInstanceSpec{Binary: engineBinary,
 			Args: []string{"--volume-name", "vol", "replica", "/host/var/lib/longhorn/replicas/" + name,
 				"--size", "1048576", "--disableRevCounter", "--replica-instance-name", name}}}
 	if engine == dataplane.V2 {
