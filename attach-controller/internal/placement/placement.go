@@ -55,6 +55,8 @@ type Node struct {
 	*v1beta2.Node
 	// HasManager reports whether an instance manager of the data engine runs there.
 	HasManager bool
+	// LacksImage reports that the EngineImage of a v1 volume shows no ready pod there: its processes would not start.
+	LacksImage bool
 	// Scheduled is how many bytes replicas were promised, Copied how many are being copied to replicas that are rebuilt, by the UUID of the
 	// disk.
 	Scheduled, Copied map[string]int64
@@ -139,6 +141,8 @@ func (s *search) nodeRefused(n Node) stage {
 		return stageCordoned
 	case !n.HasManager:
 		return stageNoManager
+	case n.LacksImage:
+		return stageNoImage
 	case !hasAll(n.Spec.Tags, s.NodeSelector):
 		return stageNodeTags
 	}

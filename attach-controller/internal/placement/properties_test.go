@@ -25,6 +25,7 @@ func anyTags(t *rapid.T, label string) []string {
 func anyNode(t *rapid.T, name string) Node {
 	n := node(name, zone(anyOf(t, "zone", "", "zone-1", "zone-2")))
 	n.HasManager = !rarely(t, "no manager")
+	n.LacksImage = rarely(t, "no engine image")
 	n.Spec.AllowScheduling, n.Spec.EvictionRequested, n.Spec.UpgradeRequested = !rarely(t, "not allowed"), rarely(t, "evicted"),
 		rarely(t, "upgraded")
 	n.Spec.Tags = anyTags(t, "node tags")
@@ -107,7 +108,7 @@ func allowed(r Request, n Node, key string) bool {
 	spec, status := n.Spec.Disks[key], n.Status.DiskStatus[key]
 	isBlock := spec.DiskType == diskBlock
 	after := n.Scheduled[status.DiskUUID] + r.Size
-	ok := conditions.IsTrue(n.Status.Conditions, v1beta2.NodeReady) && n.HasManager && n.Spec.AllowScheduling &&
+	ok := conditions.IsTrue(n.Status.Conditions, v1beta2.NodeReady) && n.HasManager && !n.LacksImage && n.Spec.AllowScheduling &&
 		!n.Spec.EvictionRequested &&
 		!n.Spec.UpgradeRequested && !(r.HonourCordon && conditions.IsFalse(n.Status.Conditions, v1beta2.NodeSchedulable)) &&
 		(r.OnlyNode == "" || r.OnlyNode == n.Name) &&

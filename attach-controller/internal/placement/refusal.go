@@ -23,6 +23,7 @@ const (
 	stageUpgrading
 	stageCordoned
 	stageNoManager
+	stageNoImage
 	stageNodeTags
 	stageOtherEngine
 	stageDiskNotAllowed
@@ -41,6 +42,7 @@ var words = [stages]struct{ reason, what string }{
 	stageUpgrading:      {v1beta2.ReasonNoUsableNode, "its data engine is being upgraded"},
 	stageCordoned:       {v1beta2.ReasonNoUsableNode, "cordoned"},
 	stageNoManager:      {v1beta2.ReasonNoUsableNode, "no running instance manager of the data engine"},
+	stageNoImage:        {v1beta2.ReasonNoUsableNode, "lacks the engine image"},
 	stageNodeTags:       {v1beta2.ReasonTagsNotFound, "lacks the node tags"},
 	stageOtherEngine:    {v1beta2.ReasonNoUsableDisk, "no disk of the kind that the data engine uses"},
 	stageDiskNotAllowed: {v1beta2.ReasonNoUsableDisk, "disk not allowed or being evicted"},

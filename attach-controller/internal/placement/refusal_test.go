@@ -32,6 +32,8 @@ func TestACandidateThatIsRefusedIsNamedWithItsReason(t *testing.T) {
 		"a node whose data engine is upgraded": {asks(), node("a", disk("d"), func(n *Node) { n.Spec.UpgradeRequested = true }),
 			v1beta2.ReasonNoUsableNode, "1 its data engine is being upgraded (a)"},
 		"a node that is cordoned": {asks(), node("a", disk("d"), cordoned), v1beta2.ReasonNoUsableNode, "1 cordoned (a)"},
+		"a node without the engine image": {asks(), node("a", disk("d"), func(n *Node) { n.LacksImage = true }),
+			v1beta2.ReasonNoUsableNode, "1 lacks the engine image (a)"},
 		"a node without an instance manager": {asks(), node("a", disk("d"), func(n *Node) { n.HasManager = false }),
 			v1beta2.ReasonNoUsableNode, "1 no running instance manager of the data engine (a)"},
 		"another node than the only one": {asks(func(r *Request) { r.OnlyNode = "b" }), node("a", disk("d")),

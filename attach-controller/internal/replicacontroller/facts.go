@@ -57,4 +57,6 @@ var hasMoreRoom = predicate.Funcs{
 	},
 }
 
+func imageFacts(i *v1beta2.EngineImage) map[string]bool { return i.Status.NodeDeploymentMap }
+
 func managerFacts(m *v1beta2.InstanceManager) string { return m.Status.CurrentState }

@@ -168,6 +168,10 @@ func (o observer) candidates(ctx context.Context, w *replica.World) error {
 	}
 	o.reservations.promise(w.Replicas, w.Volume.Status.AcceptedSize) // a larger size that could not be written was not accepted
 	slices.SortFunc(nodes.Items, func(a, b v1beta2.Node) int { return strings.Compare(a.Name, b.Name) })
+	deployed, err := o.deployed(ctx, w)
+	if err != nil {
+		return err
+	}
 	for i := range nodes.Items {
 		n := &nodes.Items[i]
 		c := placement.Node{Node: n, Scheduled: map[string]int64{}, Copied: map[string]int64{}}
@@ -175,7 +179,9 @@ func (o observer) candidates(ctx context.Context, w *replica.World) error {
 			c.Scheduled[disk.DiskUUID] = o.reservations.bytes(n.Name, disk.DiskUUID)
 			c.Copied[disk.DiskUUID] = o.reservations.copies(n.Name, disk.DiskUUID)
 		}
-		var err error
+		if on, known := deployed[n.Name]; known {
+			c.LacksImage = !on
+		}
 		if c.HasManager, err = o.hasManager(ctx, n.Name, w.Volume.Spec.DataEngine); err != nil {
 			return err
 		}
@@ -183,6 +189,18 @@ func (o observer) candidates(ctx context.Context, w *replica.World) error {
 		w.Rebuilding[n.Name] = o.reservations.rebuilds(n.Name)
 	}
 	return nil
+}
+
+// deployed returns where the engine image of a v1 volume is, and is not; a node that it lacks is unknown.
+func (o observer) deployed(ctx context.Context, w *replica.World) (map[string]bool, error) {
+	if w.Volume.Spec.DataEngine == v1beta2.DataEngineV2 {
+		return nil, nil
+	}
+	i, err := lookup.Shared(ctx, o.reader, o.namespace, v1beta2.EngineImageName(w.Image()), &v1beta2.EngineImage{})
+	if err != nil || i == nil {
+		return nil, err
+	}
+	return i.Status.NodeDeploymentMap, nil
 }
 
 // cachedVolumes reads the cache. A volume that it does not show counts as empty.

@@ -34,6 +34,9 @@ func (w watches) add(b *builder.Builder) *builder.Builder {
 		Watches(&v1beta2.InstanceManager{}, w.To(func(ctx context.Context, obj client.Object) []string {
 			return w.onNode(ctx, obj.(*v1beta2.InstanceManager).Spec.NodeID)
 		}), builder.WithPredicates(kube.OnChange(managerFacts))).
+		// A node that gets an engine image may take a replica that lacks a place.
+		Watches(&v1beta2.EngineImage{}, w.To(func(ctx context.Context, _ client.Object) []string { return w.lacking(ctx, "") }),
+			builder.WithPredicates(kube.OnDeepChange(imageFacts))).
 		Watches(&v1beta2.VolumeAttachment{}, w.To(w.onTickets),
 			builder.WithPredicates(kube.OnChange(func(a *v1beta2.VolumeAttachment) int64 { return a.Generation }))).
 		Watches(&v1beta2.NodeDataEngineUpgrade{}, upgrade.Enqueue(w.Namespace, w.onNode)).
