@@ -121,8 +121,8 @@ func TestMetricsOfAlertsAreExportedWithTheirLabels(t *testing.T) {
 	}
 }
 
-// isOfDiskController reports whether an expression is about disk-controller, which no World runs: its own package compares its metrics with
-// its alerts and its dashboard.
+// isOfDiskController reports whether an expression is about disk-controller, which does not run here: its own package compares its metrics
+// with its alerts and its dashboard.
 func isOfDiskController(expr string) bool {
 	return strings.Contains(expr, prefix(world.DiskController))
 }
