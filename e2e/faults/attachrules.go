@@ -49,7 +49,7 @@ func volumeRules() []rule {
 		in("reports of this run", "replica modes that an earlier run of the engine reported do not count", []string{machineCore, attachModel},
 			machineCore, "Facts.engineReportsOutdated", "", "return false"),
 		in("salvage waits", "the volume waits for a healthy replica on a down node instead of using failed ones",
-			[]string{machineCore}, machineCore, "salvage.unreachableHealthy", "", "return nil").alsoWorld("5935"),
+			[]string{machineCore}, machineCore, "salvage.unreachableHealthy", "", "return nil").alsoWorld("7404"),
 		in("last modes", "the replica modes that the engine reported last are recorded before the volume is detached", []string{machineCore},
 			machineCore, "draft.failByLastModes", "", "return").alsoWorld("1280"),
 		in("last copy serves", "a replica that is being deleted and is the last copy serves", []string{machineCore}, machineCore,
