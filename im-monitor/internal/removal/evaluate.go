@@ -42,6 +42,9 @@ func Evaluate(w World) Verdict {
 	if w.FencingDelayEnds.After(w.Now) {
 		return Verdict{RequeueAt: w.FencingDelayEnds}
 	}
+	if w.Replica.DataEngine != v1beta2.DataEngineV2 {
+		return evaluateGone(w)
+	}
 	if v, ok := withoutLists(w); ok {
 		return v
 	}
@@ -53,11 +56,18 @@ func Evaluate(w World) Verdict {
 	return missing(w)
 }
 
-// Wanted reports whether the data of a replica is to be destroyed: it is v2, being deleted, approved for a reason that this
-// version knows, and not removed yet.
+// Wanted reports whether something is to be done for the removal of a replica's data: the replica is being deleted, the removal is approved
+// for a reason that this version knows, and the end was not reported yet. The data of a v1 replica is removed by disk-controller: here it
+// is only proven that its instance is gone.
 func Wanted(r Replica) bool {
 	known := r.Approval == v1beta2.ReasonVolumeDeleting || r.Approval == v1beta2.ReasonHealthyCopyElsewhere
-	return r.Deleting && r.DataEngine == v1beta2.DataEngineV2 && known && (r.Said == nil || r.Said.Status != v1beta2.ConditionTrue)
+	if !r.Deleting || !known {
+		return false
+	}
+	if r.DataEngine != v1beta2.DataEngineV2 {
+		return r.Node != "" && !gone(r)
+	}
+	return r.Said == nil || r.Said.Status != v1beta2.ConditionTrue
 }
 
 // withoutLists evaluates the rules that need no list.

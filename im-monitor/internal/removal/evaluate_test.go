@@ -75,8 +75,6 @@ func TestEvaluate(t *testing.T) {
 		{"without an approval nothing happens", seen(approved("")), rest, "", ""},
 		{"an approval for an unknown reason means wait", seen(approved("FromTheFuture")), rest, "", ""},
 		{"a replica that is not being deleted stays", seen(replica(func(r *removal.Replica) { r.Deleting = false })), rest, "", ""},
-		{"the directory of a v1 replica stays", seen(replica(func(r *removal.Replica) { r.DataEngine = "v1" })), rest, "",
-			""},
 		{"an end is final", seen(replica(func(r *removal.Replica) { r.Said = reported("True", v1beta2.ReasonNodeGone) })), rest, "", ""},
 		{"an earlier obstacle is checked again",
 			seen(replica(func(r *removal.Replica) { r.Said = reported("False", v1beta2.ReasonUnreachable) })), remove, "", ""},

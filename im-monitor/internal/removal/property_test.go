@@ -31,8 +31,9 @@ func drawReplica(t *rapid.T) removal.Replica {
 		Name: name, Volume: volume, VolumeUID: pick(t, "owner", "uid-1", "uid-1", "uid-2", ""),
 		DataEngine: pick(t, "data engine", "v2", "v2", "v2", "v1"),
 		Node:       pick(t, "node", "node-1", "node-1", ""), Disk: pick(t, "disk", disk, ""),
-		Current: pick(t, "current", "stopped", "stopped", "running", "unknown", ""),
-		Begun:   pick(t, "begun", false, false, true), Deleting: pick(t, "deleting", true, true, false),
+		Current:    pick(t, "current", "stopped", "stopped", "running", "unknown", ""),
+		Generation: int64(pick(t, "generation", 1, 2)), WantsToRun: pick(t, "wants to run", false, false, true),
+		Begun: pick(t, "begun", false, false, true), Deleting: pick(t, "deleting", true, true, false),
 		Approval: pick(t, "approval", v1beta2.ReasonVolumeDeleting, v1beta2.ReasonHealthyCopyElsewhere, "", "Other"),
 	}
 	if pick(t, "reported", false, false, true) {
@@ -143,18 +144,29 @@ func TestAnEndIsProven(t *testing.T) {
 		require.False(t, w.FencingDelayEnds.After(w.Now))
 		require.Equal(t, removal.Rest, v.Step)
 		switch {
+		case w.Replica.DataEngine == "v1":
+			require.Equal(t, v1beta2.ReplicaInstanceGone, v.Condition.Type)
+			require.Equal(t, w.Replica.Generation, v.Condition.ObservedGeneration)
+			require.False(t, w.Replica.WantsToRun || w.Replica.Begun || w.Replica.Current == "running")
+			requireAbsent(t, w)
 		case w.Replica.Node == "":
 			require.Equal(t, v1beta2.ReasonNothingToRemove, v.Condition.Reason)
 		case w.Node == nil:
 			require.Equal(t, v1beta2.ReasonNodeGone, v.Condition.Reason)
 		default:
-			require.NotEmpty(t, w.Places)
-			for _, p := range w.Places {
-				require.True(t, p.Known && p.Absent && p.Instance == nil)
-			}
+			requireAbsent(t, w)
 			require.Equal(t, w.Called, v.Condition.Reason == v1beta2.ReasonRemoved)
 		}
 	})
+}
+
+func requireAbsent(t *rapid.T, w removal.World) {
+	require.NotNil(t, w.Node)
+	require.False(t, w.Node.Down)
+	require.NotEmpty(t, w.Places)
+	for _, p := range w.Places {
+		require.True(t, p.Known && p.Absent && p.Instance == nil)
+	}
 }
 
 // UPG-1, ORP-2: never a call without approval, premise, identity and the proof that nothing uses the data.

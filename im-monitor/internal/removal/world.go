@@ -13,7 +13,7 @@ type World struct {
 	Replica Replica
 	// Node is the Longhorn Node of the replica; nil means that there is none.
 	Node *Node
-	// Places are the v2 instance managers of that node that can be connected to.
+	// Places are the instance managers of that node that can be connected to and have the data engine of the replica.
 	Places []Place
 	// FencingDelayEnds is when no call of an earlier leader can still be executed.
 	FencingDelayEnds time.Time
@@ -36,8 +36,11 @@ type Replica struct {
 	Deleting bool
 	// Approval is the reason of DataRemovalApproved where that is True.
 	Approval string
-	// Said is the present condition DataRemoved; nil when absent.
+	// Said is the present condition DataRemoved, of a v1 replica InstanceGone; nil when absent.
 	Said *v1beta2.Condition
+	// Generation is metadata.generation, WantsToRun whether the spec asks for an instance.
+	Generation int64
+	WantsToRun bool
 }
 
 // Node is what is read of the Node.

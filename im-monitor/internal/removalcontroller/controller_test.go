@@ -47,14 +47,23 @@ func TestASurplusReplicaIsRemovedWhileAnotherCopyIsSeen(t *testing.T) {
 	require.Empty(t, w.destroyed(kept.Name))
 }
 
-func TestNothingIsSaidOrDoneAboutV1Replicas(t *testing.T) {
+// The directory of a v1 replica is removed by disk-controller, once it is on record that the instance is gone.
+func TestTheInstanceOfADeletedV1ReplicaIsProvenGone(t *testing.T) {
 	w := newWorld(t, "v1-1")
 	v := w.volume("vol")
 	r := w.replica("vol-r-00000001", v, "v1-1", "", func(s *v1beta2.ReplicaSpec) { s.DataEngine = "v1" })
+	im := v1beta2.InstanceManagerName("v1-1", image, "v1")
 	w.delete(v, r)
-	w.approve(r, v1beta2.ReasonVolumeDeleting)
 	w.silent(r)
-	require.Empty(t, w.RemovalWrites())
+	w.Servers.Shut(im, true)
+	w.approve(r, v1beta2.ReasonVolumeDeleting)
+	w.gone(r, v1beta2.ConditionFalse, v1beta2.ReasonUnreachable)
+	w.Servers.Shut(im, false)
+	w.gone(r, v1beta2.ConditionTrue, v1beta2.ReasonInstanceGone)
+	require.NoError(t, status.MergeSpec(t.Context(), w.Admin, r, map[string]any{"volumeSize": "2147483648"}))
+	w.gone(r, v1beta2.ConditionTrue, v1beta2.ReasonInstanceGone)
+	require.Empty(t, w.Servers.Calls())
+	w.silent(r)
 }
 
 func TestAReplicaThatNeverStartedHasNothingToRemove(t *testing.T) {

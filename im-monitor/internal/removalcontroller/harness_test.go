@@ -170,6 +170,19 @@ func (w *world) removed(r *v1beta2.Replica, want v1beta2.ConditionStatus, reason
 	require.Contains(w.t, now.Finalizers, v1beta2.Finalizer, "the finalizer is attach-controller's")
 }
 
+// gone waits until InstanceGone is as reported, for the present generation of the Replica if it is True.
+func (w *world) gone(r *v1beta2.Replica, want v1beta2.ConditionStatus, reason string) {
+	w.t.Helper()
+	w.Eventually(func() bool {
+		var now v1beta2.Replica
+		if !w.Get(r.Name, &now) {
+			return false
+		}
+		c := conditions.Get(now.Status.Conditions, v1beta2.ReplicaInstanceGone)
+		return c != nil && c.Status == want && c.Reason == reason && (want != v1beta2.ConditionTrue || c.ObservedGeneration == now.Generation)
+	}, "the instance of %s was never reported as %s/%s", r.Name, want, reason)
+}
+
 // destroyed are the calls that destroy data, by name.
 func (w *world) destroyed(names ...string) (out []imclient.DeleteRequest) {
 	for _, c := range w.Servers.Calls() {

@@ -11,7 +11,7 @@ import (
 
 const byNode, byVolume = "removal-node", "removal-volume"
 
-// indexes hold only v2 Replicas that are being deleted, which are few.
+// indexes hold only Replicas that are being deleted, which are few.
 var indexes = []kube.Index{
 	kube.IndexBy(&v1beta2.Replica{}, byNode, func(r *v1beta2.Replica) string { return ifGoing(r, r.Spec.NodeID) }),
 	kube.IndexBy(&v1beta2.Replica{}, byVolume, func(r *v1beta2.Replica) string { return ifGoing(r, r.Spec.VolumeName) }),
@@ -25,9 +25,7 @@ func ifGoing(r *v1beta2.Replica, key string) string {
 }
 
 // going reports whether a Replica is one of those that this package is about.
-func going(r *v1beta2.Replica) bool {
-	return r.DeletionTimestamp != nil && r.Spec.DataEngine == v1beta2.DataEngineV2
-}
+func going(r *v1beta2.Replica) bool { return r.DeletionTimestamp != nil }
 
 // named are the names of the deleted replicas of a node or a volume.
 func (r *reconciler) named(ctx context.Context, index, value string) []string {

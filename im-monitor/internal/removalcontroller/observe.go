@@ -1,6 +1,7 @@
 package removalcontroller
 
 import (
+	"cmp"
 	"context"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,7 +32,7 @@ func (r *reconciler) observe(ctx context.Context, reader client.Reader, replica 
 		w.Node = &removal.Node{Down: v1beta2.IsNodeDown(node)}
 	}
 	for _, im := range r.store.OfNode(replica.Spec.NodeID) {
-		if target, ok := r.store.Target(im); ok && target.DataEngine == v1beta2.DataEngineV2 {
+		if target, ok := r.store.Target(im); ok && target.DataEngine == dataEngine(replica) {
 			w.Places = append(w.Places, r.place(im, replica, known))
 		}
 	}
@@ -74,10 +75,21 @@ func replicaOf(o *v1beta2.Replica) removal.Replica {
 	out := removal.Replica{
 		Name: o.Name, Volume: o.Spec.VolumeName, VolumeUID: engine.VolumeUID(o.OwnerReferences, o.Spec.VolumeName), DataEngine: o.Spec.DataEngine,
 		Node: o.Spec.NodeID, Disk: o.Spec.DiskID, Current: o.Status.CurrentState, Begun: o.Status.Starting || o.Status.Started,
-		Deleting: o.DeletionTimestamp != nil, Said: conditions.Get(o.Status.Conditions, v1beta2.ReplicaDataRemoved),
+		Deleting: o.DeletionTimestamp != nil, Said: conditions.Get(o.Status.Conditions, conditionType(o)),
+		Generation: o.Generation, WantsToRun: o.Spec.DesireState == v1beta2.InstanceStateRunning,
 	}
 	if conditions.IsTrue(o.Status.Conditions, v1beta2.ReplicaDataRemovalApproved) {
 		out.Approval = conditions.Reason(o.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
 	}
 	return out
 }
+
+// conditionType returns the condition that this controller writes for a replica.
+func conditionType(r *v1beta2.Replica) string {
+	if r.Spec.DataEngine == v1beta2.DataEngineV2 {
+		return v1beta2.ReplicaDataRemoved
+	}
+	return v1beta2.ReplicaInstanceGone
+}
+
+func dataEngine(r *v1beta2.Replica) string { return cmp.Or(r.Spec.DataEngine, v1beta2.DataEngineV1) }

@@ -74,7 +74,7 @@ func (r *reconciler) apply(ctx context.Context, replica *v1beta2.Replica, w remo
 
 // write applies the condition where it reports something new. It is bound to the version that was evaluated.
 func (r *reconciler) write(ctx context.Context, replica *v1beta2.Replica, wanted v1beta2.Condition) error {
-	current := conditions.Owned(replica.Status.Conditions, v1beta2.ReplicaDataRemoved)
+	current := conditions.Owned(replica.Status.Conditions, wanted.Type)
 	list := conditions.Set(current, wanted, r.rt.Clock.Now())
 	if conditions.Equal(current, list) {
 		return nil
@@ -89,7 +89,7 @@ func (r *reconciler) write(ctx context.Context, replica *v1beta2.Replica, wanted
 		return fmt.Errorf("writing what replica %s says: %w", replica.Name, err)
 	}
 	r.written.Record(replica)
-	r.emit(replica, conditions.Get(current, v1beta2.ReplicaDataRemoved), wanted)
+	r.emit(replica, conditions.Get(current, wanted.Type), wanted)
 	return nil
 }
 
@@ -98,10 +98,13 @@ func (r *reconciler) emit(replica *v1beta2.Replica, before *v1beta2.Condition, w
 	if before != nil && before.Status == wanted.Status && before.Reason == wanted.Reason {
 		return
 	}
-	r.logFor(replica).Info("removal of a replica's data", "status", wanted.Status, "reason", wanted.Reason, "message", wanted.Message)
+	r.logFor(replica).Info("removal of a replica's data", "condition", wanted.Type, "status", wanted.Status, "reason", wanted.Reason, "message", wanted.Message)
 	if wanted.Status != v1beta2.ConditionTrue {
 		events.Emit(r.rt.Recorder, replica, heldUpEvent(wanted))
 		return
+	}
+	if wanted.Type != v1beta2.ReplicaDataRemoved {
+		return // disk-controller removes the data and reports that
 	}
 	ended.WithLabelValues(wanted.Reason).Inc()
 	events.Emit(r.rt.Recorder, replica, removedEvent(wanted))

@@ -4,7 +4,10 @@ package v1beta2
 const (
 	// ReplicaDataRemovalApproved (writer attach-controller) True means: the replica's data may be destroyed.
 	ReplicaDataRemovalApproved = "DataRemovalApproved"
-	// ReplicaDataRemoved (writer im-monitor) True means that nothing of the replica is left where it was.
+	// ReplicaInstanceGone (writer im-monitor) True means that no instance manager of its node runs an instance of a deleted v1 replica. It
+	// counts only for the generation of the Replica that it names: nothing starts an instance without changing the spec first.
+	ReplicaInstanceGone = "InstanceGone"
+	// ReplicaDataRemoved (writer im-monitor of v2, disk-controller of v1) True means that nothing of the replica is left where it was.
 	ReplicaDataRemoved = "DataRemoved"
 )
 
@@ -22,15 +25,23 @@ const (
 	ReasonOtherReplicaFirst = "OtherReplicaFirst"
 )
 
-// Reasons of ReplicaDataRemoved beside NodeGone, Unreachable, MappedByEngine and UUIDMismatch.
+// Reasons of ReplicaDataRemoved beside NodeGone, Unreachable, MappedByEngine, UUIDMismatch and DiskNotReady.
 const (
-	// ReasonRemoved surfaces when im-monitor's call removed it and its absence was proven.
+	// ReasonRemoved surfaces when im-monitor's call removed it and its absence was proven, or disk-controller removed its directory.
 	ReasonRemoved = "Removed"
 	// ReasonNothingToRemove surfaces when no data of it existed.
 	ReasonNothingToRemove = "NothingToRemove"
 	// ReasonDiskNotLoaded surfaces while the instance manager has not loaded the replica's disk: what it lists proves nothing about the
 	// replica.
 	ReasonDiskNotLoaded = "DiskNotLoaded"
+	// ReasonRemoving surfaces while disk-controller removes the directory of a v1 replica: from then on its data is not used any more.
+	ReasonRemoving = "Removing"
+	// ReasonDirectoryClaimed surfaces while another object, or an instance, has the directory of a v1 replica.
+	ReasonDirectoryClaimed = "DirectoryClaimed"
+	// ReasonDirectoryFailed surfaces when the file system refuses the removal, or what lies there is not the directory of a replica.
+	ReasonDirectoryFailed = "DirectoryFailed"
+	// ReasonDiskGone surfaces when the disk of a v1 replica is not in the spec of its node any more: what it may hold is out of reach.
+	ReasonDiskGone = "DiskGone"
 )
 
 // Condition types of an Engine, an EngineFrontend and a Replica.
