@@ -11,9 +11,11 @@ import (
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"drover.dev/drover/disk-controller/internal/directory"
 	"drover.dev/drover/disk-controller/internal/diskcontroller"
 	"drover.dev/drover/disk-controller/internal/environment"
 	"drover.dev/drover/disk-controller/internal/nodecontroller"
+	"drover.dev/drover/disk-controller/internal/removalcontroller"
 	"drover.dev/drover/disk-controller/internal/setting"
 	"drover.dev/drover/shared/runkit"
 	sharedsetting "drover.dev/drover/shared/setting"
@@ -55,6 +57,11 @@ func setup(ctx context.Context, rt *runkit.Runtime, options diskcontroller.Optio
 		return err
 	}
 	if err := diskcontroller.Setup(ctx, rt, settings, options, metrics.Registry); err != nil {
+		return err
+	}
+	err = removalcontroller.Setup(ctx, rt, removalcontroller.Options{Node: options.Node, Root: directory.At(options.Root),
+		Period: options.Period, Timeout: options.LookTimeout}, metrics.Registry)
+	if err != nil {
 		return err
 	}
 	// Each controller has a Looker of its own: an attempt of one is no attempt of the other that has not ended.

@@ -110,6 +110,10 @@ func explain(err error) error {
 		return errors.New("it is a mount of another file system, which is not entered")
 	case errors.Is(err, unix.ENOTDIR):
 		return errors.New("it is not a directory, or is a symbolic link, which is not followed")
+	case errors.Is(err, unix.EROFS):
+		return errors.New("its file system is read-only")
+	case errors.Is(err, unix.EBUSY):
+		return errors.New("another file system is mounted there")
 	}
 	return err
 }

@@ -101,3 +101,76 @@ func TestADiskThatIsExchangedInMidWorkIsTheOneThatWasOpened(t *testing.T) {
 		require.Empty(t, entries)
 	})
 }
+
+func TestADirectoryOnAReadOnlyDiskIsNotRemoved(t *testing.T) {
+	withMounts(t, func(t *testing.T) {
+		h := newHost(t)
+		mountTmpfs(t, h.in(""), "", 0)
+		require.NoError(t, h.open().Prepare(config))
+		h.fill(replica)
+		require.NoError(t, unix.Mount("", h.in(""), "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+		_, err := h.remove(replica)
+		require.ErrorContains(t, err, "read-only")
+		require.FileExists(t, h.in("replicas/"+replica+"/volume.meta"))
+	})
+}
+
+// Another file system, or another directory of the same one, is mounted in place of the directory, in it, over a file, or over all replicas.
+func TestWhatIsMountedInTheDirectoryOfAReplicaStays(t *testing.T) {
+	const own, taken = "replicas/" + replica, "replicas/" + removing + uid
+	withMounts(t, func(t *testing.T) {
+		for name, c := range map[string]struct{ at, moved, source string }{
+			"a file system in its place":   {own, own, ""},
+			"a file system over all":       {replicas, replicas, ""},
+			"a file system in it":          {own + "/inner", taken + "/inner", ""},
+			"a directory in its place":     {own, own, "outside"},
+			"a directory in it":            {own + "/inner", taken + "/inner", "outside"},
+			"a file over one of its files": {own + "/volume.meta", taken + "/volume.meta", "secret"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				h := newDisk(t)
+				if c.source != "secret" {
+					require.NoError(t, os.MkdirAll(h.in(c.at), 0o755))
+				}
+				source, kept := "", filepath.Join(h.in(c.moved), "kept")
+				switch c.source {
+				case "":
+					require.NoError(t, unix.Mount("tmpfs", h.in(c.at), "tmpfs", 0, ""))
+					require.NoError(t, os.WriteFile(filepath.Join(h.in(c.at), "kept"), nil, 0o600))
+				case "outside":
+					source, kept = h.outside, filepath.Join(h.in(c.moved), "secret")
+				case "secret":
+					source, kept = h.secret(), h.in(c.moved)
+				}
+				if source != "" {
+					require.NoError(t, unix.Mount(source, h.in(c.at), "", unix.MS_BIND, ""))
+				}
+				_, err := h.remove(replica)
+				require.ErrorContains(t, err, "another file system")
+				require.FileExists(t, kept)
+				require.NoError(t, unix.Unmount(h.in(c.moved), unix.MNT_DETACH))
+				_, err = h.remove(replica)
+				require.NoError(t, err, "it goes on once nothing is mounted there any more")
+				require.Equal(t, []string{"vol-2-99999999"}, h.names())
+			})
+		}
+	})
+}
+
+// The disk that was opened is the disk that is changed, whatever is mounted over it meanwhile.
+func TestADiskThatIsExchangedBeforeTheRemovalStays(t *testing.T) {
+	withMounts(t, func(t *testing.T) {
+		h := newDisk(t)
+		d := h.open()
+		mountTmpfs(t, h.in(""), "", 0)
+		require.NoError(t, h.open().Prepare(Config{DiskName: "b", DiskUUID: other}))
+		h.fill(replica)
+		_, err := h.remove(replica)
+		require.ErrorIs(t, err, ErrOtherDisk)
+		require.FileExists(t, h.in("replicas/"+replica+"/volume.meta"))
+		there, err := d.Remove(id, replica, uid, may)
+		require.NoError(t, err)
+		require.True(t, there, "the disk that was opened before")
+		require.FileExists(t, h.in("replicas/"+replica+"/volume.meta"))
+	})
+}

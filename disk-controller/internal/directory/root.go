@@ -10,13 +10,28 @@ import (
 )
 
 // Root is the root of the host as this process sees it.
-type Root struct{ path string }
+type Root struct {
+	path      string
+	interrupt Interrupt
+}
+
+// Interrupt does one system call that writes, or ends the work before or after it, as a crash does. Only tests have one.
+type Interrupt func(call string, do func() error) error
 
 // At returns the root of a host that is mounted at a path.
 func At(path string) Root { return Root{path: path} }
 
 // Disk is the open directory of a disk.
-type Disk struct{ fd int }
+type Disk struct {
+	fd        int
+	interrupt Interrupt
+}
+
+// Interrupted returns the same root with a function that may end removals at each system call that writes.
+func (r Root) Interrupted(by Interrupt) Root {
+	r.interrupt = by
+	return r
+}
 
 // ErrMissing reports that there is no directory at the path of a disk.
 var ErrMissing = errors.New("there is no such directory")
@@ -50,7 +65,7 @@ func (r Root) Open(name string) (*Disk, error) {
 	case err != nil:
 		return nil, fmt.Errorf("opening it: %w", err)
 	}
-	return &Disk{fd: fd}, nil
+	return &Disk{fd: fd, interrupt: r.interrupt}, nil
 }
 
 // Close closes the directory.

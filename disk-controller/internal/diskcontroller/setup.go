@@ -85,6 +85,12 @@ func thinReplica(r *v1beta2.Replica) *v1beta2.Replica {
 	thin.Name, thin.Namespace, thin.UID, thin.ResourceVersion = r.Name, r.Namespace, r.UID, r.ResourceVersion
 	thin.Spec.NodeID, thin.Spec.DiskID, thin.Spec.VolumeSize, thin.Spec.DataEngine = r.Spec.NodeID, r.Spec.DiskID, r.Spec.VolumeSize,
 		r.Spec.DataEngine
+	if r.DeletionTimestamp == nil {
+		thin.Spec.DataDirectoryName = r.Spec.DataDirectoryName // whoever waits for its end finds it by that
+		return thin
+	}
+	thin.DeletionTimestamp, thin.Finalizers, thin.Generation = r.DeletionTimestamp, r.Finalizers, r.Generation
+	thin.Spec, thin.Status.Conditions = r.Spec, r.Status.Conditions
 	return thin
 }
 

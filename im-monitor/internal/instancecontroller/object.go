@@ -96,7 +96,8 @@ func replicaObject(r *v1beta2.Replica) instance.Object {
 	return instance.Object{
 		Kind: v1beta2.InstanceTypeReplica, Volume: s.VolumeName, NodeID: s.NodeID, Image: s.Image, DataEngine: s.DataEngine,
 		Running: s.DesireState == v1beta2.InstanceStateRunning, Active: s.Active, Size: volumesize.Net(s.VolumeSize),
-		SalvageRequested: s.SalvageRequested, Kept: hasData && conditions.IsFalse(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved),
+		SalvageRequested: s.SalvageRequested, Kept: hasData && !v1beta2.RemovalBegan(r) &&
+			conditions.IsFalse(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved),
 		SnapshotMaxCount: s.SnapshotMaxCount, SnapshotMaxSize: s.SnapshotMaxSize, RevisionCounterDisabled: s.RevisionCounterDisabled,
 		Replica: instance.ReplicaSpec{DiskID: s.DiskID, DiskPath: s.DiskPath, Directory: s.DataDirectoryName, BackingImage: s.BackingImage,
 			UnmapMarkRemoved: s.UnmapMarkDiskChainRemovedEnabled, HasData: hasData},

@@ -42,3 +42,13 @@ func isOlder(a, b *Replica) bool {
 	}
 	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(string(a.UID), string(b.UID))) < 0
 }
+
+// RemovalBegan reports whether the removal of a deleted replica's data began, or has ended: nothing may use it any more.
+func RemovalBegan(r *Replica) bool {
+	for _, c := range r.Status.Conditions {
+		if c.Type == ReplicaDataRemoved && r.DeletionTimestamp != nil {
+			return c.Status == ConditionTrue || c.Reason == ReasonRemoving || c.Reason == ReasonDirectoryFailed
+		}
+	}
+	return false
+}
