@@ -78,8 +78,8 @@ var meanings = map[meaningKey]string{
 		"lease is refused (`drover-disk-controller-leases`)",
 	{kind: "nodes.longhorn.io/status", binary: "disk-controller"}: "reports what is on the v1 disks of the token's node; any other Node, " +
 		"field and disk is refused (`drover-disk-controller`)",
-	{kind: "replicas.longhorn.io/status", binary: "disk-controller"}: "reports that the directory of a deleted v1 replica of the token's node " +
-		"is gone, so that it stays; any other Replica and condition is refused (`drover-disk-controller-replicas`)",
+	{kind: "replicas.longhorn.io/status", binary: "disk-controller"}: "reports that the directory of a deleted v1 replica of the " +
+		"token's node is gone, so that it stays; any other Replica and condition is refused (`drover-disk-controller-replicas`)",
 	{kind: "nodes.longhorn.io", binary: "disk-controller"}: "gives the token's node disks and tags if it has none, and lets no device be " +
 		"formatted; anything else is refused (`drover-disk-controller`)",
 

@@ -124,7 +124,7 @@ func newKubelet(o *options, nodes *machine.Machine, plane *dataplane.Plane, c cl
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	return kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: nodes, Devices: plane, Clock: c,
+	return kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: nodes, Devices: plane, Directories: plane, Clock: c,
 		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.silence, DefaultDisks: o.defaultDisks,
 		LeaveDisks: o.hosts != "", Workers: max(o.workers, 1), Log: log})
 }

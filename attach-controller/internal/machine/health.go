@@ -23,9 +23,9 @@ func (f Facts) isLastCopy(r *v1beta2.Replica) bool {
 }
 
 // isDeletedCopy reports whether a replica that is being deleted has all data of a volume that was attached: it is kept until another one
-// has it. On a node that is down its deletion gives it up.
+// has it. On a node that is down its deletion gives it up, and once its removal began nothing of it counts.
 func (f Facts) isDeletedCopy(r *v1beta2.Replica) bool {
-	return r.DeletionTimestamp != nil && r.Spec.HealthyAt != "" && f.hasAllData(r) && !f.nodeDown(r.Spec.NodeID)
+	return r.DeletionTimestamp != nil && !v1beta2.RemovalBegan(r) && r.Spec.HealthyAt != "" && f.hasAllData(r) && !f.nodeDown(r.Spec.NodeID)
 }
 
 // servesBesides reports whether an engine reported last that it reads and writes another copy, which is being deleted.

@@ -101,7 +101,7 @@ func TestTheLastHealthyReplicaStays(t *testing.T) {
 	})
 }
 
-// No data of a v2 replica is left behind, and none of any replica that is not deleted.
+// No data is left behind where it can be removed, and none is removed of a replica that is not deleted.
 func TestAReplicaIsLetGoOnlyAtItsEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyWorld(t)
@@ -110,11 +110,12 @@ func TestAReplicaIsLetGoOnlyAtItsEnd(t *testing.T) {
 			if w.unplaced(r) {
 				continue // it has no data
 			}
-			if r.Spec.DataEngine == v1beta2.DataEngineV2 {
-				require.True(t, conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved))
-			} else {
-				require.True(t, conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved))
+			if conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved) {
+				continue
 			}
+			require.NotEqual(t, v1beta2.DataEngineV2, r.Spec.DataEngine)
+			require.True(t, conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved))
+			require.True(t, r.Spec.DataDirectoryName == "" || w.Nodes[r.Spec.NodeID] == nil)
 		}
 	})
 }

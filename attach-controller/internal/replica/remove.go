@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,19 +17,7 @@ const pollTimeFormat = "2006-01-02T15:04:05.000000000Z07:00"
 
 // remove handles the replicas that are being deleted: whether their data may be destroyed, and when nothing is left.
 func (w *World) remove(out *Verdict) {
-	w.releaseSecond(out)
-	var going []*v1beta2.Replica
-	for _, r := range slices.Concat(w.Replicas, w.Previous) {
-		if r.DeletionTimestamp != nil && slices.Contains(r.Finalizers, v1beta2.Finalizer) {
-			going = append(going, r)
-		}
-	}
-	slices.SortStableFunc(going, func(a, b *v1beta2.Replica) int {
-		if !a.DeletionTimestamp.Equal(b.DeletionTimestamp) {
-			return a.DeletionTimestamp.Compare(b.DeletionTimestamp.Time)
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
+	going := w.going(out)
 	first := w.first(going)
 	for _, r := range going {
 		if w.dataGone(r) {
@@ -41,36 +30,59 @@ func (w *World) remove(out *Verdict) {
 			out.Approvals = append(out.Approvals, Approval{r, list[0], request})
 			continue // the finalizer is dropped only after the approval was written
 		}
-		if wanted.Status == v1beta2.ConditionTrue && w.ended(r) {
+		if wanted.Status == v1beta2.ConditionTrue && w.endsWithoutRemoval(r) {
 			w.release(r, out)
-		}
-	}
-	w.leave(out)
-}
-
-// leave finds the directories that no Replica has any more. In the hand-over of a migration two Replicas share a directory: it is in use
-// until both are gone.
-func (w *World) leave(out *Verdict) {
-	staying := slices.DeleteFunc(slices.Concat(w.Replicas, w.Second, w.Previous),
-		func(r *v1beta2.Replica) bool { return slices.Contains(out.Release, r) })
-	for i, r := range out.Release {
-		s := r.Spec
-		others := slices.Concat(staying, out.Release[i+1:])
-		shares := func(other *v1beta2.Replica) bool { return v1beta2.HasSameDirectory(r, other) }
-		if s.DataEngine != v1beta2.DataEngineV2 && s.DataDirectoryName != "" && s.NodeID != "" && !slices.ContainsFunc(others, shares) {
-			out.Left = append(out.Left, r)
 		}
 	}
 }
 
-// releaseSecond releases the second processes of a migration that were deleted and have ended. That destroys no data: their directory is
-// that of a replica that stays.
-func (w *World) releaseSecond(out *Verdict) {
-	for _, r := range w.Second {
-		if r.DeletionTimestamp != nil && slices.Contains(r.Finalizers, v1beta2.Finalizer) && w.ended(r) {
+// going returns the replicas that are being deleted, in the order of their deletions. It releases the second processes of a migration that
+// were deleted and have ended, if another Replica names their directory: that destroys no data.
+func (w *World) going(out *Verdict) (going []*v1beta2.Replica) {
+	for _, r := range slices.Concat(w.Replicas, w.Previous, w.Second) {
+		switch {
+		case r.DeletionTimestamp == nil || !slices.Contains(r.Finalizers, v1beta2.Finalizer):
+		case !slices.Contains(w.Second, r) || w.lastUser(r) == nil:
+			going = append(going, r)
+		case w.ended(r):
 			w.release(r, out)
 		}
 	}
+	slices.SortStableFunc(going, func(a, b *v1beta2.Replica) int {
+		if !a.DeletionTimestamp.Equal(b.DeletionTimestamp) {
+			return a.DeletionTimestamp.Compare(b.DeletionTimestamp.Time)
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return going
+}
+
+// lastUser returns the Replica with which the directory of a v1 replica stays or goes: in a migration two Replicas name one directory. If
+// all of them are being deleted it is an active one, then the first by name, so that each pass finds the same. It is nil if the directory
+// goes with the replica itself.
+func (w *World) lastUser(r *v1beta2.Replica) *v1beta2.Replica {
+	before := func(a, b *v1beta2.Replica) bool {
+		if a.DeletionTimestamp == nil || b.DeletionTimestamp == nil {
+			return a.DeletionTimestamp == nil
+		}
+		if a.Spec.Active != b.Spec.Active {
+			return a.Spec.Active
+		}
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(string(a.UID), string(b.UID))) < 0
+	}
+	var last *v1beta2.Replica
+	for _, other := range slices.Concat(w.Replicas, w.Previous, w.Second) {
+		if other != r && v1beta2.HasSameDirectory(r, other) && before(other, r) && (last == nil || before(other, last)) {
+			last = other
+		}
+	}
+	return last
+}
+
+// endsWithoutRemoval reports whether a v1 replica ends although nobody removes its directory: another Replica has it, it never had one, or
+// its node does not exist any more.
+func (w *World) endsWithoutRemoval(r *v1beta2.Replica) bool {
+	return w.ended(r) && (w.lastUser(r) != nil || r.Spec.DataDirectoryName == "" || w.Nodes[r.Spec.NodeID] == nil)
 }
 
 // release drops a replica's finalizer. An instance of it that may still run is recorded before: without its object such an instance looks
@@ -82,6 +94,9 @@ func (w *World) release(r *v1beta2.Replica, out *Verdict) {
 	}
 	out.Abandoned = append(out.Abandoned, abandoned.Records(holder, w.Listed[r.Name], w.Now)...)
 	out.Release = append(out.Release, r)
+	if r.Spec.DataEngine != v1beta2.DataEngineV2 && !w.unplaced(r) && w.Nodes[r.Spec.NodeID] == nil && w.lastUser(r) == nil {
+		out.OutOfReach = append(out.OutOfReach, r)
+	}
 }
 
 // first is the replica whose removal is under way; of several that wait, the one that was deleted first. A replica on a down node delays
@@ -117,6 +132,9 @@ func (w *World) approval(r, first *v1beta2.Replica, out *Verdict) (c v1beta2.Con
 	say := func(status v1beta2.ConditionStatus, reason, message string) (v1beta2.Condition, string) {
 		return v1beta2.Condition{Type: v1beta2.ReplicaDataRemovalApproved, Status: status, Reason: reason, Message: message},
 			r.Status.LookRequestedAt
+	}
+	if approved(r) && v1beta2.RemovalBegan(r) { // what is half removed is no copy any more
+		return *conditions.Get(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved), r.Status.LookRequestedAt
 	}
 	if w.volumeGoes(r) {
 		return say(v1beta2.ConditionTrue, v1beta2.ReasonVolumeDeleting, "Volume "+r.Spec.VolumeName+" is being deleted, or gone.")
@@ -224,12 +242,13 @@ func (w *World) seenRW(r *v1beta2.Replica) *v1beta2.Replica {
 	return nil
 }
 
-// dataGone reports whether im-monitor destroyed the data of a v2 replica, or a replica never had any: that needs no approval.
+// dataGone reports whether the data of a replica was removed, by im-monitor (v2) or by the disk-controller of its node (v1), or a replica
+// never had any: that needs no approval.
 func (w *World) dataGone(r *v1beta2.Replica) bool {
-	return w.unplaced(r) || r.Spec.DataEngine == v1beta2.DataEngineV2 && conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved)
+	return w.unplaced(r) || conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved)
 }
 
-// ended reports whether nothing of a v1 replica runs. Its directory stays on its disk.
+// ended reports whether nothing of a v1 replica runs.
 func (w *World) ended(r *v1beta2.Replica) bool {
 	if r.Spec.DataEngine == v1beta2.DataEngineV2 {
 		return false

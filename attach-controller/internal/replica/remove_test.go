@@ -15,12 +15,22 @@ const (
 	elsewhere = v1beta2.ReasonHealthyCopyElsewhere
 )
 
+// removing is a directory whose removal began.
+func removing(node string) change {
+	return replica(node, func(r *v1beta2.Replica) {
+		r.Status.Conditions = append(r.Status.Conditions, v1beta2.Condition{Type: v1beta2.ReplicaDataRemoved, Status: v1beta2.ConditionFalse,
+			Reason: v1beta2.ReasonRemoving})
+	})
+}
+
 func volumeDeleted(w *World) { w.Volume.DeletionTimestamp = &metav1.Time{Time: now} }
 
 func noVolume(w *World) { w.Volume = nil }
 
 func v1(node string) change {
-	return replica(node, func(r *v1beta2.Replica) { r.Spec.DataEngine = v1beta2.DataEngineV1 })
+	return replica(node, func(r *v1beta2.Replica) {
+		r.Spec.DataEngine, r.Spec.DataDirectoryName = v1beta2.DataEngineV1, vol+"-of-"+node
+	})
 }
 
 // isStopped is a replica that the machine let go and im-monitor stopped.
@@ -146,6 +156,7 @@ func TestAnApprovalIsTakenBackWhenItsPremiseFalls(t *testing.T) {
 		"the volume was detached":          {with(detached), "refuse:a=WaitingForLook", ""},
 		"the volume is not deleted at all": {attached("a", deleted("a", time.Hour), approvedFor("a", ofVolume)),
 			"create:b refuse:a=NoHealthyCopy", ""},
+		"the removal of its directory began": {with(v1("a"), removing("a"), down("b")), "", ""},
 	})
 }
 
@@ -158,10 +169,13 @@ func TestAReplicaIsLetGoWhenNothingIsLeftOfIt(t *testing.T) {
 	empty := replica("a", func(r *v1beta2.Replica) { r.Status.CurrentState, r.Spec.DesireState = "", v1beta2.InstanceStateStopped })
 	starting := replica("a", func(r *v1beta2.Replica) { r.Status.Starting = true })
 	check(t, map[string]row{
-		"v1: not while it runs":             {with(v1("a")), "", ""},
-		"v1: when it has stopped":           {with(v1("a"), isStopped("a")), "release:a", ""},
-		"v1: when it was never started":     {with(v1("a"), empty), "release:a", ""},
-		"v1: not while it is being started": {with(v1("a"), empty, starting), "", ""},
+		"v1: not while it runs":              {with(v1("a")), "", ""},
+		"v1: not when it has stopped only":   {with(v1("a"), isStopped("a")), "", ""},
+		"v1: when its directory was removed": {with(v1("a"), isStopped("a"), dataRemoved("a")), "release:a", ""},
+		"v1: when it never had a directory": {with(v1("a"), empty, replica("a", func(r *v1beta2.Replica) { r.Spec.DataDirectoryName = "" })),
+			"release:a", ""},
+		"v1: not while its directory is being removed": {with(v1("a"), isStopped("a"), removing("a")), "", ""},
+		"v1: not while it is being started":            {with(v1("a"), empty, starting), "", ""},
 		"v1: not while it must run": {with(v1("a"), isStopped("a"),
 			replica("a", func(r *v1beta2.Replica) { r.Spec.DesireState = v1beta2.InstanceStateRunning })), "", ""},
 		"v1: when its node is gone": {with(v1("a"), gone("a")), "release:a", ""},
@@ -204,6 +218,7 @@ func TestASecondProcessIsReleasedWhenItHasEnded(t *testing.T) {
 	second.Name, second.DeletionTimestamp = vol+"-r-second", &metav1.Time{Time: w.Now}
 	second.Spec.DataEngine, second.Spec.DataDirectoryName, second.Spec.DesireState = v1beta2.DataEngineV1, "dir", v1beta2.InstanceStateStopped
 	w.Second = []*v1beta2.Replica{second}
+	w.the("a").Spec.DataEngine, w.the("a").Spec.DataDirectoryName = v1beta2.DataEngineV1, "dir"
 	v := Decide(w)
 	require.Empty(t, v.Release, "it runs")
 	require.Empty(t, v.Approvals)
@@ -215,8 +230,9 @@ func TestASecondProcessIsReleasedWhenItHasEnded(t *testing.T) {
 	require.Empty(t, Decide(w).Release)
 }
 
-// In the hand-over of a migration two Replicas have one directory. It is reported as left when the last of them goes.
-func TestADirectoryIsLeftWhenItsLastReplicaGoes(t *testing.T) {
+// In the hand-over of a migration two Replicas have one directory. It is removed with one of them: the others end before it, without a
+// removal.
+func TestADirectoryIsRemovedWithItsLastReplica(t *testing.T) {
 	w := attached("a b")
 	old, next := newReplica("a"), newReplica("a")
 	next.Name = vol + "-r-next"
@@ -230,19 +246,36 @@ func TestADirectoryIsLeftWhenItsLastReplicaGoes(t *testing.T) {
 		w.Replicas, w.Second, w.Previous = append(w.Replicas[:0:0], next), []*v1beta2.Replica{old}, nil
 		v := Decide(w)
 		require.Equal(t, []*v1beta2.Replica{old}, v.Release, sentence)
-		require.Empty(t, v.Left, sentence)
+		require.Empty(t, v.Approvals, sentence)
 	}
-	// The volume is gone: both go, and the directory is reported once.
-	next.DeletionTimestamp = old.DeletionTimestamp
-	w.Volume, w.Replicas, w.Second = nil, []*v1beta2.Replica{old, next}, nil
-	for _, a := range Decide(w).Approvals {
-		a.Replica.Status.Conditions = []v1beta2.Condition{a.Condition}
+	// The volume is gone: both go, the active one last, and with it the directory.
+	next.DeletionTimestamp, old.Spec.Active = old.DeletionTimestamp, false
+	w.Volume, w.Second = nil, nil
+	approve := func(all ...*v1beta2.Replica) {
+		w.Replicas = all
+		for _, a := range Decide(w).Approvals {
+			a.Replica.Status.Conditions = []v1beta2.Condition{a.Condition}
+		}
 	}
+	for _, order := range [][]*v1beta2.Replica{{old, next}, {next, old}} {
+		approve(order...)
+		require.Equal(t, []*v1beta2.Replica{old}, Decide(w).Release)
+	}
+	approve(next)
+	require.Empty(t, Decide(w).Release, "its directory is still there")
+	approve(old)
+	require.Empty(t, Decide(w).Release, "a second process may be the last one")
+	old.Status.Conditions = append(old.Status.Conditions, v1beta2.Condition{Type: v1beta2.ReplicaDataRemoved, Status: v1beta2.ConditionTrue})
 	v := Decide(w)
-	require.Equal(t, []*v1beta2.Replica{old, next}, v.Release)
-	require.Equal(t, []*v1beta2.Replica{next}, v.Left)
-	old.Spec.Active = true
-	next.Spec.Active = false
-	w.Replicas = []*v1beta2.Replica{next}
-	require.Equal(t, []*v1beta2.Replica{next}, Decide(w).Left, "a second process may be the last one")
+	require.Equal(t, []*v1beta2.Replica{old}, v.Release)
+	require.Empty(t, v.OutOfReach)
+}
+
+// Nothing but its object is left of a replica whose node does not exist: that is reported.
+func TestADirectoryOnANodeThatIsGoneIsOutOfReach(t *testing.T) {
+	w := attached("a", deleted("a", time.Hour), volumeDeleted, v1("a"), gone("a"), approvedFor("a", ofVolume))
+	w.the("a").Status.Conditions[0].Message = "Volume vol-1 is being deleted, or gone."
+	v := Decide(w)
+	require.Equal(t, []*v1beta2.Replica{w.the("a")}, v.Release)
+	require.Equal(t, v.Release, v.OutOfReach)
 }

@@ -45,8 +45,8 @@ type Verdict struct {
 	Abandoned []abandoned.Record
 	// Release are deleted replicas that nothing is left of: their finalizer is dropped.
 	Release []*v1beta2.Replica
-	// Left lists the replicas of Release that were the last users of a v1 directory: it stays on the disk.
-	Left []*v1beta2.Replica
+	// OutOfReach lists the replicas of Release whose v1 directory may be on a node that does not exist any more.
+	OutOfReach []*v1beta2.Replica
 	// Poll requests an engine poll: it is the wanted Engine.spec.lookRequestedAt; empty requests none. It is written after the approvals,
 	// one of which records it.
 	Poll string

@@ -95,7 +95,7 @@ func (r *reconciler) apply(ctx context.Context, w replica.World, verdict replica
 		}
 	}
 	for _, one := range verdict.Release {
-		if err := r.release(ctx, one, slices.Contains(verdict.Left, one)); err != nil {
+		if err := r.release(ctx, one, slices.Contains(verdict.OutOfReach, one)); err != nil {
 			return err
 		}
 	}
@@ -150,13 +150,13 @@ func (r *reconciler) patches(ctx context.Context, w replica.World, verdict repli
 	return nil
 }
 
-// release drops the finalizer of a replica, and reports a directory that nobody removes.
-func (r *reconciler) release(ctx context.Context, one *v1beta2.Replica, left bool) error {
+// release drops the finalizer of a replica, and reports a directory that nobody can remove.
+func (r *reconciler) release(ctx context.Context, one *v1beta2.Replica, outOfReach bool) error {
 	if err := status.DropFinalizer(ctx, r.client, one, v1beta2.Finalizer); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if left {
-		events.Emit(r.recorder, one, directoryStays(one))
+	if outOfReach {
+		events.Emit(r.recorder, one, nodeGone(one))
 	}
 	actions.WithLabelValues("release").Inc()
 	return nil

@@ -2,6 +2,7 @@ package replicacontroller
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -29,11 +30,11 @@ func deleted(d replica.Deletion) events.Event {
 		Note: fmt.Sprintf("Replica %s on node %s is deleted: %s.", d.Replica.Name, d.Replica.Spec.NodeID, d.Why)}
 }
 
-// directoryStays is emitted on a v1 replica that is released: no controller removes its directory.
-func directoryStays(r *v1beta2.Replica) events.Event {
-	return events.Event{Type: corev1.EventTypeNormal, Reason: "DirectoryStays", Action: "RemoveReplica",
-		Note: fmt.Sprintf("The data of replica %s stays on node %s in %s/replicas/%s: remove that directory by hand.", r.Name,
-			r.Spec.NodeID, r.Spec.DiskPath, r.Spec.DataDirectoryName)}
+// nodeGone is emitted on a v1 replica that is released although nobody removed its directory: its node does not exist any more.
+func nodeGone(r *v1beta2.Replica) events.Event {
+	return events.Event{Type: corev1.EventTypeNormal, Reason: v1beta2.ReasonNodeGone, Action: "RemoveReplica",
+		Note: fmt.Sprintf("Node %s does not exist any more; its directory %s/replicas/%s, which replica %s had, is out of reach.",
+			r.Spec.NodeID, strings.TrimSuffix(r.Spec.DiskPath, "/"), r.Spec.DataDirectoryName, r.Name)}
 }
 
 // noPlace is emitted on the Volume when a wanted replica has no place.

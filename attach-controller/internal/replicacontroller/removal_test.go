@@ -153,8 +153,8 @@ func TestReplicasOfAVolumeAreRemovedOneAfterTheOther(t *testing.T) {
 	w.approval(third, v1beta2.ReasonHealthyCopyElsewhere)
 }
 
-// v1: no controller removes the directory, and its replica reports that.
-func TestAV1ReplicaGoesWhenItHasStopped(t *testing.T) {
+// v1: the disk-controller of its node removes the directory and reports that.
+func TestAV1ReplicaGoesWhenItsDirectoryWasRemoved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.start()
@@ -163,13 +163,27 @@ func TestAV1ReplicaGoesWhenItHasStopped(t *testing.T) {
 	r.Spec.VolumeName, r.Spec.NodeID, r.Spec.DataEngine, r.Spec.DiskPath = "gone", "node-1", v1beta2.DataEngineV1, "/disk"
 	r.Spec.Active, r.Spec.DataDirectoryName, r.Spec.DesireState = true, "gone-1234", v1beta2.InstanceStateStopped
 	w.create(r)
-	w.status(r, map[string]any{"currentState": v1beta2.InstanceStateRunning})
+	w.status(r, map[string]any{"currentState": v1beta2.InstanceStateStopped})
 	w.delete(r)
 	w.approval(r, v1beta2.ReasonVolumeDeleting)
 	w.shows("gone", "node-1/going")
-	w.status(r, map[string]any{"currentState": v1beta2.InstanceStateStopped})
+	w.removed(r)
 	w.shows("gone", "")
-	w.event("DirectoryStays")
+}
+
+// Nobody can remove the directory of a replica whose node does not exist any more.
+func TestAV1ReplicaOnANodeThatIsGoneEndsWithAnEvent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.start()
+	r := &v1beta2.Replica{ObjectMeta: w.meta("gone-r-1")}
+	r.Finalizers = []string{v1beta2.Finalizer}
+	r.Spec.VolumeName, r.Spec.NodeID, r.Spec.DataEngine, r.Spec.DiskPath = "gone", "node-7", v1beta2.DataEngineV1, "/disk"
+	r.Spec.Active, r.Spec.DataDirectoryName, r.Spec.DesireState = true, "gone-1234", v1beta2.InstanceStateStopped
+	w.create(r)
+	w.delete(r)
+	w.shows("gone", "")
+	w.event("NodeGone")
 }
 
 // The whole way of a replica that cannot be rebuilt: five attempts, then another one takes its place.

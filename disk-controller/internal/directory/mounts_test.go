@@ -115,7 +115,7 @@ func TestADirectoryOnAReadOnlyDiskIsNotRemoved(t *testing.T) {
 	})
 }
 
-// Another file system, or another directory of the same one, is mounted in place of the directory, in it, over a file, or over all replicas.
+// Another file system, or another directory of the same one, is mounted in place of the directory, in it, over a file, or over all.
 func TestWhatIsMountedInTheDirectoryOfAReplicaStays(t *testing.T) {
 	const own, taken = "replicas/" + replica, "replicas/" + removing + uid
 	withMounts(t, func(t *testing.T) {

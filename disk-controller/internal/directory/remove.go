@@ -12,8 +12,8 @@ import (
 	"drover.dev/drover/shared/replicadata"
 )
 
-// removing and the UID of the object that names a directory are the name of the directory while it is removed: no process opens it any more,
-// and an attempt that is interrupted is continued by the next one.
+// removing and the UID of the object that names a directory are the name of the directory while it is removed: no process opens it any
+// more, and an attempt that is interrupted is continued by the next one.
 const removing = ".removing-"
 
 // deepest is how many directories lie in each other below the directory of a replica, which has none.
@@ -93,7 +93,7 @@ func (d *Disk) take(name, mark string, stillMay func() error) (bool, error) {
 	return true, d.sync()
 }
 
-// identity tells directories of a node apart.
+// identity is what differs between directories of a node.
 type identity struct{ device, inode uint64 }
 
 // identify opens a directory beneath, without reading it.
@@ -110,8 +110,7 @@ func (d *Disk) identify(name string) (identity, error) {
 	return identity{stat.Dev, stat.Ino}, nil
 }
 
-// rename never replaces anything. A file system that cannot promise that replaces an empty directory at most: others cannot be replaced by a
-// directory.
+// rename never replaces anything. A file system that cannot promise that replaces an empty directory at most.
 func (d *Disk) rename(from, to string) error {
 	return d.change("rename", func() error {
 		err := unix.Renameat2(d.fd, from, d.fd, to, unix.RENAME_NOREPLACE)

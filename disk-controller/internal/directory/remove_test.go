@@ -17,7 +17,7 @@ const (
 	uid     = "cccc3333-0000-4000-8000-000000000003"
 )
 
-// newDisk returns a host with a prepared disk, which has the directory of one replica and of a neighbour.
+// newDisk returns a host with a prepared disk, which has the directories of two replicas.
 func newDisk(t *testing.T) host {
 	t.Helper()
 	h := newHost(t)
@@ -94,8 +94,8 @@ func TestAReplicaWithManyFilesAndDirectoriesIsRemoved(t *testing.T) {
 func TestANameThatIsNoDirectoryOfAReplicaRemovesNothing(t *testing.T) {
 	h := newDisk(t)
 	before := h.names()
-	for _, name := range []string{"", ".", "..", "../outside", "a-b/../vol-2-99999999", replica + "/", "/" + replica, "nohyphen", ".removing-" + uid,
-		"-\x00", strings.Repeat("a-", 200)} {
+	for _, name := range []string{"", ".", "..", "../outside", "a-b/../vol-2-99999999", replica + "/", "/" + replica, "nohyphen",
+		".removing-" + uid, "-\x00", strings.Repeat("a-", 200)} {
 		there, err := h.remove(name)
 		require.ErrorContains(t, err, "is not the directory of a replica", "%q", name)
 		require.False(t, there)
@@ -142,7 +142,7 @@ func TestALinkIsNeverFollowed(t *testing.T) {
 			require.NoError(t, os.RemoveAll(h.in("replicas/"+replica)))
 			require.NoError(t, os.Symlink(h.outside, h.in("replicas/"+replica)))
 		}, "symbolic link"},
-		"the directory is a link to a neighbour": {func(t *testing.T, h host) {
+		"the directory is a link to another one": {func(t *testing.T, h host) {
 			require.NoError(t, os.RemoveAll(h.in("replicas/"+replica)))
 			require.NoError(t, os.Symlink("vol-2-99999999", h.in("replicas/"+replica)))
 		}, "symbolic link"},
@@ -194,7 +194,8 @@ func TestALinkIsNeverFollowed(t *testing.T) {
 func TestADirectoryThatTakesThePlaceOfAnotherOneIsPutBack(t *testing.T) {
 	h := newDisk(t)
 	exchange := func() error {
-		return errors.Join(os.Rename(h.in("replicas/"+replica), h.in("kept")), os.Rename(h.in("replicas/vol-2-99999999"), h.in("replicas/"+replica)))
+		return errors.Join(os.Rename(h.in("replicas/"+replica), h.in("kept")),
+			os.Rename(h.in("replicas/vol-2-99999999"), h.in("replicas/"+replica)))
 	}
 	_, err := h.open().Remove(id, replica, uid, exchange)
 	require.ErrorIs(t, err, ErrMoved)

@@ -37,8 +37,8 @@ func TestTheDirectoryOfADeletedReplicaIsRemovedOnceAndNoOther(t *testing.T) {
 func TestNothingIsRemovedBeforeItIsApprovedAndTheInstanceIsGone(t *testing.T) {
 	e := newEnv(t)
 	v := e.volume("vol")
-	approved, gone, stale, running, alive := e.replica(v, "vol-r-1"), e.replica(v, "vol-r-2"), e.replica(v, "vol-r-3"), e.replica(v, "vol-r-4"),
-		e.replica(v, "vol-r-5")
+	approved, gone, stale := e.replica(v, "vol-r-1"), e.replica(v, "vol-r-2"), e.replica(v, "vol-r-3")
+	running, alive := e.replica(v, "vol-r-4"), e.replica(v, "vol-r-5")
 	last := e.replica(v, "vol-r-6")
 	e.delete(v, approved, gone, stale, running, last)
 	e.approve(approved, v1beta2.ReasonVolumeDeleting)
@@ -110,8 +110,10 @@ func TestADirectoryThatAnOrphanOrAnInstanceHasStays(t *testing.T) {
 	e := newEnv(t)
 	v := e.volume("vol")
 	r, listed := e.replica(v, "vol-r-1"), e.replica(v, "vol-r-2")
-	orphan := &v1beta2.Orphan{ObjectMeta: e.meta("orphan-1"), Spec: v1beta2.OrphanSpec{NodeID: "node-1", OrphanType: "replica", Parameters: map[string]string{
-		"DataName": r.Spec.DataDirectoryName, "DiskName": "data", "DiskUUID": diskUUID, "DiskPath": path, "DiskType": "filesystem"}}}
+	named := map[string]string{"DataName": r.Spec.DataDirectoryName, "DiskName": "data", "DiskUUID": diskUUID, "DiskPath": path,
+		"DiskType": "filesystem"}
+	orphan := &v1beta2.Orphan{ObjectMeta: e.meta("orphan-1"), Spec: v1beta2.OrphanSpec{NodeID: "node-1", OrphanType: "replica",
+		Parameters: named}}
 	require.NoError(t, e.admin.Create(t.Context(), orphan))
 	im := &v1beta2.InstanceManager{ObjectMeta: e.meta("im-1"), Spec: v1beta2.InstanceManagerSpec{NodeID: "node-1", DataEngine: "v1"}}
 	require.NoError(t, e.admin.Create(t.Context(), im))
@@ -228,7 +230,8 @@ func TestATokenReportsDirectoriesOfItsOwnNodeOnly(t *testing.T) {
 	require.ErrorContains(t, write(unbound, own, removed), `for v1 replicas of node ""`)
 	require.NoError(t, write(thief, own, removed))
 	for _, kind := range []string{v1beta2.ReplicaDataRemovalApproved, v1beta2.ReplicaInstanceGone} {
-		require.ErrorContains(t, write(thief, own, removed, v1beta2.Condition{Type: kind, Status: v1beta2.ConditionTrue}), "changes only the condition DataRemoved")
+		require.ErrorContains(t, write(thief, own, removed, v1beta2.Condition{Type: kind, Status: v1beta2.ConditionTrue}),
+			"changes only the condition DataRemoved")
 	}
 	require.ErrorContains(t, status.MergeStatus(t.Context(), thief, own, map[string]any{"currentState": "stopped", "uuid": "x"}),
 		"changes only the condition DataRemoved")

@@ -38,8 +38,8 @@ const (
 	path     = "/data"
 )
 
-// env is a namespace of a real API server with the removals of node-1 in it, with the token of its pod, and the root of a host with one disk.
-// The test plays attach-controller and im-monitor.
+// env is a namespace of a real API server with the removals of node-1 in it, with the token of its pod, and the root of a host with one
+// disk. The test plays attach-controller and im-monitor.
 type env struct {
 	t               *testing.T
 	namespace, root string
@@ -93,7 +93,8 @@ func (e *env) node(name, uuid string) *v1beta2.Node {
 	n := &v1beta2.Node{ObjectMeta: e.meta(name), Spec: v1beta2.NodeSpec{Disks: map[string]v1beta2.DiskSpec{
 		"data": {Path: path, DiskType: v1beta2.DiskTypeFilesystem, AllowScheduling: true}}}}
 	require.NoError(e.t, e.admin.Create(e.t.Context(), n))
-	e.status(n, map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue}})})
+	ready := []v1beta2.Condition{{Type: v1beta2.NodeReady, Status: v1beta2.ConditionTrue}}
+	e.status(n, map[string]any{"conditions": status.ConditionsField(ready)})
 	e.disk(n, uuid, v1beta2.ConditionTrue)
 	return n
 }
@@ -172,7 +173,8 @@ func (e *env) gone(r *v1beta2.Replica) {
 
 func (e *env) apply(r *v1beta2.Replica, owner string, c v1beta2.Condition) {
 	e.t.Helper()
-	require.NoError(e.t, status.Apply(e.t.Context(), e.admin, r, owner, map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{c})}))
+	fields := map[string]any{"conditions": status.ConditionsField([]v1beta2.Condition{c})}
+	require.NoError(e.t, status.Apply(e.t.Context(), e.admin, r, owner, fields))
 }
 
 // await waits until DataRemoved has a reason.
@@ -195,7 +197,7 @@ func (e *env) names() (out []string) {
 	return out
 }
 
-// settled waits until the controller has decided a few more times, and fails if a directory is not there whole.
+// keeps waits until the controller has decided a few more times, and fails if a directory is not there whole.
 func (e *env) keeps(r *v1beta2.Replica) {
 	e.t.Helper()
 	before := testkit.Reconciles(e.t, "replica-directory")

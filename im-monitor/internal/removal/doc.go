@@ -19,8 +19,8 @@
 //	else ................................. prove its absence
 //
 // The directory of a v1 replica is removed by disk-controller. Here it is only proven that no instance of the replica runs (InstanceGone):
-// every v1 instance manager of the node was heard after the approval, and two lists of each lack the replica. That counts for one generation
-// of the Replica.
+// every v1 instance manager of the node was heard after the approval, and its lists prove that it lacks the replica. That counts for one
+// generation of the Replica.
 //
 // DecideCall is the last check, on objects that were read uncached right before the call. It checks the premise of
 // the approval again, and every engine that may use the replica.

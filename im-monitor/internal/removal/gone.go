@@ -45,8 +45,8 @@ func evaluateGone(w World) Verdict {
 	case !absent:
 		return Verdict{Step: Prove}
 	}
-	return Verdict{Condition: goneCondition(r, v1beta2.ConditionTrue, v1beta2.ReasonInstanceGone, fmt.Sprintf("No instance manager of node %s "+
-		"runs replica %s. Its directory is removed by the disk-controller of that node.", r.Node, r.Name))}
+	return Verdict{Condition: goneCondition(r, v1beta2.ConditionTrue, v1beta2.ReasonInstanceGone, fmt.Sprintf("No instance manager of "+
+		"node %s runs replica %s. Its directory is removed by the disk-controller of that node.", r.Node, r.Name))}
 }
 
 // ended reports whether nothing runs for a v1 replica, and nothing is to, as far as its own object reports.

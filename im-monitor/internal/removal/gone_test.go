@@ -60,7 +60,8 @@ func TestTheInstanceOfAV1ReplicaIsProvenGone(t *testing.T) {
 				require.Nil(t, v.Condition)
 				return
 			}
-			require.Equal(t, []string{v1beta2.ReplicaInstanceGone, c.status, c.reason}, []string{v.Condition.Type, string(v.Condition.Status), v.Condition.Reason})
+			require.Equal(t, []string{v1beta2.ReplicaInstanceGone, c.status, c.reason},
+				[]string{v.Condition.Type, string(v.Condition.Status), v.Condition.Reason})
 			if c.status == "True" {
 				require.Equal(t, int64(7), v.Condition.ObservedGeneration)
 			}

@@ -98,7 +98,8 @@ func (r *reconciler) emit(replica *v1beta2.Replica, before *v1beta2.Condition, w
 	if before != nil && before.Status == wanted.Status && before.Reason == wanted.Reason {
 		return
 	}
-	r.logFor(replica).Info("removal of a replica's data", "condition", wanted.Type, "status", wanted.Status, "reason", wanted.Reason, "message", wanted.Message)
+	r.logFor(replica).Info("removal of a replica's data", "condition", wanted.Type,
+		"status", wanted.Status, "reason", wanted.Reason, "message", wanted.Message)
 	if wanted.Status != v1beta2.ConditionTrue {
 		events.Emit(r.rt.Recorder, replica, heldUpEvent(wanted))
 		return

@@ -103,7 +103,7 @@ func (o *options) kubelets(nodes *realnode.Machine, log *slog.Logger) (*kubelet.
 	if err != nil {
 		return nil, fmt.Errorf("reading the kubeconfig: %w", err)
 	}
-	return kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: nodes, Clock: clock.RealClock{},
+	return kubelet.New(kubelet.Options{Config: config, Namespace: o.namespace, Machine: nodes, Directories: nodes, Clock: clock.RealClock{},
 		Heartbeat: o.heartbeat, StatusPeriod: o.statusPeriod, NodeGrace: o.nodeGrace, DefaultDisks: true, LeaveDisks: o.leaveDisks,
 		Workers: o.workers, Log: log})
 }

@@ -2,6 +2,7 @@ package dataplane
 
 import (
 	"fmt"
+	"path"
 	"sync"
 	"time"
 
@@ -113,6 +114,32 @@ func (p *Plane) DirectoriesOf(nodeName string) []string {
 		}
 	}
 	return out
+}
+
+// RemoveDirectory removes the data directory of a v1 replica from a node, and reports whether there was one. While a process serves it, it
+// fails. A path of the host is one below /host to the processes.
+func (p *Plane) RemoveDirectory(nodeName, at string) (bool, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := p.nodes[nodeName]
+	if n == nil {
+		return false, nil
+	}
+	for key := range n.directories {
+		if path.Clean(key) != path.Join("/host", at) {
+			continue
+		}
+		for _, s := range n.servers {
+			for _, i := range s.instances {
+				if i.Type == TypeReplica && i.directory() == key {
+					return true, refuse(FailedPrecondition, "replica %s serves directory %s of node %s", i.Name, at, nodeName)
+				}
+			}
+		}
+		delete(n.directories, key)
+		return true, nil
+	}
+	return false, nil
 }
 
 // after runs f later under the lock; with no delay it runs at once. The lock is held by the caller.

@@ -26,7 +26,8 @@ const (
 
 var longhornNodes = v1beta2.GroupVersion.WithResource("nodes")
 
-// watchDisks queues the Longhorn nodes that change. A cluster without their CRD has no disks; it is asked again now and then.
+// watchDisks queues the Longhorn nodes and the Replicas that change. A cluster without their CRD has no disks; it is asked again now and
+// then.
 func (k *Kubelet) watchDisks(ctx context.Context) error {
 	for {
 		_, err := k.dynamic.Resource(longhornNodes).Namespace(k.options.Namespace).List(ctx, metav1.ListOptions{Limit: 1})
@@ -48,6 +49,13 @@ func (k *Kubelet) watchDisks(ctx context.Context) error {
 		return fmt.Errorf("watching Longhorn nodes: %w", err)
 	}
 	k.disks.Store(informer.GetStore())
+	if k.options.Directories != nil && !k.options.LeaveDisks {
+		replicas := factory.ForResource(longhornReplicas).Informer()
+		if _, err := replicas.AddEventHandler(handler(k.dirQueue)); err != nil {
+			return fmt.Errorf("watching Replicas: %w", err)
+		}
+		k.replicas.Store(replicas.GetStore())
+	}
 	factory.Start(ctx.Done())
 	<-ctx.Done()
 	factory.Shutdown()

@@ -1,7 +1,7 @@
 // Package kubelet plays the kubelets of the simulated nodes, as far as instance managers need them: it makes Kubernetes Node objects and
 // keeps their heartbeats, creates the pods of the DaemonSets of engine images as the DaemonSet controller would, runs these and
 // instance-manager pods, and those that try an image or read its version, on their nodes and removes deleted ones, and fills in
-// the disks of Longhorn nodes as a node agent does. A node that is partitioned or dead is silent; since no one else may watch heartbeats
+// the disks of Longhorn nodes as a node agent does, and removes the directories of deleted v1 replicas. A node that is partitioned or dead is silent; since no one else may watch heartbeats
 // in a test cluster, its Ready condition is turned to Unknown here, after a grace period, as the node life-cycle controller would.
 package kubelet
 
@@ -61,7 +61,9 @@ type Options struct {
 	Machine   Machine
 	// Devices gives each node the device of its block disk; nil means that nodes have no block disk.
 	Devices Devices
-	Clock   clock.WithDelayedExecution
+	// Directories are the directories of v1 replicas.
+	Directories Directories
+	Clock       clock.WithDelayedExecution
 	// Heartbeat is how often a node's Lease is renewed, StatusPeriod how often its status is written unchanged; 0 means never.
 	Heartbeat, StatusPeriod time.Duration
 	// DefaultDisks gives a Longhorn Node without disks a filesystem disk, and a block disk where there are Devices.
@@ -86,6 +88,7 @@ type Kubelet struct {
 	podQueue  workqueue.TypedRateLimitingInterface[string]
 	nodeQueue workqueue.TypedRateLimitingInterface[string]
 	diskQueue workqueue.TypedRateLimitingInterface[string]
+	dirQueue  workqueue.TypedRateLimitingInterface[string]
 	silent    silences
 	engines   sync.Map // where the pods of engine images have put the binary, by the pod's name
 	setQueue  workqueue.TypedRateLimitingInterface[string]
@@ -93,6 +96,7 @@ type Kubelet struct {
 	nodes     corelisters.NodeLister
 	cluster   []informers.SharedInformerFactory // of DaemonSets, and of nodes
 	disks     atomic.Value                      // the cache.Store of Longhorn nodes, once there is one
+	replicas  atomic.Value                      // that of Replicas
 }
 
 // New prepares the kubelets; Run starts them.
@@ -109,8 +113,8 @@ func New(o Options) (*Kubelet, error) {
 		return nil, fmt.Errorf("making a dynamic client: %w", err)
 	}
 	k := &Kubelet{options: o, client: client, dynamic: dynamicClient, podQueue: queue(), nodeQueue: queue(), diskQueue: queue(),
-		setQueue: queue(),
-		silent:   silences{since: map[string]time.Time{}}}
+		setQueue: queue(), dirQueue: queue(),
+		silent: silences{since: map[string]time.Time{}}}
 	k.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(o.Namespace),
 		informers.WithTweakListOptions(func(l *metav1.ListOptions) {
 			l.LabelSelector = v1beta2.LabelComponent + " in (" + strings.Join([]string{v1beta2.ComponentInstanceManager, componentCheck,
@@ -156,10 +160,11 @@ func (k *Kubelet) Run(ctx context.Context) error {
 		group.Go(func() error { k.work(ctx, "pod", k.podQueue, k.reconcilePod); return nil })
 		group.Go(func() error { k.work(ctx, "node", k.nodeQueue, k.reconcileNode); return nil })
 		group.Go(func() error { k.work(ctx, "disks", k.diskQueue, k.reconcileDisks); return nil })
+		group.Go(func() error { k.work(ctx, "directory", k.dirQueue, k.reconcileDirectory); return nil })
 	}
 	group.Go(func() error { k.work(ctx, "daemon set", k.setQueue, k.reconcileSet); return nil })
 	<-ctx.Done()
-	for _, q := range []workqueue.TypedRateLimitingInterface[string]{k.podQueue, k.nodeQueue, k.diskQueue, k.setQueue} {
+	for _, q := range []workqueue.TypedRateLimitingInterface[string]{k.podQueue, k.nodeQueue, k.diskQueue, k.setQueue, k.dirQueue} {
 		q.ShutDown()
 	}
 	return group.Wait()

@@ -1,7 +1,11 @@
 package realnode
 
 import (
+	"errors"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -106,4 +110,19 @@ func (m *Machine) Close() error {
 	m.front.closeAll()
 	m.starter.close()
 	return m.network.close()
+}
+
+// RemoveDirectory removes the directory of a v1 replica from a node, and reports whether there was one.
+func (m *Machine) RemoveDirectory(node, path string) (bool, error) {
+	m.mutex.Lock()
+	n := m.nodes[node]
+	m.mutex.Unlock()
+	if n == nil {
+		return false, nil
+	}
+	at := filepath.Join(n.host, path)
+	if _, err := os.Lstat(at); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return true, os.RemoveAll(at)
 }
