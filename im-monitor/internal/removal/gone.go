@@ -32,6 +32,8 @@ func evaluateGone(w World) Verdict {
 		case !p.Known:
 			return remains(v1beta2.ReasonUnreachable, "%s does not answer; the directory of replica %s is removed when it does. If this "+
 				"persists, check its pod and the network to node %s.", p.InstanceManager, r.Name, r.Node)
+		case p.Instance != nil && ends(p.Instance.State):
+			return Verdict{} // its entry is being deleted
 		case p.Instance != nil && ended(r):
 			return remains(v1beta2.ReasonStillPresent, "%s lists an instance %s (%s, UUID %s), which the status of the Replica does not have. "+
 				"Its directory is removed once that instance has ended: look at its Orphan, or restart the instance manager.",
@@ -47,6 +49,11 @@ func evaluateGone(w World) Verdict {
 	}
 	return Verdict{Condition: goneCondition(r, v1beta2.ConditionTrue, v1beta2.ReasonInstanceGone, fmt.Sprintf("No instance manager of "+
 		"node %s runs replica %s. Its directory is removed by the disk-controller of that node.", r.Node, r.Name))}
+}
+
+// ends reports whether a listed process does not run, or not for long: a server lists it until it was deleted there.
+func ends(state string) bool {
+	return state == v1beta2.InstanceStateStopped || state == v1beta2.InstanceStateStopping || state == v1beta2.InstanceStateTerminated
 }
 
 // ended reports whether nothing runs for a v1 replica, and nothing is to, as far as its own object reports.

@@ -44,6 +44,7 @@ func TestTheInstanceOfAV1ReplicaIsProvenGone(t *testing.T) {
 		{name: "a start is on record", w: v1(replica(func(r *removal.Replica) { r.Begun = true }))},
 		{name: "it still runs and is being stopped", w: v1(running, replica(func(r *removal.Replica) { r.Current, r.Begun = "running", true }))},
 		{name: "a list shows it and its object is stopped", status: "False", reason: v1beta2.ReasonStillPresent, w: v1(running)},
+		{name: "a list shows its ended process", w: v1(running, listed(func(i *removal.Instance) { i.State = "stopped" }))},
 		{name: "an instance manager is silent", status: "False", reason: v1beta2.ReasonUnreachable, w: v1(silent)},
 		{name: "one of two instance managers is silent", status: "False", reason: v1beta2.ReasonUnreachable,
 			w: v1(second(removal.Place{InstanceManager: there}))},

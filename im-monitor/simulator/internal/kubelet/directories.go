@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path"
 	"time"
@@ -9,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
 
 	"drover.dev/drover/im-monitor/simulator/internal/machine"
@@ -100,8 +100,12 @@ func replicaOf(object any) (*v1beta2.Replica, error) {
 	if !ok {
 		return nil, fmt.Errorf("reading a Replica: it is a %T", object)
 	}
+	text, err := raw.MarshalJSON() // the converter knows no numbers that are texts
+	if err != nil {
+		return nil, fmt.Errorf("reading Replica %s: %w", raw.GetName(), err)
+	}
 	r := &v1beta2.Replica{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(raw.Object, r); err != nil {
+	if err := json.Unmarshal(text, r); err != nil {
 		return nil, fmt.Errorf("reading Replica %s: %w", raw.GetName(), err)
 	}
 	return r, nil
