@@ -2,8 +2,8 @@
 // keeps their heartbeats, creates the pods of the DaemonSets of engine images as the DaemonSet controller would, runs these and
 // instance-manager pods, and those that try an image or read its version, on their nodes and removes deleted ones, fills in the disks of
 // Longhorn nodes as a node agent does, and removes the directories of deleted v1 replicas. A node that is partitioned or dead is silent;
-// since no one else may watch heartbeats in a test cluster, its Ready condition is turned to Unknown here, after a grace period, as the node
-// life-cycle controller would.
+// since no one else may watch heartbeats in a test cluster, its Ready condition is turned to Unknown here, after a grace period, as the
+// node life-cycle controller would.
 package kubelet
 
 import (
