@@ -58,7 +58,7 @@ func TestANewNodeHasADefaultDisk(t *testing.T) {
 	}
 }
 
-// Each replica of a v1 volume has its directory on the disk that its object names.
+// Each replica of a v1 volume has its directory on the disk that its object names, and the directories go with the volume.
 func TestTheReplicasOfAVolumeLieOnTheDisks(t *testing.T) {
 	ctx := harness.Open(t, here, 2*time.Minute)
 	require.NoError(t, here.Order(ctx, "files", v1beta2.DataEngineV1, len(nodes), nil))
@@ -72,8 +72,17 @@ func TestTheReplicasOfAVolumeLieOnTheDisks(t *testing.T) {
 		require.FileExists(t, filepath.Join(directory(r), "volume.meta"))
 	}
 	require.NoError(t, here.LetGo(ctx, "files", patience))
+	kept := filepath.Join(filepath.Dir(directory(replicas[0])), "another-0a1b2c3d")
+	require.NoError(t, os.MkdirAll(kept, 0o700))
 	require.NoError(t, here.DeleteVolume(ctx, "files"))
 	require.NoError(t, here.WaitVolumeGone(ctx, "files", patience))
+	for _, r := range replicas {
+		require.NoDirExists(t, directory(r))
+		remains, err := filepath.Glob(filepath.Join(filepath.Dir(directory(r)), ".removing-*"))
+		require.NoError(t, err)
+		require.Empty(t, remains)
+	}
+	require.DirExists(t, kept, "no object names it")
 }
 
 // directory returns where the data of a replica is.
