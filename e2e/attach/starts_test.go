@@ -105,7 +105,7 @@ func TestAV1VolumeStartsAsItsImageCanTakeIt(t *testing.T) {
 	require.NoError(t, w.LetGo(ctx, "unknown", patience))
 }
 
-// A node that cannot have an image is named with its pod, by the EngineImage and by what waits for it there.
+// A node that cannot have an image is named with its pod by the EngineImage, and by the volume whose replicas find no place.
 func TestAV1VolumeWaitsForAnImageThatNoNodeCanPull(t *testing.T) {
 	ctx, w := fixture(t)
 	const image = "longhornio/longhorn-engine:missing"
@@ -126,9 +126,13 @@ func TestAV1VolumeWaitsForAnImageThatNoNodeCanPull(t *testing.T) {
 	}))
 	require.NoError(t, w.Order(ctx, "unpulled", v1beta2.DataEngineV1, 1, func(s *v1beta2.VolumeSpec) { s.Image = image }))
 	require.NoError(t, w.Ticket(ctx, "unpulled", "by-hand", v1beta2.AttacherLonghornAPI, scenarios.Near, nil))
-	message := replicaReason(w, "unpulled", v1beta2.InstanceCreation, v1beta2.ReasonEngineImageUnknown)
-	require.NoError(t, w.Wait(ctx, "a replica that reports why it does not start", patience, message))
-	require.NoError(t, w.LetGo(ctx, "unpulled", patience))
+	require.NoError(t, w.WaitVolume(ctx, "unpulled", "to report which nodes lack the image", patience, func(v *v1beta2.Volume) string {
+		c := conditions.Get(v.Status.Conditions, v1beta2.VolumeScheduled)
+		if c == nil || c.Reason != v1beta2.ReasonNoUsableNode || !strings.Contains(c.Message, "3 lacks the engine image") {
+			return world.FormatConditions(v.Status.Conditions)
+		}
+		return ""
+	}))
 }
 
 // A v1 server takes every name with "-e-" in it for an engine's, also those of the replicas of such a volume.
