@@ -43,7 +43,8 @@ func (r rule) and(pkg, function, from, to string) rule {
 
 // allRules are those of every actor.
 func allRules() []rule {
-	return slices.Concat(moveRules(), attachRules(), replicaRules(), dataRules(), imageRules(), orphanRules(), fenceRules())
+	return slices.Concat(moveRules(), attachRules(), replicaRules(), dataRules(), imageRules(), engineImageRules(), orphanRules(),
+		fenceRules())
 }
 
 // chosenRules are the rules of a run, with the tests that it runs: with --actor=attach-controller only those of attaching.
