@@ -19,7 +19,7 @@ import (
 )
 
 // AnnotationSettings on a DaemonSet is a hash of the settings with which im-monitor created or changed it. A DaemonSet without it is
-// Longhorn's, and keeps what it has.
+// Longhorn's, and stays as it is.
 const AnnotationSettings = "im-monitor.longhorn.io/settings"
 
 // annotationTolerations is Longhorn's: it compares the tolerations in it with its setting.
@@ -106,7 +106,7 @@ func setProbe(w World, probe *corev1.Probe) {
 	probe.FailureThreshold = int32(numbers.Failures)
 }
 
-// setPlace gives pods what the settings say of where they run, and how their image gets there.
+// setPlace applies the settings for the nodes of pods, and for the pull of their image.
 func setPlace(w World, spec *corev1.PodSpec) {
 	spec.Tolerations = slices.Clone(w.Settings.Tolerations)
 	spec.NodeSelector = maps.Clone(w.Settings.NodeSelector)
@@ -128,7 +128,7 @@ func tolerations(w World) string {
 	return string(encode(append([]corev1.Toleration{}, w.Settings.Tolerations...)))
 }
 
-// settingsHash covers what setPlace sets.
+// settingsHash covers the settings that setPlace applies.
 func settingsHash(w World) string {
 	sum := sha256.Sum256(encode(struct {
 		Tolerations           []corev1.Toleration
@@ -156,7 +156,7 @@ func (w World) Outdated() bool {
 	return made != "" && made != settingsHash(w)
 }
 
-// daemonSetAction reports what becomes of the DaemonSet. A change ends its pods, and with them the binary on each node for a while: the
+// daemonSetAction returns the change of the DaemonSet. A change ends its pods, and with them the binary on each node for a while: the
 // probes are changed at once, because a person asks for it, everything else while no process of the image runs.
 func (w World) daemonSetAction() Action {
 	switch {

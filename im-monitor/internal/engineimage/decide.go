@@ -15,7 +15,7 @@ const keptWithoutReference = time.Hour
 // recountPause is how long a deletion waits that only Volumes hold up: their events are not watched.
 const recountPause = time.Minute
 
-// Decide reports what becomes of the EngineImage.
+// Decide decides about the EngineImage.
 func Decide(w World) Verdict {
 	switch {
 	case w.Image == nil && isDefault(w.Settings.EngineImage, w.Name):

@@ -38,7 +38,7 @@ func status(w World) v1beta2.EngineImageStatus {
 	return out
 }
 
-// Same reports whether two statuses are equal in what im-monitor writes.
+// Same reports whether two statuses are equal in the fields that im-monitor writes.
 func Same(a, b v1beta2.EngineImageStatus) bool {
 	return a.EngineVersions == b.EngineVersions && a.Incompatible == b.Incompatible && a.State == b.State && a.RefCount == b.RefCount &&
 		a.NoRefSince == b.NoRefSince && maps.Equal(a.NodeDeploymentMap, b.NodeDeploymentMap) && conditions.Equal(a.Conditions, b.Conditions)
@@ -159,7 +159,7 @@ func (w World) whereNot() string {
 	return strings.Join(out, ", ")
 }
 
-// unread reports what the reading of the versions waits for.
+// unread explains why the versions are not known.
 func (w World) unread() string {
 	p := w.VersionPod
 	switch {

@@ -15,7 +15,7 @@ import (
 // ComponentVersion labels the pods that read the versions of a binary.
 const ComponentVersion = "engine-image-version"
 
-// readVersion writes what the binary reports about itself where the kubelet looks for the last words of a container.
+// readVersion writes the version report of the binary to the file that the kubelet reads at the end of a container.
 const readVersion = "exec " + binaryInImage + " " + versionOf + " > " + corev1.TerminationMessagePathDefault
 
 // managedBy is the value of the label managed-by of these pods.
@@ -74,7 +74,7 @@ func (w World) nodeWithImage() string {
 	return ""
 }
 
-// versionPodAction reports what becomes of the pod that reads the versions, and whether it has ended without an answer.
+// versionPodAction returns the change of the pod that reads the versions, and whether it has ended without an answer.
 func (w World) versionPodAction() (action Action, failed bool) {
 	p := w.VersionPod
 	switch {

@@ -1,5 +1,5 @@
-// Package engineimage decides what becomes of one EngineImage: its DaemonSet, which copies the binary of v1 engines to each node, what is
-// known of the binary, what refers to it, and its end. It knows pods only as far as they are ready.
+// Package engineimage decides about one EngineImage: its DaemonSet, which copies the binary of v1 engines to each node, the versions of the
+// binary, its references, and its end. It knows pods only as far as they are ready.
 //
 // Two rules carry the rest. The pods of a DaemonSet remove the binary when they end, so that a DaemonSet is changed only if nobody can need
 // the binary meanwhile, or if a person changes the probes. And an image goes only after everything that may name it was read from the API
@@ -75,7 +75,7 @@ type References struct {
 	Runs bool
 }
 
-// Action is what becomes of an object beside the EngineImage.
+// Action is a change of an object beside the EngineImage.
 type Action int
 
 // The actions.
@@ -86,13 +86,13 @@ const (
 	Delete
 )
 
-// Verdict is what to do.
+// Verdict is a decision.
 type Verdict struct {
 	// Create is the EngineImage to create.
 	Create *v1beta2.EngineImage
 	// Mark adds the labels and the finalizer that are missing.
 	Mark bool
-	// DaemonSet and VersionPod are what becomes of these objects. Failed reports that the pod has no answer.
+	// DaemonSet and VersionPod are the changes of these objects. Failed reports that the pod has no answer.
 	DaemonSet, VersionPod Action
 	Failed                bool
 	// Status is the wanted status.

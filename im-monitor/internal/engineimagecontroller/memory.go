@@ -7,8 +7,8 @@ import (
 	"drover.dev/drover/shared/pace"
 )
 
-// memory is what this process remembers of EngineImages. All of it may be lost: a failed pod is then tried again sooner, and Volumes are
-// read again sooner.
+// memory has the facts about EngineImages that only this process knows. All of it may be lost: a failed pod is then tried again sooner, and
+// Volumes are read again sooner.
 type memory struct {
 	mu    sync.Mutex
 	known map[string]*remembered

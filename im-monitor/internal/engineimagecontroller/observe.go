@@ -55,7 +55,7 @@ func (s *reconciler) podsOf(ctx context.Context, name string) (out []engineimage
 	return out, nil
 }
 
-// facts are what counts of a pod: for pods of a DaemonSet whether it is ready, for a pod that reads versions its end.
+// facts are the parts of a pod that matter: whether it is ready, and the end of a pod that reads versions.
 type facts struct {
 	Node, Problem, Message string
 	Phase                  corev1.PodPhase

@@ -160,8 +160,8 @@ func (s *reconciler) release(ctx context.Context, image *v1beta2.EngineImage) er
 	return nil
 }
 
-// applyStatus writes what im-monitor owns, if it differs; of the nodes those that do. While the pods of a large cluster become ready, what
-// is due in the rest after a write is written together. It returns how long the rest is.
+// applyStatus writes the fields of im-monitor if any differs; of the nodes only those that do. While the pods of a large cluster become
+// ready, all changes in the rest after a write are written together. It returns how long the rest is.
 func (s *reconciler) applyStatus(ctx context.Context, image *v1beta2.EngineImage, wanted v1beta2.EngineImageStatus) (time.Duration, error) {
 	if engineimage.Same(image.Status, wanted) {
 		return 0, nil
@@ -200,7 +200,7 @@ func changedNodes(now, wanted map[string]bool) map[string]any {
 	return out
 }
 
-// versionFields names what was read from the binary; what is not known is left out.
+// versionFields returns the fields with the versions; none while the versions are not known.
 func versionFields(v v1beta2.EngineVersions) map[string]any {
 	if v.CLIAPIVersion == 0 {
 		return nil

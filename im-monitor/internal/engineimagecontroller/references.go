@@ -11,8 +11,8 @@ import (
 	"drover.dev/drover/shared/lookup"
 )
 
-// references counts what names the image, in the caches. Volumes are not cached here: each volume counts that an Engine or a Replica of the
-// image belongs to, and those that were found when all of them were read last. After a count the number rests for a moment.
+// references counts the objects in the caches that name the image. Volumes are not cached here: each volume counts that an Engine or a
+// Replica of the image belongs to, and those that were found when all of them were read last. After a count the number rests for a moment.
 func (s *reconciler) references(ctx context.Context, w engineimage.World) (engineimage.References, error) {
 	if rest := s.memory.counts.Left(w.Name, w.Now); rest > 0 && w.Image.Status.RefCount > 0 && !w.Outdated() &&
 		w.Image.DeletionTimestamp == nil {
