@@ -148,6 +148,8 @@ func mayOpenTo(rule target, owner, to string) bool {
 		return true
 	case to == "//im-monitor/simulator:__subpackages__": // the recording proxy, which real nodes have in front of their servers
 		return rule.pkg == "e2e/record"
+	case to == "//snapshot-controller/internal:__subpackages__": // the simulator's engine, which answers in tests about backup targets
+		return rule.pkg == "im-monitor/simulator/enginecli"
 	case to == "//:__subpackages__":
 		return owner == "shared" || owner == "crds"
 	default:

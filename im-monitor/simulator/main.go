@@ -10,9 +10,14 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"drover.dev/drover/im-monitor/simulator/enginecli"
 )
 
 func main() {
+	if enginecli.IsCalled() { // by a link of the engine's name
+		os.Exit(enginecli.Main(os.Args[1:], os.Stdout))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := command().ExecuteContext(ctx); err != nil {

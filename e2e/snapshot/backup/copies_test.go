@@ -30,6 +30,11 @@ func TestS14ACopyThatFails(t *testing.T) {
 	require.Equal(t, 2, calls(t, ctx, vol, copying))
 	files, err := world.Stored(directory, vol)
 	require.NoError(t, err)
+	require.Len(t, files, 2, "a copy that failed leaves what it began")
+	require.NoError(t, w.DeleteBackup(ctx, first))
+	require.NoError(t, w.WaitBackupGone(ctx, first, patience))
+	files, err = world.Stored(directory, vol)
+	require.NoError(t, err)
 	require.Len(t, files, 1)
 }
 

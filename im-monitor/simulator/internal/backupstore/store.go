@@ -32,8 +32,10 @@ type Store struct{ directory string }
 
 // Open finds a target's directory. Without a scheme of file it needs a directory to keep targets in.
 func Open(target, below string) (Store, error) {
-	if path, ok := strings.CutPrefix(target, "file://"); ok && filepath.IsAbs(path) {
-		return Store{directory: path}, nil
+	for _, scheme := range []string{"file://", "vfs://"} {
+		if path, ok := strings.CutPrefix(target, scheme); ok && filepath.IsAbs(path) {
+			return Store{directory: path}, nil
+		}
 	}
 	if target == "" {
 		return Store{}, errors.New("no backup target was given")
@@ -54,6 +56,13 @@ func (s Store) file(volume, name string) string {
 
 // Put keeps a backup; one of the same name is replaced as a whole.
 func (s Store) Put(b Backup) error {
+	if err := s.put(b); err != nil {
+		return err
+	}
+	return s.note(b.Volume, b)
+}
+
+func (s Store) put(b Backup) error {
 	data, err := json.Marshal(b)
 	if err != nil {
 		return fmt.Errorf("encoding backup %s: %w", b.Name, err)

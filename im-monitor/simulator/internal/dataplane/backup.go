@@ -47,6 +47,10 @@ func (s *Server) Backup(ref Ref, o Order) (backup, replica string, incremental b
 			Created: s.plane.clock.Now().UTC().Truncate(time.Second),
 			Labels:  o.Labels, Blocks: blocks, Checksum: chain.Text(blocks.Sum())}
 		replica, incremental = members[0].address, store.HasAny(b.Volume)
+		if err := store.Begin(b); err != nil {
+			r.failBackup(o, members[0], err)
+			return o.Name, refuse(Unknown, "failed to write to the backup target: %v", err)
+		}
 		r.backUp(o, store, b, members[0])
 		return o.Name, nil
 	})
