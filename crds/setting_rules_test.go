@@ -52,6 +52,8 @@ func TestSettingsAreTakenOrRefusedByTheirName(t *testing.T) {
 		{"replica-rebuild-concurrent-sync-limit", []string{"1", "5"}, []string{"0", ""}, "whole number of files from 1 to 5"},
 		{"backup-concurrent-limit", []string{"1", "16", `{"v1":"2","v2":"4"}`}, []string{"0", "", "-1", "1001"},
 			"whole number of blocks from 1 to 1000"},
+		{"backup-execution-timeout", []string{"1", "1000"}, []string{"0", "1001", "1m"}, "whole number of minutes from 1 to 1000"},
+		{"failed-backup-ttl", []string{"0", "1440", "999999"}, []string{"-1", "1000000", ""}, "whole number of minutes from 0 to 999999"},
 		{"restore-concurrent-limit", []string{"1", "16"}, []string{"0", "two"}, "whole number of blocks from 1 to 1000"},
 		{"auto-cleanup-system-generated-snapshot", []string{"true", `{"v1":"true","v2":"false"}`}, []string{`{"v1":"maybe"}`},
 			"true or false"},

@@ -17,6 +17,8 @@ import (
 	sharedsetting "drover.dev/drover/shared/setting"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/backupcontroller"
+	"drover.dev/drover/snapshot-controller/internal/backupstores"
+	"drover.dev/drover/snapshot-controller/internal/backuptargetcontroller"
 	"drover.dev/drover/snapshot-controller/internal/certificatecontroller"
 	"drover.dev/drover/snapshot-controller/internal/csisnapshotcontroller"
 	"drover.dev/drover/snapshot-controller/internal/recurringcontroller"
@@ -29,7 +31,7 @@ import (
 var version string
 
 func main() {
-	o := options{take: csisnapshotcontroller.DefaultOptions(), answer: webhookserver.DefaultOptions()}
+	o := options{take: csisnapshotcontroller.DefaultOptions(), answer: webhookserver.DefaultOptions(), stores: backupstores.DefaultOptions()}
 	runkit.Main(runkit.Program{
 		Name:    snapshotcontroller.Owner,
 		Version: version,
@@ -48,11 +50,13 @@ func main() {
 type options struct {
 	take   csisnapshotcontroller.Options
 	answer webhookserver.Options
+	stores backupstores.Options
 }
 
 func (o *options) addFlags(flags *pflag.FlagSet) {
 	o.take.AddFlags(flags)
 	o.answer.AddFlags(flags)
+	o.stores.AddFlags(flags)
 }
 
 func cached() map[client.Object]cache.ByObject {
@@ -75,7 +79,11 @@ func setup(ctx context.Context, rt *runkit.Runtime, o options) error {
 	if err := snapshotcontroller.Setup(ctx, rt, settings); err != nil {
 		return err
 	}
-	if err := backupcontroller.Setup(ctx, rt); err != nil {
+	stores := &backupstores.Stores{Uncached: rt.Uncached, Namespace: rt.Namespace, Settings: settings, Options: o.stores}
+	if err := backuptargetcontroller.Setup(ctx, rt, stores); err != nil {
+		return err
+	}
+	if err := backupcontroller.Setup(ctx, rt, settings, stores); err != nil {
 		return err
 	}
 	if err := recurringcontroller.Setup(ctx, rt, settings); err != nil {

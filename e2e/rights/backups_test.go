@@ -29,6 +29,18 @@ func aSnapshotIsBackedUp(ctx context.Context, t *testing.T, w *world.World, snap
 	require.NoError(t, w.Backup(ctx, name, snapshot))
 	_, err := w.WaitBackupState(ctx, name, v1beta2.BackupCompleted, patience)
 	require.NoError(t, err)
+	theTargetIsRead(ctx, t, w, name)
+}
+
+// theTargetIsRead lets a backup be found in the target whose object is gone, and be deleted there; then the target gets no URL.
+func theTargetIsRead(ctx context.Context, t *testing.T, w *world.World, name string) {
+	t.Helper()
+	require.NoError(t, w.ForgetBackup(ctx, name))
+	require.NoError(t, w.ReadTarget(ctx, v1beta2.BackupTargetDefault, patience))
+	found, err := w.WaitBackupState(ctx, name, v1beta2.BackupCompleted, patience)
+	require.NoError(t, err)
 	require.NoError(t, w.DeleteBackup(ctx, name))
 	require.NoError(t, w.WaitBackupGone(ctx, name, patience))
+	require.NoError(t, w.MoveTarget(ctx, v1beta2.BackupTargetDefault, ""))
+	require.NoError(t, w.WaitBackupVolumeGone(ctx, found.Status.VolumeName, v1beta2.BackupTargetDefault, patience))
 }

@@ -15,7 +15,8 @@ var strengths = map[string]strong{
 			"a backup; and he ends pods with volumes in all namespaces.",
 	},
 	"snapshot-controller": {
-		root: "no", data: "snapshots and backups only", volumes: "**yes**: by tickets of a higher priority", secrets: "the webhook's only",
+		root: "no", data: "snapshots and backups only, in backup targets too", volumes: "**yes**: by tickets of a higher priority",
+		secrets: "**yes**: those of the namespace",
 		summary: "It decides when snapshots and backups are created and removed. A thief can remove all of them; the volumes themselves " +
 			"stay.",
 	},
@@ -148,11 +149,14 @@ var meanings = map[meaningKey]string{
 		"refused (`drover-snapshot-controller-contents`)",
 	{kind: "volumesnapshotcontents.snapshot.storage.k8s.io/status"}: "reports to Kubernetes that snapshots of Longhorn's driver are " +
 		"ready, or are others than they are; other drivers' are refused (`drover-snapshot-controller-contents`)",
-	{kind: "backups.longhorn.io", binary: "snapshot-controller"}:          "**deletes backups**, and takes some",
-	{kind: "snapshots.longhorn.io", binary: "snapshot-controller"}:        "**deletes snapshots**, and takes some",
-	{kind: "backups.longhorn.io/status", binary: "snapshot-controller"}:   "approves backups, and reports that they are complete",
-	{kind: "snapshots.longhorn.io/status", binary: "snapshot-controller"}: "approves that a deleted snapshot's data is merged",
-	{kind: "recurringjobs.longhorn.io/status"}:                            "lets a recurring job believe that it has run",
+	{kind: "backups.longhorn.io", binary: "snapshot-controller"}: "**deletes backups, with their data in the target**, and takes some",
+	{kind: "backupvolumes.longhorn.io", binary: "snapshot-controller"}: "**has all backups of a volume removed from their " +
+		"target**, and invents volumes in it",
+	{kind: "backupvolumes.longhorn.io/status", binary: "snapshot-controller"}: "reports that a target has volumes which it has not",
+	{kind: "snapshots.longhorn.io", binary: "snapshot-controller"}:            "**deletes snapshots**, and takes some",
+	{kind: "backups.longhorn.io/status", binary: "snapshot-controller"}:       "approves backups, and reports that they are complete",
+	{kind: "snapshots.longhorn.io/status", binary: "snapshot-controller"}:     "approves that a deleted snapshot's data is merged",
+	{kind: "recurringjobs.longhorn.io/status"}:                                "lets a recurring job believe that it has run",
 	{kind: "volumes.longhorn.io/status", binary: "snapshot-controller"}: "reports which backup is a volume's last; any other change is " +
 		"refused (`drover-snapshot-controller-fields`)",
 	{kind: "volumeattachments.longhorn.io", binary: "snapshot-controller"}: "attaches and detaches every volume by tickets",

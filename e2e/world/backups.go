@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,6 +62,71 @@ func (w *World) DeleteBackup(ctx context.Context, name string) error {
 		return fmt.Errorf("deleting backup %s: %w", name, err)
 	}
 	return nil
+}
+
+// ForgetBackup deletes a Backup and leaves its data in the target, as a person does, and waits until it is gone.
+func (w *World) ForgetBackup(ctx context.Context, name string) error {
+	backup := &v1beta2.Backup{}
+	backup.Name, backup.Namespace = name, w.Namespace
+	label := map[string]any{"metadata": map[string]any{"labels": map[string]string{v1beta2.LabelObjectOnly: "true"}}}
+	if err := w.patch(ctx, backup, label); err != nil {
+		return err
+	}
+	if err := w.DeleteBackup(ctx, name); err != nil {
+		return err
+	}
+	return w.WaitBackupGone(ctx, name, time.Minute)
+}
+
+// ReadTarget has a backup target read, as a person does, and waits until it was.
+func (w *World) ReadTarget(ctx context.Context, name string, within time.Duration) error {
+	target := &v1beta2.BackupTarget{}
+	target.Name, target.Namespace = name, w.Namespace
+	at := time.Now().UTC().Format(time.RFC3339)
+	if err := w.patch(ctx, target, map[string]any{"spec": map[string]any{"syncRequestedAt": at}}); err != nil {
+		return err
+	}
+	return w.Wait(ctx, "the reading of backup target "+name, within, func(ctx context.Context) (string, error) {
+		t := &v1beta2.BackupTarget{}
+		if err := w.Get(ctx, name, t); err != nil {
+			return "", err
+		}
+		return unless(t.Status.LastSyncedAt >= at, "it was read at %q: %+v", t.Status.LastSyncedAt, t.Status.Conditions), nil
+	})
+}
+
+// DeleteBackupVolume deletes the BackupVolume of a volume, as a person does, and waits until it is gone.
+func (w *World) DeleteBackupVolume(ctx context.Context, volume, target string, within time.Duration) error {
+	v, err := w.BackupVolume(ctx, volume, target)
+	if err != nil || v == nil {
+		return errors.Join(err, fmt.Errorf("there is a BackupVolume of volume %s: %t", volume, v != nil))
+	}
+	if err := w.Admin.Delete(ctx, v); err != nil {
+		return fmt.Errorf("deleting BackupVolume %s: %w", v.Name, err)
+	}
+	return w.WaitBackupVolumeGone(ctx, volume, target, within)
+}
+
+// WaitBackupVolumeGone waits until there is no BackupVolume of a volume.
+func (w *World) WaitBackupVolumeGone(ctx context.Context, volume, target string, within time.Duration) error {
+	return w.Wait(ctx, "the end of the BackupVolume of "+volume, within, func(ctx context.Context) (string, error) {
+		now, err := w.BackupVolume(ctx, volume, target)
+		return unless(now == nil, "it is still there"), err
+	})
+}
+
+// BackupVolume returns the BackupVolume of a volume; nil: there is none.
+func (w *World) BackupVolume(ctx context.Context, volume, target string) (*v1beta2.BackupVolume, error) {
+	var list v1beta2.BackupVolumeList
+	if err := w.List(ctx, &list); err != nil {
+		return nil, err
+	}
+	for i := range list.Items {
+		if v := &list.Items[i]; v.Spec.VolumeName == volume && v.Spec.BackupTargetName == target {
+			return v, nil
+		}
+	}
+	return nil, nil
 }
 
 // WaitBackup waits until check accepts the Backup, and returns it.

@@ -1,11 +1,14 @@
 package world
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -70,6 +73,24 @@ func (w *World) dataPlaneFlags() []string {
 
 // nodesDirectory returns the directory with the files of all nodes.
 func (w *World) nodesDirectory() string { return filepath.Join(w.Dir, "nodes") }
+
+// engineBinaries makes the directory in which snapshot-controller finds the binary of the default engine image: a real engine, or the
+// simulator, which answers as an engine if it is called by that name.
+func (w *World) engineBinaries() (string, error) {
+	directory := filepath.Join(w.Dir, "engine-binaries")
+	at := filepath.Join(directory, strings.NewReplacer(":", "-", "/", "-").Replace(EngineImage))
+	if err := os.MkdirAll(at, 0o755); err != nil {
+		return "", fmt.Errorf("making the directory of engine binaries: %w", err)
+	}
+	engine := filepath.Join(w.Dir, SimulatorBinary)
+	if IsReal() {
+		engine = os.Getenv(RealEngine)
+	}
+	if err := os.Symlink(engine, filepath.Join(at, "longhorn")); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("linking the engine's binary: %w", err)
+	}
+	return directory, nil
+}
 
 // managers is how many instance managers a World has.
 func (w *World) managers() int { return len(DataEngines()) * len(w.options.Nodes) }

@@ -275,7 +275,11 @@ func (w *World) startController(ctx context.Context, controller, instance string
 		"--metrics-bind-address", metrics, "--health-probe-bind-address", health}, flags...)
 	args = append(args, w.understood(ctx, controller, []string{"--profile-address=" + addresses[3]})...)
 	if controller == SnapshotController {
-		args = append(args, w.understood(ctx, controller, []string{"--webhook-port=" + portOf(hook)})...)
+		binaries, err := w.engineBinaries()
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, w.understood(ctx, controller, []string{"--webhook-port=" + portOf(hook), "--engine-binaries=" + binaries})...)
 	}
 	if controller == APIGateway {
 		args = append(args, "--listen-address="+hook)

@@ -46,7 +46,7 @@ func detach(t *testing.T, ctx context.Context, vol string) {
 }
 
 // S14: a backup of a detached volume, which is attached for it; the progress is reported; the volume is detached; the
-// restored volume has the content of the snapshot; and a later deletion removes the object alone.
+// restored volume has the content of the snapshot; and a later deletion removes the data from the target.
 func TestS14TakenRestoredAndDeleted(t *testing.T) {
 	harness.DataEngines(t, func(t *testing.T, engine string) {
 		ctx, w := fixture(t)
@@ -85,6 +85,6 @@ func TestS14TakenRestoredAndDeleted(t *testing.T) {
 
 		require.NoError(t, w.DeleteBackup(ctx, name))
 		require.NoError(t, w.WaitBackupGone(ctx, name, patience))
-		require.FileExists(t, files[0], "what is in a target stays there")
+		require.NoFileExists(t, files[0], "its data goes with it")
 	})
 }

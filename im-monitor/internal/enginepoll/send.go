@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"drover.dev/drover/im-monitor/internal/backuptarget"
+	"drover.dev/drover/shared/backuptarget"
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"

@@ -221,9 +221,9 @@ func Snapshot(w *world.World, s *v1beta2.Snapshot) []Finding {
 	return Of(Ref{"Snapshot", s.Name}, s.Status.Conditions, ofVolume(w, s.Spec.Volume, ""))
 }
 
-// Backup returns what a backup's conditions say while it has not ended.
+// Backup returns what a backup's conditions say while it has not ended, or is being removed.
 func Backup(w *world.World, b *v1beta2.Backup) []Finding {
-	if v1beta2.IsBackupEnded(b) {
+	if v1beta2.IsBackupEnded(b) && b.DeletionTimestamp == nil {
 		return nil
 	}
 	out := Of(Ref{"Backup", b.Name}, b.Status.Conditions, ofVolume(w, b.Status.VolumeName, ""))

@@ -1,6 +1,10 @@
 package v1beta2
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Labels of a Backup.
 const (
@@ -8,6 +12,8 @@ const (
 	LabelBackupVolume = "backup-volume"
 	// LabelBackupTarget is the BackupTarget that it goes to; absent means the volume's.
 	LabelBackupTarget = "backup-target"
+	// LabelObjectOnly on a Backup or BackupVolume, with any value, keeps its deletion off the target: only the object goes.
+	LabelObjectOnly = "longhorn.io/delete-custom-resource-only"
 )
 
 // BackupTargetDefault is the BackupTarget of volumes that name none.
@@ -25,11 +31,17 @@ const (
 	BackupCompleted = "Completed"
 	// BackupError is one that failed; status.error explains why. It is final.
 	BackupError = "Error"
+	// BackupDeleting is one that was deleted after it had ended, and whose data is being removed from its target.
+	BackupDeleting = "Deleting"
 )
 
 // IsBackupEnded reports whether the Backup has ended.
 func IsBackupEnded(b *Backup) bool {
-	return b.Status.State == BackupCompleted || b.Status.State == BackupError
+	switch b.Status.State {
+	case BackupCompleted, BackupError, BackupDeleting:
+		return true
+	}
+	return false
 }
 
 // IsBackupBegun reports whether an engine was requested to take the Backup, and has not ended it.
@@ -45,6 +57,13 @@ func BackupTargetOf(b *Backup, v *Volume) string {
 		}
 	}
 	return BackupTargetDefault
+}
+
+// LiesInTarget reports whether the URL of a backup is of the target at another URL. Both may have options.
+func LiesInTarget(backup, target string) bool {
+	at, _, _ := strings.Cut(backup, "?")
+	in, _, _ := strings.Cut(target, "?")
+	return in != "" && strings.TrimRight(at, "/") == strings.TrimRight(in, "/")
 }
 
 // BackupSpec names the snapshot to back up.
@@ -71,8 +90,8 @@ type BackupSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self.matches("^[^ \\t\\n/]*$") && self != "volume-head"`,message="spec.snapshotName must be the name of a Snapshot, without blanks; to back up what the volume has now, take a Snapshot first"
 	// +optional
 	SnapshotName string `json:"snapshotName,omitempty"`
-	// RFC 3339 time at which reading the target again was requested. Drover does not obey it: it reads no target. Written by
-	// a person; absent means never.
+	// RFC 3339 time at which reading the target again was requested. Drover does not obey it: see the same field of the BackupTarget. Written
+	// by a person; absent means never.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:XValidation:rule=`self == "" || self.matches("^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$")`,message="spec.syncRequestedAt must be an RFC 3339 time, such as 2026-01-31T09:30:00Z"
 	// +nullable
@@ -80,7 +99,8 @@ type BackupSpec struct {
 	SyncRequestedAt string `json:"syncRequestedAt,omitempty"`
 }
 
-// BackupStatus is what im-monitor observed of the backup, except for the fields that name another writer.
+// BackupStatus is what im-monitor observed of the backup, except for the fields that name another writer. Of a backup that was found in its
+// target, snapshot-controller writes all of it.
 // +kubebuilder:pruning:PreserveUnknownFields
 type BackupStatus struct {
 	// RFC 3339 time at which it was finished. Written by im-monitor; absent means it is not finished.
@@ -103,16 +123,16 @@ type BackupStatus struct {
 	// before the request; absent means none.
 	// +optional
 	EngineRun string `json:"engineRun,omitempty"`
-	// RFC 3339 time at which the target was read last. Written by Longhorn; absent means never.
+	// RFC 3339 time at which it was read from the target. Written by snapshot-controller; absent means never.
 	// +nullable
 	// +optional
 	LastSyncedAt string `json:"lastSyncedAt,omitempty"`
-	// Sentences of the data engine, by their level. Written by Longhorn; absent means none.
+	// Sentences of the data engine, by their level. Written by snapshot-controller; absent means none.
 	// +nullable
 	// +optional
 	Messages map[string]string `json:"messages,omitempty"`
-	// Bytes uploaded for the first time, as a decimal string: it is in the target, which Drover does not read. Written by
-	// Longhorn; absent means unknown.
+	// Bytes uploaded for the first time, as a decimal string. Written by snapshot-controller, which reads it from the target; absent means
+	// unknown.
 	// +optional
 	NewlyUploadDataSize string `json:"newlyUploadDataSize,omitempty"`
 	// Node whose controller manages it; kept for objects that Longhorn created. Written by Longhorn; absent means unknown.
@@ -121,8 +141,7 @@ type BackupStatus struct {
 	// Progress in per cent. Written by im-monitor; absent means 0.
 	// +optional
 	Progress int `json:"progress,omitempty"`
-	// Bytes uploaded again, as a decimal string: it is in the target, which Drover does not read. Written by Longhorn; absent
-	// means unknown.
+	// Bytes uploaded again, as a decimal string. Written by snapshot-controller, which reads it from the target; absent means unknown.
 	// +optional
 	ReUploadedDataSize string `json:"reUploadedDataSize,omitempty"`
 	// RFC 3339 time at which the engine last reported another state or progress. Written by im-monitor together with these; absent
@@ -136,8 +155,8 @@ type BackupStatus struct {
 	// not requested.
 	// +optional
 	RequestedTime string `json:"requestedTime,omitempty"`
-	// Bytes that the snapshot and those below it hold, as a decimal string; where longhorn-manager reads the target, those
-	// of the backup's blocks. Written by im-monitor; absent means unknown.
+	// Bytes that the snapshot and those below it hold, as a decimal string; of a backup that was found in the target, those of its blocks.
+	// Written by im-monitor; absent means unknown.
 	// +optional
 	Size string `json:"size,omitempty"`
 	// RFC 3339 time at which the snapshot was taken. Written by im-monitor; absent means unknown.
@@ -146,8 +165,8 @@ type BackupStatus struct {
 	// Snapshot that it is of. Written by im-monitor; absent means unknown.
 	// +optional
 	SnapshotName string `json:"snapshotName,omitempty"`
-	// New, Pending, InProgress, Completed, Error, Deleting or Unknown. Written by im-monitor; absent means not
-	// begun.
+	// New, Pending, InProgress, Completed, Error, Deleting or Unknown. Written by im-monitor until it has ended, then by snapshot-controller;
+	// absent means not begun.
 	// +optional
 	State string `json:"state,omitempty"`
 	// URL of the finished backup. Written by im-monitor; absent means it is not finished.

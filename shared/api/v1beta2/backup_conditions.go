@@ -16,7 +16,8 @@ const (
 )
 
 // Reasons of BackupApproved beside those of SnapshotReady, Restoring and Cloning among them, BackingUp: it was deleted while an engine
-// copies it, and Upgrading: the v2 data engine of a node that its volume uses is being upgraded, or its target is relocated.
+// copies it, Removing and RemovalFailed: its data is being, or could not be, removed from the target, and Upgrading: the v2 data engine of
+// a node that its volume uses is being upgraded, or its target is relocated.
 const (
 	// ReasonSnapshotNotReady surfaces while the snapshot to back up is not ready.
 	ReasonSnapshotNotReady = "SnapshotNotReady"
@@ -29,6 +30,22 @@ const (
 	// BackupTargetAvailable (writer im-monitor) is the result of the last engine that copied there. Its reason is
 	// otherwise Refused.
 	BackupTargetAvailable = "Available"
+	// BackupTargetListed (writer snapshot-controller) True means: what the target has was read, and is shown as BackupVolumes and Backups.
+	BackupTargetListed = "Listed"
+)
+
+// Reasons of BackupTargetListed beside Refused and TimedOut.
+const (
+	// ReasonListed surfaces when all of the target was read.
+	ReasonListed = "Listed"
+	// ReasonListedInPart surfaces when some volumes or backups of the target could not be read; the message names one of them.
+	ReasonListedInPart = "ListedInPart"
+	// ReasonNoEngineBinary surfaces when the binary of the default engine image is not on the node of snapshot-controller.
+	ReasonNoEngineBinary = "NoEngineBinary"
+	// ReasonCredentialsMissing surfaces when the Secret of the target, or a key in it, is missing.
+	ReasonCredentialsMissing = "CredentialsMissing"
+	// ReasonEmptyAnswer surfaces when a target that had volumes lists none: it may be another place, or not mounted.
+	ReasonEmptyAnswer = "EmptyAnswer"
 )
 
 // Reasons of BackupTargetAvailable.

@@ -34,7 +34,8 @@ const (
 	// ReasonDiskNotLoaded surfaces while the instance manager has not loaded the replica's disk: what it lists proves nothing about the
 	// replica.
 	ReasonDiskNotLoaded = "DiskNotLoaded"
-	// ReasonRemoving surfaces while disk-controller removes the directory of a v1 replica: from then on its data is not used any more.
+	// ReasonRemoving surfaces while disk-controller removes the directory of a v1 replica: from then on its data is not used any more; also of
+	// a Backup that was deleted, while its data is removed from the target.
 	ReasonRemoving = "Removing"
 	// ReasonDirectoryClaimed surfaces while another object, or an instance, has the directory of a v1 replica.
 	ReasonDirectoryClaimed = "DirectoryClaimed"

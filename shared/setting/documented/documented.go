@@ -44,7 +44,8 @@ func volumes() map[string]Setting {
 		"auto-salvage": {Default: "true", Values: boolean,
 			Meaning: "a volume whose replicas all failed continues from those that failed last"},
 		"default-engine-image": {Values: "an image",
-			Meaning: "the engine image of v1 volumes that name none; im-monitor brings it to every node"},
+			Meaning: "the engine image of v1 volumes that name none, and whose binary reads backup targets; im-monitor brings it to every " +
+				"node"},
 		"default-replica-count": {Default: "3", Low: 1, High: 20, Meaning: "replicas of a volume that names no number"},
 		"replica-soft-anti-affinity": {Default: "false", Values: boolean,
 			Meaning: "two replicas of a volume may share a node if nothing better is left"},
@@ -191,6 +192,10 @@ func backups() map[string]Setting {
 	return map[string]Setting{
 		"backup-concurrent-limit": {Default: "2", Low: 1, High: setting.MostCopies,
 			Meaning: "blocks that an engine copies into a backup target at once, for each backup"},
+		"backup-execution-timeout": {Default: "1", Low: 1, High: 1000,
+			Meaning: "minutes that a command which reads a backup target may take"},
+		"failed-backup-ttl": {Default: "1440", Low: 0, High: 999_999,
+			Meaning: "minutes after which a Backup that failed is deleted; 0 is never"},
 		"restore-concurrent-limit": {Default: "2", Low: 1, High: setting.MostCopies,
 			Meaning: "blocks that a replica copies from a backup at once, for each restore"},
 	}

@@ -16,6 +16,8 @@ func Decide(w World) Verdict {
 	switch {
 	case w.deleting():
 		return w.end()
+	case w.isExpired():
+		return Verdict{Step: StepDelete, Reason: "Expired", Message: fmt.Sprintf("It failed more than %s ago.", w.FailedTTL)}
 	case w.failed():
 		return w.wait(v1beta2.ReasonFailed, "The copy failed; status.error has the engine's answer. Create another Backup.")
 	case w.endsStall():
@@ -25,7 +27,9 @@ func Decide(w World) Verdict {
 	case w.Backup.Spec.SnapshotName == "" && w.Backup.Status.State == "":
 		return w.namesNone()
 	case w.Backup.Spec.SnapshotName == "" || v1beta2.IsBackupEnded(w.Backup):
-		return w.done("Ended", "Nothing is to be done for it.")
+		v := w.done("Ended", "Nothing is to be done for it.")
+		v.Enqueue = w.expiresAt()
+		return v
 	case w.unrepaired():
 		return Verdict{Step: StepRepair, Reason: "Repaired", Message: "Label and finalizer are put right."}
 	}
@@ -167,10 +171,10 @@ func (w World) unrepaired() bool {
 		w.Snapshot != nil && b.Status.VolumeName == "" && b.Labels[v1beta2.LabelBackupVolume] != v1beta2.LabelValue(w.Snapshot.Spec.Volume)
 }
 
-// end lets the object go: the ticket first, with which the engine ends that serves no one else, and the finalizer once no engine copies:
-// none can be stopped, and the data of the snapshot must stay as long. What is in the target stays there.
+// end lets the object go: the ticket first, with which the engine ends that serves no one else; then the data once no engine copies: none
+// can be stopped, and the data of the snapshot must stay as long; and the finalizer last.
 func (w World) end() Verdict {
-	v := Verdict{Step: StepNone, Reason: "BackupEnded", Message: w.farewell()}
+	v := Verdict{Step: StepNone, Reason: "BackupEnded", Message: "It was deleted."}
 	switch {
 	case w.ticket() != nil:
 		v.Step = StepDropTicket
@@ -178,7 +182,7 @@ func (w World) end() Verdict {
 		return w.wait(v1beta2.ReasonBackingUp, "It was deleted, and engine "+w.Engine.Name+
 			" still copies it: it goes when that has ended, or volume "+w.Engine.Spec.VolumeName+" is detached.")
 	case slices.Contains(w.Backup.Finalizers, v1beta2.Finalizer):
-		v.Step = StepDropFinalizer
+		return w.remove()
 	}
 	return v
 }
@@ -190,16 +194,6 @@ func (w World) copied() bool {
 	}
 	state := w.Engine.Status.CurrentState
 	return state == v1beta2.InstanceStateRunning || state == v1beta2.InstanceStateUnknown
-}
-
-func (w World) farewell() string {
-	switch s := w.Backup.Status; {
-	case s.URL != "":
-		return "Its data stays in the target, as " + s.URL + "; remove it there."
-	case v1beta2.IsBackupBegun(w.Backup):
-		return "The engine was at it: what it copied stays in BackupTarget " + w.TargetName + ", perhaps all of it; remove it there."
-	}
-	return "Nothing was copied for it."
 }
 
 // wait explains why nothing can be done, and holds nothing.

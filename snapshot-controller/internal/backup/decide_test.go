@@ -148,10 +148,10 @@ func TestATargetThatRefusedIsTriedAgainAtItsTime(t *testing.T) {
 	require.Equal(t, noon.Add(50*time.Second), v.Enqueue)
 }
 
-// The last event names where the data is: no controller removes it.
+// Where the data stays, the last event names its place.
 func TestADeletedBackupSaysWhereItsDataIs(t *testing.T) {
 	v := Decide(world(deleted, state(v1beta2.BackupCompleted),
-		func(w *World) { w.Backup.Status.URL = "nfs://server/path?backup=backup-1" }))
+		func(w *World) { w.Backup.Status.URL, w.Target = "nfs://server/path?backup=backup-1", nil }))
 	require.Contains(t, v.Message, "nfs://server/path?backup=backup-1")
 }
 

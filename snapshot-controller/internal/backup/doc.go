@@ -7,6 +7,6 @@
 // a ticket only while that would help. From the ticket on until the end the volume is held attached: an engine that stops
 // loses what it copies. The evidence is im-monitor's: state, progress and error.
 //
-// A Backup outlives its volume, and its data outlives it: what is in a target is never removed. A Backup without a
-// snapshot describes what a target has; nothing is done for it.
+// A Backup outlives its volume. A Backup without a snapshot describes what a target has. If a Backup is deleted, its data is removed from
+// the target first, unless that is not the target any more in which the data is, or nobody asked for the data to go: removal.go.
 package backup

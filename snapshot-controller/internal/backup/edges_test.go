@@ -213,12 +213,13 @@ func TestAMessageNamesTheObjectsAndTheNextStep(t *testing.T) {
 		"Volume vol-1 is being attached for it.":                                        world(detached),
 		"The copy failed; status.error has the engine's answer. Create another Backup.": world(state("Error"), approved),
 		"Label and finalizer are put right.":                                            world(unfinalized),
-		"The engine was at it: what it copied stays in BackupTarget default, perhaps all of it; remove it there.": world(
+		"The engine was at it: what it copied stays in BackupTarget default, perhaps all of it; " +
+			"a reading of the target shows it if it is whole.": world(
 			deleted, detached, state("Pending")),
 		"It was deleted, and engine vol-1-e-0 still copies it: it goes when that has ended, or volume vol-1 is detached.": world(deleted,
 			state(v1beta2.BackupInProgress), func(w *World) { w.Engine.Name, w.Engine.Spec.VolumeName = "vol-1-e-0", "vol-1" }),
-		"Its data stays in the target, as nfs://server/path?backup=b; remove it there.": world(deleted, state(v1beta2.BackupInProgress),
-			detached, func(w *World) { w.Backup.Status.URL = "nfs://server/path?backup=b" }),
+		"BackupTarget default has another URL now: its data stays in the target, as nfs://other/path?backup=b.": world(deleted,
+			state(v1beta2.BackupCompleted), detached, func(w *World) { w.Backup.Status.URL = "nfs://other/path?backup=b" }),
 		"longhorn-manager could not reach BackupTarget default at noon; repair it, or empty its status.lastSyncedAt if that manager does " +
 			"not run any more.": world(func(w *World) { w.Target.Status.LastSyncedAt = "noon" }),
 		"BackupTarget default was refused by the last engine: No route. It is tried again at 2026-08-01T12:00:50Z.": world(

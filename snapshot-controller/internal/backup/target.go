@@ -21,7 +21,7 @@ func (w World) targetProblem() (problem string, retry time.Time) {
 		return "BackupTarget " + name + " is being deleted; name another.", time.Time{}
 	case t.Spec.BackupTargetURL == "":
 		return "BackupTarget " + name + " has no backupTargetURL; set it.", time.Time{}
-	case t.Status.LastSyncedAt != "" && !t.Status.Available:
+	case t.Status.LastSyncedAt != "" && !t.Status.Available && conditions.Get(t.Status.Conditions, v1beta2.BackupTargetListed) == nil:
 		return "longhorn-manager could not reach BackupTarget " + name + " at " + t.Status.LastSyncedAt +
 			"; repair it, or empty its status.lastSyncedAt if that manager does not run any more.", time.Time{}
 	}

@@ -17,6 +17,10 @@ const (
 	StepDropTicket    Step = "DropTicket"
 	StepSay           Step = "Say"
 	StepDropFinalizer Step = "DropFinalizer"
+	// StepMarkDeleting records that the data is about to be removed, StepRemove has it removed, and StepDelete deletes what failed long ago.
+	StepMarkDeleting Step = "MarkDeleting"
+	StepRemove       Step = "Remove"
+	StepDelete       Step = "Delete"
 )
 
 // Verdict is what to do now.

@@ -23,6 +23,10 @@ type World struct {
 	// Target is the one that the backup goes to, and TargetName its name.
 	Target     *v1beta2.BackupTarget
 	TargetName string
+	// Removal is what is known beside that of one that is being deleted.
+	Removal Removal
+	// FailedTTL is how long one that failed stays; 0: as long as nobody deletes it.
+	FailedTTL time.Duration
 	// Candidate is the node for the volume if it has to be attached, or where it is; empty: no node can.
 	Candidate string
 }

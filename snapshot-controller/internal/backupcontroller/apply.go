@@ -32,6 +32,10 @@ func apply(ctx context.Context, c client.Client, w *backup.World, v backup.Verdi
 			list = append(list, *v.Stall)
 		}
 		err = status.Apply(ctx, c, w.Backup, owner, map[string]any{"conditions": status.ConditionsField(list)}, status.AtVersion())
+	case backup.StepMarkDeleting:
+		err = status.MergeStatus(ctx, c, w.Backup, map[string]any{"state": v1beta2.BackupDeleting}, status.AtVersion())
+	case backup.StepDelete:
+		err = status.Delete(ctx, c, w.Backup)
 	case backup.StepDropFinalizer:
 		err = status.DropFinalizer(ctx, c, w.Backup, v1beta2.Finalizer)
 	default:

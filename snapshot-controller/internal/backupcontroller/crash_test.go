@@ -21,10 +21,12 @@ func scenario(w *world) {
 	require.Equal(w.t, vol, w.now().Labels[v1beta2.LabelBackupVolume])
 	w.status(b, map[string]any{"state": v1beta2.BackupInProgress, "volumeName": vol, "backupTargetName": v1beta2.BackupTargetDefault})
 	w.holds(true)
-	w.status(b, map[string]any{"state": v1beta2.BackupCompleted, "url": "nfs://server/path?backup=backup-1"})
+	w.stored(b)
 	w.holds(false)
+	require.Equal(w.t, []string{name}, w.inTarget())
 	w.delete(b)
 	w.gone()
+	require.Empty(w.t, w.inTarget(), "its data goes with it")
 }
 
 // deletedWhileCopied is a Backup that is deleted while an engine copies it: it stays, without a ticket, until that has ended.
@@ -37,7 +39,7 @@ func deletedWhileCopied(w *world) {
 	w.delete(b)
 	w.shows(v1beta2.ReasonBackingUp)
 	w.holds(false)
-	w.status(b, map[string]any{"state": v1beta2.BackupCompleted, "url": "nfs://server/path?backup=backup-1"})
+	w.stored(b)
 	w.gone()
 }
 
@@ -84,7 +86,7 @@ func TestWhatIsMendedLetsItGoOn(t *testing.T) {
 	w.shows(v1beta2.ReasonTargetUnavailable)
 	w.holds(false)
 	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault),
-		Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
+		Spec: v1beta2.BackupTargetSpec{BackupTargetURL: w.target}})
 	w.shows(v1beta2.ReasonWaitingForAttach)
 	w.holds(true)
 	w.delete(&v1beta2.Snapshot{ObjectMeta: w.meta(snap)})
@@ -103,7 +105,7 @@ func TestATicketThatShowsUpAfterTheEndGoes(t *testing.T) {
 	w.start(cut.Point{}, nil)
 	b := w.backup()
 	w.shows(v1beta2.ReasonWaitingForAttach)
-	w.status(b, map[string]any{"state": v1beta2.BackupCompleted, "url": "nfs://server/path?backup=backup-1"})
+	w.stored(b)
 	w.holds(false)
 	late := v1beta2.AttachmentTicket{ID: backup.TicketID(name), Type: v1beta2.AttacherBackup, NodeID: "node-1",
 		Parameters: map[string]string{v1beta2.TicketOwnerKind: "Backup", v1beta2.TicketOwnerName: name}}

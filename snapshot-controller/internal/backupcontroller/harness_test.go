@@ -2,6 +2,7 @@ package backupcontroller
 
 import (
 	"context"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -11,18 +12,26 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"drover.dev/drover/im-monitor/simulator/enginecli"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
 	"drover.dev/drover/shared/testkit/shell"
 	"drover.dev/drover/snapshot-controller/internal/backup"
+	"drover.dev/drover/snapshot-controller/internal/backupstores"
+	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/snapshotcontroller"
 )
 
+// This test binary plays the engine's binary, too.
 func TestMain(m *testing.M) {
+	if enginecli.IsCalled() {
+		os.Exit(enginecli.Main(os.Args[1:], os.Stdout))
+	}
 	testkit.Main(m)
 }
 
@@ -32,6 +41,7 @@ const (
 	vol      = "vol-1"
 	snap     = "snap-1"
 	name     = "backup-1"
+	image    = "example.com/engine:v1"
 )
 
 // world is a namespace of a real API server with the controller in it, as snapshot-controller's ServiceAccount with its
@@ -40,6 +50,8 @@ type world struct {
 	t         *testing.T
 	namespace string
 	admin     client.WithWatch
+	// target is the URL of the BackupTarget, a directory; binaries has the engine's binary.
+	target, binaries string
 
 	mutex   sync.Mutex
 	running *shell.Process
@@ -49,7 +61,9 @@ type world struct {
 // newWorld has a node that is ready, a detached volume with a snapshot that is ready, and a target.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t)}
+	w := &world{t: t, namespace: testkit.Namespace(t), admin: testkit.Admin(t), target: "file://" + t.TempDir(), binaries: t.TempDir()}
+	require.NoError(t, enginecli.Install(w.binaries, image))
+	w.create(&v1beta2.Setting{ObjectMeta: w.meta(setting.EngineImage), Value: image})
 	n := &v1beta2.Node{ObjectMeta: w.meta("node-1")}
 	w.create(n)
 	w.status(n, map[string]any{"conditions": shown(v1beta2.NodeReady, v1beta2.ReasonNodeReady)})
@@ -65,7 +79,7 @@ func newWorld(t *testing.T) *world {
 	w.create(s)
 	w.status(s, map[string]any{"conditions": shown(v1beta2.SnapshotReady, v1beta2.ReasonReady)})
 	w.create(&v1beta2.BackupTarget{ObjectMeta: w.meta(v1beta2.BackupTargetDefault),
-		Spec: v1beta2.BackupTargetSpec{BackupTargetURL: "nfs://server/path"}})
+		Spec: v1beta2.BackupTargetSpec{BackupTargetURL: w.target}})
 	t.Cleanup(w.end)
 	return w
 }
@@ -86,13 +100,29 @@ func (w *world) start(at cut.Point, onCut func()) *shell.Process {
 		At: at, OnCut: onCut,
 	}, func(ctx context.Context, rt *runkit.Runtime) error {
 		w.rt = rt
-		return Setup(ctx, rt)
+		settings := settingcontroller.NewSource(rt.Client, rt.Namespace, setting.Catalogue)
+		return Setup(ctx, rt, settings, &backupstores.Stores{Uncached: rt.Uncached, Namespace: rt.Namespace, Settings: settings,
+			Options: backupstores.Options{Binaries: w.binaries, Commands: 2}})
 	})
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	w.running = p
 	return p
 }
+
+// stored completes a Backup as an engine and im-monitor do: it is in the target, and its status reports that.
+func (w *world) stored(b *v1beta2.Backup) {
+	w.t.Helper()
+	require.NoError(w.t, enginecli.Put(w.target, enginecli.Stored{Name: b.Name, Volume: vol, Snapshot: snap, Created: time.Now(),
+		Text: "data"}))
+	w.status(b, map[string]any{"state": v1beta2.BackupCompleted, "url": w.url(b.Name), "volumeName": vol, "snapshotName": snap,
+		"backupTargetName": v1beta2.BackupTargetDefault, "engineRun": "run-1"})
+}
+
+func (w *world) url(backup string) string { return w.target + "?backup=" + backup + "&volume=" + vol }
+
+// inTarget are the names of the volume's backups in the target.
+func (w *world) inTarget() []string { return enginecli.Names(w.target, vol) }
 
 func (w *world) end() {
 	w.mutex.Lock()

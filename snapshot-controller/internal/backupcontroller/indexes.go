@@ -3,6 +3,7 @@ package backupcontroller
 import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
+	"drover.dev/drover/snapshot-controller/internal/filledfrom"
 )
 
 // The indexes. Of Backups all but one hold only what is not ended: what ended changes no more.
@@ -25,6 +26,7 @@ var indexes = []kube.Index{
 	kube.IndexBy(&v1beta2.Backup{}, bySnapshot, ifOpen(func(b *v1beta2.Backup) string { return b.Spec.SnapshotName })),
 	kube.IndexIf(&v1beta2.Backup{}, byOpen, isOpen),
 	kube.IndexBy(&v1beta2.Volume{}, byAttached, func(v *v1beta2.Volume) string { return v.Spec.NodeID }),
+	filledfrom.Index,
 	kube.ByNode(&v1beta2.Engine{}),
 	kube.ByNode(&v1beta2.Replica{}),
 }

@@ -17,7 +17,12 @@ var stalledBackups = prometheus.NewGauge(prometheus.GaugeOpts{
 	Help: "Backups that engines copy without having reported any progress for hours.",
 })
 
-func init() { metrics.Registry.MustRegister(verdicts, stalledBackups) }
+var removed = prometheus.NewCounter(prometheus.CounterOpts{
+	Name: "drover_snapshot_controller_backups_removed_total",
+	Help: "Backups whose data was removed from its target, or was not there any more, because the object was deleted.",
+})
+
+func init() { metrics.Registry.MustRegister(verdicts, stalledBackups, removed) }
 
 // stalls counts the Backups that make no progress, for the gauge. It needs no list: every Backup is evaluated when the process begins.
 type stalls struct {

@@ -8,15 +8,21 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/backup"
+	"drover.dev/drover/snapshot-controller/internal/backupstores"
+	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
 // observer reads worlds. It only reads.
 type observer struct {
 	reader    client.Reader
+	uncached  client.Reader
 	namespace string
 	clock     clock.PassiveClock
+	settings  *settingcontroller.Source[setting.Values]
+	removals  *backupstores.Removals
 }
 
 // observe reads the world of a Backup; nil: it does not exist.
@@ -26,6 +32,13 @@ func (o observer) observe(ctx context.Context, name string) (*backup.World, erro
 		return nil, err
 	}
 	w := &backup.World{Now: o.clock.Now(), Backup: b}
+	if b.Status.State == v1beta2.BackupError {
+		values, err := o.settings.Current(ctx, v1beta2.DataEngineV1)
+		if err != nil {
+			return nil, err
+		}
+		w.FailedTTL = values.FailedBackupTTL
+	}
 	if w.Snapshot, err = lookup.Get(ctx, o.reader, o.namespace, b.Spec.SnapshotName, &v1beta2.Snapshot{}); err != nil {
 		return nil, err
 	}
@@ -36,10 +49,20 @@ func (o observer) observe(ctx context.Context, name string) (*backup.World, erro
 	if w.Attachment, err = lookup.Get(ctx, o.reader, o.namespace, volume, &v1beta2.VolumeAttachment{}); err != nil {
 		return nil, err
 	}
-	if w.Volume == nil || !isOpen(b) {
+	if w.Volume != nil && isOpen(b) {
+		if err := o.readVolume(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	if b.DeletionTimestamp == nil {
 		return w, nil
 	}
-	return w, o.readVolume(ctx, w)
+	if err := o.readRemoval(ctx, w, o.reader); err != nil {
+		return nil, err
+	}
+	p := o.removals.Of(b.UID)
+	w.Removal.Running, w.Removal.Gone, w.Removal.Note, w.Removal.Problem, w.Removal.Again = p.Running, p.Gone, p.Note, p.Problem, p.Again
+	return w, nil
 }
 
 // readVolume reads what there is around the volume.

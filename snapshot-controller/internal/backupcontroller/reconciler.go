@@ -11,6 +11,7 @@ import (
 
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/snapshot-controller/internal/backup"
+	"drover.dev/drover/snapshot-controller/internal/backupstores"
 )
 
 // reconciler decides on one backup and does the verdict's one write.
@@ -19,6 +20,21 @@ type reconciler struct {
 	client   client.Client
 	recorder kevents.EventRecorder
 	stalls   stalls
+	stores   *backupstores.Stores
+	removals *backupstores.Removals
+	observe  bool
+}
+
+// begin has the data of a Backup removed. The end of that brings the next verdict.
+func (r *reconciler) begin(ctx context.Context, w *backup.World) {
+	if r.observe {
+		return
+	}
+	work := remover{observer: r.observer, stores: r.stores, evaluated: w}
+	if r.removals.Begin(w.Backup.UID, w.Backup.Name, work.run) {
+		log.FromContext(ctx).Info("the data of a Backup is to be removed", "name", w.Backup.Name, "target", w.TargetName)
+		r.removals.Ended(w.Backup.Name) // its condition is to show that it is under way
+	}
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -32,9 +48,19 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	verdict := backup.Decide(*world)
 	r.stalls.note(request.Name, verdict.Stall != nil)
+	if verdict.Step == backup.StepRemove {
+		r.begin(ctx, world)
+		return ctrl.Result{}, nil
+	}
 	if verdict.Step != backup.StepNone {
 		if err := apply(ctx, r.client, world, verdict); err != nil {
 			return ctrl.Result{}, client.IgnoreNotFound(err) // gone: it was done before, or the event of what is gone brings the rest
+		}
+		if verdict.Step == backup.StepDropFinalizer {
+			r.removals.Forget(world.Backup.UID)
+			if world.Removal.Gone {
+				removed.Inc()
+			}
 		}
 		events.Emit(r.recorder, world.Backup, eventsOf(world, verdict)...)
 		verdicts.WithLabelValues(string(verdict.Step), verdict.Reason).Inc()

@@ -11,6 +11,9 @@ import (
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/queue"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/shared/settingcontroller"
+	"drover.dev/drover/snapshot-controller/internal/backupstores"
+	"drover.dev/drover/snapshot-controller/internal/setting"
 	"drover.dev/drover/snapshot-controller/internal/volumecontext"
 )
 
@@ -18,17 +21,23 @@ import (
 const workers = 4
 
 // Setup registers the controller of backups, and the one that states which is a volume's last.
-func Setup(ctx context.Context, rt *runkit.Runtime) error {
+func Setup(ctx context.Context, rt *runkit.Runtime, settings *settingcontroller.Source[setting.Values], stores *backupstores.Stores) error {
 	if err := rt.AddIndexes(ctx, slices.Concat(volumecontext.Indexes, indexes)...); err != nil {
 		return err
 	}
+	removals, ended := backupstores.NewRemovals(ctx, rt)
+	if err := rt.Manager.Add(removals); err != nil {
+		return fmt.Errorf("adding the removals of backups: %w", err)
+	}
 	r := &reconciler{
-		observer: observer{reader: rt.Client, namespace: rt.Namespace, clock: rt.Clock},
-		client:   rt.Client, recorder: rt.Recorder,
+		observer: observer{reader: rt.Client, uncached: rt.Uncached, namespace: rt.Namespace, clock: rt.Clock, settings: settings,
+			removals: removals},
+		client: rt.Client, recorder: rt.Recorder, stores: stores, removals: removals, observe: rt.Observe,
 	}
 	w := watches{Mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}}
 	b := ctrl.NewControllerManagedBy(rt.Manager).Named("backup").
 		For(&v1beta2.Backup{}).
+		WatchesRawSource(ended).
 		WithOptions(queue.Options(workers))
 	if err := w.add(b).Complete(r); err != nil {
 		return fmt.Errorf("setting up the controller of backups: %w", err)

@@ -65,7 +65,12 @@ func thinSnapshot(s *v1beta2.Snapshot) *v1beta2.Snapshot {
 // thinBackup keeps what decisions need and what Kubernetes is shown of the Backup, and nothing that the target reports itself.
 func thinBackup(b *v1beta2.Backup) *v1beta2.Backup {
 	thin := &v1beta2.Backup{ObjectMeta: thinMeta(b.ObjectMeta), Spec: b.Spec}
-	thin.Labels, thin.Finalizers = b.Labels, words(b.Finalizers)
+	thin.Labels, thin.Finalizers, thin.OwnerReferences = b.Labels, words(b.Finalizers), b.OwnerReferences
+	thin.Status.LastSyncedAt, thin.Status.EngineRun = b.Status.LastSyncedAt, b.Status.EngineRun
+	if b.Status.State != v1beta2.BackupCompleted {
+		thin.Status.Progress, thin.Status.ProgressedAt = b.Status.Progress, b.Status.ProgressedAt
+		thin.Status.RequestedTime, thin.Status.ReplicaAddress = b.Status.RequestedTime, b.Status.ReplicaAddress
+	}
 	thin.Status.State, thin.Status.VolumeName, thin.Status.URL = word(b.Status.State), word(b.Status.VolumeName), b.Status.URL
 	thin.Status.BackupTargetName, thin.Status.BackupCreatedAt = word(b.Status.BackupTargetName), b.Status.BackupCreatedAt
 	thin.Status.SnapshotCreatedAt, thin.Status.VolumeSize, thin.Status.Error = b.Status.SnapshotCreatedAt, b.Status.VolumeSize,
@@ -96,6 +101,7 @@ func thinEngine(e *v1beta2.Engine) *v1beta2.Engine {
 	thin.OwnerReferences = e.OwnerReferences
 	thin.Spec.VolumeName, thin.Spec.NodeID, thin.Spec.Active = word(e.Spec.VolumeName), word(e.Spec.NodeID), e.Spec.Active
 	thin.Status.CurrentState, thin.Status.Snapshots = word(e.Status.CurrentState), e.Status.Snapshots
+	thin.Spec.RequestedBackupRestore, thin.Status.LastRestoredBackup = e.Spec.RequestedBackupRestore, e.Status.LastRestoredBackup
 	for name, mode := range e.Status.ReplicaModeMap {
 		if mode == v1beta2.ReplicaModeWO {
 			thin.Status.ReplicaModeMap = map[string]string{name: mode}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -51,15 +50,8 @@ func (e *MissingError) Error() string { return e.sentence }
 func (r Reader) OfRestore(ctx context.Context, v *v1beta2.Volume) ([]string, error) {
 	name := cmp.Or(v.Labels[v1beta2.LabelBackupTarget], v.Spec.BackupTargetName, v1beta2.BackupTargetDefault)
 	t, err := lookup.Get(ctx, r.Client, r.Namespace, name, &v1beta2.BackupTarget{})
-	if err != nil || t == nil || !liesIn(v.Spec.FromBackup, t.Spec.BackupTargetURL) {
+	if err != nil || t == nil || !v1beta2.LiesInTarget(v.Spec.FromBackup, t.Spec.BackupTargetURL) {
 		return nil, err
 	}
 	return r.Credentials(ctx, t)
-}
-
-// liesIn reports whether a backup's URL is of a target. Both may have options.
-func liesIn(backup, target string) bool {
-	at, _, _ := strings.Cut(backup, "?")
-	in, _, _ := strings.Cut(target, "?")
-	return in != "" && strings.TrimRight(at, "/") == strings.TrimRight(in, "/")
 }

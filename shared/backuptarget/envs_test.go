@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // Of each kind of target the whole set is given and no other key: a server refuses the call for one that it does not know, and keeps
@@ -54,10 +56,10 @@ func TestWhatAnEngineIsGiven(t *testing.T) {
 }
 
 func TestWhetherABackupLiesInATarget(t *testing.T) {
-	require.True(t, liesIn("s3://b@r/?backup=b&volume=v", "s3://b@r/"))
-	require.True(t, liesIn("s3://b@r/?backup=b&volume=v", "s3://b@r"))
-	require.False(t, liesIn("s3://other@r/?backup=b&volume=v", "s3://b@r/"))
-	require.True(t, liesIn("cifs://nas/share?cifsOptions=x&backup=b&volume=v", "cifs://nas/share?cifsOptions=x"))
-	require.False(t, liesIn("", ""))
-	require.False(t, liesIn("nfs://nas:/backups", ""))
+	require.True(t, v1beta2.LiesInTarget("s3://b@r/?backup=b&volume=v", "s3://b@r/"))
+	require.True(t, v1beta2.LiesInTarget("s3://b@r/?backup=b&volume=v", "s3://b@r"))
+	require.False(t, v1beta2.LiesInTarget("s3://other@r/?backup=b&volume=v", "s3://b@r/"))
+	require.True(t, v1beta2.LiesInTarget("cifs://nas/share?cifsOptions=x&backup=b&volume=v", "cifs://nas/share?cifsOptions=x"))
+	require.False(t, v1beta2.LiesInTarget("", ""))
+	require.False(t, v1beta2.LiesInTarget("nfs://nas:/backups", ""))
 }
