@@ -36,6 +36,6 @@ func migrationRules() []rule {
 		in("not beside another process", "a copy is not rebuilt while a second process over its directory may run", tests, machineCore,
 			"Facts.directoryInUse", "", "return false"),
 		in("no copy", "a second process is released without an approval", []string{"./attach-controller/internal/replica"},
-			"./attach-controller/internal/replica", "World.releaseSecond", "", "return"),
+			"./attach-controller/internal/replica", "World.going", "case w.ended(r):", "case false:"),
 	}
 }

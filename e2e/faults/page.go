@@ -27,7 +27,7 @@ func page() string {
 		rules []rule
 	}{{"Attaching", attachRules()}, {"Replicas and disks", replicaRules()}, {"Moving targets and upgrading nodes", moveRules()},
 		{"Snapshots, backups and copies", dataRules()}, {"Pods and images", imageRules()}, {"Engine images", engineImageRules()},
-		{"Orphans", orphanRules()}, {"Leaders", fenceRules()}} {
+		{"Orphans", orphanRules()}, {"Directories", directoryRules()}, {"Leaders", fenceRules()}} {
 		fmt.Fprintf(out, "\n## %s\n| rule | name | where | tests |\n|---|---|---|---|\n", group.title)
 		for _, r := range group.rules {
 			fmt.Fprintf(out, "| %s | %s | %s | %s |\n", r.sentence, r.name, places(r.edits), packages(slices.Concat(r.tests, r.model)))

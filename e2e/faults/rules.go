@@ -44,7 +44,7 @@ func (r rule) and(pkg, function, from, to string) rule {
 // allRules are those of every actor.
 func allRules() []rule {
 	return slices.Concat(moveRules(), attachRules(), replicaRules(), dataRules(), imageRules(), engineImageRules(), orphanRules(),
-		fenceRules())
+		fenceRules(), directoryRules())
 }
 
 // chosenRules are the rules of a run, with the tests that it runs: with --actor=attach-controller only those of attaching.

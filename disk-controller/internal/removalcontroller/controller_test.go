@@ -11,7 +11,6 @@ import (
 
 	"drover.dev/drover/disk-controller/internal/directory"
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/status"
 	"drover.dev/drover/shared/testkit"
 	"drover.dev/drover/shared/testkit/cut"
@@ -200,13 +199,16 @@ func TestAReplicaThatChangesWhileItIsDecidedOnKeepsItsDirectory(t *testing.T) {
 	v := e.volume("vol")
 	r := e.replica(v, "vol-r-1")
 	p := e.start(cut.Point{})
-	p.Client.BeforeNext(func() { e.withdraw(r) })
+	decided := make(chan int, 1)
+	p.Client.BeforeNext(func() {
+		e.withdraw(r)
+		decided <- testkit.Reconciles(t, "replica-directory")
+	})
 	e.delete(v, r)
 	e.approve(r, v1beta2.ReasonVolumeDeleting)
 	e.gone(r)
-	testkit.WaitFor(t, e.admin, r, "the withdrawn approval", func(r *v1beta2.Replica) bool {
-		return conditions.IsFalse(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
-	})
+	before := <-decided
+	require.Eventually(t, func() bool { return testkit.Reconciles(t, "replica-directory") > before }, time.Minute, testkit.Poll)
 	e.whole(r.Spec.DataDirectoryName)
 	e.approve(r, v1beta2.ReasonVolumeDeleting)
 	e.await(r, v1beta2.ReasonRemoved)
