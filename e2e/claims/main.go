@@ -49,7 +49,7 @@ func run(ctx context.Context, plugin, provisioner, resizer string) (failed error
 			return errors.New(needs)
 		}
 	}
-	w, err := world.Start(ctx, world.Options{Nodes: []string{near, far, "node-3"}, Attach: true, Snapshots: true, Gateway: true,
+	w, err := world.Start(ctx, world.Options{Nodes: []string{near, far, "node-3"}, Attach: true, Snapshots: true, Gateway: true, Disks: true,
 		Kubernetes: true, Policies: true, Log: func(format string, args ...any) { fmt.Printf(format+"\n", args...) }})
 	if err != nil {
 		return err

@@ -48,8 +48,8 @@ func run(ctx context.Context, plugin, sanity string, which map[string]string) (f
 		return errors.New("--plugin and --sanity name the two programs to run")
 	}
 	w, err := world.Start(ctx, world.Options{Nodes: []string{node, "node-2", "node-3"}, Attach: true, Snapshots: true, Gateway: true,
-		Flags: map[string][]string{world.AttachController: {"--csi-attach=false"}},
-		Log:   func(format string, args ...any) { fmt.Printf(format+"\n", args...) }})
+		Disks: true, Flags: map[string][]string{world.AttachController: {"--csi-attach=false"}},
+		Log: func(format string, args ...any) { fmt.Printf(format+"\n", args...) }})
 	if err != nil {
 		return err
 	}

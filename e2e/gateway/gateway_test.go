@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	// Kubernetes' csi-attacher calls the plugin; the test plays both, so that attach-controller does not attach for Kubernetes.
 	flags := map[string][]string{world.AttachController: {"--csi-attach=false"},
 		world.APIGateway: {"--shutdown-delay=4s", "--requests-per-second=100000", "--request-burst=100000"}}
-	harness.Main(m, world.Options{Nodes: scenarios.Nodes, Attach: true, Snapshots: true, Gateway: true, Flags: flags},
+	harness.Main(m, world.Options{Nodes: scenarios.Nodes, Attach: true, Snapshots: true, Gateway: true, Disks: true, Flags: flags},
 		func(_ context.Context, w *world.World) error { here = w; return nil })
 }
 

@@ -59,8 +59,8 @@ func run(ctx context.Context, files, chromium, screenshots string, keep bool) (f
 			return fmt.Errorf("creating the directory of the screenshots: %w", err)
 		}
 	}
-	w, err := world.Start(ctx, world.Options{Nodes: nodes, Attach: true, Snapshots: true, Upgrades: true, Gateway: true, Policies: true,
-		Log: func(format string, args ...any) { fmt.Printf(format+"\n", args...) }})
+	w, err := world.Start(ctx, world.Options{Nodes: nodes, Attach: true, Snapshots: true, Upgrades: true, Gateway: true, Disks: true,
+		Policies: true, Log: func(format string, args ...any) { fmt.Printf(format+"\n", args...) }})
 	if err != nil {
 		return err
 	}
