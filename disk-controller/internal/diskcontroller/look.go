@@ -54,8 +54,9 @@ func (l *Looker) do(path string, work func(*directory.Disk) error) error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		defer l.end(path)
-		done <- l.open(path, work)
+		err := l.open(path, work)
+		l.end(path) // first: the next attempt may follow the answer at once
+		done <- err
 	}()
 	late := time.NewTimer(l.timeout)
 	defer late.Stop()

@@ -43,8 +43,8 @@ func (r *remover) remove(replica *v1beta2.Replica, until time.Time) (bool, error
 	done := make(chan result, 1)
 	disk, name, uid := replica.Spec.DiskID, replica.Spec.DataDirectoryName, string(replica.UID)
 	go func() {
-		defer r.end(path)
 		there, err := r.onDisk(path, disk, name, uid, until)
+		r.end(path) // first: the next attempt may follow the answer at once
 		done <- result{there, err}
 	}()
 	late := time.NewTimer(r.timeout)
