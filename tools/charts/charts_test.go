@@ -167,7 +167,7 @@ func TestEveryValueOfAControllerChangesWhatIsRendered(t *testing.T) {
 		if path == "service.create" || strings.HasPrefix(path, "rest.") {
 			chart = "api-gateway"
 		}
-		if strings.HasPrefix(path, "webhook.") {
+		if strings.HasPrefix(path, "webhook.") || path == "engineBinaries" {
 			chart = "snapshot-controller"
 		}
 		before, err := render(chartDir(chart), "longhorn-system", readValues(t, "testdata/all-values.yaml"))
