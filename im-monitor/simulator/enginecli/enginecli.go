@@ -1,5 +1,5 @@
-// Package enginecli answers the engine's commands about backup targets, from the targets of the simulator. Its answers are those of a real
-// engine, word for word, as far as the stores are alike: a test of `make real` compares them.
+// Package enginecli answers the engine's commands about backup targets, from the targets of the simulator. Its answers have the form of a
+// real engine's, with which a person compared them. No test does: the scenarios of backups run with both.
 package enginecli
 
 import (
