@@ -239,6 +239,17 @@ var snapshotController = []row{
 		gauge("Paused jobs", "1 while a recurring job passes volumes over, because what it deleted of them is not removed.",
 			"drover_snapshot_controller_recurring_job_paused", "recurring_job"),
 	}},
+	{"Backup targets", []panel{
+		events("Readings", "Readings of backup targets, by the reason of the condition Listed.",
+			"drover_snapshot_controller_backup_target_readings_total", "reason"),
+		{"Commands", "99 of 100 commands of the engine about backup targets took at most this time.", "s", third, []query{{
+			`histogram_quantile(0.99, sum by (le, command) (rate(drover_snapshot_controller_backup_command_seconds_bucket{$ns}[$__rate_interval])))`,
+			"{{command}}"}}},
+		events("Forgotten", "Backups and BackupVolumes that were deleted because their target does not have them any more.",
+			"drover_snapshot_controller_backup_objects_forgotten_total", "kind"),
+		total("Removed backups", "Backups whose data was removed from its target since the processes began.",
+			`sum(drover_snapshot_controller_backups_removed_total{$ns})`),
+	}},
 	{"Kubernetes", []panel{
 		total("Holds the snapshotter's lease", "1 while a process takes snapshots for Kubernetes in the csi-snapshotter's place.",
 			`sum(drover_snapshot_controller_csi_leading{$ns})`),
