@@ -2,6 +2,7 @@ package setting
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,10 +19,15 @@ func TestValues(t *testing.T) {
 	require.NoError(t, set(SnapshotMaxCount, `{"v2":"10"}`))
 	require.NoError(t, set("no-setting-of-ours", "whatever"))
 	require.NoError(t, set(JobsWhileDetached, "true"))
-	want := Values{PurgeDisabled: true, SnapshotMaxCount: 10, JobsWhileDetached: true}
+	require.NoError(t, set(EngineImage, "longhornio/longhorn-engine:v1.12.0"))
+	require.NoError(t, set(BackupTimeout, "3"))
+	require.NoError(t, set(FailedBackupTTL, "0"))
+	want := Values{PurgeDisabled: true, SnapshotMaxCount: 10, JobsWhileDetached: true, EngineImage: "longhornio/longhorn-engine:v1.12.0",
+		BackupTimeout: 3 * time.Minute}
 	require.Equal(t, want, m.Values("v2"))
 
-	for name, bad := range map[string]string{DisablePurge: "yes", PurgesPerNode: "-1", SnapshotMaxCount: "1"} {
+	for name, bad := range map[string]string{DisablePurge: "yes", PurgesPerNode: "-1", SnapshotMaxCount: "1", BackupTimeout: "0",
+		FailedBackupTTL: "-1"} {
 		require.ErrorContains(t, set(name, bad), name, "a bad value names its setting")
 	}
 	require.Equal(t, want, m.Values("v2"), "the last good values stay in force")
@@ -31,7 +37,7 @@ func TestValues(t *testing.T) {
 	require.True(t, changed, "a setting that goes leaves its default")
 	require.False(t, m.Values("v2").PurgeDisabled)
 	require.Equal(t, 250, m.Values("").SnapshotMaxCount, "what is not named for a data engine has its default")
-	require.Len(t, Catalogue.Names(), 4)
+	require.Len(t, Catalogue.Names(), 7)
 }
 
 // After a restart no one knows what a value that cannot be read was to be: nothing is purged until it can.
