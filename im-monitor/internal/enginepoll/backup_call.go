@@ -9,10 +9,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/im-monitor/internal/backup"
-	"drover.dev/drover/shared/backuptarget"
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/backuptarget"
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"drover.dev/drover/shared/backuptarget"
 	"drover.dev/drover/im-monitor/internal/engine"
 	"drover.dev/drover/im-monitor/internal/execute"
 	"drover.dev/drover/im-monitor/internal/imclient"
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/backuptarget"
 	"drover.dev/drover/shared/lookup"
 	"drover.dev/drover/shared/status"
 )
