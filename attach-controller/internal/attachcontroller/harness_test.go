@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -42,8 +41,7 @@ type world struct {
 	admin     client.WithWatch
 	identity  *rest.Config
 
-	mutex   sync.Mutex
-	running *shell.Process
+	run shell.Slot
 }
 
 // newWorld has three nodes that are ready.
@@ -69,22 +67,11 @@ func (w *world) start() *shell.Process { return w.startCut(cut.Point{}, nil) }
 func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	w.t.Helper()
 	p := shell.Start(w.t, shell.Options{Identity: w.identity, Namespace: w.namespace, Owner: account, At: at, OnCut: onCut}, Setup)
-	w.mutex.Lock()
-	w.running = p
-	w.mutex.Unlock()
+	w.run.Hold(p)
 	return p
 }
 
-func (w *world) stop() {
-	w.mutex.Lock()
-	p := w.running
-	w.running = nil
-	w.mutex.Unlock()
-	if p != nil {
-		p.Stop()
-		require.NoError(w.t, p.Wait())
-	}
-}
+func (w *world) stop() { w.run.End(w.t) }
 
 func (w *world) create(obj client.Object) {
 	w.t.Helper()

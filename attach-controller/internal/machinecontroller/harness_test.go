@@ -2,7 +2,6 @@ package machinecontroller
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -45,8 +44,7 @@ type world struct {
 	// unseen are volumes that the controller's cache does not show.
 	unseen []string
 
-	mutex   sync.Mutex
-	running *shell.Process
+	run shell.Slot
 }
 
 // newWorld has three nodes that are ready, and a data plane.
@@ -87,22 +85,11 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 			}
 			return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
 		})
-	w.mutex.Lock()
-	w.running = p
-	w.mutex.Unlock()
+	w.run.Hold(p)
 	return p
 }
 
-func (w *world) stop() {
-	w.mutex.Lock()
-	p := w.running
-	w.running = nil
-	w.mutex.Unlock()
-	if p != nil {
-		p.Stop()
-		require.NoError(w.t, p.Wait())
-	}
-}
+func (w *world) stop() { w.run.End(w.t) }
 
 func (w *world) create(obj client.Object) {
 	w.t.Helper()

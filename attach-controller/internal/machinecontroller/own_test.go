@@ -56,14 +56,21 @@ func TestTheLastObjectsOfAVolumeAreReadUncached(t *testing.T) {
 	require.Equal(t, "s-0", is.FirstSnapshot)
 }
 
-// Another process wrote a moment ago that the engine is on another node: that node is known, and does not count as down.
-func TestTheNodeOfAnObjectThatIsReadAgainIsRead(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
+// movedEngine creates an engine, and returns it as it was before it was moved from node-1 to node-2.
+func (w *world) movedEngine() *v1beta2.Engine {
+	w.t.Helper()
 	e := &v1beta2.Engine{ObjectMeta: w.meta("e-0"), Spec: v1beta2.EngineSpec{VolumeName: vol, NodeID: "node-1"}}
 	w.create(e)
 	before := e.DeepCopy()
 	w.spec(e, map[string]any{"nodeID": "node-2"})
+	return before
+}
+
+// Another process wrote a moment ago that the engine is on another node: that node is known, and does not count as down.
+func TestTheNodeOfAnObjectThatIsReadAgainIsRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := w.movedEngine()
 	for name, wants := range map[string]machine.Reads{"the objects": {Fresh: true}, "the nodes, too": {Fresh: true, FreshNodes: true}} {
 		is := machine.World{Volume: &v1beta2.Volume{ObjectMeta: w.meta(vol)}, Nodes: map[string]machine.Node{"node-1": {Known: true}}}
 		is.Engines = []*v1beta2.Engine{before}
@@ -78,10 +85,7 @@ func TestTheNodeOfAnObjectThatIsReadAgainIsRead(t *testing.T) {
 func TestTheUpgradeOfANodeThatIsReadAgainIsRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	e := &v1beta2.Engine{ObjectMeta: w.meta("e-0"), Spec: v1beta2.EngineSpec{VolumeName: vol, NodeID: "node-1"}}
-	w.create(e)
-	before := e.DeepCopy()
-	w.spec(e, map[string]any{"nodeID": "node-2"})
+	before := w.movedEngine()
 	u := &v1beta2.NodeDataEngineUpgrade{ObjectMeta: w.meta("upgrade-node-2"), Spec: v1beta2.NodeDataEngineUpgradeSpec{NodeID: "node-2",
 		DataEngine: "v2", InstanceManagerImage: "image:new", DataEngineUpgradeManager: "upgrade"}}
 	w.create(u)

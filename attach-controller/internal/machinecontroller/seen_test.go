@@ -90,10 +90,8 @@ func (w *world) picture() string {
 	for _, e := range said.Items {
 		fmt.Fprintf(&b, "%s: %s\n", e.Reason, e.Note)
 	}
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if w.running != nil {
-		fmt.Fprintf(&b, "%s\n", strings.Join(w.running.Client.Writes(), "\n"))
+	if p := w.run.Current(); p != nil {
+		fmt.Fprintf(&b, "%s\n", strings.Join(p.Client.Writes(), "\n"))
 	}
 	return b.String()
 }

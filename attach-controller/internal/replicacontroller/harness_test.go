@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -51,8 +50,7 @@ type world struct {
 	// ahead is the controller's clock before that of the API server.
 	ahead time.Duration
 
-	mutex   sync.Mutex
-	running *shell.Process
+	run shell.Slot
 }
 
 // newWorld has three nodes that are ready, each with a block disk of 100 GiB and an instance manager of v2.
@@ -84,9 +82,7 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 			}
 			return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
 		})
-	w.mutex.Lock()
-	w.running = p
-	w.mutex.Unlock()
+	w.run.Hold(p)
 	return p
 }
 
@@ -99,16 +95,7 @@ type skewed struct {
 // Now implements clock.PassiveClock.
 func (s skewed) Now() time.Time { return s.RealClock.Now().Add(s.ahead) }
 
-func (w *world) stop() {
-	w.mutex.Lock()
-	p := w.running
-	w.running = nil
-	w.mutex.Unlock()
-	if p != nil {
-		p.Stop()
-		require.NoError(w.t, p.Wait())
-	}
-}
+func (w *world) stop() { w.run.End(w.t) }
 
 func (w *world) create(obj client.Object) {
 	w.t.Helper()

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -47,8 +46,7 @@ type world struct {
 	admin     client.WithWatch
 	identity  *rest.Config
 
-	mutex   sync.Mutex
-	running *shell.Process
+	run shell.Slot
 }
 
 // newWorld has three nodes that are ready.
@@ -77,22 +75,11 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 		func(ctx context.Context, rt *runkit.Runtime) error {
 			return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
 		})
-	w.mutex.Lock()
-	w.running = p
-	w.mutex.Unlock()
+	w.run.Hold(p)
 	return p
 }
 
-func (w *world) stop() {
-	w.mutex.Lock()
-	p := w.running
-	w.running = nil
-	w.mutex.Unlock()
-	if p != nil {
-		p.Stop()
-		require.NoError(w.t, p.Wait())
-	}
-}
+func (w *world) stop() { w.run.End(w.t) }
 
 func (w *world) create(obj client.Object) {
 	w.t.Helper()

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -45,8 +44,7 @@ type world struct {
 	// hides are the objects that the controller's cache does not show yet.
 	hides func(client.Object) bool
 
-	mutex   sync.Mutex
-	running *process
+	run shell.Slot
 }
 
 // process is one run of the controller.
@@ -82,22 +80,11 @@ func (w *world) startCut(at cut.Point, onCut func()) *process {
 		Identity: w.identity, Namespace: w.namespace, Owner: Owner, Cache: Cached(), At: at, OnCut: onCut,
 		Wrap: func(c client.Client) client.Client { return hider{c, w.hides} },
 	}, func(ctx context.Context, rt *runkit.Runtime) error { return Setup(ctx, rt, w.limits, p.registry) })
-	w.mutex.Lock()
-	w.running = p
-	w.mutex.Unlock()
+	w.run.Hold(p.Process)
 	return p
 }
 
-func (w *world) stop() {
-	w.mutex.Lock()
-	p := w.running
-	w.running = nil
-	w.mutex.Unlock()
-	if p != nil {
-		p.Stop()
-		require.NoError(w.t, p.Wait())
-	}
-}
+func (w *world) stop() { w.run.End(w.t) }
 
 func (w *world) create(obj client.Object) {
 	w.t.Helper()

@@ -3,7 +3,6 @@ package backupcontroller
 import (
 	"context"
 	"os"
-	"sync"
 	"testing"
 	"time"
 
@@ -53,9 +52,8 @@ type world struct {
 	// target is the URL of the BackupTarget, a directory; binaries has the engine's binary.
 	target, binaries string
 
-	mutex   sync.Mutex
-	running *shell.Process
-	rt      *runkit.Runtime
+	run shell.Slot
+	rt  *runkit.Runtime
 }
 
 // newWorld has a node that is ready, a detached volume with a snapshot that is ready, and a target.
@@ -104,9 +102,7 @@ func (w *world) start(at cut.Point, onCut func()) *shell.Process {
 		return Setup(ctx, rt, settings, &backupstores.Stores{Uncached: rt.Uncached, Namespace: rt.Namespace, Settings: settings,
 			Options: backupstores.Options{Binaries: w.binaries, Commands: 2}})
 	})
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.running = p
+	w.run.Hold(p)
 	return p
 }
 
@@ -124,16 +120,7 @@ func (w *world) url(backup string) string { return w.target + "?backup=" + backu
 // inTarget are the names of the volume's backups in the target.
 func (w *world) inTarget() []string { return enginecli.Names(w.target, vol) }
 
-func (w *world) end() {
-	w.mutex.Lock()
-	p := w.running
-	w.running = nil
-	w.mutex.Unlock()
-	if p != nil {
-		p.Stop()
-		require.NoError(w.t, p.Wait())
-	}
-}
+func (w *world) end() { w.run.End(w.t) }
 
 func (w *world) create(obj client.Object) {
 	w.t.Helper()

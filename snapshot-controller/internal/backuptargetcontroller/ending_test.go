@@ -12,13 +12,7 @@ import (
 
 // A BackupVolume that a person deletes takes all of its volume along, and nothing of another.
 func TestADeletedBackupVolumeTakesAllOfItsVolumeAlong(t *testing.T) {
-	w := newWorld(t)
-	w.put("db", "b-1")
-	w.put("db", "b-2")
-	w.put("web", "b-3")
-	w.watched()
-	w.start(cut.Point{}, nil)
-	w.shows(v1beta2.ReasonListed)
+	w := listedWorld(t, "db/b-1", "db/b-2", "web/b-3")
 	w.delete(w.volume("db"))
 	w.has([]string{"web"}, []string{"b-3"})
 	require.Empty(t, w.inTarget("db"))
@@ -27,11 +21,7 @@ func TestADeletedBackupVolumeTakesAllOfItsVolumeAlong(t *testing.T) {
 
 // The label keeps its deletion off the target, and so does Kubernetes deleting what it owned.
 func TestADeletedBackupVolumeWithTheLabelLeavesTheTargetAlone(t *testing.T) {
-	w := newWorld(t)
-	w.put("db", "b-1")
-	w.watched()
-	w.start(cut.Point{}, nil)
-	w.shows(v1beta2.ReasonListed)
+	w := listedWorld(t, "db/b-1")
 	v := w.volume("db")
 	require.NoError(t, status.MergeMetadata(t.Context(), w.admin, v, map[string]any{"labels": map[string]string{v1beta2.LabelObjectOnly: ""}}))
 	w.delete(v)

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -54,8 +53,7 @@ type world struct {
 	directory, program string
 	clock              *testclock.FakeClock
 
-	mutex   sync.Mutex
-	running *shell.Process
+	run shell.Slot
 }
 
 func newWorld(t *testing.T) *world {
@@ -65,6 +63,20 @@ func newWorld(t *testing.T) *world {
 	require.NoError(t, enginecli.Install(w.program, image))
 	w.create(&v1beta2.Setting{ObjectMeta: w.meta(setting.EngineImage), Value: image})
 	t.Cleanup(w.end)
+	return w
+}
+
+// listedWorld returns a world whose target has these backups, each as volume/name, and was read once.
+func listedWorld(t *testing.T, backups ...string) *world {
+	t.Helper()
+	w := newWorld(t)
+	for _, b := range backups {
+		volume, name, _ := strings.Cut(b, "/")
+		w.put(volume, name)
+	}
+	w.watched()
+	w.start(cut.Point{}, nil)
+	w.shows(v1beta2.ReasonListed)
 	return w
 }
 
@@ -97,22 +109,11 @@ func (w *world) start(at cut.Point, onCut func()) *shell.Process {
 		}
 		return Setup(ctx, rt, stores)
 	})
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.running = p
+	w.run.Hold(p)
 	return p
 }
 
-func (w *world) end() {
-	w.mutex.Lock()
-	p := w.running
-	w.running = nil
-	w.mutex.Unlock()
-	if p != nil {
-		p.Stop()
-		require.NoError(w.t, p.Wait())
-	}
-}
+func (w *world) end() { w.run.End(w.t) }
 
 func (w *world) create(obj client.Object) {
 	w.t.Helper()

@@ -102,11 +102,7 @@ func TestWhatIsGoneFromTheTargetGoesAfterTwoReadings(t *testing.T) {
 
 // Whatever a target answers instead of a list, no object goes.
 func TestNoAnswerIsNotAnEmptyOne(t *testing.T) {
-	w := newWorld(t)
-	w.put("db", "b-1")
-	w.watched()
-	w.start(cut.Point{}, nil)
-	w.shows(v1beta2.ReasonListed)
+	w := listedWorld(t, "db/b-1")
 	for reason, fail := range map[string]func() (mend func()){
 		v1beta2.ReasonRefused: func() func() {
 			w.fault("refuse: AccessDenied: Access Denied, status code: 403")
@@ -155,11 +151,7 @@ func TestARefusalIsWrittenOnce(t *testing.T) {
 
 // Half an answer is none: the volumes that it left out stay.
 func TestHalfAnAnswerIsNone(t *testing.T) {
-	w := newWorld(t)
-	w.put("db", "b-1")
-	w.watched()
-	w.start(cut.Point{}, nil)
-	w.shows(v1beta2.ReasonListed)
+	w := listedWorld(t, "db/b-1")
 	w.fault("half")
 	w.clock.Step(backuplist.Retry)
 	w.set(map[string]any{"syncRequestedAt": w.clock.Now().UTC().Format(time.RFC3339)})
@@ -184,11 +176,7 @@ func TestATargetThatHangsDisturbsNoOther(t *testing.T) {
 
 // A target that points elsewhere since says nothing about what was found before; a target without a URL has no objects.
 func TestObjectsOfAnEarlierURLStayAndThoseOfNoURLGo(t *testing.T) {
-	w := newWorld(t)
-	w.put("db", "b-1")
-	w.watched()
-	w.start(cut.Point{}, nil)
-	w.shows(v1beta2.ReasonListed)
+	w := listedWorld(t, "db/b-1")
 	other := t.TempDir()
 	require.NoError(t, enginecli.Put("file://"+other, enginecli.Stored{Name: "c-1", Volume: "new", Created: time.Now(), Text: "x"}))
 	w.set(map[string]any{"backupTargetURL": "file://" + other})

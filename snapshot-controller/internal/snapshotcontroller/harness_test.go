@@ -3,7 +3,6 @@ package snapshotcontroller
 import (
 	"context"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -44,8 +43,7 @@ type world struct {
 	identity  *rest.Config
 	clock     clock.Clock
 
-	mutex   sync.Mutex
-	running *shell.Process
+	run shell.Slot
 }
 
 // newWorld has a node that is ready.
@@ -76,22 +74,11 @@ func (w *world) startCut(at cut.Point, onCut func()) *shell.Process {
 	}, func(ctx context.Context, rt *runkit.Runtime) error {
 		return Setup(ctx, rt, settingcontroller.NewSource(rt.Client, w.namespace, setting.Catalogue))
 	})
-	w.mutex.Lock()
-	w.running = p
-	w.mutex.Unlock()
+	w.run.Hold(p)
 	return p
 }
 
-func (w *world) stop() {
-	w.mutex.Lock()
-	p := w.running
-	w.running = nil
-	w.mutex.Unlock()
-	if p != nil {
-		p.Stop()
-		require.NoError(w.t, p.Wait())
-	}
-}
+func (w *world) stop() { w.run.End(w.t) }
 
 func (w *world) create(obj client.Object) {
 	w.t.Helper()

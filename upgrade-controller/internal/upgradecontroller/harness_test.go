@@ -2,7 +2,6 @@ package upgradecontroller
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -42,8 +41,7 @@ type world struct {
 	// wrap wraps the client of the controller, where it is set.
 	wrap func(client.Client) client.Client
 
-	mutex   sync.Mutex
-	running *process
+	run shell.Slot
 }
 
 // process is one run of the controller.
@@ -87,22 +85,11 @@ func (w *world) startCut(at cut.Point, onCut func()) *process {
 		Identity: w.identity, Namespace: w.namespace, Owner: Owner, Cache: Cached(), At: at, OnCut: onCut,
 		Wrap: w.wrap,
 	}, func(ctx context.Context, rt *runkit.Runtime) error { return Setup(ctx, rt, p.registry, w.options) })
-	w.mutex.Lock()
-	w.running = p
-	w.mutex.Unlock()
+	w.run.Hold(p.Process)
 	return p
 }
 
-func (w *world) stop() {
-	w.mutex.Lock()
-	p := w.running
-	w.running = nil
-	w.mutex.Unlock()
-	if p != nil {
-		p.Stop()
-		require.NoError(w.t, p.Wait())
-	}
-}
+func (w *world) stop() { w.run.End(w.t) }
 
 func (w *world) create(obj client.Object) {
 	w.t.Helper()
