@@ -6,10 +6,10 @@ func directoryRules() []rule {
 		"./disk-controller/internal/removalcontroller", "./disk-controller/internal/directory"
 	const goneCore = "./im-monitor/internal/removal"
 	return []rule{
-		in("approved first", "a directory is removed only after it was approved", []string{removalCore}, removalCore, "Wanted",
-			`approval(r) != ""`, `true`),
+		in("approved first", "a directory is removed only after it was approved", []string{removalCore}, claimCore, "AwaitsRemoval",
+			`Approval(r) != ""`, `true`),
 		in("gone for this spec", "that an instance is gone counts for the present generation of its Replica only", []string{removalCore},
-			removalCore, "Wanted", " && gone.ObservedGeneration == r.Generation", ""),
+			claimCore, "AwaitsRemoval", " && gone.ObservedGeneration == r.Generation", ""),
 		in("no start under way", "a directory stays while its Replica shows a run, or a start", []string{removalCore}, removalCore, "mayRun",
 			"", "return false"),
 		in("the premise again", "the premise of an approval is checked again before a directory is removed [UPG-1]", []string{removalCore},

@@ -36,33 +36,15 @@ type Verdict struct {
 	Held string
 }
 
-// Wanted reports whether the directory of a Replica is to be removed by the disk-controller of its node.
-func Wanted(r *v1beta2.Replica) bool {
-	gone := conditions.Get(r.Status.Conditions, v1beta2.ReplicaInstanceGone)
-	return r.DeletionTimestamp != nil && r.Spec.DataEngine != v1beta2.DataEngineV2 && slices.Contains(r.Finalizers, v1beta2.Finalizer) &&
-		r.Spec.DataDirectoryName != "" && approval(r) != "" && !conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved) &&
-		gone != nil && gone.Status == v1beta2.ConditionTrue && gone.ObservedGeneration == r.Generation
-}
-
-// approval returns the reason of an approval that this version knows, else "".
-func approval(r *v1beta2.Replica) string {
-	c := conditions.Get(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved)
-	if c == nil || c.Status != v1beta2.ConditionTrue ||
-		c.Reason != v1beta2.ReasonVolumeDeleting && c.Reason != v1beta2.ReasonHealthyCopyElsewhere {
-		return ""
-	}
-	return c.Reason
-}
-
 // NeedsCopy reports whether the approval relies on another copy of the data.
 func NeedsCopy(r *v1beta2.Replica) bool {
-	return approval(r) == v1beta2.ReasonHealthyCopyElsewhere && !v1beta2.RemovalBegan(r)
+	return replicadata.Approval(r) == v1beta2.ReasonHealthyCopyElsewhere && !v1beta2.RemovalBegan(r)
 }
 
 // Decide decides about one Replica.
 func Decide(w World) Verdict {
 	r := w.Replica
-	if r == nil || w.Node == nil || r.Spec.NodeID != w.Node.Name || !Wanted(r) || mayRun(r) {
+	if r == nil || w.Node == nil || r.Spec.NodeID != w.Node.Name || !replicadata.AwaitsRemoval(r) || mayRun(r) {
 		return Verdict{}
 	}
 	key, path := w.disk()
@@ -95,8 +77,7 @@ func Decide(w World) Verdict {
 // mayRun reports whether an instance of the replica runs, or may, as far as its object reports.
 func mayRun(r *v1beta2.Replica) bool {
 	s := &r.Status
-	return r.Spec.DesireState == v1beta2.InstanceStateRunning || s.Starting || s.Started ||
-		s.CurrentState != "" && s.CurrentState != v1beta2.InstanceStateStopped
+	return s.Starting || s.Started || v1beta2.MayRun(r.Spec.DesireState, s.CurrentState)
 }
 
 // disk returns the key of the replica's disk in the spec of its node, and its recorded path; "" if the node does not have it any more. Any
@@ -139,7 +120,7 @@ func (w World) premise() string {
 	switch {
 	case v1beta2.RemovalBegan(r):
 		return ""
-	case approval(r) == v1beta2.ReasonVolumeDeleting:
+	case replicadata.Approval(r) == v1beta2.ReasonVolumeDeleting:
 		if owner := v1beta2.VolumeUIDOf(r); w.Volume == nil || w.Volume.DeletionTimestamp != nil || owner != "" && owner != w.Volume.UID {
 			return ""
 		}

@@ -3,7 +3,6 @@ package removalcontroller
 import (
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"drover.dev/drover/disk-controller/internal/directory"
@@ -70,9 +68,8 @@ func (e *env) start(at cut.Point) *shell.Process {
 		root = root.Interrupted(e.interrupt)
 	}
 	options := Options{Node: "node-1", Root: root, Period: e.period, Timeout: time.Minute}
-	kept := map[client.Object]cache.ByObject{}
-	maps.Copy(kept, diskcontroller.Cached("node-1"))
-	p := shell.Start(e.t, shell.Options{Identity: e.identity, Namespace: e.namespace, Owner: diskcontroller.Owner, Cache: kept, At: at},
+	p := shell.Start(e.t, shell.Options{Identity: e.identity, Namespace: e.namespace, Owner: diskcontroller.Owner,
+		Cache: diskcontroller.Cached("node-1"), At: at},
 		func(ctx context.Context, rt *runkit.Runtime) error {
 			return Setup(ctx, rt, options, prometheus.NewRegistry())
 		})

@@ -8,6 +8,7 @@ import (
 	"drover.dev/drover/disk-controller/internal/removal"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/replicadata"
 )
 
 // Fields by which the API server selects.
@@ -22,7 +23,7 @@ const (
 func (r *reconciler) observe(ctx context.Context, cached *v1beta2.Replica) (removal.World, error) {
 	var w removal.World
 	replica, err := lookup.Get(ctx, r.rt.Uncached, r.rt.Namespace, cached.Name, &v1beta2.Replica{})
-	if err != nil || replica == nil || replica.UID != cached.UID || !removal.Wanted(replica) {
+	if err != nil || replica == nil || replica.UID != cached.UID || !replicadata.AwaitsRemoval(replica) {
 		return w, err
 	}
 	if w.Node, err = lookup.Get(ctx, r.rt.Uncached, r.rt.Namespace, replica.Spec.NodeID, &v1beta2.Node{}); err != nil {

@@ -16,6 +16,7 @@ import (
 	"drover.dev/drover/shared/events"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/replicadata"
 	"drover.dev/drover/shared/retry"
 	"drover.dev/drover/shared/runkit"
 	"drover.dev/drover/shared/status"
@@ -43,7 +44,7 @@ type reconciler struct {
 // Reconcile decides about one Replica on what the API server has of it, and removes its directory if that is due.
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	cached, err := lookup.Shared(ctx, r.rt.Client, r.rt.Namespace, request.Name, &v1beta2.Replica{})
-	if err != nil || cached == nil || cached.Spec.NodeID != r.Node || !removal.Wanted(cached) {
+	if err != nil || cached == nil || cached.Spec.NodeID != r.Node || !replicadata.AwaitsRemoval(cached) {
 		return ctrl.Result{}, err
 	}
 	began := r.rt.Clock.Now()

@@ -18,11 +18,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"drover.dev/drover/disk-controller/internal/directory"
-	"drover.dev/drover/disk-controller/internal/removal"
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/queue"
+	"drover.dev/drover/shared/replicadata"
 	"drover.dev/drover/shared/runkit"
 )
 
@@ -45,7 +45,7 @@ type Options struct {
 // Setup registers the controller, and its metrics with the registry.
 func Setup(_ context.Context, rt *runkit.Runtime, options Options, registry prometheus.Registerer) error {
 	r := &reconciler{Options: options, rt: rt, metrics: newMetrics(registry), mapper: kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace},
-		remover: &remover{root: options.Root, timeout: options.Timeout, clock: rt.Clock}, random: rand.Float64}
+		remover: &remover{attempts: directory.NewAttempts(options.Root, options.Timeout), clock: rt.Clock}, random: rand.Float64}
 	err := ctrl.NewControllerManagedBy(rt.Manager).Named("replica-directory").WithOptions(queue.Options(1)).
 		For(&v1beta2.Replica{}, builder.WithPredicates(predicate.And(kube.If(going), kube.OnDeepChange(facts)))).
 		Watches(&v1beta2.Replica{}, r.mapper.To(r.sharing), builder.WithPredicates(kube.OnEnd())).
@@ -99,7 +99,7 @@ func (r *reconciler) waiting(ctx context.Context, is func(*v1beta2.Replica) bool
 	r.mapper.List(ctx, &list)
 	var out []string
 	for i := range list.Items {
-		if one := &list.Items[i]; removal.Wanted(one) && is(one) {
+		if one := &list.Items[i]; replicadata.AwaitsRemoval(one) && is(one) {
 			out = append(out, one.Name)
 		}
 	}

@@ -43,6 +43,12 @@ func isOlder(a, b *Replica) bool {
 	return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(string(a.UID), string(b.UID))) < 0
 }
 
+// MayRun reports whether an instance with these states is to run, or is not known to be stopped. An instance without a present state was
+// never started.
+func MayRun(desired, current string) bool {
+	return desired == InstanceStateRunning || current != "" && current != InstanceStateStopped
+}
+
 // RemovalBegan reports whether the removal of a deleted replica's data began, or has ended: nothing may use it any more.
 func RemovalBegan(r *Replica) bool {
 	for _, c := range r.Status.Conditions {

@@ -45,7 +45,7 @@ func (v Volume) TargetOn(node string) bool {
 // EngineOn reports whether any engine of the volume is on the node, or must be, or may still be.
 func (v Volume) EngineOn(node string) bool {
 	for _, e := range v.Engines {
-		if e.Spec.NodeID == node && alive(e.Spec.DesireState, e.Status.CurrentState) {
+		if e.Spec.NodeID == node && v1beta2.MayRun(e.Spec.DesireState, e.Status.CurrentState) {
 			return true
 		}
 	}
@@ -61,7 +61,7 @@ func (v Volume) On(node string) bool {
 func (v Volume) ReplicasOn(node string) []*v1beta2.Replica {
 	var out []*v1beta2.Replica
 	for _, r := range v.Replicas {
-		if r.Spec.NodeID == node && alive(r.Spec.DesireState, r.Status.CurrentState) {
+		if r.Spec.NodeID == node && v1beta2.MayRun(r.Spec.DesireState, r.Status.CurrentState) {
 			out = append(out, r)
 		}
 	}
@@ -81,7 +81,7 @@ func (v Volume) Replica(name string) *v1beta2.Replica {
 // Mapped reports whether an engine of the volume uses the replica, or used it as of the last poll.
 func (v Volume) Mapped(replica string) bool {
 	for _, e := range v.Engines {
-		if !alive(e.Spec.DesireState, e.Status.CurrentState) {
+		if !v1beta2.MayRun(e.Spec.DesireState, e.Status.CurrentState) {
 			continue
 		}
 		if _, seen := e.Status.CurrentReplicaAddressMap[replica]; seen || mapped(e, replica) || e.Status.ReplicaModeMap[replica] != "" {
@@ -160,11 +160,6 @@ func (v Volume) RebuiltInAll() (sum, replicas int) {
 func mapped(e *v1beta2.Engine, replica string) bool {
 	_, ok := e.Spec.ReplicaAddressMap[replica]
 	return ok
-}
-
-// alive: wanted, or not known to be stopped. An instance without a state was never started.
-func alive(desired, current string) bool {
-	return desired == v1beta2.InstanceStateRunning || current != "" && current != v1beta2.InstanceStateStopped
 }
 
 // parse parses a time of any precision; an invalid one gives the zero time, which is before everything.

@@ -12,9 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/cache"
 
-	"drover.dev/drover/im-monitor/simulator/internal/machine"
 	"drover.dev/drover/shared/api/v1beta2"
-	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/replicadata"
 )
 
 // Directories are the directories of v1 replicas on the disks of nodes.
@@ -29,11 +28,8 @@ var longhornReplicas = v1beta2.GroupVersion.WithResource("replicas")
 // proven gone for the present spec.
 func (k *Kubelet) reconcileDirectory(ctx context.Context, name string) error {
 	r, others, err := k.replica(name)
-	if err != nil || r == nil || !removable(r) {
+	if err != nil || r == nil || !replicadata.AwaitsRemoval(r) || !k.hears(r.Spec.NodeID) {
 		return err
-	}
-	if state, simulated := k.options.Machine.NodeState(r.Spec.NodeID); !simulated || state != machine.Up {
-		return nil
 	}
 	for _, other := range others {
 		if v1beta2.HasSameDirectory(r, other) {
@@ -59,15 +55,6 @@ func (k *Kubelet) reconcileDirectory(ctx context.Context, name string) error {
 		return nil
 	}
 	return err
-}
-
-// removable reports whether the directory of a Replica is to be removed.
-func removable(r *v1beta2.Replica) bool {
-	gone := conditions.Get(r.Status.Conditions, v1beta2.ReplicaInstanceGone)
-	return r.DeletionTimestamp != nil && r.Spec.DataEngine != v1beta2.DataEngineV2 && r.Spec.DataDirectoryName != "" &&
-		conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemovalApproved) &&
-		!conditions.IsTrue(r.Status.Conditions, v1beta2.ReplicaDataRemoved) && gone != nil && gone.Status == v1beta2.ConditionTrue &&
-		gone.ObservedGeneration == r.Generation
 }
 
 // replica returns a Replica of the cache, nil if there is none, and all others that are of its node.

@@ -39,7 +39,7 @@ func (k *Kubelet) reconcilePod(ctx context.Context, name string) error {
 	if pod.Spec.NodeName == "" || !runs(pod) {
 		return nil
 	}
-	if state, ok := k.options.Machine.NodeState(pod.Spec.NodeName); !ok || state != machine.Up {
+	if !k.hears(pod.Spec.NodeName) {
 		return nil
 	}
 	if pod.DeletionTimestamp != nil {
