@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"drover.dev/drover/im-monitor/simulator/internal/backupstore"
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // Program is the name of the program that a caller runs: a test binary of that name is to answer with Main.
@@ -30,7 +31,7 @@ func Install(directory, image string) error {
 	if err != nil {
 		return err
 	}
-	at := filepath.Join(directory, strings.NewReplacer(":", "-", "/", "-").Replace(image))
+	at := filepath.Join(directory, v1beta2.EngineBinaryDirectory(image))
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return err
 	}

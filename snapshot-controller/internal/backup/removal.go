@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
+	"drover.dev/drover/shared/text"
 	"drover.dev/drover/snapshot-controller/internal/backuplist"
 )
 
@@ -19,10 +20,7 @@ type Removal struct {
 	Uninstalled string
 	// Restoring is the volume that is being filled from it; empty: none is.
 	Restoring string
-	// Running, Gone, Note, Problem and Again are how far this process is with it: Gone is that the target was seen without it.
-	Running, Gone bool
-	Note, Problem string
-	Again         time.Time
+	backuplist.Progress
 }
 
 // looksAgain is the pause between two looks whether a volume is still being filled from the backup.
@@ -46,20 +44,13 @@ func (w World) remove() Verdict {
 		return v
 	case r.Problem != "" && w.Now.Before(r.Again):
 		v := w.wait(v1beta2.ReasonRemovalFailed, fmt.Sprintf("Its data could not be removed from BackupTarget %s: %s It is tried again. "+
-			"To let the object go and leave the data, set the label %s on it.", w.TargetName, sentence(r.Problem), v1beta2.LabelObjectOnly))
+			"To let the object go and leave the data, set the label %s on it.", w.TargetName, text.Sentence(r.Problem), v1beta2.LabelObjectOnly))
 		v.Enqueue = r.Again
 		return v
 	case w.Backup.Status.State != v1beta2.BackupDeleting:
 		return Verdict{Step: StepMarkDeleting, Reason: v1beta2.ReasonRemoving, Message: "Its data is about to be removed."}
 	}
 	return Verdict{Step: StepRemove, Reason: v1beta2.ReasonRemoving, Message: "Removing its data from BackupTarget " + w.TargetName + "."}
-}
-
-func sentence(text string) string {
-	if strings.HasSuffix(text, ".") {
-		return text
-	}
-	return text + "."
 }
 
 // keepsData returns why only the object goes, and what is in a target stays there; empty: the data goes first.

@@ -60,8 +60,7 @@ func (o observer) observe(ctx context.Context, name string) (*backup.World, erro
 	if err := o.readRemoval(ctx, w, o.reader); err != nil {
 		return nil, err
 	}
-	p := o.removals.Of(b.UID)
-	w.Removal.Running, w.Removal.Gone, w.Removal.Note, w.Removal.Problem, w.Removal.Again = p.Running, p.Gone, p.Note, p.Problem, p.Again
+	w.Removal.Progress = o.removals.Of(b.UID)
 	return w, nil
 }
 

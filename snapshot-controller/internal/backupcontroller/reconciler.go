@@ -33,7 +33,7 @@ func (r *reconciler) begin(ctx context.Context, w *backup.World) {
 	work := remover{observer: r.observer, stores: r.stores, evaluated: w}
 	if r.removals.Begin(w.Backup.UID, w.Backup.Name, work.run) {
 		log.FromContext(ctx).Info("the data of a Backup is to be removed", "name", w.Backup.Name, "target", w.TargetName)
-		r.removals.Ended(w.Backup.Name) // its condition is to show that it is under way
+		r.removals.Notify(w.Backup.Name) // its condition is to show that it is under way
 	}
 }
 

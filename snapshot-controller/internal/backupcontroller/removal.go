@@ -1,9 +1,11 @@
 package backupcontroller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -21,10 +23,7 @@ import (
 // readRemoval reads what the end of the data of a Backup depends on. from reads the Backup's owner.
 func (o observer) readRemoval(ctx context.Context, w *backup.World, from client.Reader) (err error) {
 	b := w.Backup
-	w.TargetName = backuplist.TargetOfBackup(b)
-	if w.TargetName == "" {
-		w.TargetName = v1beta2.BackupTargetDefault
-	}
+	w.TargetName = cmp.Or(backuplist.TargetOfBackup(b), v1beta2.BackupTargetDefault)
 	if w.Target, err = lookup.Get(ctx, from, o.namespace, w.TargetName, &v1beta2.BackupTarget{}); err != nil {
 		return err
 	}
@@ -151,10 +150,8 @@ func isAbsent(ctx context.Context, store enginecommand.Store, volume, name strin
 	if err != nil {
 		return err
 	}
-	for _, listed := range names {
-		if listed == name {
-			return errors.New("the target still lists it")
-		}
+	if slices.Contains(names, name) {
+		return errors.New("the target still lists it")
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ func NextTurn(t *v1beta2.BackupTarget, tried Tried, now time.Time) Turn {
 	if t.Spec.BackupTargetURL == "" || t.DeletionTimestamp != nil {
 		return Turn{}
 	}
-	last, requested := parseTime(t.Status.LastSyncedAt), parseTime(t.Spec.SyncRequestedAt)
+	last, _ := time.Parse(time.RFC3339, t.Status.LastSyncedAt)       // zero: it was never read
+	requested, _ := time.Parse(time.RFC3339, t.Spec.SyncRequestedAt) // zero: nobody requests it
 	every, err := time.ParseDuration(t.Spec.PollInterval)
 	if err != nil || every < 0 {
 		every = 0
@@ -49,26 +50,12 @@ func NextTurn(t *v1beta2.BackupTarget, tried Tried, now time.Time) Turn {
 		if every > 0 {
 			pause = min(every, Retry)
 		}
-		at = later(at, tried.At.Add(pause))
+		if again := tried.At.Add(pause); again.After(at) {
+			at = again
+		}
 	}
 	if at.After(now) {
 		return Turn{At: at}
 	}
 	return Turn{Now: true, All: asked || last.IsZero()}
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// parseTime reads an RFC 3339 time; zero: there is none.
-func parseTime(text string) time.Time {
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return time.Time{}
-	}
-	return at
 }

@@ -6,6 +6,17 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 )
 
+// Progress is how far this process is with the removal of an object's data.
+type Progress struct {
+	// Running reports whether the removal is under way, Gone whether the target was seen without the data afterwards.
+	Running, Gone bool
+	// Note is what else there is to say about a removal that came to its end.
+	Note string
+	// Problem is why the last attempt failed, and Again when the next attempt is due.
+	Problem string
+	Again   time.Time
+}
+
 // EndWorld is everything that is known of a BackupVolume that is being deleted.
 type EndWorld struct {
 	Now    time.Time
@@ -16,10 +27,7 @@ type EndWorld struct {
 	// Uninstalled is why all objects are being deleted; empty: they are not. Busy is who writes to, or reads from, what the target has of the
 	// volume; empty: nobody.
 	Uninstalled, Busy string
-	// Running, Gone, Problem and Again are how far this process is with the removal of the data.
-	Running, Gone bool
-	Problem       string
-	Again         time.Time
+	Progress
 }
 
 // EndStep is the next write, or call, for a BackupVolume that is being deleted.
@@ -54,7 +62,7 @@ func DecideEnd(w EndWorld) End {
 	switch {
 	case why == "" && !w.Gone:
 		return w.removeData(name)
-	case len(w.unforgotten()) > 0:
+	case len(w.Unforgotten()) > 0:
 		return End{Step: EndForget, Message: "The Backups of volume " + name + " go, and the target is left alone."}
 	case why != "":
 		return End{Step: EndDropFinalizer, Message: why + ": what the target has of volume " + name + " stays there."}
@@ -106,8 +114,8 @@ func (w EndWorld) keepsData() string {
 	return ""
 }
 
-// unforgotten are the Backups of the volume that are still to be deleted.
-func (w EndWorld) unforgotten() []*v1beta2.Backup {
+// Unforgotten returns the Backups of the volume that are still to be deleted.
+func (w EndWorld) Unforgotten() []*v1beta2.Backup {
 	var out []*v1beta2.Backup
 	for _, b := range w.Backups {
 		stored := b.Status.State == v1beta2.BackupCompleted || b.Status.State == v1beta2.BackupDeleting

@@ -15,26 +15,16 @@ import (
 	"drover.dev/drover/shared/leaselock"
 	"drover.dev/drover/shared/retry"
 	"drover.dev/drover/shared/runkit"
+	"drover.dev/drover/snapshot-controller/internal/backuplist"
 )
 
 // pauses are those between attempts to remove the same data.
 var pauses = retry.Pause{First: 10 * time.Second, Longest: 10 * time.Minute}
 
-// Progress is how far the removal of an object's data is, as this process knows.
-type Progress struct {
-	// Running is whether it is under way; Gone, that the target was seen without it after that.
-	Running, Gone bool
-	// Note is what else is to be said of a removal that came to its end.
-	Note string
-	// Problem is why the last attempt failed, and Again when the next is due.
-	Problem string
-	Again   time.Time
-}
-
 // Removals runs removals beside the controllers that request them. What it knows is lost with the process: the next one looks again.
 type Removals struct {
-	// Ended is called with the name of the object whose removal ended.
-	Ended func(name string)
+	// Notify is called with the name of the object whose removal ended.
+	Notify func(name string)
 	// Fence ends removals of a process that does not lead any more.
 	Fence *leaselock.Fence
 	// Now is the clock.
@@ -50,7 +40,7 @@ type Removals struct {
 func NewRemovals(ctx context.Context, rt *runkit.Runtime) (*Removals, source.TypedSource[ctrl.Request]) {
 	ended := make(chan event.TypedGenericEvent[string], 1)
 	m := kube.Mapper{Reader: rt.Client, Namespace: rt.Namespace}
-	r := &Removals{Fence: rt.Fence, Now: rt.Clock.Now, Ended: func(name string) {
+	r := &Removals{Fence: rt.Fence, Now: rt.Clock.Now, Notify: func(name string) {
 		select {
 		case ended <- event.TypedGenericEvent[string]{Object: name}:
 		case <-ctx.Done():
@@ -62,7 +52,7 @@ func NewRemovals(ctx context.Context, rt *runkit.Runtime) (*Removals, source.Typ
 }
 
 type attempts struct {
-	Progress
+	backuplist.Progress
 	failures int
 }
 
@@ -80,13 +70,13 @@ func (r *Removals) Start(ctx context.Context) error {
 }
 
 // Of returns how far a removal is.
-func (r *Removals) Of(uid types.UID) Progress {
+func (r *Removals) Of(uid types.UID) backuplist.Progress {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	if a := r.known[uid]; a != nil {
 		return a.Progress
 	}
-	return Progress{}
+	return backuplist.Progress{}
 }
 
 // Forget drops what is known of an object that is gone.
@@ -117,20 +107,20 @@ func (r *Removals) Begin(uid types.UID, name string, remove func(context.Context
 	if a.Running {
 		return false
 	}
-	a.Progress = Progress{Running: true}
+	a.Progress = backuplist.Progress{Running: true}
 	ctx := r.ctx
 	r.wait.Go(func() {
 		guarded, stop := r.Fence.Guard(ctx)
 		note, err := remove(guarded)
 		stop()
 		r.mutex.Lock()
-		a.Progress = Progress{Gone: err == nil, Note: note}
+		a.Progress = backuplist.Progress{Gone: err == nil, Note: note}
 		if err != nil {
 			a.failures++
 			a.Problem, a.Again = err.Error(), r.Now().Add(pauses.After(a.failures))
 		}
 		r.mutex.Unlock()
-		r.Ended(name)
+		r.Notify(name)
 	})
 	return true
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/spf13/pflag"
@@ -15,6 +14,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/backuptarget"
+	"drover.dev/drover/shared/managerimage"
 	"drover.dev/drover/shared/settingcontroller"
 	"drover.dev/drover/snapshot-controller/internal/enginecommand"
 	"drover.dev/drover/snapshot-controller/internal/setting"
@@ -30,7 +30,7 @@ type Options struct {
 
 // DefaultOptions are those of a pod that has the directory of its node at the same path.
 func DefaultOptions() Options {
-	return Options{Binaries: "/var/lib/longhorn/engine-binaries", Commands: 4}
+	return Options{Binaries: managerimage.ControlPath + "/engine-binaries", Commands: 4}
 }
 
 // AddFlags adds the flags.
@@ -103,7 +103,7 @@ func (s *Stores) placesOf(target types.UID) places {
 	}
 	p, known := s.places[target]
 	if !known {
-		p = places{reads: enginecommand.NewPlaces(max(s.Options.Commands, 1)), removals: enginecommand.NewPlaces(1)}
+		p = places{reads: enginecommand.NewPlaces(s.AtOnce()), removals: enginecommand.NewPlaces(1)}
 		s.places[target] = p
 	}
 	return p
@@ -118,7 +118,7 @@ func (s *Stores) binary(image string) (string, error) {
 		return "", &MissingError{Reason: v1beta2.ReasonNoEngineBinary,
 			Sentence: "The Setting default-engine-image is empty: the binary of that image reads backup targets; set it."}
 	}
-	path := filepath.Join(s.Options.Binaries, strings.NewReplacer(":", "-", "/", "-").Replace(image), "longhorn")
+	path := filepath.Join(s.Options.Binaries, v1beta2.EngineBinaryDirectory(image), "longhorn")
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0:
@@ -128,13 +128,5 @@ func (s *Stores) binary(image string) (string, error) {
 	}
 	return "", &MissingError{Reason: v1beta2.ReasonNoEngineBinary, Sentence: fmt.Sprintf(
 		"The engine's binary %s cannot be run in the pod of snapshot-controller (%v): see that the engine image %s is deployed on its node, and "+
-			"that the pod has the directory %s of the node.", path, unwrapped(err), image, s.Options.Binaries)}
-}
-
-// unwrapped leaves out the path that the sentence around it names already.
-func unwrapped(err error) error {
-	if path := new(os.PathError); errors.As(err, &path) {
-		return path.Err
-	}
-	return err
+			"that the pod has the directory %s of the node.", path, enginecommand.WithoutPath(err), image, s.Options.Binaries)}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,12 +34,7 @@ func (p *pass) readBackups(ctx context.Context, v *v1beta2.BackupVolume, names [
 	if err := group.Wait(); err != nil {
 		return false, err
 	}
-	for _, done := range results {
-		if !done {
-			return false, nil
-		}
-	}
-	return true, nil
+	return !slices.Contains(results, false), nil
 }
 
 // readBackup reads one backup, unless that was done before.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -30,15 +31,14 @@ type ending struct {
 // Reconcile implements reconcile.Reconciler.
 func (e *ending) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	v, err := lookup.Get(ctx, e.rt.Client, e.rt.Namespace, request.Name, &v1beta2.BackupVolume{})
-	if v == nil || err != nil || v.DeletionTimestamp == nil || !hasFinalizer(v) || e.rt.Observe {
+	if v == nil || err != nil || v.DeletionTimestamp == nil || !slices.Contains(v.Finalizers, v1beta2.Finalizer) || e.rt.Observe {
 		return ctrl.Result{}, err
 	}
 	w, err := e.observe(ctx, v, e.rt.Client)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	p := e.removals.Of(v.UID)
-	w.Running, w.Gone, w.Problem, w.Again = p.Running, p.Gone, p.Problem, p.Again
+	w.Progress = e.removals.Of(v.UID)
 	end := backuplist.DecideEnd(*w)
 	if err := e.apply(ctx, w, end); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
@@ -47,15 +47,6 @@ func (e *ending) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, nil
 	}
 	return ctrl.Result{RequeueAfter: kube.Until(end.Enqueue, e.rt.Clock.Now())}, nil
-}
-
-func hasFinalizer(obj client.Object) bool {
-	for _, f := range obj.GetFinalizers() {
-		if f == v1beta2.Finalizer {
-			return true
-		}
-	}
-	return false
 }
 
 // observe reads what the end of a BackupVolume depends on; the target is read from this reader.
@@ -100,10 +91,7 @@ func (e *ending) apply(ctx context.Context, w *backuplist.EndWorld, end backupli
 	case backuplist.EndNone:
 		return nil
 	case backuplist.EndForget:
-		for _, b := range w.Backups {
-			if b.Status.State != v1beta2.BackupCompleted && b.Status.State != v1beta2.BackupDeleting {
-				continue
-			}
+		for _, b := range w.Unforgotten() {
 			if err := e.forget(ctx, b, &v1beta2.Backup{}); err != nil {
 				return err
 			}

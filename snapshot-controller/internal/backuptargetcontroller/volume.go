@@ -141,7 +141,7 @@ func (p *pass) missesVolume(ctx context.Context, volume string, v *v1beta2.Backu
 	return p.forget(ctx, v, &v1beta2.BackupVolume{})
 }
 
-// text is a value of a merge patch that is empty by being absent.
+// text returns the value of a merge patch that removes an empty field.
 func text(s string) any {
 	if s == "" {
 		return nil
@@ -149,7 +149,8 @@ func text(s string) any {
 	return s
 }
 
-// replaced is the value of a merge patch that makes a map of the status another one.
+// replaced returns the value of a merge patch that makes a map of the status another one. It names all entries, not only those that differ,
+// because the cache may be behind the object.
 func replaced(was, is map[string]string) any {
 	if len(is) == 0 {
 		return nil

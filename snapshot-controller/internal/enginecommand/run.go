@@ -76,7 +76,7 @@ func (s Store) answer(ctx context.Context, limit time.Duration, args []string, o
 		return nil, s.timedOut(ctx, limit, args, "")
 	}
 	if failed := new(exec.ExitError); !errors.As(out.err, &failed) {
-		return nil, &Failure{Kind: ErrNoBinary, Text: fmt.Sprintf("%s cannot be run: %v", s.Binary, unwrapped(out.err))}
+		return nil, &Failure{Kind: ErrNoBinary, Text: fmt.Sprintf("%s cannot be run: %v", s.Binary, WithoutPath(out.err))}
 	}
 	text := strings.TrimSpace(string(out.stdout))
 	if text == "" {
@@ -121,8 +121,8 @@ func (s Store) execute(ctx context.Context, args []string) outcome {
 	return outcome{stdout: stdout.buffer.Bytes(), stderr: stderr.kept, err: err}
 }
 
-// unwrapped leaves out the path that the sentence around it names already.
-func unwrapped(err error) error {
+// WithoutPath returns an error without the path, which the sentence around it names already.
+func WithoutPath(err error) error {
 	if path := new(os.PathError); errors.As(err, &path) {
 		return path.Err
 	}
