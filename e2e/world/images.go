@@ -18,6 +18,7 @@ import (
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/conditions"
+	"drover.dev/drover/shared/managerimage"
 )
 
 // Image creates an EngineImage whose binary has that CLI API version, and waits until it is deployed.
@@ -74,7 +75,7 @@ func (w *World) deployAsLonghorn(ctx context.Context, image string, cli int) err
 					SecurityContext: &corev1.SecurityContext{Privileged: new(true)},
 					VolumeMounts:    []corev1.VolumeMount{{Name: "data", MountPath: "/data/"}}}},
 				Volumes: []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{
-					Path: "/var/lib/longhorn/engine-binaries/" + v1beta2.EngineBinaryDirectory(image)}}}}}}}}
+					Path: managerimage.ControlPath + "/engine-binaries/" + v1beta2.EngineBinaryDirectory(image)}}}}}}}}
 	for _, object := range []client.Object{i, set} {
 		if err := w.Admin.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
 			return fmt.Errorf("creating %s: %w", object.GetName(), err)

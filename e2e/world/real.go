@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"drover.dev/drover/shared/api/v1beta2"
 )
@@ -78,7 +77,7 @@ func (w *World) nodesDirectory() string { return filepath.Join(w.Dir, "nodes") }
 // simulator, which answers as an engine if it is called by that name.
 func (w *World) engineBinaries() (string, error) {
 	directory := filepath.Join(w.Dir, "engine-binaries")
-	at := filepath.Join(directory, strings.NewReplacer(":", "-", "/", "-").Replace(EngineImage))
+	at := filepath.Join(directory, v1beta2.EngineBinaryDirectory(EngineImage))
 	if err := os.MkdirAll(at, 0o755); err != nil {
 		return "", fmt.Errorf("making the directory of engine binaries: %w", err)
 	}

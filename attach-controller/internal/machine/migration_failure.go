@@ -2,11 +2,11 @@ package machine
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/retry"
+	"drover.dev/drover/shared/text"
 )
 
 // migrationPause delays a migration after its second engine failed.
@@ -70,15 +70,15 @@ func (m migration) secondFailure() string {
 	e, frontend := ofEngine(m.second), ofFrontend(m.secondFrontend)
 	switch {
 	case e.failed():
-		return sentence(fmt.Sprintf("Engine %s on %s, which the migration started, has failed.%s", m.second.Name, e.node,
+		return text.Sentence(fmt.Sprintf("Engine %s on %s, which the migration started, has failed.%s", m.second.Name, e.node,
 			NotStarted(m.second.Status.Conditions)))
 	case frontend.failed():
-		return sentence(fmt.Sprintf("Frontend %s on %s, which the migration started, has failed.%s", m.secondFrontend.Name, frontend.node,
+		return text.Sentence(fmt.Sprintf("Frontend %s on %s, which the migration started, has failed.%s", m.secondFrontend.Name, frontend.node,
 			NotStarted(m.secondFrontend.Status.Conditions)))
 	}
 	for _, r := range m.processesOf(m.second) {
 		if i := ofReplica(r); i.failed() {
-			return sentence(fmt.Sprintf("Process %s on %s, which the migration started over the data of a replica, has failed.%s", r.Name,
+			return text.Sentence(fmt.Sprintf("Process %s on %s, which the migration started over the data of a replica, has failed.%s", r.Name,
 				i.node, NotStarted(r.Status.Conditions)))
 		}
 	}
@@ -103,8 +103,5 @@ func (m migration) secondOverdue(e instance) string {
 			missing = fmt.Sprintf("Process %s on %s is %s.%s", r.Name, i.node, m.stateOf(i), NotStarted(r.Status.Conditions))
 		}
 	}
-	return sentence(fmt.Sprintf("The migration's second engine did not run within %s: %s", migrationTimeout, missing))
+	return text.Sentence(fmt.Sprintf("The migration's second engine did not run within %s: %s", migrationTimeout, missing))
 }
-
-// sentence ends a text with a full stop.
-func sentence(text string) string { return strings.TrimSuffix(strings.TrimSpace(text), ".") + "." }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"drover.dev/drover/shared/pace"
+	"drover.dev/drover/shared/retry"
 )
 
 // memory has the facts about EngineImages that only this process knows. All of it may be lost: a failed pod is then tried again sooner, and
@@ -39,11 +40,9 @@ type remembered struct {
 }
 
 // The pause after a pod that did not read the versions, which grows with each failure; and how long the number of Volumes counts.
-const (
-	retryPause     = 5 * time.Second
-	retryPauseMost = 5 * time.Minute
-	volumesCount   = time.Hour
-)
+var retryPause = retry.Pause{First: 5 * time.Second, Longest: 5 * time.Minute}
+
+const volumesCount = time.Hour
 
 func (m *memory) of(name string) *remembered {
 	if m.known == nil {
@@ -72,7 +71,7 @@ func (m *memory) retryAt(name string) time.Time {
 	if r == nil || r.failures == 0 {
 		return time.Time{}
 	}
-	return r.failedAt.Add(min(retryPause<<min(r.failures-1, 10), retryPauseMost))
+	return r.failedAt.Add(retryPause.After(r.failures))
 }
 
 func (m *memory) foundVolumes(name string, number int, now time.Time) {

@@ -14,6 +14,7 @@ import (
 	"drover.dev/drover/shared/api/v1beta2"
 	"drover.dev/drover/shared/kube"
 	"drover.dev/drover/shared/lookup"
+	"drover.dev/drover/shared/mergepatch"
 	"drover.dev/drover/shared/status"
 )
 
@@ -172,7 +173,7 @@ func (s *reconciler) applyStatus(ctx context.Context, image *v1beta2.EngineImage
 	}
 	fields := map[string]any{
 		"conditions": status.ConditionsField(wanted.Conditions), "state": wanted.State,
-		"nodeDeploymentMap": changedNodes(image.Status.NodeDeploymentMap, wanted.NodeDeploymentMap),
+		"nodeDeploymentMap": mergepatch.OfMap(image.Status.NodeDeploymentMap, wanted.NodeDeploymentMap),
 		"incompatible":      wanted.Incompatible, "refCount": wanted.RefCount, "noRefSince": wanted.NoRefSince,
 	}
 	maps.Copy(fields, versionFields(wanted.EngineVersions))
@@ -182,22 +183,6 @@ func (s *reconciler) applyStatus(ctx context.Context, image *v1beta2.EngineImage
 	s.written.Record(image)
 	s.memory.writes.Done(image.Name, s.rt.Clock.Since(began), s.rt.Clock.Now())
 	return 0, nil
-}
-
-// changedNodes returns the entries that differ; one that is to go is nil.
-func changedNodes(now, wanted map[string]bool) map[string]any {
-	out := map[string]any{}
-	for name := range now {
-		if _, stays := wanted[name]; !stays {
-			out[name] = nil
-		}
-	}
-	for name, deployed := range wanted {
-		if was, known := now[name]; !known || was != deployed {
-			out[name] = deployed
-		}
-	}
-	return out
 }
 
 // versionFields returns the fields with the versions; none while the versions are not known.

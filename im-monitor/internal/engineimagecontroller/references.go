@@ -46,11 +46,8 @@ func (s *reconciler) references(ctx context.Context, w engineimage.World) (engin
 
 // runsAny reports whether one of them runs, or is to run.
 func runsAny(engines []v1beta2.Engine, replicas []v1beta2.Replica) bool {
-	may := func(desired, current string) bool {
-		return desired == v1beta2.InstanceStateRunning || current != "" && current != v1beta2.InstanceStateStopped
-	}
-	return slices.ContainsFunc(engines, func(e v1beta2.Engine) bool { return may(e.Spec.DesireState, e.Status.CurrentState) }) ||
-		slices.ContainsFunc(replicas, func(r v1beta2.Replica) bool { return may(r.Spec.DesireState, r.Status.CurrentState) })
+	return slices.ContainsFunc(engines, func(e v1beta2.Engine) bool { return v1beta2.MayRun(e.Spec.DesireState, e.Status.CurrentState) }) ||
+		slices.ContainsFunc(replicas, func(r v1beta2.Replica) bool { return v1beta2.MayRun(r.Spec.DesireState, r.Status.CurrentState) })
 }
 
 // recount reads everything that may name the image from the API server, right before the image goes.

@@ -2,7 +2,6 @@ package instance
 
 import (
 	"fmt"
-	"strings"
 
 	"drover.dev/drover/im-monitor/internal/volumesize"
 	"drover.dev/drover/shared/snapshotlimit"
@@ -127,8 +126,3 @@ func (w World) room() volumesize.Room {
 func (w World) backend() volumesize.Backend { return w.room().Backend(w.Object.Size) }
 
 func (w World) snapshots() int { return snapshotlimit.CountOfSpec(w.Object.SnapshotMaxCount) }
-
-// imageDirectory is the directory of an engine image's binary.
-func imageDirectory(image string) string {
-	return strings.NewReplacer(":", "-", "/", "-").Replace(image)
-}

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strconv"
+
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // The ports of a v1 replica are its own three and those of its sync agents.
@@ -45,7 +47,7 @@ func replicaV1(w World) *Creation {
 	f.when(w.Volume != nil && w.Volume.Encrypted, cliEncrypted, "--encrypted")
 	f.add(0, "--sync-agent-port-count", strconv.Itoa(syncAgentPorts))
 	return &Creation{PortCount: replicaPortsV1, PortArgs: []string{"--listen,:"}, Args: f.args,
-		Binary: path.Join(w.Settings.HostPrefix, w.Settings.ControlPath, "engine-binaries", imageDirectory(o.Image), "longhorn")}
+		Binary: path.Join(w.Settings.HostPrefix, w.Settings.ControlPath, "engine-binaries", v1beta2.EngineBinaryDirectory(o.Image), "longhorn")}
 }
 
 func engineV1(w World) *Creation {
@@ -64,7 +66,7 @@ func engineV1(w World) *Creation {
 		f.add(0, "--replica", "tcp://"+o.Engine.Replicas[name])
 	}
 	return &Creation{PortCount: 1, PortArgs: []string{"--listen,:"}, Args: f.args,
-		Binary: path.Join(w.Settings.EnginePrefix, imageDirectory(o.Image), "longhorn")}
+		Binary: path.Join(w.Settings.EnginePrefix, v1beta2.EngineBinaryDirectory(o.Image), "longhorn")}
 }
 
 // limits are those of snapshots, the same for engine and replica.

@@ -64,7 +64,7 @@ func InstanceManagerName(node, image, dataEngine string) string {
 
 // InstanceManagerImageLabel returns the label value for an instance manager's image.
 func InstanceManagerImageLabel(image string) string {
-	sum := sha512.Sum512([]byte(strings.NewReplacer(":", "-", "/", "-").Replace(image)))
+	sum := sha512.Sum512([]byte(dashed(image)))
 	return "imi-" + hex.EncodeToString(sum[:])[:8]
 }
 
@@ -75,9 +75,10 @@ func EngineImageName(image string) string {
 }
 
 // EngineBinaryDirectory returns the directory of an engine image's binary below engine-binaries.
-func EngineBinaryDirectory(image string) string {
-	return strings.NewReplacer(":", "-", "/", "-").Replace(image)
-}
+func EngineBinaryDirectory(image string) string { return dashed(image) }
+
+// dashed returns the name of an image as Longhorn writes it where colons and slashes have no place.
+func dashed(image string) string { return strings.NewReplacer(":", "-", "/", "-").Replace(image) }
 
 // VolumeLabelValue returns the value of LabelVolume on Volume, Engine, EngineFrontend and Replica: the volume's name,
 // cut to 40 characters with a hash where it is longer.

@@ -24,6 +24,7 @@ import (
 	"drover.dev/drover/im-monitor/simulator/internal/control"
 	"drover.dev/drover/im-monitor/simulator/internal/dataplane"
 	"drover.dev/drover/im-monitor/simulator/internal/machine"
+	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // callTime bounds each call of this process to a server.
@@ -173,7 +174,7 @@ func (m *Machine) specOf(i dataplane.Spec) (*imrpc.InstanceSpec, error) {
 	default:
 		return nil, fmt.Errorf("%w: a v1 instance of type %q", control.ErrNotServed, i.Type)
 	}
-	process.Binary = filepath.Join(prefix, imageDirectory(images[0]), engineName)
+	process.Binary = filepath.Join(prefix, v1beta2.EngineBinaryDirectory(images[0]), engineName)
 	return &imrpc.InstanceSpec{Name: i.Name, Type: i.Type, VolumeName: volume, DataEngine: imrpc.DataEngine_DATA_ENGINE_V1,
 		PortCount: count, PortArgs: []string{"--listen,:"}, ProcessInstanceSpec: process}, nil
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"drover.dev/drover/im-monitor/simulator/internal/machine"
-	"drover.dev/drover/shared/api/v1beta2"
 )
 
 // Options are the binaries and the places of a Machine.
@@ -96,9 +95,6 @@ func (m *Machine) AddEngineImage(image string) error {
 	m.images[image] = true
 	return nil
 }
-
-// imageDirectory is the directory of an engine image below engine-binaries.
-func imageDirectory(image string) string { return v1beta2.EngineBinaryDirectory(image) }
 
 // Close ends every process and removes the network.
 func (m *Machine) Close() error {
